@@ -1,8 +1,8 @@
-"""Calls in contexts that only the running program knows, against plain calls in compiled code.
+"""Calls in contexts known only at run time, against plain calls in compiled code.
 
 A barrier finds the function for a value that it has seen before; a plain call goes to one function
-that takes the value as an argument and is not inlined. Both run in one process, interleaved, by
-processor time. `asked` is the most that a call through a barrier may cost.
+that takes the value as an argument and is not inlined. Both run interleaved in one process, by
+processor time. `asked` is the limit on the cost of a call through a barrier.
 """
 
 from time import perf_counter, process_time
@@ -20,7 +20,7 @@ ASKED = 2.0
 
 
 class Apart(Plugin):
-    """Calls stay calls, as those through a barrier do."""
+    """Keeps calls from being inlined, as those through a barrier are."""
 
     cache_token = "apart"
 
@@ -64,7 +64,7 @@ def behind_polynomial(x):
     return polynomial(x, current_context().metadata)
 
 
-# ---- programs: of each a plain one, and one that changes metadata for each call ------------
+# ---- programs: a plain one of each, and one that changes metadata for each call ------------
 
 
 def ints(n):
@@ -191,9 +191,9 @@ def from_python(calls, rounds):
 
 
 def unseen():
-    """The first calls with a value that no other case has: interpreted, and compiled."""
+    """The first calls with a new value: interpreted, and compiled."""
     hot = Context(MethodTable("unseen"), metadata=0).jit(once, hot_after=2)
-    hot(0)  # the program itself
+    hot(0)  # first use of the program itself
     figures = {"interpreted, first": seconds(lambda: hot(1001), perf_counter)}
     figures["interpreted, second"] = seconds(lambda: hot(1001), perf_counter)
     figures["compiled, third"] = seconds(lambda: hot(1001), perf_counter)

@@ -1,7 +1,8 @@
-"""One wish in five ways: methods, generated methods, metadata, state, barriers and plugins.
+"""One change of behaviour by each mechanism: methods, generated methods, metadata, state, barriers
+and plugins.
 
-The program is that of docs/choosing.md, against the same with the wish written into it by hand.
-All run in one process, interleaved, by processor time.
+The program is that of docs/choosing.md, against the program with the change written by hand. All
+run interleaved in one process, by processor time.
 """
 
 import math
@@ -68,7 +69,7 @@ def adaptive(x, steps, terms):
 
 
 class Series(Plugin):
-    """``math.exp`` as a series, by editing the code that calls it."""
+    """``math.exp`` as a series, by edits of the code that calls it."""
 
     def __init__(self, terms):
         def shortened(x):
@@ -147,7 +148,7 @@ def running(rounds):
 
 
 def changing(rounds):
-    """Seconds until the first answer for a value that is new, and for one that was there."""
+    """Seconds until the first answer for a new value, and for one seen before."""
     found = {}
     barrier = BY_METADATA.jit(adaptive)
 

@@ -1,8 +1,8 @@
 """The compiled engine against plain numba, interleaved in one process, by processor time.
 
-Each figure is a ratio to ``njit`` measured in the same run. Where a run time is asked to be that
-of ``njit``, the same program is compiled by ``njit`` twice: how far these two lie apart is the
-noise, and a ratio counts as met within it (or within 2 %, where that is more).
+Each figure is a ratio to ``njit`` measured in the same run. Where the limit is the run time of
+``njit``, the same program is compiled by ``njit`` twice: the difference of these two is the noise,
+and a ratio within it (or within 2 %, if that is more) counts as met.
 """
 
 import functools
@@ -41,9 +41,9 @@ TURNS = 5  # runs of a program in a round: each is short
 
 @dataclass(frozen=True)
 class Sizes:
-    """How large the cases are."""
+    """Sizes of the cases."""
 
-    calls: int  # from Python, and turns of the loops in generated programs
+    calls: int  # from Python, and iterations of the loops in generated programs
     chain: int  # functions of a program whose compilation is measured
     contexts: int
     graph: int  # functions
@@ -60,7 +60,7 @@ SMALLEST = Sizes(100, 2, 3, 13, (1, 3), (1, 10), (1, 3))
 
 
 def running(case, variants, argument, rounds, asked=1.0):
-    """The row of a program compiled three ways: by njit, by njit again, and by a context.
+    """The row of a program compiled three times: by njit, by njit again, and by a context.
 
     Raises SystemExit where the results differ.
     """
@@ -83,7 +83,7 @@ def running(case, variants, argument, rounds, asked=1.0):
 
 
 def never_reached(program):
-    """A context whose table is about the program's target, and about a type it never has."""
+    """A context whose table has a method of the program's target, for a type that never occurs."""
 
     class Unused:
         pass
@@ -121,7 +121,7 @@ def identity(x):
 
 
 def entry(sizes, rounds):
-    """A call from Python, to a function that depends on nothing and to one of a program."""
+    """A call from Python, of an independent function and of one within a program."""
 
     def calls(function):
         for _ in range(sizes.calls):
@@ -144,14 +144,13 @@ def entry(sizes, rounds):
 
 
 def compile_times(variants, rounds):
-    """Seconds of the first call of what each variant makes, the variants taking turns.
+    """Seconds of the first call of each variant's function, with the variants in alternation.
 
-    What takes little time is compiled more often. Garbage of one variant is not left for the
-    next one to collect.
+    Fast variants are compiled more often. Garbage of one variant is collected before the next.
     """
     times = {name: [] for name in variants}
     for make in variants.values():
-        make()(3)  # what is set up once in a process is no cost of a function
+        make()(3)  # one-time set-up of a process is no cost of a function
     gc.collect()
     gc.freeze()
     end = perf_counter() + (LIMIT if rounds > 1 else 0.0)
@@ -171,7 +170,8 @@ def compiled(case, variants, rounds, functions, asked=None):
 
 
 def in_new_context(make_table, program):
-    """Nothing is shared with what was compiled before: the table is another."""
+    """A variant in a new context: with another table, so that nothing is shared with earlier
+    code."""
     return lambda: Context(make_table()).jit(program())
 
 
@@ -182,7 +182,7 @@ def sine_table():
 
 
 def compiling(sizes, rounds):
-    """For each function of a program, and for each numeric program as a whole."""
+    """Compile time of each function of a program, and of each numeric program as a whole."""
     size = sizes.chain
     plain = functools.partial(chain, size, njit)
     for how, make_table in (("never reached", lambda: unreached_table(0)), ("sin", sine_table)):
@@ -200,7 +200,7 @@ def compiling(sizes, rounds):
 
 
 def new_contexts(sizes, rounds):
-    """Making a table and context; and the first compilation in it, beyond that of njit."""
+    """The cost of a table and context, and of the first compilation in it above that of njit."""
 
     def make():
         return [Context(sine_table()) for _ in range(sizes.contexts)]
@@ -219,13 +219,13 @@ def new_contexts(sizes, rounds):
     return {"made": made, "first use beyond njit": beyond, "asked": 0.010, "verdict": verdict}
 
 
-# ---- how costs grow ----------------------------------------------------------------------
+# ---- scaling of costs --------------------------------------------------------------------
 
 
 def graphs(size):
-    """A graph of functions cold, and warm in contexts that come later.
+    """A graph of functions, cold, and warm in later contexts.
 
-    In the last of these three functions are overlaid.
+    In the last of these contexts three functions are overlaid.
     """
     plain, _ = graph(size, njit)
     ours, names = graph(size, as_it_is)
@@ -260,7 +260,7 @@ def graphs(size):
 
 
 def above(touched):
-    """The functions of a graph that lead to these by calls, by their numbers."""
+    """The numbers of the functions of a graph that reach these through calls."""
     found = set()
     for i in touched:
         while i:
@@ -270,7 +270,8 @@ def above(touched):
 
 
 def first_call(function):
-    """Seconds of the first call of the root of a graph, and which of the graph it compiles."""
+    """Seconds of the first call of a graph's root, and the functions of the graph that it
+    compiles."""
     with compiled_functions() as seen:
         taken = seconds(lambda: function(0.5), process_time)
     return taken, [name for name in seen if re.fullmatch(r"f\d+", name)]
@@ -285,12 +286,13 @@ def grown(case, size, make_plain, make_ours, turns, rounds):
 
 
 def series(cases, turns, rounds):
-    """The rows of programs that grow: for each what it is, its size and how to make it twice."""
+    """The rows of programs of growing size. cases: description, size, and the function that makes
+    it by njit, and in a context."""
     return [row for case in cases for row in grown(*case, turns, rounds)]
 
 
 def reported(what, rows):
-    """The rows, shown, with how compile time and run time grow."""
+    """Print the rows, and the growth of compile time and run time."""
     figures = shown(rows)
     growth(f"run time of {what}", rows[::2])
     growth(f"compile time of {what}", rows[1::2])
@@ -334,7 +336,7 @@ def methods(sizes, rounds):
 
 
 def nesting(sizes, rounds):
-    """A call through contexts, each entered in the one before it."""
+    """A call through nested contexts."""
 
     def case(depth):
         return f"contexts {depth} deep", depth, lambda: levels(depth, njit), lambda: nested(depth)
@@ -362,7 +364,7 @@ def page(figures):
 
 
 def page_of_rows(title, text):
-    """What makes a section of rows."""
+    """A function that makes a section from rows."""
     return lambda rows: section(title, text, [HEAD_OF_PAGE, *map(row_of_page, rows)])
 
 
@@ -389,7 +391,7 @@ def page_of_contexts(found):
 
 
 def page_of_series(what, title):
-    """What makes a section of a program that grows."""
+    """A function that makes a section from a series."""
 
     def made(rows):
         cells = [("case", "run time", "spread", "compile time", "spread")]
@@ -411,7 +413,7 @@ def page_of_series(what, title):
 
 
 def series_in(rows):
-    """The rows by what grows in them."""
+    """Group rows by the quantity that grows in them."""
     found = {}
     for row in rows:
         name = re.sub(r"\d+", "n", row["case"].partition(" ")[2])
@@ -428,7 +430,7 @@ def spread_shown(row):
 
 
 def more(rows):
-    """What each more of a series costs, ours and by njit, from the first row to the last."""
+    """The cost of one more in a series, ours and by njit, from the first row to the last."""
     first, last = rows[0], rows[-1]
     count = last["size"] - first["size"]
     return [(last[name] - first[name]) / count for name in ("ours", "njit")]
@@ -494,7 +496,7 @@ def main():
         if name in wanted:
             print()
             figures[name] = group(sizes, chosen.rounds)
-        written({**figures, "page": page(figures)}, chosen.json)  # it takes long: what there is
+        written({**figures, "page": page(figures)}, chosen.json)  # each group takes long
 
 
 if __name__ == "__main__":

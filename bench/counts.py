@@ -1,4 +1,4 @@
-"""What is counted: relations, lines of small programs, and what other inverters cannot do."""
+"""Counts: relations, lines of small programs, and programs that other inverters cannot invert."""
 
 import ast
 import re
@@ -16,7 +16,7 @@ from primitives.base_table import RELATIONS
 
 ROOT = Path(__file__).parents[1]
 FENCED = re.compile(r"^```python\n(.*?)^```", re.M | re.S)
-PARTS = {  # of inversion, who does what
+PARTS = {  # parts of inversion, by responsibility
     "what a function is backwards": ("primitives",),
     "reading the program: calls, branches, loops, recursion": (
         "inversion/lifting",
@@ -35,7 +35,8 @@ OF_OTHERS = "tests/inversion/test_what_others_cannot.py"
 
 
 def lines(source):
-    """Lines of code: not empty, and no comment, docstring or example of what comes out."""
+    """The number of lines of code, without empty lines, comments, docstrings and expected
+    outputs."""
     left_out = set()
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Assert) or is_text(node):
@@ -47,18 +48,18 @@ def lines(source):
 
 
 def is_text(node):
-    """Whether it is a text that stands by itself."""
+    """Whether a node is a string statement."""
     constant = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
     return constant and isinstance(node.value.value, str)
 
 
 def code_of(page):
-    """The examples of a document, one after the other."""
+    """The concatenated examples of a document."""
     return "\n".join(FENCED.findall((ROOT / page).read_text()))
 
 
 def relation_of_a_user():
-    """The block of a relation in the README."""
+    """The source of a relation in the README."""
     code = code_of("README.md")
     [found] = [
         ast.get_source_segment(code, node.value)
@@ -71,7 +72,7 @@ def relation_of_a_user():
 
 
 def small_programs():
-    """Their lines."""
+    """The lines of small programs."""
     return {
         "overlay and inverse from nothing, in one file": lines(
             (ROOT / "notebooks" / "from_nothing.py").read_text()
@@ -82,7 +83,7 @@ def small_programs():
 
 
 def of_parts():
-    """Lines of the parts of inversion."""
+    """The lines of the parts of inversion."""
     return {
         part: sum(lines(file.read_text()) for path in paths for file in modules(ROOT / path))
         for part, paths in PARTS.items()
@@ -102,8 +103,8 @@ def of_relations():
 
 
 def of_others():
-    """How many tests of programs that other inverters cannot invert, or invert wrongly, there
-    are, and how many fail."""
+    """The number of tests of programs that other inverters cannot invert, or invert wrongly, and
+    the number that fail."""
     with tempfile.TemporaryDirectory() as folder:
         found = Path(folder) / "tests.xml"
         options = ("-q", "-n", "0", "-p", "no:cacheprovider", f"--junitxml={found}")

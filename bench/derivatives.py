@@ -1,9 +1,9 @@
 """Derivatives in compiled code against derivatives written by hand, JAX and autograd.
 
 Forward derivatives are taken at many points, in one call: by a loop that numba compiles, and by
-``jax.jit(jax.vmap(jax.grad(f)))``. Reverse ones are gradients of functions of arrays. All run in
-one process, interleaved, by processor time; JAX may use threads, which processor time counts.
-`asked` is the most that ours may cost of the derivative by hand.
+``jax.jit(jax.vmap(jax.grad(f)))``. Reverse ones are gradients of functions of arrays. All run
+interleaved in one process, by processor time; JAX may use threads, which processor time counts.
+`asked` is the limit on the cost of ours relative to the derivative by hand.
 """
 
 import importlib.util
@@ -59,7 +59,7 @@ def polynomial_by_hand(x):
 
 
 def swing(x):
-    """A pendulum after some steps, each by the midpoint rule, by where it begins."""
+    """A pendulum after some steps of the midpoint rule, as a function of its start."""
     v = 0.0 * x
     for _ in range(10):
         half_x, half_v = x + 0.05 * v, v - 0.05 * math.sin(x)
@@ -150,7 +150,7 @@ STEPS = 100
 
 
 def pendulum(x):
-    """Where a pendulum is after some steps, by where and how fast it begins."""
+    """The angle of a pendulum after some steps, as a function of its initial angle and speed."""
     a, v = x[0], x[1]
     for _ in range(STEPS):
         half_a, half_v = a + 0.05 * v, v - 0.05 * math.sin(a)
@@ -190,7 +190,7 @@ OF_ARRAYS = {
     "100 steps of an ODE": (pendulum, pendulum_by_hand, pendulum_whole),
 }
 TIMES = 5.0
-"""How many runs of the function a gradient may cost."""
+"""The limit on the cost of a gradient, in runs of the function."""
 
 CASES = {
     "a scalar kernel with a branch": (wave, wave_by_hand),
@@ -219,7 +219,7 @@ def by_hand(slope):
 
 
 def by_jax(function):
-    """What gives JAX's derivatives at the points of an array; None without JAX."""
+    """A function that computes JAX's derivatives at the points of an array; None without JAX."""
     if importlib.util.find_spec("jax") is None:
         return None
     import jax
@@ -233,7 +233,7 @@ def by_jax(function):
 
 
 def wave_in_jax(np):
-    """JAX has no branches on values."""
+    """The function without branches on values, which JAX does not support."""
 
     def f(x):
         y = np.sin(x) * x * np.exp(x * 0.1) + 2.0 * x
@@ -263,7 +263,7 @@ def forwards(case, functions, points, rounds):
 
 
 def peers(whole):
-    """What gives gradients by other libraries, of those that are there."""
+    """Functions that compute gradients by the other libraries that are installed."""
     found = {}
     if importlib.util.find_spec("jax") is not None:
         import jax
@@ -279,7 +279,7 @@ def peers(whole):
 
 
 def in_reverse(case, functions, rounds, calls):
-    """One case: a row against the gradient by hand, and the ratios of the peers to that and of
+    """One case: a row against the gradient by hand, the ratios of the peers to that, and that of
     ours to the function."""
     function, gradient, whole = functions
     x = np.array([1.0, 0.1]) if function is pendulum else np.linspace(-1.0, 2.0, 100)

@@ -27,7 +27,7 @@ CALLS = range(LOOPS)
 
 
 class Unused:
-    """No argument is one."""
+    """A class without instances."""
 
 
 def one(x: float):
@@ -39,7 +39,7 @@ def two(x: float, y: float):
 
 
 def variants(arity):
-    """Each way to the same function of one or two floats, and the block it is called in."""
+    """The variants of a function of one or two floats, each with the block that calls it."""
     body, native = one if arity == 1 else two, contextlib.nullcontext
     declared, reached = ours(body), ours(body)
     unreached, hit = MethodTable("unreached"), MethodTable("hit")
@@ -116,7 +116,7 @@ def twice(f):
 
 
 def job(loop, f, place):
-    """The loop over calls of ``f``, in its block or under its context."""
+    """A run of the loop over calls of ``f``, in its block or under its context."""
     if isinstance(place, MethodType):
         return lambda: place(loop, f)
 

@@ -1,8 +1,8 @@
-"""How each cost grows with what it is a cost of, from small to large, with the fitted exponent.
+"""Scaling of each cost with its size, from small to large, with the fitted exponent.
 
-Each series has sizes that differ by factors; all sizes of a series, and of its peer, take turns in
-one process. The exponent is the slope of the straight line through the largest sizes, both axes
-being logarithms: 0 is a cost that does not grow, 1 one that grows as its size does.
+The sizes of a series differ by factors; all sizes of a series, and of its peer, run alternately in
+one process. The exponent is the slope of a straight line through the largest sizes on logarithmic
+axes: 0 is a cost that does not grow, 1 one that is proportional to its size.
 """
 
 import math
@@ -17,7 +17,7 @@ from common.rows import duration
 from common.series import SERIES
 from common.timing import machine, seconds, summary, table
 
-FITTED = 3  # the largest sizes, through which the line goes
+FITTED = 3  # number of the largest sizes, for the fit
 LIMIT = 6.0  # seconds after which no round of a series starts, except for the first two
 
 
@@ -29,7 +29,7 @@ def measured(series: Series, rounds: int, smallest: bool) -> dict[str, object]:
     kept = {} if series.fresh else {job: make(job[1]) for job, make in jobs.items()}
     taken: dict[tuple[str, int], list[float]] = {job: [] for job in jobs}
     for run in kept.values() or [make(sizes[0]) for make in kinds.values()]:
-        run()  # what is done once, for a process or a program, is no cost of a size
+        run()  # one-time costs of a process or program are no costs of a size
     end = time.perf_counter() + LIMIT
     for done in range(rounds):
         if done >= 2 and time.perf_counter() > end:
@@ -43,7 +43,7 @@ def measured(series: Series, rounds: int, smallest: bool) -> dict[str, object]:
 
 
 def exponent(sizes, found) -> float:
-    """Of the growth of the medians with the size."""
+    """Exponent of the growth of the medians with the size."""
     last = sizes[-FITTED:]
     times = [found[str(size)]["median"] for size in last]
     slope, _ = np.polyfit(np.log(last), np.log(times), 1)

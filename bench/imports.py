@@ -1,4 +1,5 @@
-"""What importing each package costs, in CPU time above Python's own start, and what it imports."""
+"""The cost of importing each package, in CPU time above Python's own start, and the packages
+imported with it."""
 
 import resource
 import subprocess
@@ -24,8 +25,8 @@ LOOK = "import sys, {0}; print(*sys.modules)"
 
 
 def spent(module):
-    """Seconds of CPU time of a Python that imports a module and ends; none for ``sys``, which is
-    there."""
+    """Seconds of CPU time of a Python that imports a module and ends; ``sys`` gives a bare
+    start."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     subprocess.run([sys.executable, "-c", f"import {module}"], check=True)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -33,14 +34,14 @@ def spent(module):
 
 
 def imported(module):
-    """Those of other packages that come with a module, and how many modules there are then."""
+    """The other packages that are imported with a module, and the total number of modules."""
     command = [sys.executable, "-c", LOOK.format(module)]
     found = subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()
     return {"modules": len(found), "packages": [name for name in PACKAGES if name in found]}
 
 
 def compared(modules, rounds):
-    """The least that each module takes above the least of a bare start, in turns."""
+    """The least time of each module above the least of a bare start, in alternation."""
     taken = {module: [] for module in ("sys", *modules)}
     for _ in range(rounds):
         for module, each in taken.items():

@@ -17,7 +17,7 @@ from inversion import invert
 
 SIZE = 1_000_000
 LOOPS = 2_000
-TURNS = 5  # a round has so many of what takes milliseconds
+TURNS = 5  # factor on the rounds of fast runs
 HAS_ORYX = importlib.util.find_spec("oryx") is not None
 HAS_SYMPY = importlib.util.find_spec("sympy") is not None
 
@@ -68,7 +68,7 @@ BY_HAND = {
     cubed: lambda z: 3 * math.log1p(z ** (1 / 3)),
     saturating: lambda z: (math.atanh(z) - 1) / 2,
 }
-WITHOUT_RULE = {saturating}  # Oryx has none for tanh
+WITHOUT_RULE = {saturating}  # Oryx has no rule for tanh
 
 
 def for_jax(f):
@@ -80,7 +80,7 @@ def for_jax(f):
 
 
 def with_oryx(f):
-    """Its inverse by Oryx, not compiled yet."""
+    """The inverse of a program by Oryx, not compiled yet."""
     import jax
     import oryx
 
@@ -110,15 +110,15 @@ def called(f, args):
 
 
 def given(inverse, value):
-    """What an inverse is called with: where a choice remains, the default."""
+    """The arguments of an inverse: with the default parameter where a choice is left."""
     return (value, inverse.parameters.default()) if len(inverse.parameters) else (value,)
 
 
 def scalar(f, rounds):
-    """Seconds of one call, of each way."""
+    """Seconds of one call, by variant."""
     inverse = invert(f)
     args = given(inverse, f(0.25))
-    # calls of the one that is compiled are no longer interpreted
+    # calls of a compiled inverse are no longer interpreted
     ways = {"interpreted": (invert(f), args), "compiled": (inverse.compile(), args)}
     if f in BY_HAND:
         ways["by hand"] = numba.njit(BY_HAND[f]), args[:1]
@@ -135,7 +135,7 @@ def scalar(f, rounds):
 
 
 def arrays(f, rounds, size):
-    """Seconds of so many elements, of each way."""
+    """Seconds for arrays of this size, by variant."""
     values = np.linspace(f(0.05), f(0.9), size)
     inverse = invert(f)
     wanted = hand_rows(BY_HAND[f])
@@ -147,7 +147,7 @@ def arrays(f, rounds, size):
         on_device = jax.numpy.asarray(values)
         ways["Oryx, jitted"] = lambda: vectorised(on_device).block_until_ready()
     np.testing.assert_allclose(inverse.batch(values)[0], wanted(values), rtol=1e-9, atol=1e-12)
-    # the first results are in memory new to the process, which takes longer than to compute them
+    # the first results are in memory new to the process, which takes longer than the computation
     interleaved(ways, TURNS)
     return {name: summary(found) for name, found in interleaved(ways, TURNS * rounds).items()}
 
@@ -156,7 +156,7 @@ def arrays(f, rounds, size):
 
 
 def renamed(f):
-    """The same program as a function that nobody has seen."""
+    """A copy of a program that is new to all caches."""
     return type(f)(f.__code__.replace(), dict(f.__globals__), f.__name__, f.__defaults__)
 
 
@@ -182,7 +182,7 @@ def compiled_inverse(f):
 
 
 def first(f, rounds):
-    """Seconds from a program to its first answer, of each way."""
+    """Seconds from a program to its first answer, by variant."""
     ways = {
         "interpreted": invert,
         "compiled": compiled_inverse,
@@ -207,7 +207,7 @@ def first(f, rounds):
 
 
 def with_sympy(f):
-    """What solves the program as an equation of real numbers."""
+    """A function that solves the program as an equation of real numbers."""
     import sympy
 
     x = sympy.Symbol("x", real=True)
@@ -217,7 +217,7 @@ def with_sympy(f):
 
 
 class SympyMath:
-    """The functions of math, of expressions."""
+    """The functions of math on expressions."""
 
     def __getattr__(self, name):
         raise AttributeError(name)
@@ -254,7 +254,7 @@ class SympyMath:
 # ---- planning ----
 
 STATEMENTS = (10, 100, 300, 1000, 3000)
-SHAPES = {  # how many inputs, and from how many of the last variables those used again are drawn
+SHAPES = {  # the number of inputs, and of the last variables from which reused ones are drawn
     "three inputs": (lambda count: 3, None),
     "an input for ten statements": (lambda count: count // 10, None),
     "three inputs, used again soon": (lambda count: 3, 5),
@@ -262,7 +262,7 @@ SHAPES = {  # how many inputs, and from how many of the last variables those use
 
 
 def long_program(rng, count, inputs, window):
-    """A function of so many statements, three in ten of which use a variable again."""
+    """A function of this many statements, three in ten of which reuse a variable."""
     pending = [f"x{i}" for i in range(inputs)]
     names, lines = list(pending), []
     while len(pending) > 1 or len(lines) < count:
@@ -289,8 +289,8 @@ def long_program(rng, count, inputs, window):
 
 
 def planning(shape, rounds, statements):
-    """Median seconds that invert takes, by the number of statements, and the exponent with which
-    they grow from 100 statements on."""
+    """Median seconds of invert, by the number of statements, and the exponent of their growth from
+    100 statements on."""
     inputs_for, window = SHAPES[shape]
     found = {}
     for count in statements:
@@ -316,7 +316,7 @@ def planning_rows(measured, statements):
 
 
 def rows_of(measured, ours):
-    """A table: how many times longer ours takes than the others, and each way's median."""
+    """A table: the ratios of ours to the others, and the median of each variant."""
     names = list(dict.fromkeys(name for found in measured.values() for name in found))
     yield ("program", *(f"{ours} / {name}" for name in names if name != ours), "spread", *names)
     for program, found in measured.items():

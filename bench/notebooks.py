@@ -1,4 +1,4 @@
-"""The demo and the notebooks, run top to bottom, by the clock on the wall."""
+"""The demo and the notebooks, run top to bottom, by wall-clock time."""
 
 import runpy
 import subprocess

@@ -1,7 +1,7 @@
 """Operators as targets of a context against native Python, interleaved, by processor time.
 
 For each kernel of ``python_engine``: a table of an operator that the kernel does not apply, and one
-of operators that it applies, with methods for types that never come.
+of operators that it applies, with methods for types that never occur.
 """
 
 import math
@@ -18,7 +18,7 @@ from overlay import MethodTable
 
 
 class Never:
-    """No kernel has objects of this class."""
+    """A class without instances in the kernels."""
 
 
 def unmet(x: Never, y: Never):
@@ -26,7 +26,7 @@ def unmet(x: Never, y: Never):
 
 
 def of(*operators):
-    """A table with a method of each operator, for types that never come."""
+    """A table with a method of each operator, for types that never occur."""
     made = MethodTable("operators")
     for each in operators:
         made.overlay(each)(unmet)
@@ -69,7 +69,7 @@ def mean(rows, name):
 
 
 def remarks(rows):
-    """The rows against the targets."""
+    """Compare the rows with the targets."""
     yield target("not applied, geometric mean", mean(rows, "not applied"), 1.05)
     worst = max(rows, key=lambda row: row.ratios["not applied"])
     what = f"not applied, worst ({worst.kernel})"

@@ -1,7 +1,6 @@
-"""Loops whose calls are made at the same time, against the same loops one call after another.
+"""Loops with parallel calls, against the sequential loops.
 
-All run in one process, interleaved, by the clock on the wall: on a machine that does other work the
-figures are lower.
+All run interleaved in one process, by wall-clock time: on a busy machine the figures are lower.
 """
 
 import hashlib
@@ -73,7 +72,7 @@ def digest(text, times):
 
 
 def chained(n):
-    """Each call needs what the one before gave."""
+    """A chain of calls, each of which needs the result of the one before."""
     x = b""
     for _ in range(n):
         x = digest(x, 1000)
@@ -102,7 +101,7 @@ def kernels_by_hand(n, pool):
     return list(pool.map(kernel, [values] * n, range(n)))
 
 
-# of each case: the program, and the same with a pool of two workers, by hand
+# for each case the program, and its version with a pool of two workers, by hand
 CASES = {
     "a comprehension, Python code": (comprehension, by_hand, "processes"),
     "a loop that sums, Python code": (accumulated, by_hand, "processes"),
@@ -114,8 +113,7 @@ CASES = {
 
 
 def compared(case, programs, n, rounds, pools):
-    """One case: the ratio of the time of ours to that of the loop as it is, and to that of a pool
-    by hand."""
+    """One case: the ratio of ours to the sequential loop, and to a pool by hand."""
     function, hand, kind = programs
     ours = parallel(function, workers=2).prepare()
     if repr(ours(n)) != repr(function(n)):

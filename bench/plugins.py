@@ -1,4 +1,4 @@
-"""A plugin around each call against the same calls wrapped by hand, interleaved, by processor time.
+"""A plugin around each call against calls wrapped by hand, interleaved, by processor time.
 
 Each program makes one kind of call many times. By hand each callee is a function that calls it; in
 a context a plugin puts the same function around each call.
@@ -40,7 +40,7 @@ def wrapped(callee):
 
 
 class Around(Plugin):
-    """Puts the same around each call."""
+    """Wraps each call like ``wrapped``."""
 
     def around(self, callee, run):
         def goes_on(*args, **kwargs):
@@ -50,7 +50,7 @@ class Around(Plugin):
 
 
 class Enters(Plugin):
-    """Is asked at each call with the types of its arguments, and goes on."""
+    """Is asked at each call, with the types of its arguments, and stays active."""
 
     def enter(self, callee, types):
         return self

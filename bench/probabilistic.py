@@ -1,8 +1,9 @@
-"""Steps of single-site Metropolis-Hastings that run again what depends on a change, against steps
-that run all of the program, and against the log joint density by hand.
+"""Incremental steps of single-site Metropolis-Hastings, against steps that run the whole program,
+and against the log joint density by hand.
 
-Both samplers take the same steps by the same random numbers, and their chains are compared bit for
-bit. All run in one process, interleaved, by processor time.
+An incremental step runs only the parts that depend on the change. Both samplers take the same steps
+by the same random numbers, and their chains are compared bit for bit. All run interleaved in one
+process, by processor time.
 """
 
 import math
@@ -24,12 +25,12 @@ from overlay.interpretations.probabilistic import (
 )
 
 LIMIT = 6.0  # seconds for the rounds of one case
-STEPS = 2000  # incremental ones in a round, to 4 that run all
+STEPS = 2000  # incremental ones in a round, to FULL of the whole program
 FULL = 4
 
 
 def independent(n):
-    """Each choice has an observation of its own."""
+    """Each choice has its own observation."""
     for i in range(n):
         x = sample(f"x{i}", Normal(0.0, 1.0))
         observe(f"y{i}", Normal(x, 0.5), 0.3)
@@ -44,7 +45,7 @@ def walk(n):
 
 
 def mixture(n):
-    """Each choice says which of some means an observation has."""
+    """Each choice selects the mean of an observation."""
     means = [-2.0, 0.0, 2.0]
     for i in range(n):
         kind = sample(f"kind{i}", Categorical((0.3, 0.4, 0.3)))
@@ -59,7 +60,7 @@ def with_branches(n):
 
 
 def hierarchy(n):
-    """One choice in n + 1 is what all others depend on."""
+    """All choices depend on one of them."""
     centre = sample("centre", Normal(0.0, 1.0))
     for i in range(n):
         x = sample(f"x{i}", Normal(centre, 1.0))
@@ -67,7 +68,7 @@ def hierarchy(n):
 
 
 def walk_by_hand(values):
-    """The log joint density of ``walk``, with nothing but arithmetic."""
+    """The log joint density of ``walk``, in plain arithmetic."""
     total, before = 0.0, 0.0
     for i, x in enumerate(values):
         z = x - before
@@ -88,7 +89,7 @@ MODELS = {
 
 
 def compared(case, model, sites, rounds):
-    """One case: seconds of a step of each kind, and what ran."""
+    """One case: seconds of a step of each kind, and the parts that ran."""
     n = sites // 2
     ours = MetropolisHastings(model, n, rng=1)
     full = MetropolisHastings(model, n, rng=1, incremental=False)
@@ -98,7 +99,7 @@ def compared(case, model, sites, rounds):
     if ours.trace.sites != full.trace.sites:
         raise SystemExit(f"{case}: the chains differ")
     steps = 20 if model is with_branches else STEPS
-    ours.run(5 * steps)  # most slices are there
+    ours.run(5 * steps)  # most slices exist then
     jobs = {"ours": lambda: ours.run(steps), "full": lambda: full.run(FULL)}
     values = np.zeros(n).tolist()
     jobs["hand"] = lambda: walk_by_hand(values)

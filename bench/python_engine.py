@@ -1,7 +1,7 @@
 """The Python engine against native Python, interleaved, by processor time.
 
-For each kernel: a context whose table the program never reaches, and one that has a method of
-a function that the program calls (the *probe*), which goes on to the function itself.
+For each kernel: a context whose table the program never reaches, and one that has a method of a
+function that the program calls (the *probe*), which calls the function itself.
 """
 
 import gc
@@ -66,10 +66,10 @@ class Row:
 
 
 def measured(kernel: Kernel, rounds: int) -> Row:
-    """The kernel's row; what it gives in a context is checked first.
+    """The kernel's row; its result in a context is checked first.
 
-    Each variant has a process of its own: natively no context holds the probe, and under a table
-    that the program never reaches no other context does.
+    Each variant has a process of its own: in the native one no context holds the probe, and in the
+    never-reached one no other context does.
     """
     made = {
         "native": lambda: kernel.run,
@@ -113,7 +113,7 @@ def kernels(names, rounds):
 
 
 def remarks(rows):
-    """The rows against the targets."""
+    """Compare the rows with the targets."""
     mean = math.prod(row.never for row in rows) ** (1 / len(rows))
     worst = max(rows, key=lambda row: row.never)
     yield target("never reached, geometric mean", mean, 1.02)
@@ -154,7 +154,7 @@ def ratios_of(row, name, fastest):
 
 
 def target(what, value, most, unit="", note=""):
-    """A line on one target."""
+    """One target, as a line of text."""
     verdict = "reached" if value <= most else "MISSED"
     return f"{what}: {value:.2f}{unit} (at most {most:.2f}{unit}: {verdict}){note}"
 
@@ -164,7 +164,7 @@ def nothing():
 
 
 def entry(rounds):
-    """What a context costs at its entrance."""
+    """The cost of entering a context."""
     context = Context(never)
     wrapped = context.wrap(nothing)
 
@@ -248,7 +248,7 @@ def remarks_on_outside(found):
 
 
 def remaining():
-    """What stays of what was dropped."""
+    """Memory that remains of dropped objects."""
     gone = dict(memory.what_is_gone())
     for what, is_gone in gone.items():
         print(f"  {what} gone: {'yes' if is_gone else 'NO'}")
@@ -329,13 +329,13 @@ def main():
     wanted = chosen.only or [*OTHERS, *KERNELS]
     print(f"{machine()}; processor time")
     figures = {"machine": machine()}
-    if "first_use" in wanted:  # before anything has used these functions
+    if "first_use" in wanted:  # before these functions are used
         figures["first use"] = first_use()
     if "memory" in wanted:
         figures["memory"] = remaining()
     gc.collect()
-    gc.freeze()  # what was imported takes no part in the collections that are measured
-    # The kernels before what leaves functions behind that contexts have held.
+    gc.freeze()  # excludes imported objects from the collections that are measured
+    # The kernels run before the cases that leave functions behind which contexts have held.
     if names := [name for name in KERNELS if name in wanted]:
         figures["kernels"] = kernels(names, rounds)
     if "entry" in wanted:

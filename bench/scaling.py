@@ -1,7 +1,7 @@
 """Work in contexts, and batches of inverses, on one and on two worker processes of dask and joblib.
 
-All variants take turns in one run. By the clock on the wall figures say little on a machine that
-does other work; the CPU time of all processes together says more there.
+All variants run alternately in one run. Wall-clock figures say little on a busy machine; the CPU
+time of all processes together says more there.
 """
 
 import importlib.util
@@ -63,8 +63,8 @@ class Calls:
 
 
 class Batch:
-    """Rows solved by an inverse; the known values are made where they are solved, and of the
-    answers each chunk gives the sum."""
+    """Rows solved by an inverse; each chunk makes its known values itself, and returns the sum of
+    its answers."""
 
     def __init__(self, function, rows, smallest):
         self.inverse, self.rows = invert(function), 8000 if smallest else rows
@@ -89,7 +89,7 @@ class Batch:
     def dask(self, client, workers):
         import dask.array as da
 
-        self.runs += 1  # what was computed before is not found again
+        self.runs += 1  # so that no earlier result is reused
         values = da.linspace(
             1.0, 9.0 + self.runs * 1e-12, self.rows, chunks=self.rows // self.chunks
         )
@@ -140,7 +140,7 @@ def compared(case, job, client, rounds):
 
 
 def cpu_time(client):
-    """Of this process, with its threads, and of all workers."""
+    """CPU time of this process, with its threads, and of all workers."""
     return time.process_time() + sum(client.run(time.process_time).values())
 
 

@@ -1,4 +1,4 @@
-"""Small costs that the documents tell of, each against what does without, or in seconds."""
+"""Small costs that the documents mention, each against a baseline, or in seconds."""
 
 import contextlib
 import io
@@ -43,7 +43,7 @@ def ratio_of(taken, one, to):
 
 
 def beyond(taken, one, to, calls):
-    """Seconds of a call beyond what it is compared with, and the spread of the runs."""
+    """Seconds of a call above its baseline, and the spread of the runs."""
     more = (min(taken[one]) - min(taken[to])) / calls
     return {"value": more, "spread": max(map(spread_of, (taken[one], taken[to])))}
 
@@ -60,8 +60,8 @@ def repeated(f, *args, **named):
 
 
 def units(rounds):
-    """A compiled loop over quantities, of the interpretation that a document writes, against the
-    same over plain numbers."""
+    """A compiled loop over quantities, with the interpretation written in a document, against the
+    loop over plain numbers."""
     space = {"__name__": "units_of_measure"}
     source = "\n".join(FENCED.findall((DOCS / "write_an_interpretation.md").read_text()))
     with contextlib.redirect_stdout(io.StringIO()):
@@ -86,7 +86,7 @@ def falling(height, gravity, turns):
     return total
 
 
-# ---- seconds beyond ---------------------------------------------------------------------------
+# ---- seconds above a baseline -----------------------------------------------------------------
 
 
 def with_keyword(x, *, scale):
@@ -98,14 +98,14 @@ def with_positions(x, scale):
 
 
 def keywords(rounds):
-    """A call from Python of compiled code with a keyword-only parameter, beyond a plain one."""
+    """A call from Python of compiled code with a keyword-only parameter, above a plain one."""
     named, plain = Context().jit(with_keyword), Context().jit(with_positions)
     jobs = {"named": repeated(named, 2.0, scale=3.0), "plain": repeated(plain, 2.0, 3.0)}
     return beyond(interleaved(jobs, rounds, LIMIT, process_time), "named", "plain", CALLS)
 
 
 def checks(rounds):
-    """A call of a generic function whose method is checked, beyond one whose method is not."""
+    """A call of a generic function whose method is checked, above one whose method is not."""
     jobs = {}
     for name, check in (("checked", True), ("plain", False)):
         target, methods = generic(given), MethodTable(name, check=check)
@@ -122,7 +122,7 @@ def halved(x: float) -> float:
 
 
 def profiling(rounds):
-    """A call in a profiled run, beyond one in a context."""
+    """A call in a profiled run, above one in a context."""
     plain = Context()
     jobs = {"profiled": lambda: profile(calling), "plain": lambda: plain(calling)}
     return beyond(interleaved(jobs, rounds, LIMIT, process_time), "profiled", "plain", CALLS)
@@ -155,7 +155,7 @@ def program(x: float):
 
 
 def loaded(what, rounds):
-    """The first call in a new process of what an earlier one has compiled."""
+    """The first call in a new process of code that an earlier one has compiled."""
     with tempfile.TemporaryDirectory() as folder:
         (Path(folder) / "cached.py").write_text(PROGRAM)
         script = LOADING.format(folder=folder, what=what.format(folder=folder))
@@ -191,7 +191,7 @@ def analysis(rounds):
 
 
 def densities(rounds):
-    """Of each element of an array, the logarithm of the determinant of an inverse's Jacobian."""
+    """The logarithm of the determinant of an inverse's Jacobian, for each element of an array."""
     values = np.linspace(0.1, 2.0, 1000)
     inverse = invert(lambda x: np.exp(x) + x, values)
     known = np.exp(values) + values
@@ -201,7 +201,7 @@ def densities(rounds):
 
 
 def unpickled(rounds):
-    """An inverse that a process makes again of what it was sent, and its first answer."""
+    """Unpickling of an inverse in a new process, and its first answer."""
     sent = pickle.dumps(invert(math.exp, float))
     script = (
         "import pickle, time, inversion\n"
@@ -213,7 +213,7 @@ def unpickled(rounds):
 
 
 def workers(rounds):
-    """Until the processes of parallel loops are there, the first time in a process."""
+    """Start of the processes of parallel loops, the first time in a process."""
     fast = parallel(many, workers=2, least=0.0)
     return {"value": seconds(fast.prepare, perf_counter), "spread": 0.0}
 

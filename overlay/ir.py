@@ -1,8 +1,8 @@
-"""The representation that a compiler plugin looks at and edits: one function, as its calls.
+"""IR for compiler plugins: the calls of one function, to inspect and edit.
 
 A plugin is given an ``IR`` by ``before_inference`` and ``after_inference``, and a ``Call`` by
 ``infer`` and ``inline``. Nothing else of the compiler need be known. ``read`` gives the IR of any
-function, to look at. Importing this module does not import numba.
+function, to inspect. Importing this module does not import numba.
 
 >>> import math
 >>> from overlay.ir import read
@@ -32,7 +32,7 @@ __all__ = ["IR", "UNKNOWN", "Call", "Unknown", "Variable", "read"]
 
 
 class Unknown(enum.Enum):
-    """What stands for the constant of something that is known only when the program runs."""
+    """Type of ``UNKNOWN``: the constant of a value that is known only at run time."""
 
     UNKNOWN = enum.auto()
 
@@ -45,26 +45,25 @@ UNKNOWN = Unknown.UNKNOWN
 
 @dataclass(frozen=True)
 class Variable:
-    """A variable of a function: one of the program, or one that holds a step of an expression."""
+    """A variable of a function: of the program, or for an intermediate result of an expression."""
 
     name: str
 
 
 @dataclass(frozen=True)
 class Call:
-    """A call in a function: of a callable, or by an operator (``a + b`` is one of
+    """A call in a function: of a callable, or through an operator (``a + b`` is a call of
     ``operator.add``).
 
-    target: what the program calls, or UNKNOWN. args, kwargs: the arguments; None in ``args`` for
+    target: the callee in the program, or UNKNOWN. args, kwargs: the arguments; None in ``args`` for
     ``*rest`` of an unknown length. result: the variable that takes the result.
-    where: ``file:line``. caller: the function in which the call stands.
+    where: ``file:line``. caller: the function that contains the call.
     types: of the positional arguments, as signatures have them; None before types are known.
     result_type: the type of the result; None before it is known.
     constants: the values of positional arguments that are known, UNKNOWN for others.
     metadata: of the context, as ``IR.metadata``.
-    inlined: whether the callee's body is to take the place of the call; None where nobody has
-    said so.
-    native: the call as numba represents it, for what is not here.
+    inlined: whether the callee's body replaces the call; None if undecided.
+    native: the call as numba represents it, for details that are not here.
     """
 
     target: Any
@@ -82,32 +81,32 @@ class Call:
 
 
 class IR(ABC):
-    """A function on its way through the compiler, before its types are known or after.
+    """A function during compilation, before or after type inference.
 
-    Edits change it in place. Where an argument or a value is asked for, give a ``Variable`` of
-    the function, or anything else as a constant. Each edit raises OverlayError where it cannot
-    be done, and then changes nothing.
+    Edits change it in place. For an argument or a value, give a ``Variable`` of the function, or
+    anything else as a constant. An edit that is not possible raises OverlayError, and changes
+    nothing.
     """
 
     function: Callable[..., Any]
-    # what ``Plugin.interpreter`` of the active plugins gave
+    # the result of ``Plugin.interpreter`` of the active plugins
     interpretation: Any = None
-    # that of the context for which the function is compiled; UNKNOWN where only types are
-    # inferred, for values that the running program will say
+    # of the context for which the function is compiled; where only types are inferred, UNKNOWN for
+    # values that are set at run time
     metadata: Any = None
 
     # ---- the interpretation in force ----
 
     @property
     def analysis(self) -> Run | None:
-        """This function analysed in the interpretation in force, a ``Domain`` of
-        ``overlay.analysis``, with what the types of its arguments say: the result, and each call.
-        None where no such interpretation is in force, and where its code cannot be analysed."""
+        """The analysis of this function in the interpretation in force, a ``Domain`` of
+        ``overlay.analysis``, from the types of its arguments: the result, and each call. None where
+        no such interpretation is in force, and where its code cannot be analysed."""
         return None
 
     def analysed(self, call: Call) -> Step | None:
-        """One call in that analysis, with abstract arguments and result. None as there, and for
-        a call that is never reached."""
+        """One call in that analysis, with abstract arguments and result. None where there is no
+        analysis, and for a call that is never reached."""
         return None
 
     # ---- the function ----
@@ -132,7 +131,7 @@ class IR(ABC):
     def where(self) -> str:
         """``file:line`` of its definition."""
 
-    # ---- looking ----
+    # ---- inspecting ----
 
     @abstractmethod
     def calls(self, *targets: Any) -> tuple[Call, ...]:
@@ -150,7 +149,7 @@ class IR(ABC):
 
     @abstractmethod
     def numba_type_of(self, variable: Variable) -> Any:
-        """The same as numba's own type."""
+        """The numba type of a variable; None before types are known."""
 
     @abstractmethod
     def is_used(self, variable: Variable) -> bool:
@@ -158,7 +157,7 @@ class IR(ABC):
 
     @abstractmethod
     def __str__(self) -> str:
-        """The function, a statement a line."""
+        """The function as text, one statement a line."""
 
     # ---- editing ----
 
@@ -170,33 +169,35 @@ class IR(ABC):
         *args: Any,
         kwargs: Mapping[str, Any] | None = None,
     ) -> Call:
-        """Call ``target`` with these arguments in place of a call. The result takes the place of
-        the call's: once types are known it is converted to that type."""
+        """Replace a call by one of ``target`` with these arguments. Its result replaces the old
+        one: once types are known it is converted to that type."""
 
     @abstractmethod
     def set_result(self, call: Call, value: Any) -> None:
-        """Put a value in place of a call, which is not made any more."""
+        """Replace a call by a value; the call is not made any more."""
 
     @abstractmethod
     def delete(self, call: Call) -> None:
-        """Do not make a call of which the result is not used; for others see ``set_result``."""
+        """Remove a call whose result is not used; for others see ``set_result``."""
 
     @abstractmethod
     def insert_before(self, call: Call, target: Any, *args: Any) -> Variable:
-        """Call ``target`` just before a call; the variable that holds what it gives."""
+        """Insert a call of ``target`` before a call. Return the variable of its result."""
 
     @abstractmethod
     def insert_after(self, call: Call, target: Any, *args: Any) -> Variable:
-        """The same just after a call, so that ``call.result`` can be among the arguments."""
+        """Insert a call of ``target`` after a call, whose ``result`` can be among the arguments.
+        Return the variable of its result."""
 
     @abstractmethod
     def insert_first(self, target: Any, *args: Any) -> Variable:
-        """The same where the function begins: its arguments can be among the arguments."""
+        """Insert a call of ``target`` at the start of the function, whose parameters can be among
+        the arguments. Return the variable of its result."""
 
 
 def read(function: Callable[..., Any], *types: Any) -> IR:
-    """The IR of a function outside any context, to look at: with the types that follow from
-    those of its arguments, where they are given.
+    """The IR of a function outside any context, to inspect, with the types that follow from those
+    of its arguments, where they are given.
 
     types: Python types as in signatures, or numba's. Raises NotCompilable where numba cannot
     read the function.

@@ -1,5 +1,5 @@
-"""Compiled kernels as text, to be looked at, written to disk and read in another process, and what
-code that runs in kernels, too, is written with.
+"""Compiled kernels as text, to be inspected, stored and loaded in another process; and functions
+for code that also runs in kernels.
 
 ``Context.jit(f, target="cuda").compile(types, capability)`` gives compiled kernels.
 """
@@ -39,11 +39,11 @@ class CompiledFunction:
 
 @dataclass(frozen=True)
 class CompiledKernel:
-    """A kernel for one combination of types and one compute capability, as text: nothing in it
+    """A kernel as text, for one combination of types and one compute capability. Nothing in it
     belongs to the process that made it.
 
-    symbol: its name in the code. types: of its arguments. llvm: the modules that NVIDIA's
-    compiler was given, the kernel's own first. functions: all of the program that is in them.
+    symbol: its name in the code. types: of its arguments. llvm: the modules given to NVIDIA's
+    compiler, the kernel's own first. functions: all functions of the program in them.
     """
 
     name: str
@@ -55,23 +55,24 @@ class CompiledKernel:
     functions: tuple[CompiledFunction, ...]
 
     def to_bytes(self) -> bytes:
-        """All of it; the same in each process that compiles the same."""
+        """Serialize the kernel; equal bytes in each process that compiles the same."""
         return json.dumps({"format": FORMAT, **asdict(self)}, sort_keys=True, indent=1).encode()
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write it into a file."""
+        """Write the kernel to a file."""
         with open(path, "wb") as file:
             file.write(self.to_bytes())
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> CompiledKernel:
-        """What ``save`` has written, in this process or another."""
+        """Read a kernel that ``save`` has written, in this process or another. Raises OverlayError
+        for any other file."""
         with open(path, "rb") as file:
             return cls.from_bytes(file.read(), os.fspath(path))
 
     @classmethod
     def from_bytes(cls, data: bytes, name: str = "these bytes") -> CompiledKernel:
-        """What ``to_bytes`` gave. name: what to call it in an error."""
+        """Read a kernel from the bytes of ``to_bytes``. name: names them in an error."""
         try:
             found: dict[str, Any] = json.loads(data)
             if found.pop("format") != FORMAT:
@@ -88,7 +89,7 @@ class CompiledKernel:
 
 
 def _as_made(fields: dict[str, Any]) -> dict[str, Any]:
-    """Fields that were read, of which JSON has made lists of the tuples."""
+    """The fields of a kernel read from JSON, with its lists turned into tuples again."""
     made = dict[str, Any](fields)
     for name, value in fields.items():
         if isinstance(value, list):
@@ -96,14 +97,14 @@ def _as_made(fields: dict[str, Any]) -> dict[str, Any]:
     return made
 
 
-# ---- code that runs in kernels, too -------------------------------------------------------
+# ---- code that also runs in kernels ------------------------------------------------------
 
 
 def local_array(shape: Any, dtype: Any = np.float64) -> Any:
-    """An array that lasts as long as the function that makes it, which must not return it; what it
-    holds at first is not defined.
+    """A new array that lives as long as the function that makes it, which must not return it; its
+    initial content is undefined.
 
-    In a kernel it is ``cuda.local.array``, of a shape that is a constant there; elsewhere
+    In a kernel it is ``cuda.local.array``, whose shape has to be constant there; elsewhere
     ``np.empty``.
 
     >>> from overlay.kernels import local_array
@@ -114,7 +115,7 @@ def local_array(shape: Any, dtype: Any = np.float64) -> Any:
 
 
 def in_kernel() -> bool:
-    """In a generated method or a plugin: whether what it makes is compiled for a GPU.
+    """In a generated method or a plugin: whether the code is compiled for a GPU.
 
     >>> from overlay import Context, MethodTable
     >>> from overlay.kernels import in_kernel

@@ -1,4 +1,4 @@
-"""Prints what an extra of the project asks for, one requirement a line."""
+"""Prints the requirements of an extra of the project, one a line."""
 
 import sys
 import tomllib

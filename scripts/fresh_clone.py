@@ -28,7 +28,7 @@ def main():
 
 
 def timed(command):
-    """Seconds that a command takes in a clone of what is committed, and its exit status."""
+    """Run a command in a clone of the last commit; return its seconds and exit status."""
     with tempfile.TemporaryDirectory() as folder:
         clone = Path(folder) / "clone"
         subprocess.run(["git", "clone", "-q", str(ROOT), str(clone)], check=True)

@@ -1,9 +1,8 @@
-"""Runs kernels on the GPU that is at hand, and compares with the CPU: make gpu-check.
+"""Runs kernels on the GPU of this machine, and compares with the CPU: make gpu-check.
 
-The kernels are those of ``gpu_programs``. What it measures are ratios; with ``--keep FILE`` they
-are written there, for docs/report.md. Without a GPU it says so, and claims nothing; in numba's
-simulator it compares, and measures nothing.
-Exits with 1 where a result is not the CPU's.
+The kernels are those of ``gpu_programs``. It measures ratios; with ``--keep FILE`` they are written
+there, for docs/report.md. Without a GPU it says so, and claims nothing; in numba's simulator it
+compares, and measures nothing. Exits with 1 where a result differs from the CPU's.
 """
 
 from __future__ import annotations
@@ -35,13 +34,13 @@ TOLERANCE = 1e-12
 
 
 def compare(blocks: int, *, compiled: bool) -> bool:
-    """Whether all kernels write, in so many blocks, what the CPU gives."""
+    """Whether the results of all kernels, in so many blocks, equal those of the CPU."""
     found = [is_right(program, blocks, compiled=compiled) for program in PROGRAMS]
     return all(found)
 
 
 def is_right(program: Program, blocks: int, *, compiled: bool) -> bool:
-    """Whether a kernel writes what the CPU gives, compiled or interpreted; says so."""
+    """Whether the result of a kernel equals that of the CPU, compiled or interpreted; prints it."""
     x = program.given(blocks * THREADS)
     right = program.expected(x, compiled=compiled)
     found = np.zeros(len(right))
@@ -62,7 +61,7 @@ def plain(x, out):
 
 
 def milliseconds(launch: Callable[[], None]) -> float:
-    """How long the GPU takes for a launch."""
+    """The time that the GPU takes for a launch."""
     start, end = cuda.event(), cuda.event()
     start.record()
     launch()
@@ -72,8 +71,8 @@ def milliseconds(launch: Callable[[], None]) -> float:
 
 
 def ratio(one: Any, other: Any, arguments: tuple[Any, ...], blocks: int) -> tuple[float, float]:
-    """The median of the ratios of two kernels' times, launched in turn, and their spread: half the
-    distance between the quartiles, as a share of it."""
+    """The median of the ratios of two kernels' times, launched alternately, and their spread: half
+    the interquartile range, relative to the median."""
     found = []
     for i in range(ROUNDS + 3):
         first = milliseconds(lambda: one[blocks, THREADS](*arguments))
@@ -85,7 +84,7 @@ def ratio(one: Any, other: Any, arguments: tuple[Any, ...], blocks: int) -> tupl
 
 
 def measured() -> tuple[tuple[str, Any, Any], ...]:
-    """What is compared: a name, a kernel, and what its time is divided by."""
+    """The comparisons: a name, a kernel, and the kernel that its time is divided by."""
     derived, by_hand = (
         Context().jit(each(f).kernel, target="cuda") for f in (slopes, slopes_by_hand)
     )
@@ -100,7 +99,7 @@ PEERS = {"never reached": "numba-cuda's own kernel", "a derivative": "one by han
 
 
 def measure(size: int) -> dict[str, dict[str, Any]]:
-    """What tables and derivatives cost on the GPU; printed, too."""
+    """Measure and print the cost of tables and derivatives on the GPU."""
     arguments = cuda.to_device(np.linspace(0.1, 2.0, size)), cuda.to_device(np.zeros(size))
     kernels: dict[str, dict[str, Any]] = {}
     for name, one, other in measured():

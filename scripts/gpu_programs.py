@@ -1,4 +1,4 @@
-"""Kernels with what they are to write: run on a GPU, in numba's simulator, and as code for a GPU
+"""Kernels with their expected results: run on a GPU, in numba's simulator, and as code for a GPU
 that the CPU runs.
 
 In each a thread computes one element of the last argument.
@@ -32,9 +32,9 @@ NOTHING = Context()
 class Program:
     """A kernel that takes an array and writes one.
 
-    function: what element i of the result is, from the array and i, on the CPU. context: in which
-    both run. count: how many elements there are for so many threads. together: whether threads
-    wait for one another, or write to the same place.
+    function: element i of the result, from the array and i, on the CPU. context: in which both run.
+    count: the number of elements for a number of threads. together: whether threads wait for one
+    another, or write to the same place.
     """
 
     name: str
@@ -45,17 +45,17 @@ class Program:
     together: bool = False
 
     def given(self, threads: int) -> Any:
-        """The array for so many threads."""
+        """The array for a number of threads."""
         return np.linspace(0.1, 2.0, threads)
 
     def expected(self, x: Any, *, compiled: bool) -> Any:
-        """What the kernel is to write, by the CPU: compiled, or interpreted."""
+        """The expected result of the kernel, from the CPU: compiled, or interpreted."""
         function = self.context.jit(self.function) if compiled else self.context.wrap(self.function)
         return np.array([function(x, i) for i in range(self.count(len(x)))])
 
 
 def each(function: Callable[[Any, int], float], **options: Any) -> Program:
-    """The program in which each thread calls a function."""
+    """A program in which each thread calls a function."""
 
     def kernel(x, out):
         i = cuda.grid(1)
@@ -112,7 +112,7 @@ def slopes_by_hand(x, i):
     return math.sin(y) + y * math.cos(y) - 2.0 * y * math.exp(-y * y)
 
 
-# ---- what a kernel may hold ---------------------------------------------------------------
+# ---- language features of kernels --------------------------------------------------------
 
 nearly = MethodTable("nearly")
 
@@ -123,7 +123,7 @@ def nearly_sin(x: float) -> float:
 
 
 def around(x, i):
-    """In a context, out of all, and by its metadata."""
+    """In a context, outside all contexts, and with the context's metadata."""
     inside = IN_SHORT(wave, x[i])
     return inside + nonoverlay(math.sin)(x[i]) + math.sin(x[i]) * current_context().metadata
 
@@ -137,7 +137,7 @@ def scaled(x, factor=3.0, *, plus):
 
 
 def calls(x, i):
-    """Recursion, keywords and defaults, several arms, and loops."""
+    """Recursion, keywords and defaults, branches, and loops."""
     total = 0.0
     for k in range(i % 5):
         total += power(x[i], k) if k % 2 else scaled(x[i], plus=float(k))
@@ -151,18 +151,18 @@ def root(x):
 
 
 def attempts(x, i):
-    """An exception that the kernel goes on after."""
+    """An exception after which the kernel continues."""
     ended, found = attempted(root, x[i])
     if ended:
         return found[0] + found[1]
     return -1.0
 
 
-# ---- threads together ---------------------------------------------------------------------
+# ---- cooperating threads ------------------------------------------------------------------
 
 
 def neighbours(x, out):
-    """Each value with that of the next thread of its block, through shared memory."""
+    """The sum of each value and that of the next thread in its block, through shared memory."""
     shared = cuda.shared.array(THREADS, types.float64)
     i, t = cuda.grid(1), cuda.threadIdx.x
     shared[t] = wave(x[i]) if i < out.size else 0.0
@@ -177,7 +177,7 @@ def neighbour(x, i):
 
 
 def totals(x, out):
-    """The sum of all, by atomics; of what each thread keeps in local memory."""
+    """The total of values that each thread holds in local memory, by atomics."""
     i = cuda.grid(1)
     local = cuda.local.array(2, types.float64)
     if i < x.size:
@@ -192,16 +192,16 @@ def total(x, i):
     return found
 
 
-# ---- worked programs ----------------------------------------------------------------------
+# ---- applications -------------------------------------------------------------------------
 
 
 def energy(x, y, z):
-    """Of two bodies that are so far apart."""
+    """Energy of two bodies at this distance."""
     return -1.0 / math.sqrt(x * x + y * y + z * z + SOFT)
 
 
 def forces(x, i):
-    """One component of the force on a body: the gradient of the energy, by all others."""
+    """One component of the force on a body: the gradient of the energy over all others."""
     body, axis = i // 3 * 3, i % 3
     found = 0.0
     for other in range(0, x.size // 3 * 3, 3):
@@ -218,7 +218,7 @@ def growth(x, rate):
 
 
 def grown(x, rate):
-    """A logistic equation from x, after 40 steps of Runge and Kutta's method."""
+    """Solution of a logistic equation from x, after 40 steps of the Runge-Kutta method."""
     for _ in range(STEPS):
         k1 = growth(x, rate)
         k2 = growth(x + STEP / 2 * k1, rate)
@@ -229,7 +229,7 @@ def grown(x, rate):
 
 
 def sensitivities(x, i):
-    """Of what has grown, by what was there and by the rate."""
+    """Derivatives of the solution by its start and by the rate."""
     by_start, by_rate = autodiff(grown, 0.1, x[i])
     return by_start + 2.0 * by_rate
 
@@ -247,7 +247,7 @@ def solved(y):
 
 
 def inverses(x, i):
-    """Its value and, in other units, its slope."""
+    """The value of Lambert's function plus ten times its slope."""
     return solved(x[i]) + 10.0 * autodiff(solved, x[i])
 
 

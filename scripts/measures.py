@@ -1,12 +1,13 @@
-"""Measures the structure of the packages, and holds each measure: it may fall and not rise.
+"""Measures the structure of the packages, and limits each measure: it may fall and not rise.
 
 python -m scripts.measures --ways
 python -m scripts.measures --check --ways
 python -m scripts.measures --keep --ways
 python -m scripts.measures --raise "fan-out-overlay=why it has to be"
 
-What is held stands in scripts/measures.toml. Product files are measured as they are in the folder,
-if git knows them. The packages are not imported; with --ways they are run, by a Python beside this.
+The limits are in scripts/measures.toml. Product files are measured as they are in the folder, if
+git knows them. The packages are not imported; with --ways they are run, in a separate Python
+process.
 """
 
 import argparse
@@ -44,17 +45,17 @@ HEAD = """\
 """
 MOST_METHODS = 25
 MOST_LINES = 60
-WAYS_PYTHON = (3, 13)  # whose numbers of files are held
+WAYS_PYTHON = (3, 13)  # the version for which numbers of files are limited
 CACHES = ("XDG_CACHE_HOME", "OVERLAY_CACHE_DIR", "NUMBA_CACHE_DIR")
-SHOWN = 20  # places that a failure names
+SHOWN = 20  # limit on the places that a failure names
 
 
 @dataclass(frozen=True)
 class Measure:
-    """A number, with what is behind it.
+    """A number, with the things counted.
 
     ``found`` has a text with the place, ``file:line``, for each thing that counts. ``before`` has
-    the keys of those that do not count and would not be new if they did.
+    the keys of things that do not count, and would not be new if they did.
     """
 
     name: str
@@ -68,19 +69,19 @@ class Measure:
 
 @dataclass(frozen=True)
 class Held:
-    """The most that a measure may be; if it was raised, from what, and why."""
+    """Limit of a measure; if it was raised, the former limit, and why."""
 
     most: int
     was: int | None = None
     why: str = ""
 
     def lowered(self, value: int) -> "Held":
-        """With a lower number; the reason goes where it is no longer needed."""
+        """The limit lowered to a value; the reason is dropped where it is no longer needed."""
         needed = self.was is not None and value > self.was
         return Held(value, self.was, self.why) if needed else Held(value)
 
     def raised(self, value: int, why: str) -> "Held":
-        """With a higher number and the reason, behind those that there were."""
+        """The limit raised to a value, with the reason appended to the former ones."""
         was = self.most if self.was is None else self.was
         return Held(value, was, f"{self.why}; {why}" if self.why else why)
 
@@ -95,7 +96,7 @@ class Failed(Exception):
     """The measures cannot be taken or written; the text says why."""
 
 
-# ---- what is measured -------------------------------------------------------------------------
+# ---- the measures -----------------------------------------------------------------------------
 
 
 def measured(texts: dict[str, str]) -> list[Measure]:
@@ -118,7 +119,7 @@ def of_cycles(structure: Structure) -> list[Measure]:
     pairs = frozenset(each.pair for each in structure.imports)
 
     def found(cycles: list[list[str]], package: str = "") -> dict[object, str]:
-        """The imports first: a new one of them is what made the others part of a cycle."""
+        """The imports come first: a new one has made the others part of a cycle."""
         texts: dict[object, str] = {}
         for cycle in cycles:
             for each in structure.imports:
@@ -226,7 +227,7 @@ def of_methods(structure: Structure) -> list[Measure]:
 
 
 def of_names(structure: Structure) -> list[Measure]:
-    """Names of classes and of modules that stand for more than one."""
+    """Names shared by several classes, or by several modules."""
     modules = [
         Definition(name, name, f"{path}:1", 0) for name, path in sorted(structure.modules.items())
     ]
@@ -278,7 +279,7 @@ def of_long_functions(structure: Structure) -> Measure:
 
 
 def of_exclusions(project: str) -> Measure:
-    """Entries that strict typing leaves out."""
+    """Entries that strict typing excludes."""
     settings = tomllib.loads(project).get("tool", {}).get("pyright", {})
     lines = project.splitlines()
     texts = {
@@ -302,7 +303,7 @@ def _line_of(entry: str, lines: list[str]) -> int:
 
 
 def of_ways(root: Path) -> list[Measure]:
-    """How many files a call runs through, the first time and the second, by way."""
+    """The number of files that each call runs through, the first time and the second."""
     found: list[Measure] = []
     for way, text in TEXTS.items():
         for time, files in entered(way, root).items():
@@ -321,9 +322,9 @@ def of_ways(root: Path) -> list[Measure]:
 
 
 def entered(way: str, root: Path) -> dict[str, list[tuple[str, str]]]:
-    """Places and names of the functions by which a call enters files, in a fresh Python."""
+    """Places and names of the functions through which a call enters files, in a new Python."""
     command = [sys.executable, "-m", "scripts.three_ways", way, str(root.resolve())]
-    with tempfile.TemporaryDirectory() as folder:  # nothing is found in a cache
+    with tempfile.TemporaryDirectory() as folder:  # with empty caches
         ours = ("PYTHON", "NUMBA", "OVERLAY", "INVERSION", "COVERAGE")
         kept = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
         settings = {"PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1"}
@@ -349,11 +350,11 @@ def entered(way: str, root: Path) -> dict[str, list[tuple[str, str]]]:
     return files
 
 
-# ---- files, now and as they were --------------------------------------------------------------
+# ---- files, now and at the last change of the limits -------------------------------------------
 
 
 def texts_of(root: Path) -> dict[str, str]:
-    """The source files that git knows, or all where it knows none, and pyproject.toml."""
+    """The source files that git knows, or all if it knows none, and pyproject.toml."""
     names = _git(root, "ls-files", "-z").decode().split("\0")
     paths = [name for name in names if is_product(name)]
     if not paths:
@@ -364,7 +365,7 @@ def texts_of(root: Path) -> dict[str, str]:
 
 
 def as_held(root: Path) -> dict[str, bytes]:
-    """The files as they were when measures were last written, if git has them."""
+    """The files at the last change of the limits, if git has them."""
     commit = _git(root, "log", "-1", "--format=%H", "--", HELD).decode().strip()
     archive = _git(root, "archive", "--format=tar", commit) if commit else b""
     if not archive:
@@ -379,7 +380,7 @@ def as_held(root: Path) -> dict[str, bytes]:
 
 
 def before(root: Path, ways: bool) -> dict[str, Measure]:
-    """The measures as they were when they were last written, as far as they can be had."""
+    """The measures at the last change of the limits, as far as available."""
     files = as_held(root)
     texts = {path: content.decode() for path, content in files.items() if _is_measured(path)}
     found = measured(texts) if texts else []
@@ -392,7 +393,7 @@ def before(root: Path, ways: bool) -> dict[str, Measure]:
                     target.write_bytes(content)
             for built in root.glob("overlay/_native/*.so"):
                 Path(folder, built.relative_to(root)).symlink_to(built)
-            with contextlib.suppress(Failed):  # the part in C may be another by now
+            with contextlib.suppress(Failed):  # the C part may have changed since
                 found += of_ways(Path(folder))
     return {each.name: each for each in found}
 
@@ -402,7 +403,7 @@ def _is_measured(path: str) -> bool:
 
 
 def _git(root: Path, *command: str) -> bytes:
-    """What git prints; nothing where it fails."""
+    """The output of a git command; empty where it fails."""
     try:
         done = subprocess.run(["git", *command], cwd=root, capture_output=True, check=False)
     except OSError:
@@ -410,11 +411,11 @@ def _git(root: Path, *command: str) -> bytes:
     return b"" if done.returncode else done.stdout
 
 
-# ---- what is held -----------------------------------------------------------------------------
+# ---- limits -----------------------------------------------------------------------------------
 
 
 def held_in(root: Path) -> dict[str, Held]:
-    """What is held, by the names of measures."""
+    """The limits, by the names of measures."""
     path = root / HELD
     table = tomllib.loads(path.read_text()) if path.exists() else {}
     return {
@@ -424,19 +425,19 @@ def held_in(root: Path) -> dict[str, Held]:
 
 
 def write(root: Path, held: dict[str, Held]) -> None:
-    """Write what is held, a line for each."""
+    """Write the limits, one a line."""
     lines = (f"{name} = {each}\n" for name, each in sorted(held.items()))
     (root / HELD).parent.mkdir(exist_ok=True)
     (root / HELD).write_text(HEAD + "".join(lines))
 
 
 def risen(measures: Iterable[Measure], held: dict[str, Held]) -> list[Measure]:
-    """The measures that are higher than what is held."""
+    """The measures above their limits."""
     return [each for each in measures if each.name in held and each.value > held[each.name].most]
 
 
 def check(root: Path, measures: list[Measure]) -> int:
-    """Print what has risen, what is new in it and what to do; 1 if any has."""
+    """Print the measures that have risen, the new things in them and a remedy; 1 if any has."""
     held = held_in(root)
     higher = risen(measures, held)
     is_way = [each.name.startswith("files-") for each in higher]
@@ -462,7 +463,8 @@ def check(root: Path, measures: list[Measure]) -> int:
 
 
 def what_is_new(measure: Measure, earlier: Measure | None) -> list[str]:
-    """What counts and did not before; all of it, where what was before is not known."""
+    """The things that count now and did not before; all of them, where the former ones are
+    unknown."""
     known = {*earlier.found, *earlier.before} if earlier else set()
     lines = [text for key, text in measure.found.items() if key not in known]
     title = "new" if lines and earlier else "all that count (git has none to compare with)"
@@ -472,7 +474,7 @@ def what_is_new(measure: Measure, earlier: Measure | None) -> list[str]:
 
 
 def keep(root: Path, measures: list[Measure], reasons: dict[str, str], *, ways: bool) -> int:
-    """Write lower measures, and higher ones that have a reason; 1 if others are higher."""
+    """Write lower limits, and higher ones with a reason; 1 if others are higher."""
     held = held_in(root)
     higher = {each.name: each for each in risen(measures, held)}
     for name in reasons:
@@ -501,7 +503,7 @@ def keep(root: Path, measures: list[Measure], reasons: dict[str, str], *, ways: 
 
 
 def _is_way(name: str, measured: bool) -> bool:
-    """Whether a measure is one of the ways, which were not measured."""
+    """Whether a measure belongs to the ways, and these were not measured."""
     return name.startswith("files-") and not measured
 
 
@@ -509,7 +511,7 @@ def _is_way(name: str, measured: bool) -> bool:
 
 
 def report(root: Path, texts: dict[str, str], measures: list[Measure]) -> None:
-    """Print all measures, then what is behind them."""
+    """Print all measures, then the things counted."""
     held = held_in(root)
     for each in measures:
         bar = held.get(each.name)
@@ -529,7 +531,7 @@ def report(root: Path, texts: dict[str, str], measures: list[Measure]) -> None:
 
 
 def reason(text: str) -> tuple[str, str]:
-    """``NAME=reason``, both parts."""
+    """Parse ``NAME=reason`` into both parts."""
     name, _, why = text.partition("=")
     if not name.strip() or not why.strip():
         raise argparse.ArgumentTypeError(f"{text!r} is not NAME=reason")

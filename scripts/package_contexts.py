@@ -1,7 +1,7 @@
-"""What the tests of a package run in, for ``scripts/package_tests.py``: contexts, and what counts.
+"""Contexts and counts for tests of a package, used by ``scripts/package_tests.py``.
 
-As a plugin of pytest it writes to the file that COUNTS names how often each function in COUNTED was
-started in tests and fixtures: natively, as the interpreter tells of it, or by methods in a context.
+As a plugin of pytest it writes to the file COUNTS how often each function in COUNTED was started in
+tests and fixtures: natively, from events of the interpreter, or through methods in a context.
 """
 
 import json
@@ -17,8 +17,8 @@ from hypothesis.internal.conjecture import providers
 from overlay import Context, MethodTable
 
 NAMES = os.environ.get("COUNTED", "").split()
-_TOOL = 4  # of sys.monitoring
-frame_above = sys._getframe  # a test may take it away
+_TOOL = 4  # tool id of sys.monitoring
+frame_above = sys._getframe  # a test may remove it
 
 # ---- contexts ----------------------------------------------------------------------------------
 
@@ -32,7 +32,7 @@ counted = Context(_counted)
 
 
 class Natively(Context):
-    """Runs functions natively; knows when one of them runs, in whichever thread."""
+    """Runs functions natively, and knows whether one of them is running, in any thread."""
 
     def __init__(self):
         super().__init__(MethodTable("none"))
@@ -70,8 +70,8 @@ natively = Natively()
 
 
 def pytest_configure(config):
-    """The functions are counted from now on. hypothesis draws the same values in each run: else it
-    would draw constants of the modules that happen to be loaded, too."""
+    """Start counting. hypothesis is made to draw the same values in each run: it would also draw
+    constants of the modules that happen to be loaded."""
     providers._get_local_constants = lambda: providers._local_constants
     if config.getoption("--overlay") == "package_contexts:counted":
         for name in NAMES:
@@ -93,5 +93,5 @@ def pytest_configure(config):
 
 
 def pytest_sessionfinish(session):
-    """Write what was counted."""
+    """Write the counts."""
     Path(os.environ["COUNTS"]).write_text(json.dumps(counts))

@@ -2,10 +2,10 @@
 
 python -m scripts.package_tests more-itertools==11.1.0 --keep docs/report/kept/packages.json
 
-A package's sources are downloaded and unpacked, and its tests run there as they come: natively,
-and under ``pytest --overlay`` with a table that nothing reaches, and with one that has methods for
-a few functions of the package, which count and go on. How often these functions are started
-natively is counted in another run. Exits with 1 where an outcome differs, or a count.
+A package's sources are downloaded and unpacked, and its tests run there unchanged: natively, and
+under ``pytest --overlay`` with a table that is never reached, and with one that has methods for a
+few functions of the package, which count and call the next. A further run counts native starts of
+these functions. Exits with 1 where an outcome or a count differs.
 """
 
 import argparse
@@ -26,7 +26,7 @@ PIP = ("-m", "pip", "download", "-q", "--no-deps", "--no-binary", ":all:")
 
 
 class Chosen(NamedTuple):
-    """Of a package: functions that are counted, its tests, and what these need to be installed."""
+    """Settings for a package: functions to count, its tests, and the requirements of these."""
 
     functions: str
     tests: str = "tests"
@@ -114,8 +114,8 @@ def main():
 
 
 def compared(package, functions=""):
-    """How many tests there are, which come out otherwise in a context, and how often functions
-    were called natively and in one."""
+    """The number of tests, those with another outcome in a context, and the calls of functions
+    natively and in a context."""
     chosen = PACKAGES.get(package.partition("==")[0], Chosen(""))
     chosen = chosen._replace(functions=functions or chosen.functions)
     with tempfile.TemporaryDirectory() as folder:
@@ -156,7 +156,7 @@ def compared(package, functions=""):
 
 
 def unpacked(package, folder):
-    """The folder of a package's sources."""
+    """The folder of a package's sources, downloaded and unpacked."""
     subprocess.run([sys.executable, *PIP, "-d", str(folder), package], check=True)
     [archive] = folder.glob("*.tar.gz")
     with tarfile.open(archive) as sources:
@@ -166,15 +166,15 @@ def unpacked(package, folder):
 
 
 def install(needs, folder):
-    """Install what tests need into a folder of its own."""
+    """Install requirements of tests into a separate folder."""
     if needs:
         command = ("-m", "pip", "install", "-q", "--target", str(folder), *needs.split())
         subprocess.run([sys.executable, *command], check=True)
 
 
 def outcomes(sources, chosen, *options):
-    """Of each test whether it passed, failed or was skipped; of functions how often they were
-    called in tests."""
+    """The outcome of each test (passed, failed or skipped), and the calls of each function in
+    tests."""
     report, counts = sources.parent / "outcomes.xml", sources.parent / "counts.json"
     report.unlink(missing_ok=True)
     counts.write_text("{}")

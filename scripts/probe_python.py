@@ -1,6 +1,6 @@
-"""Says in three lines what scripts/choose_python.sh asks of the Python that runs this.
+"""Reports in three lines on the Python that runs it, for scripts/choose_python.sh.
 
-The path of its executable, its implementation with the version, and what it lacks (or nothing).
+The path of its executable, its implementation with the version, and its missing parts (or nothing).
 """
 
 import os
@@ -15,13 +15,13 @@ try:
     import ensurepip
     import venv  # noqa: F401
 
-    ensurepip.version()  # Debian's python3 without python3-venv fails by here
+    ensurepip.version()  # Debian's python3 without python3-venv fails here
 except Exception:
     lacks.append("venv or ensurepip")
 if not os.path.exists(os.path.join(sysconfig.get_paths()["include"], "Python.h")):
     lacks.append("Python.h")
 
-# of an environment, what it was made by, since the environment may be removed
+# for an environment, its base Python, since the environment may be removed
 print(getattr(sys, "_base_executable", None) or sys.executable)
 print(platform.python_implementation(), platform.python_version())
 print(" and ".join(lacks))

@@ -1,4 +1,4 @@
-"""Runs notebooks top to bottom, in place: what they show is then from this run."""
+"""Runs notebooks top to bottom, and stores their outputs in place."""
 
 import argparse
 import time
@@ -11,7 +11,7 @@ FOLDER = Path(__file__).parents[1] / "notebooks"
 
 
 def executed(path: Path) -> nbformat.NotebookNode:
-    """A notebook after a run of all its cells in a fresh kernel of this Python.
+    """Run all cells of a notebook in a new kernel of this Python, and return it.
 
     Raises CellExecutionError where a cell fails.
     """
@@ -19,13 +19,13 @@ def executed(path: Path) -> nbformat.NotebookNode:
     where = {"metadata": {"path": str(path.parent)}}
     client = NotebookClient(notebook, timeout=300, kernel_name="python3", resources=where)
     client.record_timing = False
-    client.extra_arguments = ["--log-level=ERROR"]  # it warns of how it talks to this process
+    client.extra_arguments = ["--log-level=ERROR"]  # it warns about its connection to this process
     client.execute()
     return notebook
 
 
 def main() -> None:
-    """Run the notebooks that are named, or all, and write what they show into them."""
+    """Run the named notebooks, or all, and write their outputs into them."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("notebooks", nargs="*", type=Path, help="all, where none is named")
     for path in parser.parse_args().notebooks or sorted(FOLDER.glob("*.ipynb")):

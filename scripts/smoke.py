@@ -1,4 +1,4 @@
-"""What an installation is tried by, from outside the checkout: all packages, engines and commands.
+"""Smoke test of an installation, outside the checkout: all packages, engines and commands.
 
 usage: python -I smoke.py
 """
@@ -48,7 +48,7 @@ def line(x: float):
 
 
 def printed(*command: str) -> str:
-    """What a command prints; it has to succeed."""
+    """The output of a command, which has to succeed."""
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
 

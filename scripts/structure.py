@@ -14,7 +14,8 @@ SUFFIXES = (".py", ".c", ".h")
 
 @dataclass(frozen=True)
 class Import:
-    """One module imports another, at a line; ``inside`` a function, or when it is imported."""
+    """An import of one module by another, at a line, either ``inside`` a function or at import
+    time."""
 
     importer: str
     imported: str
@@ -23,7 +24,7 @@ class Import:
 
     @property
     def pair(self) -> tuple[str, str]:
-        """Both modules, whichever line it is."""
+        """Both modules, without the line."""
         return self.importer, self.imported
 
     def __str__(self) -> str:
@@ -42,13 +43,13 @@ class Definition:
 
     @property
     def last(self) -> str:
-        """The name without what it stands in."""
+        """The name without its enclosing scopes."""
         return self.name.rpartition(".")[2]
 
 
 @dataclass
 class Structure:
-    """Modules by their names with their files, and what stands in them."""
+    """Modules by name, with their files and their contents."""
 
     modules: dict[str, str] = field(default_factory=dict)
     imports: list[Import] = field(default_factory=list)
@@ -57,21 +58,21 @@ class Structure:
     lines: Counter[str] = field(default_factory=Counter)
 
     def importers(self) -> dict[str, set[str]]:
-        """For each module, those that import it."""
+        """Maps each module to its importers."""
         found: dict[str, set[str]] = {name: set() for name in self.modules}
         for each in self.imports:
             found[each.imported].add(each.importer)
         return found
 
     def imported(self) -> dict[str, set[str]]:
-        """For each module, those that it imports."""
+        """Maps each module to the modules that it imports."""
         found: dict[str, set[str]] = {name: set() for name in self.modules}
         for each in self.imports:
             found[each.importer].add(each.imported)
         return found
 
     def cycles(self) -> list[list[str]]:
-        """Import cycles: sets of modules in which each leads to each, the largest first."""
+        """Import cycles: sets of modules that all reach one another, the largest first."""
         imported = self.imported()
         reached = {name: _reached(name, imported) for name in self.modules}
         found = {
@@ -83,7 +84,7 @@ class Structure:
 
 
 def package_of(name: str) -> str:
-    """Package of a module, by its dotted name or its path."""
+    """The package of a module, from its dotted name or its path."""
     return name.replace("/", ".").partition(".")[0]
 
 
@@ -105,9 +106,9 @@ def read(texts: dict[str, str]) -> Structure:
 
 
 def by_last_name(definitions: list[Definition]) -> dict[str, list[Definition]]:
-    """Names that stand for more than one definition, with these.
+    """Names of more than one definition, with these.
 
-    One that a module has twice under the same path, say in both branches of an ``if``, is one.
+    Two definitions with the same path in a module, as in both branches of an ``if``, count as one.
     """
     found: dict[str, dict[tuple[str, str], Definition]] = defaultdict(dict)
     for each in definitions:
@@ -120,7 +121,7 @@ def _module_of(path: str) -> str:
 
 
 def _reached(start: str, imported: dict[str, set[str]]) -> set[str]:
-    """All modules that imports lead to; the first is among them if it is in a cycle."""
+    """All modules reachable by imports; the first is among them if it is in a cycle."""
     found: set[str] = set()
     ahead = [start]
     while ahead:
@@ -136,11 +137,11 @@ def _is_for_types(test: ast.expr) -> bool:
 
 
 class _Reader(ast.NodeVisitor):
-    """Puts what stands in one module into a structure."""
+    """Adds the contents of one module to a structure."""
 
     def __init__(self, structure: Structure, module: str, path: str):
         self.structure, self.module, self.path = structure, module, path
-        self.names: list[str] = []  # of the classes and functions around
+        self.names: list[str] = []  # of the enclosing classes and functions
         self.in_function = self.for_types = False
 
     def visit_If(self, node: ast.If) -> None:
@@ -170,7 +171,7 @@ class _Reader(ast.NodeVisitor):
             self._add_import(node, name if name in self.structure.modules else source)
 
     def visit_Call(self, node: ast.Call) -> None:
-        """``importlib.import_module("a.b")``, where the name is written out."""
+        """Record ``importlib.import_module("a.b")`` with a literal name."""
         called = getattr(node.func, "attr", getattr(node.func, "id", ""))
         if called == "import_module" and node.args and isinstance(node.args[0], ast.Constant):
             self._add_import(node, str(node.args[0].value))

@@ -3,7 +3,7 @@
 python -m scripts.three_ways context .
 
 A way is ``context``, for ``ctx(f, x)``, ``jit``, for ``ctx.jit(f)(x)``, or ``invert``, for
-``invert(f)(y)``. What an import runs on the way is left out. The packages are those of the folder.
+``invert(f)(y)``. Code run by imports does not count. The packages are those of the folder.
 """
 
 import gc
@@ -48,7 +48,7 @@ def call_of(way):
 
 
 def files_of(call, root):
-    """The files whose code a call enters, in this order, each with its first line entered."""
+    """The files whose code a call enters, in order, each with its first line entered."""
     monitoring, found = sys.monitoring, {}
     tool, started = monitoring.PROFILER_ID, monitoring.events.PY_START
     folders = tuple(str(root / package) + os.sep for package in PACKAGES)
@@ -56,7 +56,7 @@ def files_of(call, root):
     def enter(code: CodeType, _):
         file = code.co_filename
         if not file.startswith(folders):
-            return monitoring.DISABLE  # for good: it is none of ours
+            return monitoring.DISABLE  # permanently: it is none of ours
         if file not in found and not in_import(sys._getframe(1)):
             place = f"{Path(file).relative_to(root).as_posix()}:{code.co_firstlineno}"
             found[file] = place, code.co_qualname
@@ -74,7 +74,7 @@ def files_of(call, root):
 
 
 def in_import(frame):
-    """Whether a frame runs, at any depth, since a module is imported."""
+    """Whether a frame runs within the import of a module, at any depth."""
     while frame is not None and frame.f_code is not files_of.__code__:
         if frame.f_code.co_name == "<module>":
             return True
@@ -86,7 +86,7 @@ def main():
     way, root = sys.argv[1], Path(sys.argv[2]).resolve()
     sys.path.insert(0, str(root))
     call = call_of(way)
-    gc.disable()  # what a collection happens to run is not on the way
+    gc.disable()  # a collection might run code that is not part of the call
     print(json.dumps({"first": files_of(call, root), "again": files_of(call, root)}))
 
 

@@ -1,6 +1,6 @@
-"""Builds the wheel and the sdist, and installs each into an empty environment, where it is tried.
+"""Builds the wheel and the sdist, and tests each in an empty environment.
 
-What is built stays in dist/, the environments do not stay.
+The built files stay in dist/; the environments are removed.
 """
 
 import argparse
@@ -18,14 +18,15 @@ PIP = ("-I", "-m", "pip", "install", "-q", "--disable-pip-version-check")
 
 
 def built(folder: Path) -> list[Path]:
-    """The wheel and the sdist, made anew in a folder."""
+    """Build the wheel and the sdist into an emptied folder."""
     shutil.rmtree(folder, ignore_errors=True)
     subprocess.run([*BUILD, "-o", folder], check=True, cwd=ROOT, stdout=subprocess.DEVNULL)
     return sorted(folder.iterdir(), key=lambda file: file.suffix == ".gz")
 
 
 def try_out(file: Path, constraints: Path) -> None:
-    """Install a distribution, with what it needs alone, and run the smoke program far from here.
+    """Install a distribution with its requirements only, and run the smoke test outside the
+    checkout.
 
     Raises CalledProcessError where either fails.
     """

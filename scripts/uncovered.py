@@ -1,4 +1,4 @@
-"""Prints what the tests have run of each package, by line and branch, and what they have not.
+"""Prints the coverage of each package by the tests, by line and branch, and the lines missing.
 
 python -m scripts.uncovered build/proof/coverage.json --worst 10
 python -m scripts.uncovered build/proof/coverage.json --keep docs/report/kept/coverage.json
@@ -32,10 +32,10 @@ def main():
 
 
 def packages(files):
-    """By package, the sums, and the modules with what is missing, the most first."""
+    """Sums by package, and the modules with their missing lines, the most first."""
     totals, modules = defaultdict(Counter), defaultdict(list)
     for path, found in files.items():
-        if Path(path).is_absolute():  # a package of the same name that a test wrote
+        if Path(path).is_absolute():  # written by a test, under the name of a package
             continue
         package, summary = path.partition("/")[0], found["summary"]
         totals[package].update({kind: summary[kind] for kind in KINDS})
@@ -46,7 +46,7 @@ def packages(files):
 
 
 def shares(figures):
-    """Of lines and of branches."""
+    """Covered shares of lines and of branches."""
     return {
         "lines": figures["covered_lines"] / max(1, figures["num_statements"]),
         "branches": figures["covered_branches"] / max(1, figures["num_branches"]),
@@ -54,12 +54,12 @@ def shares(figures):
 
 
 def words(figures):
-    """Both shares, in words."""
+    """Both shares as text."""
     return ", ".join(f"{100 * share:.1f} % of {what}" for what, share in shares(figures).items())
 
 
 def ranges(lines):
-    """Line numbers, those in a row together."""
+    """Line numbers as text, with consecutive ones as a range."""
     runs = []
     for line in lines:
         if runs and line == runs[-1][1] + 1:

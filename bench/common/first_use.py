@@ -1,4 +1,4 @@
-"""What the first use of functions costs in a context, on modules of the standard library."""
+"""The cost of the first use of functions in a context, on modules of the standard library."""
 
 import argparse
 import configparser
@@ -30,7 +30,7 @@ DATA = {"name": ["a", "b", {"c": [1, 2.5, None, True]}], "text": TEXT, "numbers"
 
 @dataclass(frozen=True)
 class FirstUse:
-    """seconds: what the first run took beyond a later one. lines: of the functions that ran."""
+    """seconds: the time of the first run above a later one. lines: of the functions that ran."""
 
     name: str
     seconds: float
@@ -133,7 +133,7 @@ def codes_run(run: Callable[[], object]) -> list[CodeType]:
 
 
 def lines_of(codes: list[CodeType]) -> int:
-    """Lines of source that the codes span, each line once."""
+    """The number of source lines in the code objects, each line once."""
     spanned = {
         (code.co_filename, line)
         for code in codes
@@ -144,9 +144,9 @@ def lines_of(codes: list[CodeType]) -> int:
 
 
 def first_use(scenario: Callable[[], None], table: MethodTable) -> FirstUse:
-    """Measured in a new context; to be the first use, nothing may have run the scenario in a
-    context before."""
-    scenario()  # what it imports and caches natively is no cost of ours
+    """Measure the first use in a new context; the scenario must not have run in a context
+    before."""
+    scenario()  # its native imports and caches are no cost of ours
     lines = lines_of(codes_run(scenario))
     context = Context(table)
     first = seconds(lambda: context(scenario), process_time)
@@ -155,6 +155,6 @@ def first_use(scenario: Callable[[], None], table: MethodTable) -> FirstUse:
 
 
 def first_uses(table: MethodTable) -> list[FirstUse]:
-    """Of all scenarios; the engine itself is set up before."""
+    """The first uses of all scenarios, after set-up of the engine itself."""
     Context(table)(seconds, int)
     return [first_use(scenario, table) for scenario in SCENARIOS]

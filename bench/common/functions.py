@@ -1,4 +1,4 @@
-"""Kernels that stress one way of defining and calling functions each."""
+"""Kernels that each stress one way of defining and calling functions."""
 
 import contextlib
 import functools
@@ -9,7 +9,7 @@ from common.kernel import Kernel
 
 __all__ = ["FUNCTIONS", "SINES", "sines_by_hand"]
 
-SINES = 250_000  # turns of the loop in the kernel that calls math.sin
+SINES = 250_000  # iterations of the loop in the kernel that calls math.sin
 
 FUNCTIONS: dict[str, Callable[[], Kernel]] = {}
 
@@ -26,7 +26,7 @@ def kernel(size, probe, arity):
 
 
 def step(x):
-    """What many of the kernels call."""
+    """The callee of many kernels."""
     return x + 1
 
 
@@ -50,7 +50,7 @@ def sines(n):
 
 
 def sines_by_hand(n):
-    """The same with the call replaced by hand: the floor for an overlaid call."""
+    """``sines`` with the call replaced by hand: the floor for an overlaid call."""
     total = 0.0
     for _ in range(n):
         total = total + cubic(0.5)
@@ -98,7 +98,7 @@ def mutual_recursion(n):
 
 @kernel(60_000, step, 1)
 def closures_called_at_once(n):
-    """A function made, called once and dropped at every turn."""
+    """A function made, called once and dropped in each iteration."""
     total = 0
     for i in range(n):
         total = total + (lambda x: step(x) + i)(1)
@@ -124,7 +124,7 @@ def closures_from_a_factory(n):
 
 @kernel(1_200, step, 1)
 def closures_that_recurse(n):
-    """A helper defined inside, which calls itself."""
+    """A nested helper that calls itself."""
 
     def paths(wide, high):
         if not wide or not high:
@@ -292,7 +292,7 @@ def fold(function, values, total):
 
 @kernel(90_000, add, 2)
 def function_arguments(n):
-    """Functions passed as arguments, a different one in turn."""
+    """Functions passed as arguments, one after the other."""
     values = range(n // 3)
     return [fold(f, values, 0) for f in (add, lambda x, y: x ^ y, max, min)]
 
@@ -335,7 +335,7 @@ def walks(n):
 
 
 class Refused(Exception):
-    """What the next kernel raises."""
+    """Raised in the next kernel."""
 
 
 def checked(x):

@@ -13,21 +13,21 @@ BRANCHES = 3  # functions that each one of a graph calls
 
 
 def functions_of(source: str, names: dict[str, Any]) -> dict[str, Any]:
-    """The functions of a source text, as a namespace with these names in it."""
+    """Compile source text; return the namespace of its functions, with these names added."""
     namespace = {"math": math, "__name__": "generated", **names}
     exec(compile(source, "<generated>", "exec"), namespace)
     return namespace
 
 
 def decorated(namespace: dict[str, Any], names: list[str], decorate: Any) -> Any:
-    """The last function; all of them are decorated, each before one that calls it runs."""
+    """The last function; all are decorated, each before one that calls it runs."""
     for name in names:
         namespace[name] = decorate(namespace[name])
     return namespace[names[-1]]
 
 
 def graph(size: int, decorate: Any) -> tuple[Callable[..., Any], dict[str, Any]]:
-    """A tree of functions, the root of it compiled by ``decorate``, and their namespace."""
+    """A tree of functions, with its root compiled by ``decorate``, and their namespace."""
     lines = []
     for i in range(size):
         below = [j for j in range(BRANCHES * i + 1, BRANCHES * i + BRANCHES + 1) if j < size]
@@ -38,7 +38,7 @@ def graph(size: int, decorate: Any) -> tuple[Callable[..., Any], dict[str, Any]]
 
 
 def chain(size: int, decorate: Any) -> Any:
-    """Functions each of which calls the next one in a loop."""
+    """A chain of functions, each of which calls the next one in a loop."""
     lines = ["def f0(x):\n    return math.sin(x) + 1.0\n"]
     for i in range(1, size):
         lines.append(
@@ -62,7 +62,7 @@ def forwarding(layers: int, decorate: Any) -> Any:
 
 
 def large_table(methods: int, target: Any, method: Any) -> MethodTable:
-    """A table of so many methods of one target, of which the last is this one."""
+    """A table of this many methods of one target, the last of which is ``method``."""
     table = MethodTable(f"of {methods}")
     for i in range(methods - 1):
 
@@ -76,7 +76,7 @@ def large_table(methods: int, target: Any, method: Any) -> MethodTable:
 
 
 def wide(targets: int, method: Any) -> tuple[MethodTable, Callable[[float], float]]:
-    """A table of so many targets with a method each, and the last of these targets."""
+    """A table of this many targets with a method each, and the last of these targets."""
     table, made = MethodTable(f"of {targets} targets"), []
     for i in range(targets):
         made.append(functions_of(f"def target(x):\n    return x + {i}.0\n", {})["target"])
@@ -85,7 +85,7 @@ def wide(targets: int, method: Any) -> tuple[MethodTable, Callable[[float], floa
 
 
 def levels(depth: int, decorate: Any) -> Any:
-    """A loop that calls a function through as many others."""
+    """A loop that calls a function through ``depth`` others."""
     made = decorate(lambda x: math.sin(x) + 1.0)
     for _ in range(depth):
         made = decorate(level_below(made))
@@ -110,7 +110,8 @@ def loop_over(function: Any) -> Any:
 
 
 def nested(depth: int) -> Any:
-    """The same, each of the functions in a context of its own, in those around it."""
+    """The loop of ``levels``, with each function in a context of its own, nested in those around
+    it."""
     contexts = [Context(unreached_table(i)) for i in range(depth + 1)]
 
     def innermost(x: float) -> float:
@@ -130,7 +131,7 @@ def level_in(context: Context, function: Any) -> Any:
 
 
 def unreached_table(i: int) -> MethodTable:
-    """A table of its own, with one method that no program of these calls."""
+    """A new table, with one method that none of these programs calls."""
     table = MethodTable(f"level {i}")
 
     @table.overlay(operator.matmul)

@@ -1,4 +1,4 @@
-"""Programs of any size, and what of each is measured as it grows."""
+"""Programs of any size, and the costs measured as they grow."""
 
 import math
 import threading
@@ -59,8 +59,8 @@ Run = Callable[[], object]
 class Series:
     """A cost that is measured at several sizes.
 
-    grows: what the sizes count. ours, peer: given a size, what is timed. calls: how many times a
-    run does it. fresh: whether each run needs a program that was never seen.
+    grows: the quantity counted by the sizes. ours, peer: make the timed run for a size. calls: the
+    number of repetitions in a run. fresh: whether each run needs a program that was never seen.
     """
 
     grows: str
@@ -77,19 +77,19 @@ class Series:
 
 
 def of_lines(arguments: str, lines: list[str]) -> Any:
-    """A fresh function of these lines."""
+    """A fresh function with these lines."""
     body = "\n    ".join(lines)
     return functions_of(f"def program({arguments}):\n    {body}\n", {})["program"]
 
 
 def straight(count: int) -> Any:
-    """A function of so many statements, each of which uses the one before."""
+    """A function of this many statements, each of which uses the one before."""
     lines = [f"x = math.sin(x) * 0.5 + {i}.0" for i in range(count)]
     return of_lines("x", [*lines, "return x"])
 
 
 def branching(count: int) -> Any:
-    """A function of so many branches, of which one is taken."""
+    """A function of this many branches, one of which is taken."""
     lines = [
         f"{'if' if i == 0 else 'elif'} x < {i + 1}.0:\n        y = x * {i + 2}.0 + {i * 100}.0"
         for i in range(count)
@@ -98,7 +98,7 @@ def branching(count: int) -> Any:
 
 
 def turning(decorate: Any) -> Any:
-    """A function of x and n, a loop of n turns with a call in each."""
+    """A function of x and n: a loop of n iterations with a call in each."""
 
     @decorate
     def step(x: float) -> float:
@@ -159,7 +159,7 @@ def by_njit(make: Callable[[int], Any]) -> Callable[[int], Run]:
 
 
 def planning(make: Callable[[int], Any]) -> Callable[[int], Run]:
-    """From a program to its inverse."""
+    """The time from a program to its inverse."""
 
     def prepared(size: int) -> Run:
         program = make(size)
@@ -182,7 +182,7 @@ def repeated(function: Any, *arguments: Any, calls: int = CALLS) -> Run:
 
 
 def calls_of(size: int, decorate: Any = as_it_is) -> Any:
-    """The last of so many functions, each of which calls the one before."""
+    """The last of this many functions, each of which calls the one before."""
     lines = ["def f0(x):\n    return x * 0.5 + 1.0\n"]
     lines += [f"def f{i}(x):\n    return f{i - 1}(x * 0.5) + {i}.0\n" for i in range(1, size)]
     return decorated(functions_of("\n".join(lines), {}), [f"f{i}" for i in range(size)], decorate)
@@ -202,13 +202,13 @@ def sine(x: float) -> float:
 
 
 def call_in_a_table(methods: int) -> Run:
-    """Calls of a target of so many methods."""
+    """Calls of a target of this many methods."""
     context = Context(large_table(methods, math.sin, cubic))
     return lambda: context(repeated(sine, 0.5))
 
 
 def generic_call(methods: int) -> Run:
-    """Calls of a generic function of so many methods."""
+    """Calls of a generic function of this many methods."""
 
     @generic
     def function(x): ...
@@ -237,7 +237,7 @@ def inside(context: Context, run: Run) -> Run:
 
 
 def call_inside_contexts(depth: int) -> Run:
-    """Calls inside so many contexts, of which the outermost overlays the target."""
+    """Calls inside this many contexts, the outermost of which overlays the target."""
     run = repeated(sine, 0.5)
     for i in range(depth - 1):
         run = inside(Context(unreached_table(i)), run)
@@ -245,7 +245,7 @@ def call_inside_contexts(depth: int) -> Run:
 
 
 def entering_contexts(depth: int) -> Run:
-    """Contexts entered one in another, around a function that does nothing."""
+    """Nested contexts around a function that does nothing."""
 
     def nothing() -> None:
         pass
@@ -257,7 +257,7 @@ def entering_contexts(depth: int) -> Run:
 
 
 def tables_joined(count: int) -> Run:
-    """Calls in a context of so many tables, of which the lowest overlays the target."""
+    """Calls in a context of this many tables, the lowest of which overlays the target."""
     tables = [unreached_table(i) for i in range(count - 1)]
     context = Context(large_table(1, math.sin, cubic), *tables)
     return lambda: context(repeated(sine, 0.5))
@@ -279,7 +279,7 @@ def turns(engine: str) -> Callable[[int], Run]:
 
 
 def loop_inverted(count: int) -> Run:
-    """The inverse of a loop, which is known to make so many turns."""
+    """The inverse of a loop with a known number of iterations."""
     program = turning(as_it_is)
     inverse = choose(program, float, int, known=("return", "n"))
     value = program(0.5, count)
@@ -320,7 +320,7 @@ def array_compiled(decorate: Callable[[Any], Any]) -> Callable[[int], Run]:
 
 
 def answer(count: int) -> Run:
-    """A call of an inverse of so many coordinates."""
+    """A call of an inverse of this many coordinates."""
     inverse = invert(summing(count), *[float] * (count + 1))
     theta = inverse.parameters.default()
     return lambda: [inverse(1.0, theta) for _ in range(20)]
@@ -334,12 +334,13 @@ def recovered(count: int) -> Run:
 
 # ---- threads ------------------------------------------------------------------------------
 
-WORK = 64_000  # turns, shared by the threads
+WORK = 64_000  # iterations, divided among the threads
 WORKERS = (1, 2, 4, 8)
 
 
 def shared_by_threads(work: Callable[[int, int], object]) -> Callable[[int], Run]:
-    """The same work in all, by so many threads at a time: each is told its part and its number."""
+    """A fixed amount of work, divided among concurrent threads, each of which gets its share and
+    its number."""
 
     def prepared(count: int) -> Run:
         def run() -> None:

@@ -1,4 +1,4 @@
-"""What a kernel is, and what shows that a context gets to the calls in it."""
+"""Kernels, and the tables that show whether a context reaches the calls in them."""
 
 import inspect
 import sys
@@ -17,10 +17,10 @@ SUSPENDS = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERA
 class Kernel:
     """A small program.
 
-    run: runs it once, for 5 to 40 ms natively; gives a value that two runs can compare.
-    probe: a callable that the program calls, by which is shown that a context gets there.
-    arity: how many positional arguments the program gives the probe.
-    method: what stands in for the probe, or None for one that goes on to the probe.
+    run: runs it once, for 5 to 40 ms natively; its results can be compared between runs.
+    probe: a callable that the program calls, which shows whether a context reaches it.
+    arity: the number of positional arguments that the program passes to the probe.
+    method: the replacement of the probe, or None for one that calls the probe.
     """
 
     name: str
@@ -44,7 +44,7 @@ def reaching(kernel: Kernel) -> MethodTable:
 
 
 def calls_in_context(kernel: Kernel) -> int:
-    """How many calls of the probe a method of it sees in one run."""
+    """The number of the probe's calls that a method of it gets in one run."""
     table, count = MethodTable("counting"), 0
 
     @table.overlay(kernel.probe)
@@ -58,8 +58,8 @@ def calls_in_context(kernel: Kernel) -> int:
 
 
 def native_calls(kernel: Kernel) -> int | None:
-    """How many calls of the probe the interpreter reports in one run with no context; None
-    where it reports suspended functions that go on as calls too."""
+    """The number of the probe's calls that the interpreter reports in one run with no context; None
+    where it also reports resumptions of suspended functions as calls."""
     code, count = getattr(kernel.probe, "__code__", None), 0
     if code is not None and code.co_flags & SUSPENDS:
         return None

@@ -1,4 +1,5 @@
-"""Whether anything stays of a context, table or function that the program has dropped."""
+"""Leak checks: the memory that remains of contexts, tables and functions that the program has
+dropped."""
 
 import functools
 import gc
@@ -10,7 +11,7 @@ from overlay import Context, MethodTable
 
 __all__ = ["MOST_BYTES", "bytes_kept_for_each_context", "objects_kept", "what_is_gone"]
 
-MOST_BYTES = 64  # per dropped context: what a table of the interpreter may grow by
+MOST_BYTES = 64  # per dropped context: growth allowed to the interpreter's tables
 CONTEXTS = 100
 
 SOURCE = """
@@ -34,7 +35,7 @@ def program(x):
 
 
 def collect():
-    """What a finalizer lets go of in one collection falls to the next."""
+    """Collect garbage; objects that a finalizer releases in one collection are left to the next."""
     for _ in range(3):
         gc.collect()
 
@@ -56,7 +57,7 @@ def half_sine():
 
 
 def a_context():
-    """Makes a context over a fresh table, and runs a fresh program in it."""
+    """Make a context over a fresh table, and run a fresh program in it."""
     table, method, code = MethodTable("table"), half_sine(), program()
     table.overlay(math.sin)(method)
     context = Context(table)
@@ -73,7 +74,7 @@ def nested():
 
 
 def raised():
-    """A context that an exception went through."""
+    """A context that an exception has left."""
     context = a_context()["context"]
     try:
         context(program()["program"], "not a number")
@@ -83,7 +84,7 @@ def raised():
 
 
 def suspended():
-    """A generator that was begun in a context."""
+    """A generator that was started in a context."""
     context = a_context()["context"]
 
     def numbers():
@@ -96,7 +97,7 @@ def suspended():
 
 
 def in_a_living(context):
-    """What a program makes and drops while the context goes on."""
+    """Objects that a program makes and drops while the context lives on."""
     code = program()
     context(code["program"], 1.0)
     thing = context(code["Thing"], 1.0)
@@ -117,7 +118,8 @@ def in_a_living(context):
 
 
 def what_is_gone():
-    """(what, whether it is gone after it was dropped), for each kind of thing."""
+    """Pairs of a name and whether the object is gone after it was dropped, for each kind of
+    object."""
     living = a_context()["context"]
     for make in (a_context, nested, raised, suspended, functools.partial(in_a_living, living)):
         dropped = {name: weakref.ref(thing) for name, thing in make().items()}
@@ -126,13 +128,13 @@ def what_is_gone():
 
 
 def ours():
-    """How many objects of the package's own classes there are."""
+    """The number of objects of the package's own classes."""
     collect()
     return sum(type(thing).__module__.split(".")[0] == "overlay" for thing in gc.get_objects())
 
 
 def objects_kept():
-    """How many more objects of the package's own classes there are after dropped contexts."""
+    """The number of objects of the package's own classes that dropped contexts leave."""
     a_context()
     before = ours()
     for _ in range(CONTEXTS):
@@ -141,7 +143,7 @@ def objects_kept():
 
 
 def bytes_kept_for_each_context():
-    """How much allocated memory grows for each dropped context."""
+    """The growth of allocated memory for each dropped context."""
 
     def grow():
         for _ in range(CONTEXTS):

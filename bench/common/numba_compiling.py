@@ -1,4 +1,4 @@
-"""What numba compiles: how many functions, and how many instructions they became."""
+"""Results of numba's compilation: the compiled functions, and their instructions."""
 
 import contextlib
 import re
@@ -13,18 +13,18 @@ from common.timing import machine
 
 __all__ = ["compiled_functions", "instructions", "machine_and_numba"]
 
-WRAPPER = re.compile(r'"?(_ZN7cpython|cfunc\.)')  # how numba names them
+WRAPPER = re.compile(r'"?(_ZN7cpython|cfunc\.)')  # numba's names for them
 
 
 def machine_and_numba() -> str:
-    """One line on what the figures were measured on."""
+    """One line on the machine and versions of the figures."""
     versions = f"numba {numba.__version__}, numpy {numpy.__version__}"
     return f"{machine()}, {llvmlite.binding.get_host_cpu_name()}, {versions}"
 
 
 def instructions(function: Any) -> tuple[list[str], list[str]]:
-    """The names of the instructions of a compiled function of one signature, in order: those of
-    the function and what it calls, and those of the wrappers that Python and C call."""
+    """The names of the instructions of a compiled function of one signature, in order: those of the
+    function and its callees, and those of the wrappers for Python and C."""
     [text] = function.inspect_asm().values()
     own: list[str] = []
     wrappers: list[str] = []
@@ -38,7 +38,7 @@ def instructions(function: Any) -> tuple[list[str], list[str]]:
 
 
 class _Lowered(numba_events.Listener):
-    """Keeps the names of what reaches the stage that makes machine code."""
+    """Records the names of the functions that reach lowering."""
 
     def __init__(self) -> None:
         self.names: list[str] = []

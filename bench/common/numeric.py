@@ -1,4 +1,4 @@
-"""Numeric programs that numba compiles, each written once and made anew for each variant."""
+"""Numeric programs that numba compiles, each written once and made again for each variant."""
 
 import math
 import operator
@@ -15,7 +15,7 @@ NUMERIC: dict[str, "Numeric"] = {}
 
 
 def as_it_is(function: Any) -> Any:
-    """Stands for ``njit`` where a context is to do the compiling."""
+    """Takes the place of ``njit`` where a context compiles."""
     return function
 
 
@@ -23,9 +23,10 @@ def as_it_is(function: Any) -> Any:
 class Numeric:
     """A program that calls a target.
 
-    make: given what compiles a helper and what to call for the target, a function of one size.
-    target: what the program calls; a table has a method of it, or replaces it by hand.
-    method: what stands in for the target.
+    make: given a decorator that compiles helpers, and the callable for the target, returns a
+    function of one size.
+    target: the callee in the program; a table has a method of it, or it is replaced by hand.
+    method: the replacement of the target.
     size: for a run of some milliseconds; least: for the shortest run.
     """
 
@@ -37,16 +38,16 @@ class Numeric:
     least: int
 
     def ours(self) -> Callable[[int], Any]:
-        """The program as Python has it, for a context to compile."""
+        """The program as plain Python, for a context to compile."""
         return self.make(as_it_is, self.target)
 
     def plain(self, njit: Any) -> Callable[[int], Any]:
-        """The program with all that it calls compiled by numba itself."""
+        """The program with all its callees compiled by numba itself."""
         own = self.target.__module__ == __name__
         return njit(self.make(njit, njit(self.target) if own else self.target))
 
     def by_hand(self, njit: Any) -> Callable[[int], Any]:
-        """The same with the method written in place of the target."""
+        """The program with the method written in place of the target, compiled by numba."""
         return njit(self.make(njit, njit(self.method)))
 
 
@@ -60,7 +61,7 @@ def numeric(target, method, size, least):
     return register
 
 
-# ---- what the tables put in place of the targets --------------------------------------
+# ---- methods that the tables have of the targets ---------------------------------------
 
 
 def cubic(x: float):
@@ -125,7 +126,7 @@ def flip_down(permutation: np.ndarray, k: int):
 
 @numeric(math.sin, cubic, 200_000, 100)
 def hot_loop(helper, sin):
-    """A loop around a helper around two functions of C."""
+    """A loop around a helper around two C functions."""
 
     @helper
     def wave(x):
@@ -142,7 +143,7 @@ def hot_loop(helper, sin):
 
 @numeric(operator.mul, halved_sum, 1_000_000, 100)
 def operators(helper, mul):
-    """A loop in which the overlaid function is an operator, of floats."""
+    """A loop in which the overlaid function is an operator on floats."""
 
     def run(n):
         total, x = 0.0, 0.5
@@ -156,7 +157,7 @@ def operators(helper, mul):
 
 @numeric(leaf, other_leaf, 29, 5)
 def calls(helper, leaf):
-    """Recursion, with helpers in helpers below it."""
+    """Recursion, with nested helpers below it."""
 
     @helper
     def inner(x):
@@ -209,7 +210,7 @@ def array_loops(helper, sqrt):
     return run
 
 
-# ---- the numeric kernels of pyperformance, as one writes them for numba ---------------
+# ---- the numeric kernels of pyperformance, in the usual form for numba ----------------
 
 
 @numeric(math.sqrt, half_root, 20_000, 5)
@@ -337,7 +338,7 @@ def monte_carlo(helper, hypot):
 
 @numeric(math.cos, half_root, 100_000, 10)
 def floats(helper, cos):
-    """Points in space, made unit vectors, and the largest of their coordinates."""
+    """Points in space, normalized to unit vectors, and the largest of their coordinates."""
 
     @helper
     def point(i):

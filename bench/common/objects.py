@@ -1,4 +1,4 @@
-"""Kernels that stress one way of using classes each, and JSON in pure Python."""
+"""Kernels that each stress one way of using classes, and JSON in pure Python."""
 
 import contextlib
 import importlib
@@ -28,7 +28,7 @@ def kernel(size, probe, arity):
 
 
 class Task:
-    """A queue of numbers that are worked on one at a time."""
+    """A queue of numbers that are processed one at a time."""
 
     def __init__(self, number):
         self.number = number
@@ -51,7 +51,7 @@ class Task:
 
 
 class Careful(Task):
-    """A task that goes through its parent."""
+    """A task that calls its parent's method."""
 
     def work(self, value):
         return super().work(value) + 0
@@ -72,7 +72,7 @@ def methods(rounds):
 
 
 class Layer:
-    """The last of a chain of parents."""
+    """The last in a chain of parent classes."""
 
     def cost(self, x):
         return x + 1
@@ -116,7 +116,7 @@ def doubled(x):
 
 
 class Square:
-    """A side, and what follows from it."""
+    """A side, and properties derived from it."""
 
     def __init__(self, side):
         self._side = side
@@ -144,7 +144,7 @@ class Square:
 
 @kernel(40_000, squared, 1)
 def properties(n):
-    """Properties that are read and set, beside an explicit call at every turn."""
+    """Properties that are read and set, beside an explicit call in each iteration."""
     square, total = Square(1), 0
     for i in range(n):
         square.side = i
@@ -162,7 +162,7 @@ def class_methods(n):
 
 
 class Point:
-    """A class like most."""
+    """An ordinary class."""
 
     def __init__(self, x, y):
         self.x = x
@@ -173,7 +173,7 @@ class Point:
 
 
 class Named(Point):
-    """One that goes through its parent's construction."""
+    """A class that calls its parent's ``__init__``."""
 
     def __init__(self, name, x, y=0):
         super().__init__(x, y)
@@ -181,12 +181,12 @@ class Named(Point):
 
 
 class Bare:
-    """Nothing of its own."""
+    """An empty class."""
 
 
 @kernel(12_000, Point.moved, 2)
 def construction(n):
-    """Classes that are called: with ``__init__``, with ``super().__init__``, with neither."""
+    """Calls of classes: with ``__init__``, with ``super().__init__``, with neither."""
     total = 0
     for i in range(n):
         point = Point(i, 1).moved(2)
@@ -230,7 +230,7 @@ def builtin_methods(n):
 
 @kernel(8_000, divmod, 2)
 def builtin_types(n):
-    """Builtin functions and types, some by one name in turn."""
+    """Builtin functions and types, some called through one name."""
     total = 0
     for i in range(n):
         for make in (int, float, str, abs):
@@ -244,7 +244,7 @@ def builtin_types(n):
 
 @dataclass(frozen=True, order=True)
 class Version:
-    """One that is compared and hashed."""
+    """A dataclass that is compared and hashed."""
 
     major: int
     minor: int = 0
@@ -255,7 +255,7 @@ class Version:
 
 @dataclass
 class Package:
-    """One that holds others."""
+    """A dataclass that holds others."""
 
     name: str
     version: Version
@@ -267,7 +267,7 @@ class Package:
 
 @kernel(800, Version.next, 1)
 def dataclasses(n):
-    """Dataclasses that are made, compared, copied and taken apart."""
+    """Dataclasses that are made, compared, copied and converted."""
     packages = [Package(f"p{i}", Version(i % 5, i)) for i in range(n)]
     newest = max(package.version.next() for package in packages)
     total = sum(len(asdict(package)) + astuple(package.version)[1] for package in packages)
@@ -279,7 +279,7 @@ def dataclasses(n):
 
 @contextlib.contextmanager
 def imported_afresh(package, without):
-    """For the block, the package is imported anew, and one C module cannot be."""
+    """Import a package again for the block, with one C module blocked."""
     stem = f"{package}."
     kept = {k: v for k, v in sys.modules.items() if k in (package, without) or k.startswith(stem)}
     for name in kept:
@@ -294,7 +294,7 @@ def imported_afresh(package, without):
 
 
 def json():
-    """The encoder and decoder of the standard library with no C in them."""
+    """The encoder and decoder of the standard library without their C code."""
     with imported_afresh("json", without="_json") as pure:
         scanstring, encode, decode = pure.decoder.scanstring, pure.dumps, pure.loads
     document = {

@@ -1,8 +1,8 @@
-"""Calls of targets outside of contexts: what they take while a context holds the target, and once
-none does any more.
+"""Calls of targets outside of contexts: their cost while a context holds the target, and after
+release.
 
-Of each kind there are three of the same cost: one that no table has, one that a living context
-holds, and one that was let go. So the three take turns, in one process.
+Of each kind there are three targets of equal cost: one that no table has, one that a living context
+holds, and one that was released. They run alternately, in one process.
 """
 
 import functools
@@ -27,7 +27,7 @@ CALLS = 100_000
 
 @dataclass(frozen=True)
 class Outside:
-    """Nanoseconds that a call takes more than natively. spread: of the native call, as a share."""
+    """Nanoseconds of a call above its native cost. spread: of the native call, as a share."""
 
     kind: str
     python: bool  # the target is Python code, not C
@@ -49,7 +49,7 @@ def made(before: str) -> tuple[Any, dict[str, Any]]:
 
 
 def existing(call: str, *targets: Any) -> list[Any]:
-    """Three targets in C that do as much."""
+    """Three targets in C of equal cost."""
     return [loop(target, {"target": target}, call) for target in targets]
 
 
@@ -124,7 +124,7 @@ KINDS: dict[str, tuple[bool, Callable[[], list[Any]]]] = {
 
 
 def measured(rounds: int) -> list[Outside]:
-    """Of each kind."""
+    """The measurement of each kind."""
     return [of_kind(kind, *KINDS[kind], rounds) for kind in KINDS]
 
 

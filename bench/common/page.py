@@ -1,4 +1,4 @@
-"""What a benchmark gives besides its figures: its part of ``docs/report.md``."""
+"""Parts of ``docs/report.md`` that benchmarks write beside their figures."""
 
 import datetime
 import importlib.metadata
@@ -11,7 +11,7 @@ from typing import Any
 
 __all__ = ["part", "section", "times", "written"]
 
-# What decides figures besides our own code.
+# Packages whose versions affect figures.
 VERSIONS = (
     *("numba", "llvmlite", "numpy", "plum-dispatch", "jax", "oryx", "autograd", "sympy", "ovld"),
     *("multipledispatch", "multimethod", "effectful", "pyperformance"),
@@ -24,7 +24,8 @@ def section(
     rows: Iterable[Sequence[str]] = (),
     lines: Iterable[str] = (),
 ) -> dict[str, Any]:
-    """A heading, what is measured, a table of which the first row is the head, and remarks."""
+    """A section: a heading, a text on the measurement, a table whose first row is the head, and
+    remarks."""
     return {
         "title": title,
         "text": text,
@@ -34,17 +35,17 @@ def section(
 
 
 def part(title: str, text: str, sections: Iterable[dict[str, Any]]) -> dict[str, Any]:
-    """All that one benchmark has to say, and what it ran on."""
+    """The part of one benchmark, with the machine that it ran on."""
     return {"title": title, "text": text, "run": run(), "sections": list(sections)}
 
 
 def times(value: float) -> str:
-    """A ratio."""
+    """A ratio as text."""
     return f"{value:.3f}" if value < 10 else f"{value:.1f}"
 
 
 def written(figures: dict[str, Any], path: Path | None) -> None:
-    """Write figures as JSON, where that is asked for: all of them or none."""
+    """Write figures as JSON, if a path is given: all of them or none."""
     if path is not None:
         unfinished = path.with_suffix(".part")
         unfinished.write_text(json.dumps(figures, indent=2) + "\n")
@@ -52,7 +53,7 @@ def written(figures: dict[str, Any], path: Path | None) -> None:
 
 
 def run() -> dict[str, Any]:
-    """The machine, in words that say nothing of whose it is; the versions; the day."""
+    """The machine, without its owner's name; the versions; the date."""
     return {
         "processor": processor(),
         "cores": os.cpu_count(),
@@ -64,7 +65,7 @@ def run() -> dict[str, Any]:
 
 
 def processor() -> str:
-    """Its model, where the system tells it."""
+    """The processor's model, where the system reports it."""
     known = Path("/proc/cpuinfo")
     lines = known.read_text().splitlines() if known.exists() else []
     models = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
@@ -72,7 +73,7 @@ def processor() -> str:
 
 
 def system() -> str:
-    """Its name and version, without the name of the machine."""
+    """The name and version of the system, without the name of the machine."""
     try:
         return platform.freedesktop_os_release()["PRETTY_NAME"]
     except OSError:

@@ -17,7 +17,7 @@ PUBLISHED: dict[str, Callable[[], Kernel]] = {}
 
 
 def load(name: str) -> ModuleType:
-    """The module of one benchmark, under a private name and apart from any other copy."""
+    """The module of one benchmark, under a private name and separate from any other copy."""
     path = importlib.metadata.distribution("pyperformance").locate_file(
         f"pyperformance/data-files/benchmarks/bm_{name}/run_benchmark.py"
     )
@@ -29,13 +29,13 @@ def load(name: str) -> ModuleType:
 
 
 def published(make):
-    """Register what loads a kernel: it gives how to run it, the probe, and its arity."""
+    """Register a loader of a kernel, which returns its run, the probe, and its arity."""
     PUBLISHED[make.__name__] = lambda: Kernel(make.__name__, *make(load(make.__name__)))
     return make
 
 
 class Drawn:
-    """Stands for the name of a file that a picture is written to; keeps the picture."""
+    """Replaces the name of a picture's output file, and stores the picture."""
 
     def __init__(self):
         self.picture = None
@@ -72,7 +72,7 @@ def fannkuch(m):
 
 
 class Runner:
-    """Takes from a benchmark's own main function what it would measure."""
+    """Takes the function to measure from a benchmark's own main function."""
 
     def __init__(self):
         self.metadata = {}

@@ -1,4 +1,4 @@
-"""Comparisons with what was asked of them."""
+"""Comparisons against their limits."""
 
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -7,18 +7,17 @@ from common.timing import median_ratio, ratio_spread, table
 
 __all__ = ["NOISE", "Row", "compared", "duration", "growth", "shown"]
 
-NOISE = 0.02  # what two runs of the same code may differ by on an idle machine
+NOISE = 0.02  # difference of two runs of the same code on an idle machine
 
 
 @dataclass(frozen=True)
 class Row:
     """One comparison.
 
-    njit, ours: seconds of the fastest runs. asked: the most that the ratio may be, or None. noise:
-    how far two equal programs lay apart, or the spread of the runs. median, spread: of the rounds'
-    ratios. instructions: of njit and ours.
-    same_instructions: whether these are the same ones. wrappers: instructions of what Python
-    calls around them. size: of what the case is a series over, or None.
+    njit, ours: seconds of the fastest runs. asked: the limit on the ratio, or None. noise: the
+    difference of two equal programs, or the spread of the runs. median, spread: of the rounds'
+    ratios. instructions: of njit and ours. same_instructions: whether these are equal. wrappers:
+    instructions of the wrappers for Python. size: the quantity that grows in a series, or None.
     """
 
     case: str
@@ -39,7 +38,7 @@ class Row:
 
     @property
     def verdict(self) -> str:
-        """Whether the ratio is as asked; where 1 is asked, up to the noise."""
+        """Whether the ratio is within its limit; for a limit of 1, up to the noise."""
         if self.asked is None:
             return "-"
         sure = self.asked + (NOISE if self.asked == 1.0 else 0.0)
@@ -58,7 +57,7 @@ def compared(
     each: int = 1,
     **more: Any,
 ) -> Row:
-    """The row of what was measured in turns; each run does what is compared so many times."""
+    """The row of alternating measurements. each: the number of repetitions in a run."""
     fastest = min(taken[to]) / each, min(taken[ours]) / each
     median, spread = median_ratio(taken, ours, to), ratio_spread(taken, ours, to)
     return Row(case, *fastest, median=median, spread=spread, **more)
@@ -78,7 +77,7 @@ def cells(row: Row) -> tuple[str, ...]:
 
 
 def duration(value: float) -> str:
-    """Seconds, in the unit that suits them, with three digits."""
+    """Seconds as text, in a suitable unit, with three digits."""
     for unit, size in (("s", 1), ("ms", 1e-3), ("µs", 1e-6)):
         if abs(value) >= size:
             number = value / size
@@ -87,13 +86,13 @@ def duration(value: float) -> str:
 
 
 def shown(rows: list[Row]) -> list[dict[str, Any]]:
-    """Prints rows, and gives them as what JSON can hold."""
+    """Print rows, and return them in a form for JSON."""
     print(table([HEAD, *map(cells, rows)]), flush=True)
     return [{**asdict(row), "ratio": row.ratio, "verdict": row.verdict} for row in rows]
 
 
 def growth(what: str, rows: list[Row]) -> None:
-    """Prints what each more of a series costs, from its first row to its last."""
+    """Print the cost of one more in a series, from its first row to its last."""
     first, last = rows[0], rows[-1]
     more = (last.size or 0) - (first.size or 0)
     ours, njit = (last.ours - first.ours) / more, (last.njit - first.njit) / more

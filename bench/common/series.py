@@ -1,4 +1,4 @@
-"""What is measured as it grows."""
+"""The series of costs measured as they grow."""
 
 from time import perf_counter
 

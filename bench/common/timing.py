@@ -15,7 +15,7 @@ Clock = Callable[[], float]
 
 
 def machine() -> str:
-    """One line on what the figures were measured on."""
+    """One line on the machine of the figures."""
     return f"Python {platform.python_version()}, {platform.machine()}, {sys.platform}"
 
 
@@ -25,11 +25,11 @@ def interleaved(
     limit: float = math.inf,
     clock: Clock = time.perf_counter,
 ) -> dict[str, list[float]]:
-    """Seconds of each run of each variant, the variants taking turns, each round in an order of its
-    own: else one would always find the caches as the same other one leaves them.
+    """Seconds of each run of each variant. The variants alternate, each round in a random order:
+    else one would always find the caches as a certain other one leaves them.
 
-    limit: no round starts after so many seconds, except for the first three.
-    clock: ``time.process_time`` leaves out what other programs on the machine take.
+    limit: no round starts after this many seconds, except for the first three.
+    clock: ``time.process_time`` leaves out the time of other programs on the machine.
     """
     for run in variants.values():
         run()
@@ -40,7 +40,7 @@ def interleaved(
 def in_turn(
     clocked: Mapping[str, Callable[[], float]], rounds: int, limit: float
 ) -> dict[str, list[float]]:
-    """What each gives, round by round; see ``interleaved``."""
+    """The results of each callable, round by round; see ``interleaved``."""
     times: dict[str, list[float]] = {name: [] for name in clocked}
     end = time.perf_counter() + limit
     order = random.Random(0)
@@ -58,8 +58,8 @@ def interleaved_apart(
     limit: float = math.inf,
     clock: Clock = time.perf_counter,
 ) -> dict[str, list[float]]:
-    """Like ``interleaved``, each variant in a forked process of its own, which makes it: none
-    finds in its process what another one's contexts hold. They still take turns."""
+    """Like ``interleaved``, with each variant made and run in a forked process of its own: the
+    contexts of one do not affect another. The variants still alternate."""
     with ExitStack() as processes:
         clocked = {
             name: processes.enter_context(served(lambda make=make: _clocked(make(), clock)))
@@ -75,14 +75,14 @@ def _clocked(run: Callable[[], object], clock: Clock) -> Callable[[], float]:
 
 
 def apart[T](function: Callable[[], T]) -> T:
-    """What the function gives in a forked process, of which nothing else stays."""
+    """The result of a function in a forked process, which leaves no other trace."""
     with served(lambda: function) as once:
         return once()
 
 
 @contextmanager
 def served[T](make: Callable[[], Callable[[], T]]) -> Iterator[Callable[[], T]]:
-    """A function that has what ``make`` gives in a forked process called there."""
+    """A function that calls, in a forked process, the function that ``make`` returns there."""
     forking = multiprocessing.get_context("fork")
     ours, theirs = forking.Pipe()
     process = forking.Process(target=_serve, args=(make, ours, theirs), daemon=True)
@@ -115,29 +115,29 @@ def _serve(make: Callable[[], Callable[[], object]], other: Connection, asked: C
 
 
 def seconds(run: Callable[[], object], clock: Clock = time.perf_counter) -> float:
-    """Of one run."""
+    """Seconds of one run."""
     start = clock()
     run()
     return clock() - start
 
 
 def ratio(times: dict[str, list[float]], one: str, to: str) -> float:
-    """Of the fastest runs."""
+    """The ratio of the fastest runs."""
     return min(times[one]) / min(times[to])
 
 
 def spread(seconds: list[float]) -> float:
-    """How far the median lies above the fastest run, as a share of it."""
+    """The distance of the median from the fastest run, relative to it."""
     return statistics.median(seconds) / min(seconds) - 1
 
 
 def median_ratio(times: dict[str, list[float]], one: str, to: str) -> float:
-    """The median of the rounds' ratios: in each round both had their turn."""
+    """The median of the rounds' ratios: each round ran both."""
     return statistics.median(ratios(times, one, to))
 
 
 def ratio_spread(times: dict[str, list[float]], one: str, to: str) -> float:
-    """Of the rounds' ratios: see ``spread_of``."""
+    """Spread of the rounds' ratios: see ``spread_of``."""
     return spread_of(ratios(times, one, to))
 
 
@@ -146,7 +146,7 @@ def ratios(times: dict[str, list[float]], one: str, to: str) -> list[float]:
 
 
 def spread_of(values: list[float]) -> float:
-    """Half the distance between the quartiles, as a share of the median; 0 of a single value."""
+    """Half the interquartile range, relative to the median; 0 for a single value."""
     if len(values) < 2:
         return 0.0
     low, middle, high = statistics.quantiles(values, n=4, method="inclusive")
@@ -154,7 +154,7 @@ def spread_of(values: list[float]) -> float:
 
 
 def summary(seconds: list[float], each: int = 1) -> dict[str, float]:
-    """Of runs, each of which does something so many times: the fastest, the median, the spread."""
+    """Summary of runs with ``each`` repetitions: the fastest, the median, the spread."""
     return {
         "least": min(seconds) / each,
         "median": statistics.median(seconds) / each,

@@ -41,12 +41,12 @@ def options() -> argparse.Namespace:
 
 
 def measured(folder: Path) -> dict[str, Any]:
-    """What was written there, by names."""
+    """The figures written to a folder, by file name."""
     return {path.stem: json.loads(path.read_text()) for path in sorted(folder.glob("*.json"))}
 
 
 def committed(quick: bool, path: Path) -> Mapping[str, Found] | str:
-    """The lines of the report that is committed, or why there is nothing to compare with."""
+    """The lines of the committed report, or the reason why there are none to compare with."""
     done = subprocess.run(
         ["git", "show", f"HEAD:{KEPT}"], cwd=ROOT, capture_output=True, text=True, check=False
     )
@@ -60,7 +60,7 @@ def committed(quick: bool, path: Path) -> Mapping[str, Found] | str:
 
 
 def written(report: Report, docs: Path) -> None:
-    """The page, the figures that the next report is compared with, and the quotes of them."""
+    """Write the page, the figures for comparison with the next report, and the quotes of them."""
     (docs / "report.md").write_text(page(report))
     values = {name: asdict(f) for name, f in report.found.items() if isinstance(f, Found)}
     run = {name: value for name, value in report.run.items() if name != "failed"}
@@ -78,9 +78,9 @@ def written(report: Report, docs: Path) -> None:
 
 
 def begun(chosen: argparse.Namespace) -> dict[str, Any]:
-    """What is known of the run: of the one that goes on, or of a new one.
+    """The state of the run: of one that is continued, or of a new one.
 
-    Raises SystemExit where one is to go on and there is none.
+    Raises SystemExit where one is to be continued and there is none.
     """
     state = chosen.build / "run.txt"
     if chosen.write or chosen.only:
@@ -95,7 +95,8 @@ def begun(chosen: argparse.Namespace) -> dict[str, Any]:
 
 
 def run(chosen: argparse.Namespace) -> dict[str, Any]:
-    """Measure what was asked for; what is known of the run, which is kept beside the figures."""
+    """Measure the requested parts; return the state of the run, which is stored beside the
+    figures."""
     about, start = begun(chosen), time.monotonic()
     about["failed"] |= dict.fromkeys(chosen.names, "was not run")
     state = chosen.build / "run.txt"
@@ -108,7 +109,7 @@ def run(chosen: argparse.Namespace) -> dict[str, Any]:
 
 
 def reported(about: dict[str, Any], build: Path, docs: Path, every: list[Line]) -> None:
-    """Write the report of what was measured."""
+    """Write the report of the measurements."""
     folder = docs / "report"
     kept = measured(ROOT / "docs" / "report" / "kept")
     kept |= {

@@ -1,4 +1,4 @@
-"""The lines of the report: what each says, what was asked, and what was found."""
+"""The lines of the report: text, limit, and measurement of each."""
 
 import statistics
 import tomllib
@@ -17,15 +17,15 @@ __all__ = [
 ]
 
 REACHED, WITHIN, MISSED, UNKNOWN = "reached", "within spread", "MISSED", "not measured"
-UNREADABLE = (LookupError, TypeError, ValueError, ArithmeticError)  # figures that lack something
-LEAST_SPREAD = 0.02  # what two runs of the same code may differ by on an idle machine
-MOST_SPREAD = 0.1  # that excuses a figure
-UNMEASURED_SPREAD = 0.1  # of what is measured once in a run
+UNREADABLE = (LookupError, TypeError, ValueError, ArithmeticError)  # raised by incomplete figures
+LEAST_SPREAD = 0.02  # difference of two runs of the same code on an idle machine
+MOST_SPREAD = 0.1  # limit on the spread that excuses a figure
+UNMEASURED_SPREAD = 0.1  # assumed spread of a figure that is measured once in a run
 
 
 @dataclass(frozen=True)
 class Line:
-    """One line of lines.toml, which says what the fields are."""
+    """One line of lines.toml, which documents the fields."""
 
     name: str
     part: str
@@ -48,7 +48,7 @@ class Line:
 
     @property
     def limit(self) -> float | None:
-        """What was asked, as a number."""
+        """The limit, as a number."""
         return float(self.asked.split()[-1]) if self.asked else None
 
     @property
@@ -57,7 +57,7 @@ class Line:
         return f"{kind} {shown(self.limit, self.unit)}" if self.limit is not None else "-"
 
     def verdict(self, found: "Found | str") -> str:
-        """Whether what was found is what was asked; REACHED, WITHIN, MISSED or UNKNOWN."""
+        """The comparison of a measurement with its limit: REACHED, WITHIN, MISSED or UNKNOWN."""
         if isinstance(found, str) or self.limit is None:
             return UNKNOWN
         sign = -1 if self.more else 1
@@ -69,7 +69,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Found:
-    """value: what is made of the cases. least, most: of these. spread: its share of the value."""
+    """value: aggregated from the cases. least, most: of these. spread: relative to the value."""
 
     value: float
     least: float
@@ -79,7 +79,7 @@ class Found:
 
     @property
     def noise(self) -> float:
-        """By how much a figure like this one may differ in another run."""
+        """The expected variation of a figure like this one between runs."""
         return max(self.spread, LEAST_SPREAD) if self.spread else UNMEASURED_SPREAD
 
     def worse_than(self, before: "Found", more: bool) -> bool:
@@ -91,7 +91,7 @@ class Found:
 
 
 def lines() -> list[Line]:
-    """All lines, in order. Raises ValueError where one is not as it should be."""
+    """All lines, in order. Raises ValueError for an invalid one."""
     read = tomllib.loads(Path(__file__).with_name("lines.toml").read_text())
     return [
         Line(name, **{k: tuple(v) if isinstance(v, list) else v for k, v in fields.items()})
@@ -100,7 +100,7 @@ def lines() -> list[Line]:
 
 
 def found(line: Line, figures: Mapping[str, Mapping[str, Any]]) -> Found | str:
-    """What the benchmarks' figures say, or why they say nothing."""
+    """The measurement in the benchmarks' figures, or the reason why there is none."""
     if line.bench not in figures:
         return f"{UNKNOWN}: {line.missing}" if line.missing else UNKNOWN
     try:
@@ -119,7 +119,7 @@ def found(line: Line, figures: Mapping[str, Mapping[str, Any]]) -> Found | str:
 
 
 def spread(line: Line, value: float, cases: Cases) -> float:
-    """Of the case that the value is, or the median of the cases'."""
+    """The spread of the case that has the value, or the median spread of the cases."""
     alone = [each for at, each in cases.values() if at == value]
     return alone[0] if alone else statistics.median(each for _, each in cases.values())
 
@@ -132,7 +132,7 @@ TAKEN: dict[str, Callable[[list[float], bool], float]] = {
 
 
 def times(value: float) -> str:
-    """A ratio."""
+    """A ratio as text."""
     for most, digits in ((10, 2), (100, 1)):
         if abs(value) < most:
             return f"{value:.{digits}f}"
@@ -151,5 +151,5 @@ SHOWN: dict[str, Callable[[float], str]] = {
 
 
 def shown(value: float, unit: str) -> str:
-    """A figure of this unit."""
+    """A figure in this unit as text."""
     return SHOWN[unit](value)

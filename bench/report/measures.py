@@ -1,4 +1,4 @@
-"""What the figures of the benchmarks say: of each case its value and its spread, a share of it."""
+"""Measures from the figures of benchmarks: for each case its value and its relative spread."""
 
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
@@ -143,7 +143,8 @@ def is_peer(name: str) -> bool:
 def of_calls(
     against: Callable[[Figures], Figures], which: tuple[str, ...], turned: bool = False
 ) -> Measure:
-    """Each of our variants of a call, to what is chosen of the others, or that to ours."""
+    """The cost of each of our variants of a call, relative to a selected other one, or the inverse
+    ratio."""
 
     def measured(figures: Figures) -> Cases:
         cases: Cases = {}
@@ -170,7 +171,7 @@ MEASURES["dispatch", "to_direct"] = of_calls(lambda found: found[NATIVE], ("ours
 
 
 def ratios(rows: Iterable[Figures], chosen: str = "") -> Cases:
-    """Of the rows whose case has this in it."""
+    """The ratios of the rows whose case contains a text."""
     return {
         row["case"]: (row["ratio"], max(row["spread"], row["noise"]))
         for row in rows
@@ -256,7 +257,7 @@ def compiled(figures: Figures) -> Cases:
 
 
 def of_ways(title: str, one: str, to: str) -> Measure:
-    """Of each program one way to another one, by their medians."""
+    """The ratio of the medians of two variants, for each program."""
 
     def measured(figures: Figures) -> Cases:
         return {
@@ -305,7 +306,7 @@ MEASURES["derivatives", "reverse"] = of_rows("reverse")
 
 
 def of_peers(name: str) -> Measure:
-    """How many times longer than ours a peer takes for the gradients."""
+    """The ratio of a peer's time to ours for the gradients."""
 
     def measured(figures: Figures) -> Cases:
         pairs = zip(figures["reverse"], figures["peers"], strict=True)
@@ -374,7 +375,7 @@ def step_growth(figures: Figures) -> Cases:
 
 @measure("growth")
 def growth(figures: Figures) -> Cases:
-    """The cost at the largest size, to that at the least."""
+    """The cost at the largest size, relative to the least."""
     cases: Cases = {}
     for row in figures["rows"]:
         sizes = list(row["ours"].values())
@@ -390,11 +391,11 @@ def largest(figures: Figures) -> Cases:
     return {f"{row['grows']}: {row['what']}": (max(map(int, row["ours"])), 0.0) for row in rows}
 
 
-# ---- what is kept ------------------------------------------------------------------------------
+# ---- stored figures ----------------------------------------------------------------------------
 
 
 def of_versions(*names: str, to: str = "") -> Measure:
-    """The sum of these totals of each version, or its share of another total."""
+    """The sum of these totals for each version, or its share of another total."""
 
     def measured(figures: Figures) -> Cases:
         totals = {python: each["totals"] for python, each in figures["versions"].items()}
@@ -432,7 +433,7 @@ def of_times(what: str, which: str) -> Measure:
 
 
 def of_shares(name: str, to: str = "") -> Measure:
-    """A share of each kind of which it is known, or what it is of another one."""
+    """A share for each kind where it is known, or its ratio to another one."""
     return lambda figures: {
         kind: (row[name] / (row[to] if to else 1), 0.0)
         for kind, row in figures["kinds"].items()
@@ -459,7 +460,7 @@ def imported(figures: Figures) -> Cases:
 
 
 def of_cases(name: str) -> Measure:
-    """Of each case of the benchmark of scaling, one ratio."""
+    """One ratio for each case of the benchmark of scaling."""
 
     def measured(figures: Figures) -> Cases:
         return {row["case"]: (row[name], row["spreads"][name]) for row in figures["rows"]}
@@ -472,7 +473,7 @@ MEASURES["scaling", "work"] = of_cases("work")
 
 
 def of_rows_in(key: str, name: str) -> Measure:
-    """Of each row that has it a count, or how many there are in a list."""
+    """A count for each row that has it, or the length of a list."""
 
     def measured(figures: Figures) -> Cases:
         values = {row: each[name] for row, each in figures[key].items() if name in each}
@@ -494,7 +495,7 @@ MEASURES["mutation", "survivors"] = of_rows_in("cores", "survivors")
 
 
 def of_memory(name: str) -> Measure:
-    """How much more there is at the last look than at the second, when all is warm."""
+    """The growth from the second to the last sample, after warm-up."""
     return lambda figures: {
         part: (looks[-1][name] - looks[1][name], 0.0)
         for part, each in figures["parts"].items()
@@ -547,14 +548,15 @@ def pythons(figures: Figures) -> Cases:
 
 @measure("tests")
 def numbas(figures: Figures) -> Cases:
-    """How many minor versions the oldest lies before the newest."""
+    """The number of minor versions from the oldest to the newest."""
     found = [minor(each["numba"]) for each in figures["runs"].values()]
     return one(max(found) - min(found))
 
 
 @measure("tests")
 def taken_by_tests(figures: Figures) -> Cases:
-    """The quick and the long tests and the examples, of each Python and numba together."""
+    """The time of the quick and the long tests and the examples, for each Python and numba
+    together."""
     cases: dict[str, float] = {}
     for each in figures["runs"].values():
         versions = f"{each['python']}, {each['numba']}"

@@ -48,11 +48,11 @@ LARGE_SPREAD = 0.5  # of a figure that says little
 
 @dataclass(frozen=True)
 class Report:
-    """All that the page is made of.
+    """Contents of the page.
 
-    run: machine, versions, date. figures: of each benchmark. found: of each line what was found, or
-    why nothing was. before: of the lines of the last report, or why it cannot be compared with.
-    failed: of benchmarks that failed, the reason. pictures: of benchmarks, files.
+    run: machine, versions, date. figures: by benchmark. found: by line, the measurement or why
+    there is none. before: the lines of the last report, or why it cannot be compared with. failed:
+    the reason, by failed benchmark. pictures: files, by benchmark.
     """
 
     run: Mapping[str, Any]
@@ -83,7 +83,7 @@ def filled(text: str) -> str:
 
 
 def table(rows: Iterable[Sequence[str]], words: int = 1) -> str:
-    """A table; so many columns are words, the others figures."""
+    """A table; the first ``words`` columns are text, the others figures."""
     head, *body = ([cell.replace("|", "\\|") for cell in row] for row in rows)
     rule = [*["---"] * words, *["---:"] * (len(head) - words)]
     return "\n".join(f"| {' | '.join(row)} |" for row in (head, rule, *body))
@@ -112,7 +112,7 @@ def about(report: Report) -> Iterator[str]:
 
 
 def targets(report: Report) -> Iterator[str]:
-    """Each line of which something was asked."""
+    """The lines with a limit."""
     asked = [line for line in report.lines if line.asked]
     verdicts = [line.verdict(report.found[line.name]) for line in asked]
     kinds = (REACHED, WITHIN, MISSED, UNKNOWN)
@@ -145,7 +145,7 @@ def figures_of(line: Line, found: Found) -> Sequence[str]:
 
 
 def changes(report: Report) -> Iterator[str]:
-    """What got worse since the report that is kept."""
+    """The lines that got worse since the stored report."""
     yield "## What got worse"
     if isinstance(report.before, str):
         yield filled(report.before)
@@ -175,7 +175,7 @@ def changes(report: Report) -> Iterator[str]:
 
 
 def spreads(found: Found | str) -> bool:
-    """Whether a figure differed so much within the run that it says little."""
+    """Whether a figure varied so much within the run that it says little."""
     return isinstance(found, Found) and found.spread > LARGE_SPREAD
 
 
@@ -183,7 +183,7 @@ def spreads(found: Found | str) -> bool:
 
 
 def of_part(report: Report, bench: str, part: Mapping[str, Any]) -> Iterator[str]:
-    """What one benchmark has to say."""
+    """The part of one benchmark."""
     yield f"## {part['title']}"
     yield filled(part["text"])
     yield from figures(report, part["title"])
@@ -200,7 +200,7 @@ def of_part(report: Report, bench: str, part: Mapping[str, Any]) -> Iterator[str
 
 
 def figures(report: Report, part: str) -> Iterator[str]:
-    """The lines of a part of which nothing was asked."""
+    """The lines of a part without a limit."""
     rows = [("in short", "measured", "cases", "spread")]
     for line in report.lines:
         if line.part == part and not line.asked:
@@ -263,7 +263,7 @@ def random_programs(report: Report) -> Iterator[str]:
 def tried(
     report: Report, kept: Mapping[str, Any], title: str, key: str, text: str
 ) -> Iterator[str]:
-    """The counts of what takes too long for the report."""
+    """Counts that take too long for the report."""
     yield f"## {title}"
     yield filled(f"{text} This takes longer than this report may: of {kept['date']}.")
     yield from figures(report, title)
@@ -274,7 +274,7 @@ def tried(
 
 
 def counts(each: Mapping[str, Any]) -> dict[str, str]:
-    """Numbers and words as they are, shares, and how many there are in lists of what went wrong."""
+    """Numbers and words unchanged, shares as percentages, and the lengths of lists of failures."""
     found = {}
     for name, value in each.items():
         if isinstance(value, list) and name != "memory":
@@ -289,7 +289,7 @@ def counts(each: Mapping[str, Any]) -> dict[str, str]:
 
 
 def others(report: Report) -> Iterator[str]:
-    """Lines of parts that are not there: nobody could measure them here."""
+    """Lines of missing parts, which could not be measured here."""
     parts = {each["page"]["title"] for each in report.figures.values() if "page" in each}
     titles = KEPT | {name: title for name, (title, *_) in TRIED.items()}
     parts |= {title for name, title in titles.items() if name in report.figures}

@@ -22,12 +22,12 @@ STYLE = {
     "axes.spines.right": False,
     "figure.facecolor": "white",
 }
-FACTOR = 3  # between the least and the most of what is shown on a linear axis
+FACTOR = 3  # ratio of the largest to the least value that still fits a linear axis
 Series = Mapping[str, Mapping[str, float]]
 
 
 def draw_all(figures: Mapping[str, Any], folder: Path) -> dict[str, str]:
-    """Draw what there are figures of; of each benchmark the file's name."""
+    """Draw the figures that exist; return the file names by benchmark."""
     folder.mkdir(parents=True, exist_ok=True)
     drawn = {}
     matplotlib.use("svg")
@@ -74,7 +74,7 @@ def dots(series: Series, label: str) -> Any:
 
 
 def growing(rows: Sequence[Mapping[str, Any]]) -> Any:
-    """Costs by sizes, one field for each thing that grows, both axes logarithmic."""
+    """Costs by sizes, one plot for each quantity that grows, on logarithmic axes."""
     names = list(dict.fromkeys(row["grows"] for row in rows))
     columns = 3
     height = math.ceil(len(names) / columns)
@@ -90,7 +90,7 @@ def growing(rows: Sequence[Mapping[str, Any]]) -> Any:
         field.set(xscale="log", yscale="log", title=name)
         field.yaxis.set_major_formatter(EngFormatter(unit="s"))
         least, most = field.get_ylim()
-        if most / least < 30:  # what does not grow is to look like it
+        if most / least < 30:  # a constant cost has to look constant
             middle = math.sqrt(least * most)
             field.set_ylim(middle / 12, middle * 12)
         field.minorticks_off()
@@ -114,7 +114,7 @@ def points(found: Mapping[str, Mapping[str, float]]) -> tuple[list[int], list[fl
     return [int(size) for size in found], [each["median"] for each in found.values()]
 
 
-# ---- what is drawn of each benchmark -------------------------------------------------------
+# ---- the data drawn of each benchmark ------------------------------------------------------
 
 
 def of_python(figures: Any) -> Series:

@@ -1,7 +1,7 @@
 """Figures that other pages quote from the report: links to its lines, with numbers in their text.
 
 ``[1.39](report.md#python-never)`` quotes the line's figure, ``[1.1 to 1.4](...)`` the least and the
-most of its cases. A quote is as exact as its digits say, in the unit that stands behind the number.
+most of its cases. A quote has the precision of its digits, in the unit after the number.
 """
 
 import re
@@ -19,7 +19,7 @@ UNIT = re.compile(r"(?<=\d) ?(ns|µs|ms|%)")
 
 @dataclass(frozen=True)
 class Figure:
-    """Of a line: its figure, and the least and the most of its cases."""
+    """The figure of a line, and the least and the most of its cases."""
 
     value: float
     least: float
@@ -28,7 +28,7 @@ class Figure:
 
 @dataclass(frozen=True)
 class Quote:
-    """One link. line: what it links to. stands, right: its text, and what that should be."""
+    """One link. line: its target. stands, right: its present text, and the right one."""
 
     page: Path
     line: str
@@ -37,14 +37,14 @@ class Quote:
 
 
 def quotes(pages: list[Path], figures: Mapping[str, Figure]) -> Iterator[Quote]:
-    """All links to lines of the report; of a line without a figure the text is right as it is."""
+    """All links to lines of the report; for a line without a figure the text counts as right."""
     for page in pages:
         for text, _, line in LINK.findall(page.read_text()):
             yield Quote(page, line, text, requoted(text, figures.get(line)))
 
 
 def renewed(page: str, figures: Mapping[str, Figure]) -> str:
-    """The page with its quotes as they should be."""
+    """The page with corrected quotes."""
 
     def link(found: re.Match[str]) -> str:
         text, path, line = found.groups()
@@ -54,7 +54,7 @@ def renewed(page: str, figures: Mapping[str, Figure]) -> str:
 
 
 def requoted(text: str, figure: Figure | None) -> str:
-    """The text of a link with the figure in it, or as it is where it quotes none."""
+    """The text of a link with the figure in it, or unchanged where it quotes none."""
     count = len(NUMBER.findall(text))
     if figure is None or count not in (1, 2):
         return text

@@ -1,5 +1,5 @@
-"""Runs the benchmarks, one after the other, and keeps what they write; one that fails loses
-nothing but its own figures."""
+"""Runs the benchmarks, one after the other, and stores their figures; a benchmark that fails loses
+only its own."""
 
 import os
 import re
@@ -13,7 +13,7 @@ from pathlib import Path
 __all__ = ["BENCHMARKS", "in_order", "run_all"]
 
 BENCHMARKS = Path(__file__).parents[1]
-ORDER = (  # what matters most comes first, in time as on the page
+ORDER = (  # the most important come first, in time as on the page
     *("python_engine", "operators", "dispatch", "compiled_engine", "barrier", "choosing"),
     *("inverses", "derivatives", "growth", "parallel", "probabilistic"),
 )
@@ -23,15 +23,15 @@ ROUNDS = {
     "compiled_engine": 7,
     "growth": 7,
     "small_costs": 5,
-}  # those that take long
+}  # rounds of slow benchmarks
 OTHERS = 9
-ENOUGH = 2300.0  # seconds, after which nothing more is begun
-PLACE = re.compile(r"(?<![\w.])/[\w./-]*/")  # no page says where it was made
-EACH = 1200.0  # seconds that one may take
+ENOUGH = 2300.0  # seconds after which no benchmark is started
+PLACE = re.compile(r"(?<![\w.])/[\w./-]*/")  # paths, which are removed from the page
+EACH = 1200.0  # limit in seconds on one benchmark
 
 
 def run_all(names: Iterable[str], folder: Path, quick: bool) -> dict[str, str]:
-    """Run these, with a line on each; of those that fail, the reason."""
+    """Run these benchmarks, with a line printed on each; return the reasons of those that fail."""
     folder.mkdir(parents=True, exist_ok=True)
     start, failed = time.monotonic(), dict[str, str]()
     for name in names:
@@ -48,13 +48,14 @@ def run_all(names: Iterable[str], folder: Path, quick: bool) -> dict[str, str]:
 
 
 def in_order(names: Iterable[str]) -> list[str]:
-    """Those of ORDER first, the others by their names."""
+    """The names in ORDER first, then the others sorted."""
     places = {name: place for place, name in enumerate(ORDER)}
     return sorted(names, key=lambda name: (places.get(name, len(ORDER)), name))
 
 
 def run(name: str, folder: Path, quick: bool, limit: float) -> str:
-    """Run one; empty, or why it failed. What it prints is kept beside its figures."""
+    """Run one benchmark; return an empty text, or why it failed. Its output is stored beside its
+    figures."""
     options = QUICK if quick else ("--rounds", str(ROUNDS.get(name, OTHERS)))
     figures = (folder / f"{name}.json").resolve()
     command = [sys.executable, str(BENCHMARKS / f"{name}.py"), *options, "--json", str(figures)]
@@ -80,7 +81,7 @@ def run(name: str, folder: Path, quick: bool, limit: float) -> str:
 
 
 def last_line(printed: Path) -> str:
-    """The last line that a benchmark printed, without places on this machine."""
+    """The last line that a benchmark printed, without paths of this machine."""
     lines = printed.read_text().strip().splitlines()
     return PLACE.sub("", lines[-1])[:200] if lines else ""
 

@@ -1,5 +1,5 @@
-"""The part in C: targets are intercepted where they are called. ``intercept`` is None where it was
-not built, or was built for another Python; ``why_not`` says why."""
+"""The C part, which intercepts calls of targets. ``intercept`` is None where it was not built, or
+was built for another Python; ``why_not`` says why."""
 
 import importlib
 from typing import Any

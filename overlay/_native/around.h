@@ -1,24 +1,25 @@
-/* Calls that the plugins of a stack are asked about.
+/* Calls in a stack with plugins.
  *
- * Before an instruction calls something in such a stack (traps.h), what stands for the callee there is put
- * in its place: an Around, which calls what the plugins have put around the call. That is given a Run, which
- * calls the callee in the stack. The plugins' own functions run undispatched, and no tool is told of them;
- * what a Run calls is the program's again.
+ * Before an instruction calls something in such a stack (traps.h), the callee is replaced by its
+ * stand-in: an Around, which calls what the plugins have put around the call. Innermost is a
+ * Run, which calls the callee in the stack. The plugins' own functions run undispatched, and
+ * without events for tools; a Run restores both for the callee.
  */
 #include "fields.h"
 
-/* ---- Around: what is called in the place of a callee --------------------------------------------- */
+/* ---- Around: replacement of a callee
+ * ------------------------------------------------------------ */
 
 typedef struct {
     PyObject_HEAD
-    PyObject *callee; /* first: it is found by this */
+    PyObject *callee; /* first: the key of the table */
     vectorcallfunc vectorcall;
-    PyObject *instead; /* what the plugins give; NULL: the callee is called as it is */
-    PyObject *code;    /* of a function: what it had when the plugins were asked */
-    PyObject *shown;   /* of one in C: what takes its place on the stack; NULL: this itself does */
+    PyObject *instead; /* from the plugins; NULL: the callee is called unchanged */
+    PyObject *code;    /* of a function: its code when the plugins were asked */
+    PyObject *shown;   /* for a callee in C: its replacement on the stack; NULL: this object */
 } Around;
 
-/* Call a function of ours or of a plugin: nothing that it calls is dispatched, and no tool is told of it. */
+/* Call a function of ours or of a plugin: its calls are not dispatched, and tools get no events. */
 static PyObject *call_quietly(PyObject *function, PyObject *const *args, size_t nargsf, PyObject *names) {
     int outside = told_outside;
     told_outside = see_events(1);
@@ -35,7 +36,7 @@ static PyObject *call_around(PyObject *self, PyObject *const *args, size_t nargs
     PyObject *result = NULL;
 #if COUNTS_LEVELS
     if (check_room() < 0) goto done;
-    grant_levels(8); /* that the same call has not natively */
+    grant_levels(8); /* levels that the native call does not use */
 #endif
     result = call_quietly(it->instead, args, nargsf, names);
 #if COUNTS_LEVELS
@@ -91,13 +92,15 @@ static PyObject *callee_of(PyObject *module, PyObject *around) {
     return Py_NewRef(((Around *)around)->callee);
 }
 
-/* ---- what tools are shown in the place of functions in C -------------------------------------------- */
+/* ---- replacements of C functions that tools see
+ * --------------------------------------------------- */
 
-/* Tools are told which callee a call has, and profilers look for functions and methods in C by their exact
- * classes. So what takes the place of one is another one, alike but for its vectorcall. It is kept for good. */
+/* Tools get the callee of each call, and profilers recognize functions and methods in C by their
+ * exact classes. So such a callee is replaced by an object of its class that differs only in its
+ * vectorcall. It is never freed. */
 typedef struct {
     PyObject_HEAD
-    PyObject *of, *other; /* the one by which it is found in a table, and the other of callee and shown */
+    PyObject *of, *other; /* key in a table, and its partner: callee and shown */
 } Pair;
 
 static PyTypeObject Pair_Type = {
@@ -114,7 +117,7 @@ static int add_pair(Table *table, PyObject *of, PyObject *other) {
     if (!pair) return -1;
     pair->of = Py_NewRef(of);
     pair->other = Py_NewRef(other);
-    int done = add(table, pair); /* which holds it */
+    int done = add(table, pair); /* the table holds it */
     Py_DECREF(pair);
     return done;
 }
@@ -125,7 +128,7 @@ static inline int can_be_shown(PyObject *callee) {
     return Py_IS_TYPE(callee, &PyCFunction_Type) || Py_IS_TYPE(callee, &PyMethodDescr_Type);
 }
 
-/* What takes the place of a callee in C; a new reference. */
+/* The replacement of a callee in C; a new reference. */
 static PyObject *show(PyObject *callee) {
     Pair *known = in_table(&shown_by_callee, callee);
     if (known) return Py_NewRef(known->other);
@@ -144,27 +147,29 @@ static PyObject *show(PyObject *callee) {
     return shown;
 }
 
-/* ---- Callees: what a stack calls in the place of others -------------------------------------------- */
+/* ---- Callees: the stand-ins of a stack
+ * ------------------------------------------------------------- */
 
-/* The stack holds it. What may outlive the stack, such as a memo, holds the key alone, which finds it. */
+/* Owned by the stack. Objects that may outlive the stack, such as a memo, hold only the key,
+ * through which they find it. */
 typedef struct Callees {
     PyObject_HEAD
     PyObject *key;
-    PyObject *meet; /* meet(callee): what is called in its place */
+    PyObject *meet; /* meet(callee) returns its stand-in */
     Table known;    /* Arounds by their callees */
 } Callees;
 
-/* Tells a stack from others. */
+/* Identity of a stack. */
 typedef struct {
     PyObject_HEAD
-    Callees *callees; /* not held; NULL where the stack has no plugins */
+    Callees *callees; /* borrowed; NULL where the stack has no plugins */
 } Key;
 
 static PyTypeObject Key_Type, Callees_Type;
 
 static inline Callees *callees_of(PyObject *key) { return Py_IS_TYPE(key, &Key_Type) ? ((Key *)key)->callees : NULL; }
 
-/* Held: what is shown of it takes the place of the callee of the call that is made next. */
+/* Held: its `shown` has replaced the callee of the next call. */
 static _Thread_local Around *ahead;
 
 static PyObject *call_shown(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *names) {
@@ -186,7 +191,7 @@ static PyObject *call_shown(PyObject *self, PyObject *const *args, size_t nargsf
     return result;
 }
 
-/* What is called in the place of a callee, a new reference: itself where no plugin puts anything there. */
+/* The stand-in of a callee, a new reference: the callee itself where no plugin wraps it. */
 static PyObject *stand_in(Callees *it, PyObject *callee) {
     PyObject *method = NULL, *other;
     if (PyMethod_Check(callee) && PyFunction_Check(PyMethod_GET_FUNCTION(callee))) {
@@ -230,7 +235,7 @@ static PyObject *make_callees(PyTypeObject *cls, PyObject *args, PyObject *named
     return (PyObject *)it;
 }
 
-/* put(callee, instead, keep): what is called in the place of a callee, kept or not. */
+/* put(callee, instead, keep): make the stand-in of a callee, cached or not. */
 static PyObject *put_around(Callees *it, PyObject *args) {
     PyObject *callee, *instead;
     int keep;
@@ -301,22 +306,23 @@ static PyTypeObject Callees_Type = {
     .tp_methods = callees_methods,
 };
 
-/* ---- Run: calls a callee in a stack with plugins -------------------------------------------------- */
+/* ---- Run: calls a callee in a stack with plugins
+ * -------------------------------------------------- */
 
-/* Laid out as a Carried at first, but it holds a weak reference to the stack: a memo that outlives the stack
- * may hold it. Without the stack it calls the callee as it is. */
+/* Starts with the layout of a Carried, but holds a weak reference to the stack, since a memo
+ * that outlives the stack may hold it. Without the stack it calls the callee unchanged. */
 typedef struct {
     PyObject_HEAD
     PyObject *function;
     vectorcallfunc vectorcall;
     PyObject *stack, *key;
-    PyObject *enter; /* enter(args, kwargs): what is called instead, or None; NULL: nobody is asked */
-    unsigned long positions; /* of arguments that the callee calls, as bits */
+    PyObject *enter; /* enter(args, kwargs) returns a replacement, or None; NULL: none */
+    unsigned long positions; /* bits of the arguments that the callee calls */
     PyObject *named;         /* names of arguments that it calls, as a tuple; or NULL */
-    int makes;               /* it is a class, of which functions of the program take part in a call */
+    int makes;               /* it is a class with __new__ or __init__ of the program */
 } Run;
 
-/* type.__call__, with what stands for __new__ and __init__. */
+/* type.__call__, with the stand-ins of __new__ and __init__. */
 static PyObject *construct(Callees *callees, PyTypeObject *cls, PyObject *const *args, size_t nargsf, PyObject *names) {
     PyObject *new = of_class(cls, "__new__"), *tuple = NULL, *dict = NULL, *made = NULL, *other, *result = NULL;
     Py_ssize_t count = PyVectorcall_NARGS(nargsf), all = count + (names ? PyTuple_GET_SIZE(names) : 0);
@@ -359,8 +365,8 @@ done:
     return result;
 }
 
-/* The arguments, those that the callee calls exchanged for what stands for them; NULL with an error. Each
- * is held. */
+/* The arguments, with stand-ins for those that the callee calls; NULL with an error. Each is a
+ * new reference. */
 static PyObject **handed_over(Run *it, Callees *callees, PyObject *const *args, Py_ssize_t count, PyObject *names) {
     Py_ssize_t all = count + (names ? PyTuple_GET_SIZE(names) : 0);
     PyObject **given = PyMem_New(PyObject *, all + 1);

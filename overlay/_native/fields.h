@@ -1,5 +1,5 @@
-/* The fields of CPython that no public function reads or writes, each with the versions that its use
- * holds for. Nothing else here includes a header of the interpreter's own. */
+/* Fields of CPython that no public function reads or writes, each with the versions for which
+ * its use is valid. No other file here includes an internal header of the interpreter. */
 #ifndef OVERLAY_FIELDS_H
 #define OVERLAY_FIELDS_H
 
@@ -24,20 +24,21 @@
 #error "free-threaded builds are not supported"
 #endif
 
-/* 3.12 to 3.15: functions that instructions call without asking for their vectorcall, by identity. */
+/* 3.12 to 3.15: functions that instructions recognize by identity and call without their
+ * vectorcall. */
 static inline struct callable_cache *special_callables(void) {
     return &PyInterpreterState_Get()->callable_cache;
 }
 
-/* 3.12 to 3.15, of a class that is made at run time: weak references to its subclasses by their
+/* 3.12 to 3.15, for a class that is made at run time: weak references to its subclasses by their
  * addresses, in a dict; NULL before there is one. */
 static inline PyObject **subclasses_of(PyTypeObject *cls) { return (PyObject **)&cls->tp_subclasses; }
 
-/* 3.14: getters of properties are entered by their class's version. */
+/* 3.14: instructions enter getters of properties after a check of the class's version. */
 #define ENTERS_GETTERS (PY_VERSION_HEX >= 0x030e0000 && PY_VERSION_HEX < 0x030f0000)
 
-/* 3.14: how many versions a class has had; beyond a thousand it, and what is below it, gets none. What
- * it has had is added to, so that it can be told again. */
+/* 3.14: the number of versions that a class has had; beyond a thousand the class and its
+ * subclasses get none. A large number is added to the count, so that it can be restored. */
 static inline void set_versions_used(PyTypeObject *cls, int all) {
 #if ENTERS_GETTERS
     const uint16_t beyond = 0x8000;
@@ -46,7 +47,7 @@ static inline void set_versions_used(PyTypeObject *cls, int all) {
 #endif
 }
 
-/* 3.12 to 3.15: the frame of the Python code that calls. */
+/* 3.12 to 3.15: the frame of the calling Python code. */
 static inline struct _PyInterpreterFrame *current_frame(void) {
 #if PY_VERSION_HEX < 0x030d0000
 #define Py_IsFinalizing _Py_IsFinalizing
@@ -59,7 +60,7 @@ static inline struct _PyInterpreterFrame *current_frame(void) {
 #endif
 }
 
-/* 3.12 to 3.15: the code of a frame, borrowed; of some frames it is no code. */
+/* 3.12 to 3.15: the code of a frame, borrowed; for some frames it is another object. */
 static inline PyObject *code_of(struct _PyInterpreterFrame *frame) {
 #if PY_VERSION_HEX >= 0x030e0000
     return PyStackRef_AsPyObjectBorrow(frame->f_executable);
@@ -70,20 +71,20 @@ static inline PyObject *code_of(struct _PyInterpreterFrame *frame) {
 #endif
 }
 
-/* The stack of a frame, of which an instruction is about to run. `depth` is what the compiler made of it:
- * 3.12 and 3.13 keep the pointer to its end in a register meanwhile. */
+/* The stack of a frame before an instruction. `depth` is computed from the code: 3.12 and 3.13
+ * keep the pointer to the end of the stack in a register meanwhile. */
 #if PY_VERSION_HEX >= 0x030e0000
 typedef _PyStackRef *StackEnd;
 static inline StackEnd stack_end(struct _PyInterpreterFrame *frame, PyCodeObject *code, int depth) {
     return frame->stackpointer;
 }
-/* Borrowed; NULL where the place is empty. */
+/* Borrowed; NULL where the slot is empty. */
 static inline PyObject *on_stack(StackEnd end, int from_end) {
     return PyStackRef_IsNull(end[-from_end]) ? NULL : PyStackRef_AsPyObjectBorrow(end[-from_end]);
 }
-/* Put a new reference in a place, or NULL, and give the one that was there. */
+/* Store a new reference, or NULL, in a slot, and return the reference that was there. */
 static inline PyObject *exchange_on_stack(StackEnd end, int from_end, PyObject *value) {
-    _PyStackRef held = end[-from_end]; /* where it was borrowed, a new reference is given */
+    _PyStackRef held = end[-from_end]; /* AsPyObjectSteal makes a new reference of a borrowed one */
     PyObject *before = PyStackRef_IsNull(held) ? NULL : PyStackRef_AsPyObjectSteal(held);
     end[-from_end] = value ? PyStackRef_FromPyObjectSteal(value) : PyStackRef_NULL;
     return before;
@@ -101,9 +102,9 @@ static inline PyObject *exchange_on_stack(StackEnd end, int from_end, PyObject *
 }
 #endif
 
-/* 3.12 to 3.15: which tools are told of each instruction of a code. While there is one tool the interpreter
- * keeps no list; with the second it begins one that is empty, and the first is told no more. So that neither is
- * lost, the list is begun here. 0, or -1 with an error. */
+/* 3.12 to 3.15: the tools that get events for each instruction of a code object. With one tool
+ * the interpreter keeps no list; with the second it starts an empty one, and the first gets no
+ * more events. So that neither loses events, the list is started here. 0, or -1 with an error. */
 static inline int keep_tools(PyCodeObject *code) {
     _PyCoMonitoringData *told = code->_co_monitoring;
     if (!told || !told->per_instruction_opcodes || told->per_instruction_tools) return 0;
@@ -117,8 +118,8 @@ static inline int keep_tools(PyCodeObject *code) {
     return 0;
 }
 
-/* 3.12 to 3.15: while a callback of sys.monitoring runs (tracing is not 0), no events are told. Set it, or
- * leave it as it is for -1; what it was. */
+/* 3.12 to 3.15: while a callback of sys.monitoring runs (tracing is not 0), there are no events.
+ * Set it, or leave it unchanged for -1; return its former value. */
 static inline int see_events(int tracing) {
     PyThreadState *thread = PyThreadState_Get();
     int before = thread->tracing;
@@ -126,15 +127,15 @@ static inline int see_events(int tracing) {
     return before;
 }
 
-/* 3.12 to 3.15: import statements call what `builtins` has as __import__, unless it is this: then they import
- * by themselves. What is imported from a package is imported by this, too. */
+/* 3.12 to 3.15: import statements call `builtins.__import__`, unless it is this object: then
+ * they import natively. Imports from a package use this object, too. */
 static inline PyObject **usual_import(void) { return &PyInterpreterState_Get()->imports.import_func; }
 
-/* 3.12: of the two places for a callee and its receiver, the empty one comes first; later last. */
+/* 3.12: of the two slots for a callee and its receiver, the empty one is first; later last. */
 #define EMPTY_FIRST (PY_VERSION_HEX < 0x030d0000)
 
 #if PY_VERSION_HEX < 0x030e0000
-/* 3.12 and 3.13 count levels of C calls, whatever room the stack has. */
+/* 3.12 and 3.13 count levels of C calls, regardless of the room on the stack. */
 static inline void grant_levels(int levels) {
     PyThreadState_Get()->c_recursion_remaining += levels;
 }
@@ -143,8 +144,9 @@ static inline void grant_levels(int levels) {
 #define COUNTS_LEVELS 0 /* 3.14 and 3.15 measure the stack themselves */
 #endif
 
-/* Whether the fields of threads are where this was compiled to find them. From 3.13 on the interpreter
- * says where they are, for debuggers; what 3.12 and 3.13 have left of their levels is in bounds. */
+/* Whether the fields of threads are at the offsets for which this was compiled. From 3.13 on the
+ * interpreter publishes the offsets, for debuggers; in 3.12 and 3.13 the number of levels left
+ * has to be within its limits. */
 static inline int fields_are_known(void) {
 #if PY_VERSION_HEX >= 0x030d0000
     if (_PyRuntime.debug_offsets.thread_state.current_frame != offsetof(PyThreadState, current_frame)) return 0;

@@ -1,21 +1,22 @@
-/* Targets are intercepted where they are called.
+/* Interception of calls of targets.
  *
- * While a target is installed, each call of it, whoever makes it, comes to `trampoline`. No stack of
- * contexts in force: it goes on to the target's own code. A stack: the memo of the target gives the
- * implementation for the types of the arguments; where it has none, `resolver(interception, args,
- * kwargs)` in Python does. No Python frame stands between a caller and what is called.
+ * While a target is installed, each call of it, whoever makes it, enters `trampoline`. Without a
+ * stack of contexts in force, it calls the target's own code. In a stack, the target's memo
+ * gives the implementation for the argument types; on a miss, `resolver(interception, args,
+ * kwargs)` in Python does. No Python frame is between a caller and the implementation.
  *
- * An Interception is what is known of one target. It is found by the target's address, holds the
- * target, and is held by the table below while it is installed, and by each call that runs through it.
+ * An Interception is the record of one target. It is found by the target's address and holds the
+ * target. The table below holds it while it is installed, and so does each call that runs
+ * through it.
  */
 #include "fields.h"
 #include "room.h"
 #include <structmember.h>
 #include <unistd.h>
 
-#define TYPES 4    /* the most arguments for which a memo keeps what they resolve to */
-#define ENTRIES 16 /* how many combinations of types it keeps; beyond, the oldest goes */
-#define THUNKS 256 /* how many methods of C classes can be targets, in the life of a process */
+#define TYPES 4    /* limit on the arguments of calls whose resolutions are cached */
+#define ENTRIES 16 /* limit on the cached combinations of types; beyond, the oldest goes */
+#define THUNKS 256 /* limit on methods of C classes that become targets in the life of a process */
 
 typedef enum { FUNCTION, C_FUNCTION, METHOD, SLOT, CLASS, OBJECT, CALLED, RECEIVER } Kind;
 
@@ -36,27 +37,27 @@ typedef struct {
     Entry entries[ENTRIES];
 } Memo;
 
-/* What a method of a C class needs for good: bound methods that were made while it was installed
- * point at `definition`, and call the thunk, for as long as they live. */
+/* Data of a method of a C class, which is never freed: bound methods that were made while it was
+ * installed point at `definition`, and call the thunk, for as long as they live. */
 typedef struct {
     PyObject *descriptor; /* held for good */
-    PyObject *untouched;  /* a descriptor of the same method that nobody else knows */
+    PyObject *untouched;  /* a descriptor of the same method that is known only here */
     PyMethodDef *original;
-    PyMethodDef native;     /* as the original was; `untouched` is made of it */
-    PyMethodDef definition; /* the descriptor's, while it is installed */
+    PyMethodDef native;     /* copy of the original definition; `untouched` uses it */
+    PyMethodDef definition; /* the descriptor's while it is installed */
     PyObject *doc;          /* of the definition */
 } Thunk;
 
 typedef struct Interception {
     PyObject_HEAD
-    PyObject *target; /* first: it is found by this */
-    PyObject *record; /* the object that Python keeps of the target */
+    PyObject *target; /* first: the key of the table */
+    PyObject *record; /* the record that Python keeps of the target */
     Kind kind;
-    int installed; /* calls come here */
-    int wanted;    /* it is a target; not where it is installed for its receivers alone */
-    int receivers; /* how many objects are targets that are called by this function */
+    int installed; /* calls enter the trampoline */
+    int wanted;    /* it is a target; 0 where it is installed for its receivers alone */
+    int receivers; /* number of targets that are objects called by this function */
     struct Interception *holder; /* of a receiver: the function that its class calls */
-    PyObject *always;            /* called with the arguments of each call, whatever stack is in force */
+    PyObject *always;            /* called with the arguments of each call, in any stack or none */
     PyObject *untouched;         /* of a slot wrapper: another one of the same slot */
     struct wrapperbase *original_base, base;
     void *original_wrapped;
@@ -65,15 +66,17 @@ typedef struct Interception {
     PyMethodDef definition;
     PyObject *doc; /* of the definition */
     Thunk *thunk;
-    vectorcallfunc vectorcall; /* what calls of this object come to: the target's own code */
+    vectorcallfunc vectorcall; /* calls of this object run the target's own code */
     Memo memo;
 } Interception;
 
 static PyObject *stack_variable, *key_variable, *resolver, *own_cache;
 
-/* ---- objects by what they stand for ------------------------------------------------------------- */
+/* ---- table of objects by what they represent
+ * ---------------------------------------------------- */
 
-/* Each begins with the object that it stands for, which it holds; the table holds it. */
+/* Common start of objects in a table: the object that is their key, which they hold. The table
+ * holds them. */
 typedef struct {
     PyObject_HEAD
     PyObject *of;
@@ -118,7 +121,7 @@ static int add(Table *table, void *it) {
     return 0;
 }
 
-/* Take one that is there out, and move those up that stand behind it because of it. */
+/* Remove an entry that is there, and move up those that were displaced by it. */
 static void take_out(Table *table, PyObject *of) {
     size_t hole = slot_of(table, of), i = hole, mask = table->capacity - 1;
     StandsFor *it = table->slots[hole];
@@ -135,13 +138,14 @@ static void take_out(Table *table, PyObject *of) {
 }
 
 static void take_all_out(Table *table) {
-    Table old = *table; /* what goes may run code that comes here again */
+    Table old = *table; /* destructors may run code that gets here again */
     memset(table, 0, sizeof *table);
     for (size_t i = 0; i < old.capacity; i++) Py_XDECREF(old.slots[i]);
     PyMem_Free(old.slots);
 }
 
-/* ---- what arguments resolve to ---------------------------------------------------------------- */
+/* ---- memo: cached resolutions by argument types
+ * ----------------------------------------------- */
 
 static inline PyObject *kept(Memo *memo, PyObject *key, PyObject *const *args, Py_ssize_t count) {
     for (int i = 0; i < memo->filled; i++) {
@@ -155,7 +159,7 @@ static inline PyObject *kept(Memo *memo, PyObject *key, PyObject *const *args, P
 }
 
 static void clear_entry(Entry *entry) {
-    Entry old = *entry; /* what goes may run code that comes here again */
+    Entry old = *entry; /* destructors may run code that gets here again */
     memset(entry, 0, sizeof *entry);
     Py_XDECREF(old.key);
     for (Py_ssize_t k = 0; k < old.count; k++) Py_XDECREF(old.types[k]);
@@ -173,7 +177,7 @@ static void keep(Memo *memo, PyObject *key, PyObject *const *args, Py_ssize_t co
     memo->next = (place + 1) % ENTRIES;
     Entry *entry = &memo->entries[place];
     clear_entry(entry);
-    if (entry->key) return; /* filled meanwhile by what went */
+    if (entry->key) return; /* a destructor has filled it meanwhile */
     entry->key = Py_NewRef(key);
     entry->count = count;
     for (Py_ssize_t k = 0; k < count; k++) entry->types[k] = (PyTypeObject *)Py_NewRef(Py_TYPE(args[k]));
@@ -208,8 +212,8 @@ failed:
     return -1;
 }
 
-/* The other way: `first`, where it is not NULL, and the arguments, as a vector that the caller frees.
- * The names are a new reference, or NULL where there are none. */
+/* The reverse: `first`, unless NULL, and the arguments, as a vector that the caller frees. The
+ * names are a new reference, or NULL where there are none. */
 static PyObject **as_vector(PyObject *first, PyObject *args, PyObject *named, PyObject **names) {
     Py_ssize_t before = first != NULL, count = PyTuple_GET_SIZE(args), more = named ? PyDict_GET_SIZE(named) : 0;
     Py_ssize_t at = 0, i = before + count;
@@ -233,15 +237,15 @@ static PyObject **as_vector(PyObject *first, PyObject *args, PyObject *named, Py
 static PyObject *call_own(PyObject *callee, PyObject *args, PyObject *named);
 static inline PyObject *called(Interception *it, PyObject *const *args, size_t nargsf, PyObject *names);
 
-/* The target's own code. */
+/* Call the target's own code. */
 static PyObject *call_native(Interception *it, PyObject *const *args, size_t nargsf, PyObject *names) {
     PyObject *callee = it->thunk ? it->thunk->untouched : it->untouched ? it->untouched : it->target;
-    if (it->kind == C_FUNCTION) { /* its method may have become a target since, or be none any more */
+    if (it->kind == C_FUNCTION) { /* its method may have become a target, or ceased to be one */
         it->definition.ml_meth = it->original_definition->ml_meth;
     }
     if (it->original) return it->original(callee, args, nargsf, names);
     Py_ssize_t count = PyVectorcall_NARGS(nargsf);
-    if (it->kind == RECEIVER) { /* its own code is the function, which is told the receiver */
+    if (it->kind == RECEIVER) { /* its own code is the function, which gets the receiver */
         Py_ssize_t all = count + (names ? PyTuple_GET_SIZE(names) : 0);
         PyObject *few[6], **given = few, *result;
         if (all + 1 > 6 && !(given = PyMem_New(PyObject *, all + 1))) return PyErr_NoMemory();
@@ -249,7 +253,7 @@ static PyObject *call_native(Interception *it, PyObject *const *args, size_t nar
         if (all) memcpy(given + 1, args, all * sizeof *given);
         Interception *holder = (Interception *)Py_XNewRef(it->holder);
         if (holder) result = called(holder, given, count + 1, names);
-        else result = PyObject_Vectorcall(callee, args, nargsf, names); /* taken out meanwhile */
+        else result = PyObject_Vectorcall(callee, args, nargsf, names); /* removed meanwhile */
         Py_XDECREF(holder);
         if (given != few) PyMem_Free(given);
         return result;
@@ -264,14 +268,13 @@ static PyObject *call_native(Interception *it, PyObject *const *args, size_t nar
     return result;
 }
 
-/* How many functions of ours are under way in this thread: what they call is not dispatched, and
- * sees the stack that is in force. */
+/* The number of active calls of our own functions in this thread: their calls are not
+ * dispatched, and see the stack that is in force. */
 static _Thread_local int undispatched_calls;
-/* How many calls of this thread are under way that are meant to have no stack in force. */
+/* The number of active calls of this thread that run without a stack on purpose. */
 static _Thread_local int calls_outside;
 
-/* How events of sys.monitoring are kept from tools where the plugin's function was called that is under
- * way; -1 where none is. */
+/* The former value of see_events at the active call of a plugin's function; -1 without one. */
 static _Thread_local int told_outside = -1;
 
 typedef struct {
@@ -279,7 +282,7 @@ typedef struct {
     PyObject *stack_token, *key_token;
 } InForce;
 
-/* From here on a stack is in force, and what is called is the program's. 0, or -1 with an error. */
+/* Put a stack in force for the program's code. 0, or -1 with an error. */
 static int begin_in(InForce *in, PyObject *stack, PyObject *key) {
     PyObject *now;
     *in = (InForce){.undispatched = undispatched_calls};
@@ -327,13 +330,14 @@ static PyObject *call_undispatched(PyObject *function, PyObject *const *args, si
     return result;
 }
 
-/* ---- what runs without a stack in a thread that is inside one ---------------------------------- */
+/* ---- detection of calls without a stack in a thread that is inside one
+ * -------------------------- */
 
-static int watching;          /* how many stacks ask for it */
-static PyObject *lost;        /* what is told of it */
-static PyObject *inside_name; /* in the thread's own dict: the stack that it is inside */
+static int watching;          /* number of stacks that watch */
+static PyObject *lost;        /* the function that is notified */
+static PyObject *inside_name; /* key in the thread's dict: the stack that the thread is inside */
 
-/* The stack that this thread is inside, borrowed, and what it was inside before, a new reference. */
+/* Set the stack that this thread is inside; return the former one, a new reference. */
 static PyObject *mark_inside(PyObject *stack) {
     PyObject *of_thread = PyThreadState_GetDict();
     if (!of_thread) return Py_NewRef(Py_None);
@@ -350,7 +354,8 @@ static void unmark_inside(PyObject *before) {
     PyErr_SetRaisedException(error);
 }
 
-/* The target's own code is about to run with no stack in force: 0, or -1 with an error. */
+/* Report that the target's own code is about to run with no stack in force: 0, or -1 with an
+ * error. */
 static int tell_lost(Interception *it) {
     PyObject *of_thread = PyThreadState_GetDict();
     PyObject *stack = of_thread && !calls_outside ? PyDict_GetItemWithError(of_thread, inside_name) : NULL;
@@ -368,9 +373,9 @@ static PyObject *call_implementation(PyObject *implementation, Interception *it,
     return PyObject_Vectorcall(implementation, args, nargsf, names);
 }
 
-/* Call what a function of ours resolves a call to, as a tuple: the implementation (None for the
- * target's own code); whether the types of the arguments decide it; third and fourth, the arguments
- * that it is called with where these are not as they were given. */
+/* Resolve a call by a function of ours, and make it. The function returns a tuple: the
+ * implementation (None for the target's own code); whether the argument types alone decide it;
+ * third and fourth, the arguments for the call where these differ from those given. */
 static PyObject *resolve_and_call(PyObject *function, PyObject *of, PyObject *stack, Memo *memo, PyObject *key,
                                   Interception *it, PyObject *const *args, size_t nargsf, PyObject *names) {
     PyObject *tuple, *dict, *result;
@@ -421,10 +426,10 @@ static inline PyObject *called(Interception *it, PyObject *const *args, size_t n
         Py_DECREF(stack);
         return NULL;
     }
-    /* a call through here takes levels that the same call has not without it */
+    /* levels that the native call does not use */
     grant_levels(4);
 #endif
-    Py_INCREF(it); /* a call may take its target's interception away */
+    Py_INCREF(it); /* the call may remove its target's interception */
     if (it->always) {
         PyObject *told = call_undispatched(it->always, args, PyVectorcall_NARGS(nargsf), NULL);
         if (!told) PyErr_WriteUnraisable(it->always);
@@ -443,13 +448,13 @@ static inline PyObject *called(Interception *it, PyObject *const *args, size_t n
     return result;
 }
 
-/* Where another interpreter calls, which has builtin classes and their definitions from the same
- * place, none of our objects may be touched: it has another lock. */
+/* In another interpreter, which shares builtin classes and their definitions, none of our
+ * objects may be touched: it has another lock. */
 static int is_elsewhere(void) { return PyInterpreterState_Get() != PyInterpreterState_Main(); }
 
 static PyObject *trampoline(PyObject *callee, PyObject *const *args, size_t nargsf, PyObject *names) {
     Interception *it = found(callee);
-    if (!it) { /* the callee was copied with its slot, which nothing known does */
+    if (!it) { /* the callee was copied with its slot, which no known code does */
         PyErr_Format(PyExc_SystemError, "%R is called through overlay and is no target", callee);
         return NULL;
     }
@@ -463,15 +468,16 @@ static PyObject *trampoline(PyObject *callee, PyObject *const *args, size_t narg
     return called(it, args, nargsf, names);
 }
 
-/* ---- objects that are called by their class alone ---------------------------------------------- */
+/* ---- objects that are called through their class alone
+ * ----------------------------------------- */
 
-/* A class of which tp_call is exchanged. It is held for good: classes made meanwhile inherit ours. */
+/* A class whose tp_call is replaced. It is never freed: classes made meanwhile inherit ours. */
 typedef struct {
     PyTypeObject *cls;
     ternaryfunc original;
     PyWrapperDescrObject *named; /* its __call__ */
     int users;
-    int caches; /* its objects keep results, which do not leave a stack */
+    int caches; /* its objects cache results, so that each stack has its own */
 } CallSlot;
 
 #define CALL_SLOTS 64
@@ -487,7 +493,7 @@ static CallSlot *call_slot_of(PyTypeObject *cls) {
     return NULL;
 }
 
-/* What such an object does by itself; in a stack, what the stack has in its place. */
+/* Call such an object natively; in a stack, call the stack's own object in its place. */
 static PyObject *call_own(PyObject *callee, PyObject *args, PyObject *named) {
     CallSlot *slot = call_slot_of(Py_TYPE(callee));
     if (!slot->caches || !slot->users) return slot->original(callee, args, named);
@@ -517,7 +523,7 @@ static PyObject *call_by_class(PyObject *callee, PyObject *args, PyObject *named
     return result;
 }
 
-/* Exchange tp_call of a class, and what its __call__ wraps. */
+/* Replace tp_call of a class, and the function that its __call__ wraps. */
 static CallSlot *exchange_call(PyTypeObject *cls) {
     CallSlot *slot = NULL;
     for (int i = 0; i < call_slot_count; i++) {
@@ -540,7 +546,7 @@ static CallSlot *exchange_call(PyTypeObject *cls) {
             void *wrapped = ((PyWrapperDescrObject *)named)->d_wrapped;
             if (wrapped == (void *)slot->original || wrapped == (void *)call_by_class) {
                 slot->named = (PyWrapperDescrObject *)Py_NewRef(named);
-                /* others below the class that defines it come here by its __call__ alone */
+                /* objects of other classes below the definer get here only through its __call__ */
                 if (!call_slot_of(definer) && call_slot_count < CALL_SLOTS) {
                     call_slots[call_slot_count++] =
                         (CallSlot){.cls = (PyTypeObject *)Py_NewRef(definer), .original = slot->original};
@@ -566,7 +572,8 @@ static void leave_call(CallSlot *slot) {
     slot->named->d_wrapped = (void *)slot->original;
 }
 
-/* ---- slot wrappers, as int.__add__: `wrapped` tells which one is called ------------------------- */
+/* ---- slot wrappers, as int.__add__: `wrapped` identifies the one that is called
+ * ----------------- */
 
 static PyObject *call_slot_wrapper(PyObject *self, PyObject *args, void *wrapped, PyObject *named) {
     PyObject *names, **given = as_vector(self, args, named, &names), *result;
@@ -577,7 +584,8 @@ static PyObject *call_slot_wrapper(PyObject *self, PyObject *args, void *wrapped
     return result;
 }
 
-/* ---- methods of C classes: what they are called by is not told the callee ---------------------- */
+/* ---- methods of C classes: their functions do not get the callee
+ * -------------------------------- */
 
 static Thunk thunks[THUNKS];
 static int thunk_count;
@@ -588,7 +596,7 @@ static PyObject *call_thunk(int index, PyObject *self, PyObject *const *args, Py
     PyObject *few[6], **given = few, *result;
     PyTypeObject *cls = is_elsewhere() ? NULL : PyDescr_TYPE(thunk->descriptor);
     if (!cls || (!(PyType_Check(self) && PyType_IsSubtype((PyTypeObject *)self, cls)) && !PyObject_TypeCheck(self, cls))) {
-        /* or another class has its methods from the same definition */
+        /* or another class shares the definition of its methods */
         PyObject *method = PyCMethod_New(&thunk->native, self, NULL,
                                          thunk->native.ml_flags & METH_METHOD ? Py_TYPE(self) : NULL);
         if (!method) return NULL;
@@ -615,8 +623,8 @@ static PyObject *call_with_tuple(int index, PyObject *self, PyObject *args, PyOb
     return result;
 }
 
-/* A thunk in each calling convention: bound methods that were made before hold the definition of the
- * class, and call its ml_meth by the convention that it had then. */
+/* A thunk in each calling convention: bound methods that were made before hold the definition of
+ * the class, and call its ml_meth by the convention that it had then. */
 enum { FAST_KEYWORDS, FAST, NO_ARGUMENTS, ONE, TUPLE, TUPLE_KEYWORDS, TOLD_CLASS, CONVENTIONS };
 
 static int convention_of(int flags) {
@@ -655,7 +663,7 @@ ALL(THUNK)
 static const PyCFunction thunk_functions[THUNKS][CONVENTIONS] = {ALL(NAMES)};
 #undef P
 
-/* Whether memory can be written: the kernel tells, where the processor would end the process. */
+/* Whether memory is writable: asks the kernel, since the processor would end the process. */
 static int is_writable(void *address, size_t size) {
 #ifdef _WIN32
     return 0;
@@ -669,8 +677,9 @@ static int is_writable(void *address, size_t size) {
 #endif
 }
 
-/* Give a definition with other flags the signature that the interpreter makes of the flags of the
- * target's own (3.13+), as a part of its doc. The object that holds the text, or NULL with no error. */
+/* Add to the doc of a definition with other flags the signature that the interpreter derives
+ * from the flags of the target's own (3.13+). Return the object that holds the text, or NULL
+ * with no error. */
 static PyObject *keep_signature(PyObject *target, PyMethodDef *definition) {
     PyObject *signature = PyObject_GetAttrString(target, "__text_signature__");
     PyObject *doc = signature ? PyObject_GetAttrString(target, "__doc__") : NULL, *text = NULL;
@@ -723,7 +732,7 @@ static vectorcallfunc *vectorcall_slot(PyObject *target) {
     return (vectorcallfunc *)((char *)target + offset);
 }
 
-/* What a class has under a name, borrowed; NULL where it has nothing. */
+/* An attribute of a class, borrowed, without binding; NULL where it has none. */
 static PyObject *of_class(PyTypeObject *cls, const char *name) {
     PyObject *mro = cls->tp_mro;
     for (Py_ssize_t i = 0; mro && i < PyTuple_GET_SIZE(mro); i++) {
@@ -746,7 +755,7 @@ static int find_kind(PyObject *target, Kind *kind) {
     else if (Py_IS_TYPE(target, &PyWrapperDescr_Type)) *kind = SLOT;
     else if (PyType_Check(target) && vectorcall_slot(target) && Py_TYPE(target)->tp_call == PyType_Type.tp_call) *kind = CLASS;
     else if (!PyType_Check(target) && vectorcall_slot(target) && *vectorcall_slot(target) && !PyMethod_Check(target)) {
-        *kind = OBJECT; /* where the slot is empty, as in some Cython functions, tp_call asks for it */
+        *kind = OBJECT; /* an empty slot, as in some Cython functions, needs tp_call */
     }
     else if (PyMethod_Check(target) || !strcmp(Py_TYPE(target)->tp_name, "method-wrapper")) {
         why = "it is bound to one object";
@@ -776,7 +785,7 @@ static int set_special(Interception *it, int installed) {
             PyObject *native = PyCFunction_NewEx(it->original_definition, function->m_self, function->m_module);
             if (!native) return -1;
             importing = target;
-            *usual_import() = native; /* what is imported from a package comes by this */
+            *usual_import() = native; /* used by imports from a package */
         } else if (!installed && importing == target) {
             Py_SETREF(*usual_import(), importing);
             importing = NULL;
@@ -809,7 +818,7 @@ static Interception *new_interception(PyObject *target, PyObject *record, Kind k
 
 static int put_in(Interception *it);
 
-/* The function by which a receiver is called comes here too. */
+/* Intercept the function by which a receiver is called. */
 static int hold_receiver(Interception *it) {
     PyObject *function = call_of_its_class(it->target);
     if (!function || !PyFunction_Check(function)) {
@@ -836,16 +845,16 @@ static int put_in(Interception *it) {
     switch (it->kind) {
     case FUNCTION:
         it->original = ((PyFunctionObject *)target)->vectorcall;
-        PyFunction_SetVectorcall((PyFunctionObject *)target, trampoline); /* it is not inlined any more */
+        PyFunction_SetVectorcall((PyFunctionObject *)target, trampoline); /* not inlined now */
         break;
     case C_FUNCTION: {
         PyCFunctionObject *function = (PyCFunctionObject *)target;
         it->original = *slot;
         it->original_definition = function->m_ml;
         if (!(function->m_ml->ml_flags & METH_VARARGS)) {
-            /* instructions that know the flags call ml_meth: none knows these. ml_meth stays, since
-             * hash and equality are made of it, and so does METH_METHOD, which says how large the
-             * object is */
+            /* Instructions call ml_meth directly for flags that they know: they know none of these.
+             * ml_meth stays, since hash and equality use it, and so does METH_METHOD, which
+             * determines the size of the object. */
             it->definition = *function->m_ml;
             Py_XSETREF(it->doc, keep_signature(target, &it->definition));
             it->definition.ml_flags &= METH_METHOD | METH_STATIC | METH_CLASS;
@@ -859,7 +868,7 @@ static int put_in(Interception *it) {
         Thunk *thunk = it->thunk;
         descriptor->d_method = &thunk->definition;
         thunk->original->ml_meth = thunk_functions[thunk - thunks][convention_of(thunk->native.ml_flags)];
-        if (slot) { /* a class method is called as the bound one that it gives */
+        if (slot) { /* a class method is called through the bound one that it gives */
             it->original = ((PyMethodDescrObject *)thunk->untouched)->vectorcall;
             descriptor->vectorcall = trampoline;
         }
@@ -945,7 +954,8 @@ static void take_back(Interception *it) {
     forget_all(&it->memo);
 }
 
-/* ---- Interception, as Python sees it ----------------------------------------------------------- */
+/* ---- Interception, as Python sees it
+ * ----------------------------------------------------------- */
 
 static PyObject *make(PyTypeObject *cls, PyObject *args, PyObject *named) {
     PyObject *target, *record;
@@ -955,7 +965,7 @@ static PyObject *make(PyTypeObject *cls, PyObject *args, PyObject *named) {
     if (find_kind(target, &kind) < 0) return NULL;
     Interception *it = found(target);
     if (it && it->wanted) return PyErr_Format(PyExc_ValueError, "%R is intercepted already", target);
-    if (it) { /* for its receivers, till now */
+    if (it) { /* installed for its receivers so far */
         Py_XSETREF(it->record, Py_NewRef(record));
         return Py_NewRef(it);
     }
@@ -1002,7 +1012,7 @@ static PyObject *forget(Interception *it, PyObject *nothing) {
     Py_RETURN_NONE;
 }
 
-/* Calling an Interception calls the target's own code, whatever stack is in force. */
+/* Call the target's own code, in any stack or none. */
 static PyObject *call_below(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *names) {
     Interception *it = (Interception *)self;
     if (!it->installed) return PyObject_Vectorcall(it->target, args, nargsf, names);
@@ -1022,7 +1032,7 @@ static int traverse(Interception *it, visitproc visit, void *arg) {
 }
 
 static int clear(Interception *it) {
-    /* installed, it is held by the table and never garbage: what is cleared here is not called */
+    /* an installed one is held by the table and never garbage: this one is not called any more */
     forget_all(&it->memo);
     Py_CLEAR(it->record);
     Py_CLEAR(it->always);
@@ -1083,7 +1093,8 @@ static PyTypeObject Interception_Type = {
     .tp_getset = interception_getset,
 };
 
-/* ---- Place: where call_next goes on ------------------------------------------------------------- */
+/* ---- Place: position in a chain of methods, for call_next
+ * -------------------------------------- */
 
 typedef struct {
     PyObject_HEAD
@@ -1111,7 +1122,7 @@ static PyObject *call_place(PyObject *self, PyObject *const *args, size_t nargsf
     return result;
 }
 
-/* call_next() in the code of a method, of which the last constant is the place below it. */
+/* call_next() in a method, whose code has the place below it as its last constant. */
 static PyObject *call_next(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *names) {
     struct _PyInterpreterFrame *frame = current_frame();
     PyCodeObject *code = frame ? (PyCodeObject *)PyUnstable_InterpreterFrame_GetCode(frame) : NULL;
@@ -1181,7 +1192,8 @@ static PyObject *set_up_call_next(PyObject *module, PyObject *args) {
     Py_RETURN_NONE;
 }
 
-/* ---- Carried: a callable that runs in the stack where it was handed over ------------------------ */
+/* ---- Carried: a callable bound to a stack
+ * ------------------------------------------------------ */
 
 typedef struct {
     PyObject_HEAD
@@ -1194,7 +1206,7 @@ static PyTypeObject Carried_Type;
 
 static PyObject *call_carried(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *names) {
     Carried *it = (Carried *)Py_NewRef(self);
-    int outside = it->stack == Py_None; /* what it calls is meant to run so, and not lost */
+    int outside = it->stack == Py_None; /* run without a stack on purpose */
     calls_outside += outside;
     PyObject *before = watching && !outside ? mark_inside(it->stack) : NULL;
     PyObject *result = call_in(it->stack, it->key, it->function, args, nargsf, names);
@@ -1238,7 +1250,7 @@ static PyObject *carried_attribute(Carried *it, PyObject *name) {
     return PyObject_GetAttr(it->function, name);
 }
 
-/* Noting: a callable that tells of each call before and after it. It is laid out as a Carried. */
+/* Noting: a callable with hooks before and after each call. It has the layout of a Carried. */
 static PyTypeObject Noting_Type;
 
 static PyObject *call_noting(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *names) {
@@ -1304,7 +1316,7 @@ static PyTypeObject Noting_Type = {
 #include "around.h"
 #include "traps.h"
 
-/* run(stack, key, function, *args, **kwargs): call it with a stack in force. */
+/* run(stack, key, function, *args, **kwargs): call a function with a stack in force. */
 static PyObject *run(PyObject *module, PyObject *const *args, Py_ssize_t count, PyObject *names) {
     if (count < 3) return PyErr_Format(PyExc_TypeError, "run() takes a stack, a key and a function");
     PyObject *before = watching ? mark_inside(args[0]) : NULL;
@@ -1319,8 +1331,8 @@ static PyObject *undispatched(PyObject *module, PyObject *const *args, Py_ssize_
     return call_undispatched(args[0], args + 1, count - 1, names);
 }
 
-/* in_collection(function, *args): of gc.callbacks, where an error can only be printed. At the end of
-   the stack there is no room for the function; the next collection comes soon. */
+/* in_collection(function, *args): for gc.callbacks, where an error can only be printed. At the
+ * end of the stack there is no room for the function; the next collection comes soon. */
 static PyObject *in_collection(PyObject *module, PyObject *const *args, Py_ssize_t count) {
     if (count < 1) return PyErr_Format(PyExc_TypeError, "in_collection() takes a function");
     PyObject *result = call_quietly(args[0], args + 1, count - 1, NULL);
@@ -1366,7 +1378,7 @@ static PyObject *set_up_engine(PyObject *module, PyObject *args) {
     Py_RETURN_NONE;
 }
 
-/* Read only, before anything is ever written there. */
+/* Reads only, before the first write to any of these fields. */
 static int check_fields(void) {
     struct callable_cache *special = special_callables();
     PyObject *builtins = PyEval_GetBuiltins();
@@ -1377,7 +1389,7 @@ static int check_fields(void) {
     return -1;
 }
 
-/* Objects of a class keep results: from now on each stack has its own of each, or no more. */
+/* Objects of a class cache results: start, or stop, to give each stack its own of each. */
 static PyObject *keep_apart(PyObject *module, PyObject *args) {
     PyObject *cls;
     int apart;
@@ -1390,15 +1402,16 @@ static PyObject *keep_apart(PyObject *module, PyObject *args) {
     Py_RETURN_NONE;
 }
 
-/* ---- functions that the interpreter enters because of what it knows of a class ------------------ */
+/* ---- functions that the interpreter enters through specialised instructions
+ * --------------------- */
 
-/* From 3.13 on it enters __init__ by itself, of classes whose tp_alloc is the usual one; on 3.14 the
- * getters of properties, of classes that have a version. Such functions are met in classes that are there,
- * in those that are made below them, and where they are assigned later. */
+/* From 3.13 on it enters __init__ directly, for classes with the usual tp_alloc; on 3.14 the
+ * getters of properties, for classes with a version. Such functions are found in existing
+ * classes, in classes that are made below them, and where they are assigned later. */
 static PyObject *usual_alloc(PyTypeObject *cls, Py_ssize_t count) { return PyType_GenericAlloc(cls, count); }
 
 static int class_watcher = -1; /* of namespaces of classes, and of the dicts of their subclasses */
-static PyObject *met;          /* (target, class, whether it is __init__): not yet asked for */
+static PyObject *met;          /* (target, class, is __init__), until take_met() */
 static PyObject *no_class;     /* a dead weak reference */
 static PyObject *list_subclasses;
 
@@ -1430,13 +1443,13 @@ static void leave_without_version(PyTypeObject *cls, int without) {
 static int watch_class_(PyTypeObject *cls) {
     PyObject **subclasses = subclasses_of(cls);
     if (!*subclasses && !(*subclasses = PyDict_New())) return -1;
-    /* The dict is dropped, and another one made later, when it becomes empty: so it never does. */
+    /* The dict would be dropped when it becomes empty, and another one made later: it never is. */
     if (PyDict_SetItem(*subclasses, Py_None, no_class) < 0) return -1;
     if (PyDict_Watch(class_watcher, *subclasses) < 0) return -1;
     return PyDict_Watch(class_watcher, cls->tp_dict);
 }
 
-/* A class has an attribute that holds a target which the interpreter may enter. */
+/* Handle an attribute of a class that holds a target which the interpreter may enter. */
 static int meet(PyTypeObject *cls, PyObject *key, PyObject *value) {
     PyObject *target = NULL, *getter = NULL;
     int is_init = PyFunction_Check(value);
@@ -1461,7 +1474,8 @@ static int meet(PyTypeObject *cls, PyObject *key, PyObject *value) {
 
 static int meet_new(PyTypeObject *cls) {
     if (watch_class_(cls) < 0) return -1;
-    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(cls->tp_bases); i++) { /* it has the usual tp_alloc all the same */
+    /* a new class has the usual tp_alloc, even below one that has ours */
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(cls->tp_bases); i++) {
         if (((PyTypeObject *)PyTuple_GET_ITEM(cls->tp_bases, i))->tp_alloc == usual_alloc) call_init_below(cls);
     }
     PyObject *key, *value;
@@ -1472,7 +1486,8 @@ static int meet_new(PyTypeObject *cls) {
     return 0;
 }
 
-/* The class of a namespace, borrowed. Only C code of the interpreter runs: a watched dict is changing. */
+/* The class of a namespace, borrowed. Runs C code of the interpreter only: a watched dict is
+ * changing. */
 static PyTypeObject *class_of_namespace(PyObject *namespace) {
     PyTypeObject *cls = NULL;
     PyObject *seen = PySet_New(NULL), *left = PyList_New(0);
@@ -1504,7 +1519,7 @@ static int class_changed(PyDict_WatchEvent event, PyObject *dict, PyObject *key,
         return PyErr_Occurred() ? -1 : 0;
     }
     if (!PyWeakref_Check(value)) return 0;
-    PyObject *cls = ((PyWeakReference *)value)->wr_object; /* just made, and not to go meanwhile */
+    PyObject *cls = ((PyWeakReference *)value)->wr_object; /* new: it does not go meanwhile */
     return is_made(cls) ? meet_new((PyTypeObject *)cls) : 0;
 }
 

@@ -1,4 +1,4 @@
-/* How much of its stack a thread has left, where the interpreter does not measure it itself. */
+/* The room left on the stack of a thread, where the interpreter does not measure it itself. */
 #ifndef OVERLAY_ROOM_H
 #define OVERLAY_ROOM_H
 
@@ -8,8 +8,8 @@
 #include <pthread.h>
 #include <stdint.h>
 
-/* What one interpreted call with all that it calls in C may take before it comes back to a
- * trampoline, with room for the error. */
+/* Stack space for one interpreted call, with all its calls in C until the next trampoline, and
+ * for raising the error. */
 #define RESERVE (96 * 1024)
 
 static _Thread_local uintptr_t lowest; /* the last address of this thread's stack; 0: not known yet */

@@ -1,43 +1,43 @@
-/* What is done before instructions: those that apply operators, and in a stack with plugins calls.
+/* Hooks before instructions: those that apply operators, and calls in a stack with plugins.
  *
- * Code that starts or goes on in a stack has the instructions that are wanted instrumented, by the
- * public `sys.monitoring`: the interpreter calls `trap` before it runs one of them, and then runs it as
- * it is in the code, unspecialised. Where an operand's types have a method, `trap` puts a Trap in the
- * place of the operand on the stack of the frame. The instruction then applies its operator to the Trap,
- * which calls the method. Before a call, what the plugins put around it takes the place of the callee (around.h).
- * No code is changed, no frame is moved, and the stack gets no deeper.
+ * When code starts or resumes in a stack, its wanted instructions are instrumented through the
+ * public `sys.monitoring`: the interpreter calls `trap` before each of them, and then runs it in
+ * its unspecialised form. Where a method matches the operands' types, `trap` replaces an operand
+ * on the frame's stack by a Trap. The instruction then applies its operator to the Trap, which
+ * calls the method. Before a call, the callee is replaced by its stand-in (around.h). No code is
+ * changed, no frame is moved, and the stack gets no deeper.
  */
 #include "fields.h"
 
-/* What stands on the stack at an instruction, the last one first. */
+/* The operands of an instruction on the stack, from the top down. */
 enum {
-    NOTHING,   /* no instruction of ours */
-    INERT,     /* it is instrumented for its being unspecialised */
+    NOTHING,   /* not instrumented by us */
+    INERT,     /* instrumented only to keep it unspecialised */
     BINARY,    /* right, left */
     UNARY,     /* operand */
     CONTAINS,  /* container, element */
     SET,       /* key, container, value */
     GET_SLICE, /* stop, start, container */
     SET_SLICE, /* stop, start, container, value */
-    TRUTH,     /* operand, whose truth is asked for and then negated */
+    TRUTH,     /* operand, whose truth is tested and then negated */
     IDENTITY,  /* right, left; the instruction may negate */
     NEGATION,  /* a bool */
-    INLINED,   /* a builtin, and what the program has by its name: alike, the call is inlined */
-    TEXT,      /* operand, of which a text is made; or it is below a specification */
+    INLINED,   /* a builtin, and the program's value of its name: if equal, the call is inlined */
+    TEXT,      /* operand to convert to text, which may be below a specification */
     FORMATTED, /* specification, operand */
-    CALL,      /* arguments, and below them a callee and its receiver, of which one place may be empty */
+    CALL,      /* arguments, below them callee and receiver, one of whose slots may be empty */
     CALL_ALL,  /* arguments as a tuple and a dict, and below them a callee */
 };
 
-/* Of one code object, by the unit in which an instruction lies. */
+/* Of one code object, indexed by the code unit of the instruction. */
 typedef struct {
     unsigned char shape, operator;
-    unsigned short depth; /* of the stack before it, which 3.12 and 3.13 do not write down */
-    unsigned argument;    /* whether it negates; of a call, how far from the end the lowest place is */
+    unsigned short depth; /* of the stack before it, which 3.12 and 3.13 do not store */
+    unsigned argument;    /* whether it negates; of a call, the offset of its lowest slot */
 } Site;
 
 typedef struct {
-    unsigned long version; /* of what was wanted when this was made */
+    unsigned long version; /* value of sites_version when this was made */
     int ours;              /* code of overlay itself, which applies operators natively */
     Py_ssize_t count;
     Site sites[];
@@ -46,7 +46,7 @@ typedef struct {
 #define OPERATORS 256
 static Interception *operators[OPERATORS]; /* by their numbers; each is held */
 static unsigned long sites_version = 1;
-static Py_ssize_t sites_index = -1; /* of what is kept with a code object */
+static Py_ssize_t sites_index = -1; /* index of the extra data of code objects */
 static PyObject *prepare_code, *disabled, *any_slice;
 
 static void free_sites(void *sites) { PyMem_Free(sites); }
@@ -57,7 +57,7 @@ static inline Sites *sites_of(PyObject *code) {
     return sites;
 }
 
-/* Our code calls type, str and tuple natively: where it is hot, instructions do so for it. */
+/* Our code calls type, str and tuple natively, also through specialised instructions. */
 static int is_called_by_us(Interception *it) {
     if (it->target != (PyObject *)&PyType_Type && it->target != (PyObject *)&PyUnicode_Type
         && it->target != (PyObject *)&PyTuple_Type) return 0;
@@ -67,7 +67,8 @@ static int is_called_by_us(Interception *it) {
     return sites && sites->ours;
 }
 
-/* ---- Trap: an operand of which the operator calls a method --------------------------------------- */
+/* ---- Trap: an operand whose operator calls a method
+ * ----------------------------------------------- */
 
 typedef struct {
     PyObject_HEAD
@@ -98,7 +99,7 @@ static int apply_contains(PyObject *trap, PyObject *element) { return as_truth(a
 
 static int apply_truth(PyObject *trap) {
     int truth = as_truth(apply((Trap *)trap, NULL, NULL));
-    return truth < 0 ? truth : !truth; /* the instruction after this one negates */
+    return truth < 0 ? truth : !truth; /* the next instruction negates */
 }
 
 static int apply_set(PyObject *trap, PyObject *key, PyObject *value) {
@@ -107,7 +108,7 @@ static int apply_set(PyObject *trap, PyObject *key, PyObject *value) {
     return result ? 0 : -1;
 }
 
-/* __format__ of the operand that is here, with a specification where there is one */
+/* __format__ of the operand, with a specification if there is one */
 static PyObject *format_trap(PyObject *trap, PyObject *specification) {
     int is_empty = PyUnicode_Check(specification) && !PyUnicode_GET_LENGTH(specification);
     return apply((Trap *)trap, is_empty ? NULL : specification, NULL);
@@ -167,10 +168,11 @@ static int plant(Interception *it, StackEnd end, int from_end) {
     return 0;
 }
 
-/* ---- what is called before an instruction -------------------------------------------------------- */
+/* ---- handlers before an instruction
+ * --------------------------------------------------------------- */
 
-/* The outcome of is, of is not, and of not for a bool, is decided by what the operands are: they are
- * exchanged for bools that give what the method gives. */
+/* The result of `is`, `is not`, and `not` of a bool follows from the operands alone: they are
+ * replaced by bools that give the result of the method. */
 static int decide(Interception *it, Site site, StackEnd end, PyObject *const *operands, int count) {
     int tracing = see_events(0);
     int truth = as_truth(called(it, operands, count, NULL));
@@ -185,7 +187,7 @@ static int decide(Interception *it, Site site, StackEnd end, PyObject *const *op
     return 0;
 }
 
-/* Before a call, put what stands for the callee in its place. 0, or -1 with an error. */
+/* Replace the callee of a call by its stand-in. 0, or -1 with an error. */
 static int meet_call(Site site, Callees *callees, StackEnd end) {
     int place = site.argument;
     if (site.shape == CALL && EMPTY_FIRST && !on_stack(end, place)) place--;
@@ -208,14 +210,14 @@ static int meet_instruction(PyCodeObject *code, Site site, PyObject *key) {
     if (site.shape == CALL || site.shape == CALL_ALL) return callees ? meet_call(site, callees, end) : 0;
     Interception *it = operators[site.operator];
     if (it && !it->wanted) it = NULL;
-    if (site.shape == INLINED) { /* the instruction is not to find the builtin: then the call is made */
+    if (site.shape == INLINED) { /* it must not recognize the builtin: then the call is made */
         int is_met = on_stack(end, 1) == (it ? it->target : NULL) || (callees && on_stack(end, 1) == on_stack(end, 2));
         if (is_met) Py_DECREF(exchange_on_stack(end, 1, Py_NewRef(Py_None)));
         return 0;
     }
     if (!it) return 0;
     PyObject *operands[3];
-    int count = 2, planted = 2; /* where the operand is that the operator asks first */
+    int count = 2, planted = 2; /* position of the operand that handles the operator */
     switch (site.shape) {
     case BINARY:
         operands[0] = on_stack(end, 2), operands[1] = on_stack(end, 1);
@@ -247,12 +249,12 @@ static int meet_instruction(PyCodeObject *code, Site site, PyObject *key) {
     default:
         return 0;
     }
-    if (kept(&it->memo, key, operands, count) == Py_None) return 0; /* the instruction does as it is */
+    if (kept(&it->memo, key, operands, count) == Py_None) return 0; /* it runs unchanged */
     if (site.shape == IDENTITY || site.shape == NEGATION) return decide(it, site, end, operands, count);
     return plant(it, end, planted);
 }
 
-/* trap(code, offset), by sys.monitoring */
+/* trap(code, offset), called by sys.monitoring */
 static PyObject *trap(PyObject *module, PyObject *const *args, Py_ssize_t count) {
     PyObject *key;
     Sites *sites = count == 2 && PyCode_Check(args[0]) ? sites_of(args[0]) : NULL;
@@ -267,7 +269,7 @@ static PyObject *trap(PyObject *module, PyObject *const *args, Py_ssize_t count)
 }
 
 static int prepare(PyObject *code) {
-    /* At the end the modules are taken apart, and with them what this calls. */
+    /* During shutdown the modules that this calls are already torn down. */
     if (Py_IsFinalizing()) return 0;
     PyObject *result = call_undispatched(prepare_code, &code, 1, NULL);
     Py_XDECREF(result);
@@ -279,7 +281,7 @@ static inline int is_prepared(PyObject *code) {
     return sites && sites->version == sites_version;
 }
 
-/* started(code, offset, ...), by sys.monitoring: code starts or goes on */
+/* started(code, offset, ...), called by sys.monitoring: code starts or resumes */
 static PyObject *started(PyObject *module, PyObject *const *args, Py_ssize_t count) {
     PyObject *stack;
     if (count < 2 || !PyCode_Check(args[0])) Py_RETURN_NONE;
@@ -292,7 +294,8 @@ static PyObject *started(PyObject *module, PyObject *const *args, Py_ssize_t cou
     return Py_NewRef(count == 2 ? disabled : Py_None); /* a throw cannot be disabled */
 }
 
-/* prepare_frames(): the code of all frames of this thread, which go on in a stack that begins now. */
+/* prepare_frames(): prepare the code of all frames of this thread, which continue in a new
+ * stack. */
 static PyObject *prepare_frames(PyObject *module, PyObject *nothing) {
     if (!prepare_code) Py_RETURN_NONE;
     for (struct _PyInterpreterFrame *frame = current_frame(); frame; frame = frame->previous) {
@@ -329,14 +332,14 @@ static PyObject *set_sites(PyObject *module, PyObject *args) {
         }
         sites->sites[unit] = (Site){shape, operator, depth, argument};
     }
-    if (PyUnstable_Code_SetExtra(code, sites_index, sites) < 0) goto failed; /* frees what was there */
+    if (PyUnstable_Code_SetExtra(code, sites_index, sites) < 0) goto failed; /* frees old ones */
     Py_RETURN_NONE;
 failed:
     PyMem_Free(sites);
     return NULL;
 }
 
-/* keep_tools_of(code): neither we nor another tool may be forgotten, whoever comes second. */
+/* keep_tools_of(code): keep the events of both tools, ours and another, whichever comes second. */
 static PyObject *keep_tools_of(PyObject *module, PyObject *code) {
     if (!PyCode_Check(code)) return PyErr_Format(PyExc_TypeError, "no code: %R", code);
     if (keep_tools((PyCodeObject *)code) < 0) return NULL;
@@ -355,7 +358,7 @@ static PyObject *set_operator(PyObject *module, PyObject *args) {
     Py_RETURN_NONE;
 }
 
-/* set_up_traps(prepare, disable): ready for sys.monitoring */
+/* set_up_traps(prepare, disable): prepare for sys.monitoring */
 static PyObject *set_up_traps(PyObject *module, PyObject *args) {
     PyObject *function, *disable;
     if (!PyArg_ParseTuple(args, "OO:set_up_traps", &function, &disable)) return NULL;
@@ -368,7 +371,7 @@ static PyObject *set_up_traps(PyObject *module, PyObject *args) {
     Py_RETURN_NONE;
 }
 
-/* other_traps(): from now on other instructions are wanted: code is prepared anew. */
+/* other_traps(): the set of wanted instructions has changed: code is prepared again. */
 static PyObject *other_traps(PyObject *module, PyObject *nothing) {
     sites_version++;
     Py_RETURN_NONE;

@@ -1,9 +1,9 @@
-"""The compiled engine: functions compiled by numba, every call of which sees the tables first.
+"""The compiled engine: functions compiled by numba, whose calls are resolved against the tables.
 
-What a program means is decided here, by the resolver that the Python engine uses; how it is told
-to numba stands in ``overlay.compiled.numba``, and nowhere else.
+This package decides what a program means, by the resolver that the Python engine uses; only
+``overlay.compiled.numba`` knows how numba is made to compile it.
 
-Importing this raises NotCompilable where numba's internals are not those that it knows.
+Importing this raises NotCompilable where numba's internals are unknown.
 """
 
 import math
@@ -21,7 +21,7 @@ _VERSION: Final = tuple(int(number) for number in __version__.split(".")[:2])
 
 
 def _try_out() -> None:
-    """Compile a program under a table, through the whole engine."""
+    """Compile a small program under a table, through the whole engine."""
     from overlay.contexts.context import Context
     from overlay.core.table import MethodTable
 

@@ -1,8 +1,8 @@
-"""Barriers: where compiled code learns what context goes on below a call.
+"""Barriers: calls from compiled code into contexts that are known only at run time.
 
 ``recurse(context.replace(metadata=value), f, x)`` is compiled once for each value that is used
-often, as a *variant*. Compiled code finds the variant of a value that was seen before by itself;
-for one that was not it asks here, and the value runs interpreted until it is *hot*.
+often, as a *variant*. Compiled code finds the variant of a known value by itself; for any other
+value it calls Python here, and runs interpreted until the value is *hot*.
 """
 
 from __future__ import annotations
@@ -33,18 +33,18 @@ if TYPE_CHECKING:
 __all__ = ["Barrier", "BarrierInfo", "Passed"]
 
 VARIANTS: Final = 128
-# Seconds that a variant takes to compile, while none has been compiled.
+# Assumed seconds to compile a variant, before the first is compiled.
 COMPILATION: Final = 0.1
 
 
 class BarrierInfo(NamedTuple):
-    """What a barrier has done so far.
+    """Statistics of a barrier.
 
-    function: what is called. changes: what the running program says, with its type.
-    hits: calls for which compiled code found a variant by itself. misses: the others.
-    evictions: variants that had to make room, and are looked for in Python again.
-    compiled: variants that were compiled. interpreted: calls that ran interpreted.
-    size, limit: how many variants compiled code finds, and how many it may.
+    function: the function called. changes: the values known only at run time, with their types.
+    hits: calls for which compiled code found a variant by itself. misses: the others. evictions:
+    variants that were displaced from the table, and are looked up in Python again. compiled:
+    variants that were compiled. interpreted: calls that ran interpreted. size, limit: the number of
+    variants in the table, and its limit.
     """
 
     function: str
@@ -60,18 +60,18 @@ class BarrierInfo(NamedTuple):
 
 @dataclass
 class _Cold:
-    """A context that runs interpreted. seconds: of the processor, so far."""
+    """A context that runs interpreted. seconds: its processor time so far."""
 
     calls: int = 0
     seconds: float = 0.0
 
 
 class Barrier:
-    """The calls of one function, with arguments of the same types, in contexts that differ by
-    what the running program says.
+    """The calls of one function, with arguments of the same types, in contexts that differ in
+    values known only at run time.
 
-    engine: of the contexts but for that. fields: the types of what the program says. result: the
-    type that all calls give. is_base: methods of the function itself are passed by.
+    engine: of the contexts without these values. fields: the types of the values. result: the type
+    of all results. is_base: methods of the function itself are skipped.
     """
 
     def __init__(
@@ -100,7 +100,7 @@ class Barrier:
         self.table = Table(sequence_of_kinds(fields), options.get("variants", VARIANTS))
         self.users: weakref.WeakSet[CompiledContext] = weakref.WeakSet()
         self.typed_in: list[CompiledContext] = []
-        # compiled code holds their addresses
+        # compiled code holds the addresses of these objects
         self.entrances = Entrance(self.find), Entrance(self.run)
         self._variants: dict[Hashable, Variant] = {}
         self._past: list[Variant] = []
@@ -115,7 +115,7 @@ class Barrier:
 
     @property
     def info(self) -> BarrierInfo:
-        """What it has done so far."""
+        """Statistics so far."""
         return BarrierInfo(
             name_of(self.target),
             ", ".join(f"{name}={ty}" for name, ty in self.fields),
@@ -129,7 +129,8 @@ class Barrier:
         )
 
     def entered_by(self, user: CompiledContext, typed_in: CompiledContext | None) -> None:
-        """Code of a context enters it; typed_in: where its type was inferred."""
+        """Register a context whose code enters the barrier. typed_in: where its type was
+        inferred."""
         self.users.add(user)
         if typed_in is not None and typed_in not in self.typed_in:
             self.typed_in.append(typed_in)
@@ -138,13 +139,13 @@ class Barrier:
 
     @property
     def engines(self) -> Iterator[CompiledContext]:
-        """Those whose code it enters, or that say its type."""
+        """The engines whose code it enters, or that infer its type."""
         yield from self.typed_in
         for variant in list(self._variants.values()):
             yield variant.engine
 
     def clear(self) -> None:
-        """Forget the variants: something that they depend on has changed."""
+        """Drop the variants: something that they depend on has changed."""
         with LOCK:
             self.table.clear()
             self._past += self._variants.values()  # a thread may be running one
@@ -154,8 +155,8 @@ class Barrier:
     # ---- called by compiled code, with the GIL ----
 
     def find(self, address: int, *objects: Any) -> int:
-        """The address of the variant for what the program says, or 0 where this call is to run
-        interpreted. address: of its words. objects: its leaves."""
+        """The address of the variant for the run-time values, or 0 if this call has to run
+        interpreted. address: of their words. objects: their leaves."""
         context = self._context(objects)
         key = context.metadata_key, tuple(map(identity, context.plugins))
         with LOCK:
@@ -180,8 +181,8 @@ class Barrier:
                 return made.address
 
     def run(self, *objects: Any) -> Any:
-        """What the call gives where it is interpreted. objects: the leaves of what the program
-        says, and the arguments that are not known before."""
+        """Run a call interpreted. objects: the leaves of the run-time values, then the arguments
+        that are not constants."""
         count = len(objects) - sum(p.constant is None for p in self.parameters)
         context = self._context(objects[:count])
         args, named = self._arguments(iter(objects[count:]))
@@ -201,7 +202,7 @@ class Barrier:
             cold.seconds += time.thread_time() - started
         return checked(self, context, result)
 
-    # ---- what the program says ----
+    # ---- contexts for the run-time values ----
 
     def _context(self, objects: Sequence[Any]) -> Context:
         key = tuple(map(metadata_key, objects))
@@ -225,9 +226,8 @@ class Barrier:
         return values[:count], dict(zip(self.names, values[count:], strict=True))
 
     def _is_hot(self, cold: _Cold, context: Context) -> bool:
-        """Whether a context is to be compiled now. Machine code is never given back, so that
-        each time that as many variants were compiled as compiled code may find, twice as much is
-        asked of the next ones."""
+        """Whether a context is to be compiled now. Machine code is never freed, so that the
+        threshold doubles each time that ``limit`` more variants have been compiled."""
         if not self.can_interpret or any(map(stages_of, context.plugins)):
             return True
         factor = 2 ** (self._compiled // self.table.limit)
@@ -238,8 +238,8 @@ class Barrier:
 
 
 class _HeldContexts(threading.local):
-    """The exception on its way into compiled code, in each thread; and whether numba has asked
-    for it: it does so twice."""
+    """The exception on its way into compiled code, in each thread; and whether numba has called the
+    constructor of ``Passed``, which it does twice."""
 
     error: BaseException | None = None
     is_asked: bool = False
@@ -249,7 +249,7 @@ _held = _HeldContexts()
 
 
 class Entrance:
-    """What compiled code calls. An exception that it raises is kept for ``Passed``."""
+    """A callable for compiled code. An exception that it raises is stored for ``Passed``."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self._function = function
@@ -263,8 +263,8 @@ class Entrance:
 
 
 class Passed(Exception):
-    """Raised by compiled code for an exception of what it had called here: to make one gives
-    that exception, less our own frames."""
+    """Raised by compiled code for an exception that an ``Entrance`` has raised: its constructor
+    returns that exception, without our own frames."""
 
     def __new__(cls, *args: Any) -> Any:
         error = next(iter(args), _held.error)

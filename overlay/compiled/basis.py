@@ -1,4 +1,4 @@
-"""What has decided compiled code: whatever a world was asked while it was made."""
+"""The basis of compiled code: all queries to the world that its compilation has made."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ __all__ = [
 
 
 class MethodsOfTarget(NamedTuple):
-    """The methods of one target in the tables of a world, and those that it has by itself.
+    """The methods of one target in the tables of a world, and its own.
 
-    methods: of each table that has some, in order; where the target is ``+=``, also those of
-    ``+``. own: of a plum or ``generic`` function.
+    methods: of each table that has some, in order; where the target is ``+=``, also those of ``+``.
+    own: of a plum or ``generic`` function.
     """
 
     target: Any
@@ -51,7 +51,7 @@ class MethodsOfTarget(NamedTuple):
         return cls(target, key_of_target(target), tuple(m for m in found if any(m)), own)
 
     def same(self, other: MethodsOfTarget) -> bool:
-        """Whether calls of the target lead to the same methods."""
+        """Whether calls of the target lead to equal methods."""
         return (
             self.methods == other.methods
             and len(self.own) == len(other.own)
@@ -60,7 +60,7 @@ class MethodsOfTarget(NamedTuple):
 
 
 class Generated(NamedTuple):
-    """What a generated method gave for some types."""
+    """Result of a generated method for some argument types."""
 
     method: Method
     hints: tuple[Any, ...]
@@ -69,7 +69,7 @@ class Generated(NamedTuple):
 
 @dataclass(frozen=True)
 class Elsewhere:
-    """The world of another context that code enters, or of other options."""
+    """Reference to the world of another context, or with other options, that code enters."""
 
     engine: CompiledContext
     key: Hashable
@@ -81,7 +81,7 @@ Place = Elsewhere | str | None
 
 
 def place_of(world: World, seen_from: World) -> Place:
-    """Where a world is, for code of another one that leads there."""
+    """The reference to a world, for code of another one."""
     if world is seen_from:
         return None
     return BARE if world.is_bare else Elsewhere(world.engine, world.key, world.options)
@@ -94,14 +94,14 @@ def world_at(place: Place, seen_from: World) -> World:
 
 
 class Basis:
-    """What has decided the code of a function, or of several that call one another.
+    """All facts that the code of a function depends on, or of several that call one another.
 
-    views: by place and target. below: the bases of the code that it calls. readings: of the
-    program. generated: the generated methods that were asked. context: the one that the code is
-    bound to, where it asked for more of it than metadata and state. kept: what the code has
-    addresses of. codes: what came of it. is_private: it serves nowhere else. crosses_barrier: it
-    enters contexts that only the running program knows. frame: what is being compiled, until the
-    last of the functions is.
+    views: by place and target. below: the bases of the code that it calls. readings: the reads of
+    the program. generated: the results of generated methods. context: the one that the code is
+    bound to, where it depends on more of it than metadata and state. kept: objects whose addresses
+    are in the code. codes: the code itself. is_private: it is not valid anywhere else.
+    crosses_barrier: it enters contexts known only at run time. frame: the compilation, until the
+    last of the functions is finished.
     """
 
     def __init__(self, frame: CompilingFrame | None) -> None:
@@ -120,7 +120,8 @@ class Basis:
 
     @classmethod
     def of_disk(cls, readings: Iterable[FunctionReads], generated: Iterable[Generated]) -> Basis:
-        """That of code which another process made: what it has looked at is told there."""
+        """Make the basis of code from another process; the key and manifest of the code on disk
+        cover its other dependencies."""
         made = cls(None)
         made.readings = {id(reading): reading for reading in readings}
         made.generated = list(generated)
@@ -128,7 +129,7 @@ class Basis:
         return made
 
     def all_below(self) -> list[Basis]:
-        """It, and those of all code that its code calls."""
+        """This basis, and those of all code that its code calls."""
         found: list[Basis] = [self]
         seen = {id(self)}
         for basis in found:
@@ -139,11 +140,11 @@ class Basis:
         return found
 
     def whole(self) -> Basis:
-        """The basis of the cycle that this one has become a part of."""
+        """The basis of the cycle that this one was merged into."""
         return self if self.joined is None else self.joined.whole()
 
     def join(self, other: Basis, *, same_world: bool) -> None:
-        """Take in the basis of a function in the same cycle."""
+        """Merge the basis of a function in the same cycle."""
         other.joined, other.frame = self, None
         self.views |= other.views
         self.below |= other.below
@@ -158,7 +159,7 @@ class Basis:
         self.crosses_barrier |= other.crosses_barrier
 
     def is_same_in(self, world: World) -> bool:
-        """Whether its own part is the same in a world, that of the code below left out."""
+        """Whether this basis is the same in a world, without those of the code below."""
         context = world.engine.context
         return (
             not (self.is_private or self.frame is not None)
@@ -176,8 +177,8 @@ class Basis:
 class CompiledCode:
     """The code of one function for some types of its arguments.
 
-    key: what tells it from other code of the function. result: what numba made of it.
-    release: called when it is gone.
+    key: tells it from other code of the function. result: numba's compile result. release: called
+    when the code is collected.
     """
 
     def __init__(
@@ -203,11 +204,11 @@ class CompiledCode:
 
 
 class Holder:
-    """Has the code of one function of the program in a world, by the types of its arguments."""
+    """Interface to the code of one function in a world, by the types of its arguments."""
 
     world: World
     codes: dict[tuple[Any, ...], CompiledCode]
 
     def compiles(self, function: Any) -> bool:
-        """Whether numba knows what it compiles as this function."""
+        """Whether numba knows the compiled function under this identity."""
         raise NotImplementedError

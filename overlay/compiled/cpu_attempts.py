@@ -1,4 +1,4 @@
-"""What ``overlay.kernels.attempted`` is in compiled code of the CPU."""
+"""Implementation of ``overlay.kernels.attempted`` in compiled code of the CPU."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ __all__ = ["on_cpu"]
 
 
 def on_cpu(f: Callable[..., Any], *args: Any) -> tuple[bool, Any]:
-    """A call that may raise. numba fills a variable that was not assigned with zeros."""
+    """Call a function that may raise. numba fills an unassigned variable with zeros."""
     ended = True
     try:
         found = f(*args)

@@ -1,5 +1,5 @@
-"""What a numba type is to dispatch: the Python type of its values, so that a signature means
-the same in both engines (docs/types.md)."""
+"""Annotations of numba types: the Python type of their values, so that a signature means the same
+in both engines (docs/types.md)."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ __all__ = [
 
 
 class Unspellable:
-    """Stands for values that no annotation but ``Any`` and ``object`` accepts when compiled:
-    functions, dispatchers, generators, and what else has no class in both engines."""
+    """Annotation of compiled values that only ``Any`` and ``object`` accept: functions,
+    dispatchers, generators, and others without a class common to both engines."""
 
 
-# Scalars that are a Python type and a numpy type at once: the Python one is asked for first.
+# Scalars that have a Python type and a numpy type: the Python one is tried first.
 TWOFOLD: Final[dict[types.Type, tuple[type, type]]] = {
     types.float64: (float, np.float64),
     types.int64: (int, np.int64),
@@ -82,15 +82,14 @@ DTYPES: Final[tuple[tuple[type[types.Type], type], ...]] = (
 
 
 def is_literal(ty: types.Type) -> bool:
-    """Whether a value of this type is known at compile time and may meet ``Literal``."""
+    """Whether a value of this type is known at compile time and may match ``Literal``."""
     return isinstance(ty, types.Literal) and isinstance(ty.literal_value, (int, str, bool))
 
 
 def hint_of(ty: Any, *, numpy: bool = False, literal: bool = False) -> Any:
-    """The annotation that a value of this numba type meets.
+    """The annotation that a value of this numba type matches.
 
-    numpy: the second reading of the types that are two at once: numpy's of four scalars,
-    numba's of dicts.
+    numpy: the second reading of the types that have two: numpy's of four scalars, numba's of dicts.
     literal: ``Literal[value]`` where the value is known.
     """
     if literal and is_literal(ty):
@@ -122,8 +121,8 @@ def hint_of(ty: Any, *, numpy: bool = False, literal: bool = False) -> Any:
 
 
 def underlying_type(ty: Any) -> Any:
-    """The type of the plain values that values of an interpretation stand for; itself for any
-    other."""
+    """The type of the plain values that values of an interpretation represent; any other type
+    unchanged."""
     while isinstance(ty, (types.NamedTuple, types.NamedUniTuple)):
         name = type_attribute(ty.instance_class, UNDERLYING)
         if name is None:
@@ -136,18 +135,19 @@ def underlying_type(ty: Any) -> Any:
 
 
 def is_method_of_container(function: Any) -> bool:
-    """Whether it is a method of numba's typed list or dict, which compiled code has of its own."""
+    """Whether a function is a method of numba's typed list or dict, which compiled code has
+    natively."""
     name = getattr(function, "__name__", "")
     return any(vars(cls).get(name) is function for cls in (TypedList, TypedDict))
 
 
 def alternatives(ty: types.Type) -> tuple[types.Type, ...]:
-    """The types of which a value has one when the program runs."""
+    """The possible types of a value at run time."""
     return (ty.type, types.none) if isinstance(ty, types.Optional) else (ty,)
 
 
 def _class(ty: Any) -> type | None:
-    """The class of numbers that is itself the value."""
+    """The class of numbers that a class type denotes."""
     if isinstance(ty, types.NumberClass):
         return _dtype(ty.instance_type)
     return ty.typing_key if isinstance(ty.typing_key, type) else None

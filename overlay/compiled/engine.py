@@ -1,4 +1,4 @@
-"""A context's side of the compiled engine: what it compiled, and when that is out of date."""
+"""The compiled engine of a context: its compiled code, and when that is out of date."""
 
 from __future__ import annotations
 
@@ -30,17 +30,18 @@ from overlay.plugins.plugin import Plugin, identity
 
 __all__ = ["CompiledContext"]
 
-# What changes the value of an expression: functions without options of their own inherit it.
+# Options that change the value of an expression: functions without options of their own inherit
+# them.
 INHERITED: Final = ("boundscheck", "error_model", "fastmath", *OWN_OPTIONS)
 
 
 class CompiledContext:
-    """One context as the compiled engine sees it, or several that mean the same to compiled
-    code: with the same tables, metadata that ``metadata_key`` calls equal, and the same state.
+    """The compiled engine of one context, or of several that are equivalent in compiled code: with
+    the same tables, metadata that ``metadata_key`` calls equal, and the same state.
 
-    The context is compiled in a *world*: what its tables hold at one moment. A change of a table
-    ends the world; the next entry from Python compiles in a new one. Code of a past world is
-    kept as long as this object, since a thread may be running it.
+    Code is compiled in a *world*: a snapshot of the tables. A change of a table ends the world; the
+    next entry from Python compiles in a new one. Code of a past world lives as long as this object,
+    since a thread may be running it.
     """
 
     def __init__(
@@ -57,10 +58,10 @@ class CompiledContext:
         self.is_bare = is_bare
         self.plugins: tuple[Plugin, ...] = context.plugins
         self.interpretation = interpretation
-        # whether types are inferred here and nothing is compiled
+        # whether types are inferred here without compiling anything
         self.only_types = only_types or isinstance(context.metadata, UnknownMetadata)
         self.barriers: dict[Any, Barrier] = {}
-        # how often its metadata was computed of that around, by code that is compiled
+        # how often compiled code derived its metadata from that of the enclosing context
         self.depth = 0
         self.tables: tuple[MethodTable, ...] = tuple(dict.fromkeys(reversed(context.tables)))
         self._worlds: dict[tuple[tuple[str, Any], ...], World] = {}
@@ -79,8 +80,8 @@ class CompiledContext:
         only_types: bool = False,
         target: Target = CPU,
     ) -> CompiledContext:
-        """The one for this context, in which an abstract interpretation is in force, and for code
-        that is made for this target."""
+        """The engine for this context, with an abstract interpretation in force, and for code of
+        this target; cached."""
         with LOCK:
             key = (*_key(context), id(interpretation), only_types, target.name)
             found = _shared.get(key)
@@ -92,15 +93,16 @@ class CompiledContext:
             return found
 
     def jit(self, function: Callable[..., Any], **options: Any) -> Any:
-        """``function`` compiled under this context: a numba dispatcher.
+        """Compile ``function`` under this context to a numba dispatcher.
 
         options: numba's own, for this function; of these ``fastmath``, ``error_model`` and
         ``boundscheck`` also hold for the functions below it that bring no options.
-        ``enter_numba=True``: numba's own implementations in Python of builtins and numpy
-        functions are entered too. ``cache=True``, or a folder: compiled code is kept on disk.
-        ``hot_after``, ``variants``: of metadata that only the running program knows, after how many
-        interpreted calls a value is compiled, and how many compiled code finds by itself.
-        Raises NotCompilable for what cannot be compiled at all; the first call with new types
+        ``enter_numba=True``: numba's own implementations in Python of builtins and numpy functions
+        are entered too. ``cache=True``, or a folder: compiled code is stored on disk.
+        ``hot_after``, ``variants``: for metadata that is known only at run time, the number of
+        interpreted calls after which a value is compiled, and how many values compiled code
+        dispatches by itself.
+        Raises NotCompilable for code that cannot be compiled at all; the first call with new types
         raises it where a body cannot be compiled for these.
         """
         target = options.pop("target", "cpu")
@@ -118,13 +120,13 @@ class CompiledContext:
         return self._entry(function, _checked(function, {**own, "target": target, **options}), None)
 
     def jit_method(self, function: Any, target: Any, methods: tuple[Method, ...]) -> Any:
-        """A method's ``@njit`` function compiled under this context, for an engine that enters it
-        from Python: ``call_next`` in it goes on after ``methods`` of ``target``."""
+        """Compile a method's ``@njit`` function under this context, for an engine that enters it
+        from Python: its ``call_next`` continues after ``methods`` of ``target``."""
         return self._entry(function, options_of(function), MethodBody(target, methods))
 
     def kernel(self, kernel: Any) -> Any:
-        """What ``@vectorize`` or ``@guvectorize`` made, with its function compiled under this
-        context as its tables are now."""
+        """A kernel of ``@vectorize`` or ``@guvectorize``, with its function compiled under this
+        context and the present tables."""
         return self.world({}).stand_ins.kernel(kernel)
 
     def _entry(
@@ -138,21 +140,22 @@ class CompiledContext:
         return entry
 
     def _runnable(self, function: Any) -> Any:
-        """A function that runs a callable: itself, where it is one."""
+        """A function that runs a callable: the callable itself, if it is one."""
         if isinstance(function, types.FunctionType) or hasattr(function, "py_func"):
             return function
         return _with_code(self.world({}), function)
 
     @functools.cached_property
     def state(self) -> Any:
-        """What ``current_context().state`` is in compiled code: the box that holds it, or None.
+        """The value of ``current_context().state`` in compiled code: the box that holds it, or
+        None.
 
         Raises NotCompilable where numba cannot hold it.
         """
         return None if self.context.state is None else Box(self.context.state)
 
     def world(self, options: Mapping[str, Any]) -> World:
-        """The world of this moment, for functions compiled with these options."""
+        """The current world for functions compiled with these options."""
         for table in self.tables:
             table.settle()
         given = {name: options.get(name) for name in INHERITED}
@@ -160,17 +163,17 @@ class CompiledContext:
         key = tuple((name, _frozen(value)) for name, value in sorted(inherited.items()))
         world = self._worlds.get(key)
         if world is None:
-            made = World(self, inherited, key)  # which takes numba's lock: that comes before ours
+            made = World(self, inherited, key)  # takes numba's lock, which comes before ours
             with LOCK:
                 world = self._worlds.setdefault(key, made)
         return world
 
     def holds(self, world: World) -> bool:
-        """Whether no table has changed since this world began."""
+        """Whether no table has changed since this world was made."""
         return any(world is held for held in self._worlds.values())
 
     def table_changed(self, target: Any) -> None:
-        """End the present world: the next entry from Python compiles anew."""
+        """End the current world: the next entry from Python compiles in a new one."""
         for barrier in list(self.barriers.values()):
             barrier.clear()
         if not self._worlds:
@@ -186,23 +189,23 @@ class CompiledContext:
             outside.table_changed(target)
 
     def outlives(self, code: Any) -> None:
-        """Keep code that is called no more, and that a thread may be running."""
+        """Keep code alive that is not called any more, but may be running in a thread."""
         self._past.append(code)
 
     def renew(self) -> None:
-        """Have what Python calls compare the words of what has been compiled since, too."""
+        """Make the entries from Python also compare the words of code compiled since."""
         for engine in self.linked.all_outside():
             for entry in list(engine._entries):
                 entry.renew()
 
     def barrier_info(self) -> list[BarrierInfo]:
-        """What the barriers in the code of this context have done so far."""
+        """Statistics of the barriers in the code of this context."""
         return [
             b.info for engine in self.linked.all_inside() for b in list(engine.barriers.values())
         ]
 
     def recompile(self) -> None:
-        """Forget what is compiled, so that all of the program is read again."""
+        """Drop all compiled code, so that the whole program is read again."""
         with LOCK:
             for engine in self.linked.all_inside():
                 for world in engine._worlds.values():
@@ -210,20 +213,20 @@ class CompiledContext:
             self.begin_anew()
 
     def begin_anew(self) -> None:
-        """End the present world: what has not changed is taken from it at the next entry."""
+        """End the current world: the next entry reuses its code as far as nothing has changed."""
         with LOCK:
             for engine in self.linked.all_inside():
                 engine.table_changed(None)
 
     def words(self) -> list[Word]:
-        """Words of memory that differ where something of the program that is compiled here has
-        been bound anew; each is there to be read while those before it are as they were."""
+        """Words of memory that differ where a name that was read for compilation has been rebound;
+        each may be read only while those before it are unchanged."""
         if not LAYOUT_KNOWN:
             return [ALWAYS]
         return list(dict.fromkeys(word for watch in self._watches() for word in watch.words()))
 
     def rebound(self) -> bool:
-        """Whether something of the program that is compiled here has been bound anew."""
+        """Whether a name that was read for compilation has been rebound."""
         return any(watch.changed() for watch in self._watches())
 
     def _watches(self) -> Iterator[ReadsWatch]:
@@ -232,13 +235,13 @@ class CompiledContext:
                 yield world.watch
 
 
-# What is compiled now, by what decides it: a CompiledContext holds the tables and the state, so
-# that these are told apart by identity for as long as it is here.
+# The engines in use, by all that determines their code. A CompiledContext holds the tables and the
+# state, so that their identities stay valid while it lives.
 _shared: weakref.WeakValueDictionary[Hashable, CompiledContext] = weakref.WeakValueDictionary()
 
 
 def _key(context: Context) -> tuple[Hashable, ...]:
-    """What decides the compiled code of a context."""
+    """All that determines the compiled code of a context."""
     tables = tuple(map(id, dict.fromkeys(reversed(context.tables))))
     plugins = tuple(map(identity, context.plugins))
     return tables, context.metadata_key, id(context.state), plugins
@@ -249,7 +252,7 @@ def _frozen(value: Any) -> Any:
 
 
 def _checked(function: Any, options: dict[str, Any]) -> dict[str, Any]:
-    """The options for numba; a NotCompilable for those that this engine has no meaning for."""
+    """The options for numba; raises NotCompilable for those that this engine does not support."""
     if not callable(function):
         raise NotCompilable(
             f"cannot compile {function!r}: it is not callable",
@@ -278,7 +281,7 @@ def _checked(function: Any, options: dict[str, Any]) -> dict[str, Any]:
 
 
 def _check_barriers(options: dict[str, Any]) -> None:
-    """Refuse options for barriers that mean nothing."""
+    """Raise OverlayError for invalid options of barriers."""
     for name, least in (("hot_after", 0), ("variants", 1)):
         value = options.get(name)
         if value is not None and (type(value) is not int or value < least):
@@ -290,7 +293,7 @@ def _check_barriers(options: dict[str, Any]) -> None:
 
 
 def _with_code(world: World, function: Any) -> Any:
-    """A function of which numba can read the code, and that calls another callable."""
+    """A function that calls another callable, and whose code numba can read."""
     if isinstance(function, types.MethodType):
         raise NotCompilable(
             f"cannot compile {name_of(function)}, a method bound to an object",

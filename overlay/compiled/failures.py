@@ -1,7 +1,7 @@
-"""Errors met while numba infers types, carried through its own messages to the user.
+"""Errors found while numba infers types, carried through its own messages to the user.
 
-numba tries a call again as it learns more types, and repeats errors as text only. So an error of
-ours travels under a number in that text, and is raised when numba gives up.
+numba retries a call as it learns more types, and repeats errors as text only. So an error of ours
+is represented by a number in that text, and raised when numba gives up.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ __all__ = [
 ]
 
 NUMBERED: Final = re.compile(r"\[overlay failure (\d+)\]")
-# places in numba's messages, whose paths are relative or those of a notebook's temporary files
+# locations in numba's messages, whose paths are relative or those of a notebook's temporary files
 PLACES: Final = re.compile(
     r'File "(?P<file>[^"<]+)", line (?P<line>\d+):?|(?P<at>\S+) \((?P<n>\d+)\)$'
 )
@@ -69,7 +69,7 @@ _failures: weakref.WeakValueDictionary[int, Failure] = weakref.WeakValueDictiona
 
 
 class Failure:
-    """An error of ours on its way through numba, and the calls that led to it, innermost first."""
+    """An error of ours that passes through numba, and the calls that led to it, innermost first."""
 
     def __init__(self, error: OverlayError) -> None:
         self.error = error
@@ -81,7 +81,7 @@ class Failure:
         return f"{self.error}\n[overlay failure {self.number}]"
 
     def called_from(self, function: Any, path: str, line: int | None) -> None:
-        """Note a function through which the error passes, and the place of the call in it."""
+        """Record a function through which the error passes, and the location of the call in it."""
         row = name_of(function), shown(path, line)
         if row not in self.callers:
             self.callers.append(row)
@@ -98,7 +98,7 @@ class Failure:
 
 
 def failure_in(text: str) -> Failure | None:
-    """The failure that one of numba's messages speaks of."""
+    """The failure whose number is in one of numba's messages, or None."""
     found = NUMBERED.search(text)
     return _failures.get(int(found[1])) if found else None
 
@@ -106,9 +106,10 @@ def failure_in(text: str) -> Failure | None:
 def of_body(
     method: Method, function: Any, types: str, reason: str, where: str | None = None
 ) -> NotCompilable:
-    """numba cannot compile a method's body, or the function that a generated method returned.
+    """The error for a method's body, or the function that a generated method returned, that numba
+    cannot compile.
 
-    where: the line of it that numba stumbled over, where that is known.
+    where: its line that numba rejects, if known.
     """
     return NotCompilable(
         f"the method of {describe(method.target)} in table {method.table.name!r} cannot be "
@@ -122,9 +123,9 @@ def of_body(
 def of_entry(
     function: Any, reason: str, where: str | None = None, *, can_interpret: bool = True
 ) -> NotCompilable:
-    """numba cannot compile a function, for a reason that has nothing to do with a method.
+    """The error for a function that numba cannot compile, for a reason unrelated to methods.
 
-    can_interpret: whether its context runs interpreted code, too.
+    can_interpret: whether its context also runs interpreted code.
     """
     lines = shortened(reason)
     help = "this is numba's own limit, not an overlay's"
@@ -141,7 +142,7 @@ def of_entry(
 
 
 def callee_unknown(callee: str, reason: str, path: str, line: int) -> NotCompilable:
-    """A call of which types do not say what it enters."""
+    """The error for a call whose callee does not follow from types."""
     return NotCompilable(
         f"{callee} is {reason}, where compiled code cannot tell which method it enters",
         where=shown(path, line),
@@ -150,7 +151,7 @@ def callee_unknown(callee: str, reason: str, path: str, line: int) -> NotCompila
 
 
 def calls_itself(method: Method, function: Any, types: str) -> OverlayError:
-    """A method reaches its own target with the same types again."""
+    """The error for a method that calls its own target with the same types again."""
     return OverlayError(
         f"the method of {describe(method.target)} in table {method.table.name!r} calls "
         f"{describe(method.target)}({types}), which is the same method again, for ever",
@@ -161,7 +162,7 @@ def calls_itself(method: Method, function: Any, types: str) -> OverlayError:
 
 
 def no_meaning(target: Any, types: str, nearest: list[Method]) -> NotCompilable:
-    """No method accepts a call, and numba cannot compile the target itself."""
+    """The error for a call that no method accepts, of a target that numba cannot compile."""
     return NotCompilable(
         f"no method accepts {describe(target)}({types}), and numba cannot compile "
         f"{describe(target)} itself",
@@ -171,7 +172,7 @@ def no_meaning(target: Any, types: str, nearest: list[Method]) -> NotCompilable:
 
 
 def accepted_by_none(target: Any, types: str, nearest: list[Method]) -> NotCompilable:
-    """No method accepts a call, and numba's own implementations do not either."""
+    """The error for a call that neither a method nor numba's own implementation accepts."""
     return NotCompilable(
         f"no method accepts {describe(target)}({types}), nor does numba's own {describe(target)}",
         notes=[("closest", repr(method)) for method in nearest[:3]],
@@ -180,7 +181,7 @@ def accepted_by_none(target: Any, types: str, nearest: list[Method]) -> NotCompi
 
 
 def outside_method() -> OverlayError:
-    """``call_next`` is mentioned where there is no method to go on from."""
+    """The error for ``call_next`` outside a method."""
     return OverlayError(
         "call_next() was called outside a method that a context runs",
         help="call it directly in the body of a function registered by @table.overlay(...)",
@@ -188,7 +189,7 @@ def outside_method() -> OverlayError:
 
 
 def bound_method(target: Any) -> NotCompilable:
-    """A method bound to an object is called, and a table has methods of its class's function."""
+    """The error for a call of a bound method where a table has methods of its class's function."""
     return NotCompilable(
         f"{describe(target)} is overlaid, and called bound to an object, as random.uniform is to "
         "the one that a module holds; compiled code has no such object",
@@ -198,7 +199,7 @@ def bound_method(target: Any) -> NotCompilable:
 
 
 def context_as_value() -> NotCompilable:
-    """A context is used for something that needs it when the program runs."""
+    """The error for a use of a context that needs it as a value at run time."""
     return NotCompilable(
         "compiled code can call a context, read its metadata and state, and join or replace it by "
         "constants; nothing else of it",
@@ -207,7 +208,7 @@ def context_as_value() -> NotCompilable:
 
 
 def changed_at_run_time(name: str) -> NotCompilable:
-    """``context.replace`` is to change something that has to be known when code is compiled."""
+    """The error for a ``context.replace`` of something that has to be known at compile time."""
     return NotCompilable(
         f"compiled code cannot replace {name} of a context by what only the running program knows",
         help="metadata and plugins may be; replace anything else by constants, and first: "
@@ -216,7 +217,7 @@ def changed_at_run_time(name: str) -> NotCompilable:
 
 
 def makes_instance(cls: type) -> NotCompilable:
-    """A class is called that numba knows nothing of."""
+    """The error for a call of a class that numba does not know."""
     return NotCompilable(
         f"compiled code cannot make an instance of {name_of(cls)}",
         help="make it outside, and mention it"
@@ -226,7 +227,7 @@ def makes_instance(cls: type) -> NotCompilable:
 
 
 def joined_with_none(metadata: str) -> NotCompilable:
-    """``outer | inner`` takes the metadata of the one or of the other."""
+    """The error for ``outer | inner`` where it is unknown which of the two gives the metadata."""
     return NotCompilable(
         "compiled code cannot join a context that has metadata with one whose metadata, "
         f"{metadata}, may be None when the program runs",
@@ -235,7 +236,7 @@ def joined_with_none(metadata: str) -> NotCompilable:
 
 
 def replaced_by_position() -> NotCompilable:
-    """``context.replace`` is called without names, or numba has lost them."""
+    """The error for ``context.replace`` without names, or where numba has lost them."""
     return NotCompilable(
         "compiled code cannot tell what of the context is replaced",
         help="give it by name: replace(metadata=...); where numba loses names, in a try block on "
@@ -244,7 +245,8 @@ def replaced_by_position() -> NotCompilable:
 
 
 def unknown_to_compiled_code(name: str, part: str) -> NotCompilable:
-    """Metadata, or what a plugin is made of, is of a type of which values cannot be told apart."""
+    """The error for metadata, or an attribute of a plugin, of a type whose values cannot be
+    compared."""
     return NotCompilable(
         f"compiled code cannot tell values of {part} apart, which {name} of a context has",
         help="use numbers, bools, text, members of enumerations, and tuples of these",
@@ -252,7 +254,8 @@ def unknown_to_compiled_code(name: str, part: str) -> NotCompilable:
 
 
 def result_not_inferred(target: Any, reason: str) -> NotCompilable:
-    """What a call gives in a context that is made when the program runs cannot be inferred."""
+    """The error for a result type that cannot be inferred, in a context that is made at run
+    time."""
     return NotCompilable(
         f"what {name_of(target)} returns does not follow from types alone, and what context it "
         "runs in is known only when the program runs",
@@ -263,7 +266,7 @@ def result_not_inferred(target: Any, reason: str) -> NotCompilable:
 
 
 def other_result(target: Any, expected: str, found: str, context: Any) -> NotCompilable:
-    """A call gives something else than code that is compiled already goes on with."""
+    """The error for a call whose result type differs from the one in code compiled before."""
     return NotCompilable(
         f"{name_of(target)} gives {found} in {context!r}, where compiled code expects {expected}",
         where=location_of(target),
@@ -273,7 +276,7 @@ def other_result(target: Any, expected: str, found: str, context: Any) -> NotCom
 
 
 def next_in_block(target: Any) -> NotCompilable:
-    """``call_next`` is mentioned in an object-mode block."""
+    """The error for ``call_next`` in an object-mode block."""
     return NotCompilable(
         f"the method of {describe(target)} mentions call_next in an object-mode block",
         help="call it before the block, and use the result there",
@@ -281,7 +284,7 @@ def next_in_block(target: Any) -> NotCompilable:
 
 
 def entered_without_function() -> NotCompilable:
-    """``context(...)`` or ``recurse(...)`` without what it needs by position."""
+    """The error for ``context(...)`` or ``recurse(...)`` without its positional arguments."""
     return NotCompilable(
         "compiled code cannot tell which function is called in which context",
         help="write context(function, ...) or recurse(context, function, ...), both by position",
@@ -289,7 +292,7 @@ def entered_without_function() -> NotCompilable:
 
 
 def handed_on(function: Any) -> NotCompilable:
-    """A function that is called in a context of its own goes through several others."""
+    """The error for a function with a context of its own that is passed through several others."""
     return NotCompilable(
         f"compiled code cannot tell in which context {name_of(function)} is called",
         where=location_of(function),
@@ -298,7 +301,7 @@ def handed_on(function: Any) -> NotCompilable:
 
 
 def state_not_held(state: Any) -> NotCompilable:
-    """The state of a context is of a type that numba cannot share with Python."""
+    """The error for a state of a type that numba cannot share with Python."""
     return NotCompilable(
         f"compiled code cannot hold the state of the context, a {type(state).__qualname__}",
         help="use a numpy array, an instance of a jitclass, or a typed list or dict of numba's",
@@ -306,7 +309,7 @@ def state_not_held(state: Any) -> NotCompilable:
 
 
 def function_in_container(function: Any, where: str) -> NotCompilable:
-    """A function of which compiled code is given the address alone leads to a method."""
+    """The error for a function that leads to a method, but is called through its address alone."""
     function = getattr(function, "_pyfunc", function)
     return NotCompilable(
         f"{name_of(function)} is called through its address, in {where}, and may lead to a method "
@@ -318,7 +321,7 @@ def function_in_container(function: Any, where: str) -> NotCompilable:
 
 
 def functions_not_seen(ty: str) -> NotCompilable:
-    """Functions are handed on in what they cannot be read from."""
+    """The error for functions in an argument from which they cannot be read."""
     return NotCompilable(
         f"an argument of type {ty} has functions in it that are called through their addresses, "
         "and might lead to methods of this context",
@@ -327,7 +330,7 @@ def functions_not_seen(ty: str) -> NotCompilable:
 
 
 def keywords_after_rest(function: Any) -> NotCompilable:
-    """A function has both ``*rest`` and parameters that are given by name only."""
+    """The error for a function with both ``*rest`` and keyword-only parameters."""
     return NotCompilable(
         f"{name_of(function)} has parameters after *{_rest_of(function)}, which numba cannot "
         "compile",
@@ -337,7 +340,7 @@ def keywords_after_rest(function: Any) -> NotCompilable:
 
 
 def any_keywords(function: Any) -> NotCompilable:
-    """A function takes any keywords, as ``**names``."""
+    """The error for a function that takes any keywords, as ``**names``."""
     code = function.__code__
     names = code.co_varnames[_count(code) + bool(code.co_flags & inspect.CO_VARARGS)]
     return NotCompilable(
@@ -353,12 +356,12 @@ def _rest_of(function: Any) -> str:
 
 
 def _count(code: Any) -> int:
-    """Of the parameters that have a name of their own."""
+    """The number of named parameters."""
     return code.co_argcount + code.co_kwonlyargcount
 
 
 def kernel_returns(function: Any, returned: str) -> NotCompilable:
-    """A kernel has a result, which nothing would take."""
+    """The error for a kernel with a result."""
     return NotCompilable(
         f"{name_of(function)} returns {returned}: a kernel returns nothing",
         where=location_of(function),
@@ -367,7 +370,7 @@ def kernel_returns(function: Any, returned: str) -> NotCompilable:
 
 
 def marker_chosen(marker: Any) -> NotCompilable:
-    """The error for a marker among the functions of which the running program chooses one."""
+    """The error for a marker among the functions from which one is chosen at run time."""
     return NotCompilable(
         f"the marker {name_of(marker)} is one of several functions, of which the running program "
         "chooses one",
@@ -376,7 +379,7 @@ def marker_chosen(marker: Any) -> NotCompilable:
 
 
 def marker_left(plugin: Any, call: MarkedCall, changed: bool) -> NotCompilable:
-    """A plugin has left a call of one of its markers in LLVM."""
+    """The error for a plugin that has left a call of one of its markers in LLVM."""
     said = "says that it changed the module" if changed else "says that it changed nothing"
     return NotCompilable(
         f"a call of the marker {name_of(call.marker)} is left over",
@@ -387,7 +390,7 @@ def marker_left(plugin: Any, call: MarkedCall, changed: bool) -> NotCompilable:
 
 
 def state_on_device() -> NotCompilable:
-    """A kernel asks for the state of its context."""
+    """The error for a kernel that reads the state of its context."""
     return NotCompilable(
         "the state of a context is held by the host, where no kernel reaches it",
         help="give the kernel the array as an argument",
@@ -395,7 +398,7 @@ def state_on_device() -> NotCompilable:
 
 
 def entered_on_device() -> NotCompilable:
-    """A kernel enters a context that is not known when it is compiled."""
+    """The error for a kernel that enters a context unknown at compile time."""
     return NotCompilable(
         "a kernel enters a context that only the running program knows, for which code is made on "
         "the host",
@@ -404,7 +407,8 @@ def entered_on_device() -> NotCompilable:
 
 
 def no_stage_on_device(plugin: Any, stage: str) -> NotCompilable:
-    """A plugin takes part in an optimiser that code for a GPU does not go through."""
+    """The error for a plugin with a hook into an optimiser that code for a GPU does not pass
+    through."""
     return NotCompilable(
         f"{plugin!r} has {stage}, and code for a GPU is optimised by NVIDIA's compiler",
         notes=[
@@ -419,7 +423,7 @@ def no_stage_on_device(plugin: Any, stage: str) -> NotCompilable:
 
 
 def converts(target: Any, returned: str) -> NotCompilable:
-    """plum would convert the result of a method to its return annotation."""
+    """The error for a method result that plum would convert to its return annotation."""
     return NotCompilable(
         f"{describe(target)} gives a {returned}, which plum converts to the return annotation of "
         "the method; compiled code does not convert",
@@ -429,7 +433,8 @@ def converts(target: Any, returned: str) -> NotCompilable:
 
 
 def returns_iterator(method: Method, returned: str) -> NotCompilable:
-    """A method returns what numba cannot hand out of a function."""
+    """The error for a method that returns an iterator, which numba cannot return from a
+    function."""
     return NotCompilable(
         f"the method of {describe(method.target)} in table {method.table.name!r} returns an "
         f"iterator, {returned}, which a compiled function cannot",
@@ -442,7 +447,8 @@ STAGES: Final = "Failed in nopython mode", "Failed in untyped mode", "Failed in 
 
 
 def shortened(reason: str) -> list[str]:
-    """The first telling lines of one of numba's messages, each once, with places as ours."""
+    """The first informative lines of one of numba's messages, without duplicates, and with
+    locations in our format."""
     lines = (PLACES.sub(_place, line.strip()) for line in COLOUR.sub("", reason).splitlines())
     telling = [
         line

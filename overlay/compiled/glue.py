@@ -1,4 +1,4 @@
-"""Functions that the engine writes around others, which hand their arguments on."""
+"""Glue: generated functions that wrap another one and forward their arguments."""
 
 from __future__ import annotations
 
@@ -21,20 +21,21 @@ __all__ = [
     "ending",
 ]
 
-# The file of functions that the engine writes around others.
+# File name of the glue functions.
 GLUE: Final = "<overlay>"
-# How a function hands on an argument: by position, all that are in it, under a name, or not.
+# Way in which an argument is forwarded: by position, unpacked, as the keyword of this name, or
+# (None) not at all.
 Way = str | None
 BY_POSITION: Final = ""
 SPREAD: Final = "*"
 
-# Those that something refers to: those of one target serve in every world.
+# Held weakly by the cache: those of one target are shared by all worlds.
 _made: weakref.WeakValueDictionary[Any, python_types.FunctionType] = weakref.WeakValueDictionary()
 
 
 def calling(target: Any, ways: tuple[Way, ...] | None = None) -> Any:
-    """A Python function that calls ``target`` with its arguments, each handed on in its way, or
-    all by position."""
+    """A Python function that calls ``target`` with its arguments, each forwarded in its way, or all
+    by position."""
     key = id(target), ways
     found = _made.get(key)
     if found is None:
@@ -56,8 +57,8 @@ def calling_attribute(name: str) -> Any:
 
 
 def ending(target: Any, ways: tuple[Way, ...], error: OverlayError) -> Any:
-    """A Python function that calls ``target`` so, which is to end by an exception: where it does
-    not this raises an error like the one given."""
+    """A Python function that calls ``target`` in this way and is expected to end by an exception:
+    if it does not, this raises an error like the given one."""
     taken, handed = _handed_on(ways)
     namespace: dict[str, Any] = {"target": target, "kind": type(error), "message": str(error)}
     source = f"def entry({taken}):\n    target({handed})\n    raise kind(message)"
@@ -66,12 +67,13 @@ def ending(target: Any, ways: tuple[Way, ...], error: OverlayError) -> Any:
 
 
 def by_position(count: int | None, names: Sequence[str] = ()) -> tuple[Way, ...] | None:
-    """The ways of so many arguments, and of others by name; of None, of all there are."""
+    """The ways of a number of arguments by position, and of others by keyword; None for all of an
+    unknown number."""
     return None if count is None else (*[BY_POSITION] * count, *names)
 
 
 def _handed_on(ways: tuple[Way, ...] | None) -> tuple[str, str]:
-    """What a function takes, and what it hands on."""
+    """The parameters of a glue function, and the arguments that it passes, as text."""
     if ways is None:
         return "*args", "*args"
     names = [f"a{i}" for i in range(len(ways))]

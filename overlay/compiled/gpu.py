@@ -1,4 +1,4 @@
-"""Kernels: what ``Context.jit`` gives for ``target="cuda"``."""
+"""Kernels: functions that ``Context.jit`` compiles with ``target="cuda"``."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["OPTIONS", "Kernel", "SimulatedKernel", "kernel_of"]
 
-# The options that a kernel takes.
+# The options that a kernel accepts.
 OPTIONS: Final = ("fastmath", "max_registers")
 Capability = tuple[int, int]
 
@@ -28,8 +28,8 @@ Capability = tuple[int, int]
 class Kernel:
     """A function compiled for GPUs under a context.
 
-    ``kernel[blocks, threads](*arguments)`` launches it as numba-cuda launches its own; called in
-    another kernel it is a function of the program that runs in its context.
+    ``kernel[blocks, threads](*arguments)`` launches it as numba-cuda launches kernels; called in
+    another kernel it is an ordinary function that runs in its context.
     """
 
     def __init__(
@@ -50,12 +50,12 @@ class Kernel:
     # ---- as text ----
 
     def compile(self, types: Any, capability: Sequence[int] | None = None) -> CompiledKernel:
-        """The kernel for arguments of these types and GPUs of this compute capability.
+        """Compile the kernel for arguments of these types and GPUs of this compute capability.
 
         types: numba's, or Python's (``float``, ``int``), in a sequence; or a signature as text.
-        capability: such as ``(8, 0)``; None: that of the GPU that is at hand.
-        Raises NotCompilable for what cannot run on a GPU, for a capability that NVIDIA's compiler
-        does not know, and where there is no such compiler.
+        capability: such as ``(8, 0)``; None: that of the GPU of this machine.
+        Raises NotCompilable for code that cannot run on a GPU, for a capability that NVIDIA's
+        compiler does not know, and where there is no such compiler.
         """
         args, given = types_of_signature(types), _capability(capability)
         world, known = self._present()
@@ -65,11 +65,11 @@ class Kernel:
         return known[key]
 
     def ptx(self, types: Any, capability: Sequence[int] | None = None) -> str:
-        """The kernel in PTX, NVIDIA's assembly; ``compile`` says for what."""
+        """The kernel in PTX, NVIDIA's assembly; arguments and errors as in ``compile``."""
         return self.compile(types, capability).ptx
 
     def llvm(self, types: Any, capability: Sequence[int] | None = None) -> str:
-        """The LLVM modules that NVIDIA's compiler is given; ``compile`` says for what."""
+        """The LLVM modules given to NVIDIA's compiler; arguments and errors as in ``compile``."""
         return "\n".join(self.compile(types, capability).llvm)
 
     def _compiled(self, world: World, args: tuple[Any, ...], given: Capability) -> CompiledKernel:
@@ -87,7 +87,7 @@ class Kernel:
     # ---- on a GPU ----
 
     def __getitem__(self, configuration: Any) -> Callable[..., None]:
-        """The kernel with a number of blocks, and of threads in each; as numba-cuda has it, also a
+        """The launcher for a number of blocks, and of threads in each; as in numba-cuda, also a
         stream and the bytes of dynamic shared memory."""
 
         def launch(*args: Any) -> None:
@@ -96,7 +96,7 @@ class Kernel:
         return launch
 
     def forall(self, tasks: int, *configuration: Any) -> Callable[..., None]:
-        """The kernel for a number of tasks, in as many blocks as fit the GPU."""
+        """The launcher for a number of tasks, in as many blocks as fit the GPU."""
 
         def launch(*args: Any) -> None:
             self._launch(lambda kernel: kernel.forall(tasks, *configuration)(*args))
@@ -128,14 +128,14 @@ class Kernel:
         with explained(self.function, launches=True):
             launch(known[None])
 
-    # ---- what it is compiled in ----
+    # ---- compilation ----
 
     def recompile(self) -> None:
-        """Forget what is compiled, so that all of the program is read again."""
+        """Drop all compiled code, so that the whole program is read again."""
         self.engine.recompile()
 
     def _present(self) -> tuple[World, dict[Any, Any]]:
-        """The world of this moment, and what has been compiled in it."""
+        """The current world, and the code compiled in it so far."""
         with LOCK:
             if self.engine.rebound():
                 self.engine.begin_anew()
@@ -149,7 +149,7 @@ class Kernel:
 
 
 class SimulatedKernel(Kernel):
-    """A kernel that the interpreter runs, in numba's simulator of a GPU: there is no code."""
+    """A kernel that the interpreter runs in numba's GPU simulator; it has no code."""
 
     def compile(self, types: Any, capability: Sequence[int] | None = None) -> CompiledKernel:
         raise NotCompilable(
@@ -167,8 +167,8 @@ class SimulatedKernel(Kernel):
 def kernel_of(
     engine: CompiledContext, function: Callable[..., Any], options: Mapping[str, Any]
 ) -> Kernel:
-    """The kernel of a function in a context. Raises NotCompilable for an option that kernels do
-    not have, and where nothing is installed that kernels can be made with."""
+    """Make the kernel of a function in a context. Raises NotCompilable for an option that kernels
+    do not have, and where no compiler for kernels is installed."""
     for name in options:
         if name not in OPTIONS:
             raise NotCompilable(

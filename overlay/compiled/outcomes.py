@@ -1,7 +1,7 @@
-"""What calls in code of a world resolve to: a method, a body of the program, or what is numba's.
+"""Resolution of calls in code of a world: to a method, a function of the program, or numba's own.
 
-Of a method of a table made with ``check=True`` it is checked when code is compiled what types
-tell. A call that fails the check raises CheckFailed where it is made, when the program runs.
+Methods of a table made with ``check=True`` are checked when code is compiled, as far as types tell.
+A call that fails the check raises CheckFailed at run time.
 """
 
 from __future__ import annotations
@@ -54,12 +54,13 @@ __all__ = ["CompiledOutcome", "Outcomes"]
 
 @dataclass(eq=False)
 class CompiledOutcome:
-    """What a call resolves to. Where a checked method fails, ``callee`` comes to be what raises.
+    """Resolution of a call. Where a checked method fails, ``callee`` is replaced by a function that
+    raises.
 
-    callee: an InnerDispatcher, or what numba knows by itself (Native).
+    callee: an InnerDispatcher, or a callable that numba knows (Native).
     method: the method entered, or None for the base.
     result: the annotation that plum would convert the result to, or Any.
-    generated: what was asked, where the method is a generated one.
+    generated: the result of the generated method, if it is one.
     """
 
     callee: Any
@@ -69,7 +70,7 @@ class CompiledOutcome:
 
 
 class Outcomes:
-    """The calls that code of one world makes, by callee and types, and what each enters."""
+    """The calls in code of one world, by callee and types, with their resolutions."""
 
     def __init__(self, world: World) -> None:
         self.world = world
@@ -79,11 +80,11 @@ class Outcomes:
     def of(
         self, callee: TargetStandIn, args: Sequence[Type], kwargs: Mapping[str, Type]
     ) -> CompiledOutcome:
-        """What a call of ``callee`` with arguments of these numba types enters.
+        """Resolve a call of ``callee`` with arguments of these numba types.
 
-        Raises AmbiguousMethod, and what a generated method raises.
+        Raises AmbiguousMethod, and the errors of generated methods.
         """
-        self.world.overlays(callee.target)  # the code that is being compiled depends on the answer
+        self.world.overlays(callee.target)  # the code being compiled depends on it
         key = callee, tuple(args), tuple(kwargs.items())
         found = self._known.get(key)
         if found is None:
@@ -99,7 +100,7 @@ class Outcomes:
         return found
 
     def _enter(self, outcome: CompiledOutcome, args: Sequence[Type]) -> None:
-        """Have the plugins say in which world a call goes on."""
+        """Move the callee to the world of the plugins that stay active in it."""
         run = outcome.callee
         if isinstance(run, Native):
             self.world.ask_to_enter(run.value, args)
@@ -138,7 +139,7 @@ class Outcomes:
     def _method(
         self, callee: TargetStandIn, args: Sequence[Type], names: tuple[str, ...]
     ) -> Method | None:
-        """The method for arguments of these types, by the resolver of both engines."""
+        """The method for arguments of these types, from the resolver of both engines."""
         if callee.is_base:
             return None
         literal = any(map(is_literal, args)) and self._has_literals(callee.target)
@@ -151,7 +152,8 @@ class Outcomes:
     def _implementation(
         self, method: Method, args: Sequence[Type], names: tuple[str, ...]
     ) -> tuple[Any, Generated | None]:
-        """The function of a method for these types; and of a generated one, that it was asked."""
+        """The function of a method for these types; for a generated method also the record of its
+        result."""
         if not method.generated:
             return method.function, None
         if not method.table.interprets:
@@ -165,8 +167,8 @@ class Outcomes:
         return made.implementation, made
 
     def _hint_of(self, ty: Type, *, numpy: bool) -> Any:
-        """The type that a generated method is given: for a function one that stands for it, in
-        the context that it brings."""
+        """The type that a generated method is given: for a function the one that represents it,
+        bound to its context."""
         hint = hint_of(ty, numpy=numpy)
         function = callable_of(ty) if hint is Unspellable else UNKNOWN
         if function is UNKNOWN:
@@ -179,8 +181,8 @@ class Outcomes:
         return type_of_function(function)
 
     def _form_of(self, made: Any) -> Any:
-        """What was first made for a function and the context that it brings: types that stand for
-        functions tell them apart by identity."""
+        """The first object made for a function and its context: types that represent functions
+        compare them by identity."""
         inside = wrapped_in(made)
         context, function = inside or (None, made.function)
         return self._forms.setdefault((id(context), id(function)), made)
@@ -209,7 +211,7 @@ class Outcomes:
         return CompiledOutcome(self.world.stand_ins.base(method), None, result)
 
     def accepts(self, outcome: CompiledOutcome, returned: Type) -> bool:
-        """Whether plum would return a result of this type as it is."""
+        """Whether plum would return a result of this type unchanged."""
         return outcome.result is Any or any(
             plum_methods.is_result(hint_of(ty), outcome.result)
             for ty in (returned, underlying_type(returned))
@@ -222,13 +224,14 @@ class Outcomes:
         kws: Mapping[str, Any],
         returned: Type | None,
     ) -> InnerDispatcher | None:
-        """What raises CheckFailed in place of a method, if its table checks and the arguments,
-        or a result of this type, are not what it says."""
+        """A function that raises CheckFailed in place of a method, if its table checks and the
+        types of the arguments, or of the result, do not match the method's annotations; else
+        None."""
         method, run = outcome.method, outcome.callee
         if method is None or not method.table.check or not isinstance(run, InnerDispatcher):
             return None
         if run.body is None:
-            return None  # it raises already
+            return None  # it is already a function of ``_failing``
         function = run.original
         if returned is None:
             message = _failure_of_arguments(method, function, args, kws)
@@ -249,7 +252,7 @@ def _as_type(argument: Any) -> Type:
 def _readings(
     args: Sequence[Type], names: Sequence[str], literal: bool = False
 ) -> tuple[Call, Call]:
-    """A call read with Python's scalar types, and read with numpy's."""
+    """The two readings of a call: with Python's scalar types, and with numpy's."""
     plain = [underlying_type(t) for t in args]
     below = (None, None) if plain == list(args) else _readings(plain, names, literal)
     first, second = (
@@ -260,7 +263,7 @@ def _readings(
 
 
 def _has_no_tables(function: Any) -> bool:
-    """Whether a function among the arguments is one that no table reaches."""
+    """Whether a function among the arguments is out of reach of all tables."""
     is_of_world = isinstance(function, (TargetStandIn, InnerDispatcher))
     return is_of_world and not function.world.tables
 
@@ -271,7 +274,7 @@ def _has_no_tables(function: Any) -> bool:
 def _failure_of_arguments(
     method: Method, function: Any, args: Sequence[Any], kws: Mapping[str, Any]
 ) -> str | None:
-    """What is wrong with arguments of these numba types, or None."""
+    """The error text for arguments of these numba types that do not match, or None."""
     signature, hints = annotations_of(function, method)
     bound = signature.bind(*args, **kws).arguments
     for name, given in bound.items():
@@ -285,14 +288,14 @@ def _failure_of_arguments(
 
 
 def _failure_of_result(method: Method, function: Any, returned: types.Type) -> str | None:
-    """What is wrong with a result of this numba type, or None."""
+    """The error text for a result of this numba type that does not match, or None."""
     hint = annotations_of(function, method)[1].get("return", Any)
     return _failure(method, function, "the result", returned, hint)
 
 
 def _failing(run: Callable[..., Any], message: str, count: int, *, at_once: bool) -> Any:
-    """A function for compiled code that raises CheckFailed: before or after it has called
-    ``run`` with ``count`` arguments."""
+    """A function for compiled code that raises CheckFailed before or after it has called ``run``
+    with ``count`` arguments."""
     names = ", ".join(f"a{i}" for i in range(count))
     first = "fail()" if at_once else "pass"
     source = (
@@ -326,7 +329,7 @@ def _failure(method: Method, function: Any, what: str, ty: Any, hint: Any) -> st
 
 
 def _is_unknown(ty: types.Type, hint: Any) -> bool:
-    """Whether the value decides, and is not known: ``Literal`` in an annotation."""
+    """Whether the annotation depends on a value that is unknown at compile time: ``Literal``."""
     return "Literal" in str(hint) and not is_literal(ty)
 
 
@@ -338,7 +341,7 @@ def _meets(ty: types.Type, hint: Any) -> bool:
 
 
 def _whole(ty: types.Type, *, numpy: bool, literal: bool) -> Any:
-    """The annotation that a value meets, with the types of a container's elements."""
+    """The annotation that a value matches, with the element types of containers."""
 
     def inner(element: Any) -> Any:
         return _whole(element, numpy=numpy, literal=False)

@@ -1,11 +1,11 @@
-"""Which compiled code serves in several contexts, and in the same one after a change.
+"""Sharing of compiled code between contexts, and between states of one context.
 
-What a world is asked while a function is compiled is noted in the function's *frame*: which
-methods its tables have of each target that was looked at, whether the metadata or the state was
-read, what other code the function calls. That is the *basis* of the code. Code serves in another
-world where its basis, and that of all the code below it, is the same there.
+The queries that a function's compilation makes to its world are recorded in the function's *frame*:
+the methods of each target it looks up, whether it reads the metadata or the state, and the code
+that it calls. Together they are the *basis* of the code. Code is valid in another world where its
+basis, and that of all the code below it, is the same there.
 
-Functions that call one another in a cycle have one basis between them.
+Functions that call one another in a cycle share one basis.
 """
 
 from __future__ import annotations
@@ -45,14 +45,14 @@ __all__ = [
 ]
 
 
-# ---- what is noted while code is made -----------------------------------------------------
+# ---- recording during compilation ---------------------------------------------------------
 
 
 class CompilingFrame:
-    """One function while it is compiled: what its world is asked is noted here.
+    """Record of one function while it is compiled: its queries to the world.
 
-    number: how many wait for it. lowest: the number of the outermost one that waits and that it,
-    or what it calls, calls again.
+    number: its depth in the stack of functions being compiled. lowest: the lowest number on that
+    stack that it, or a function below it, calls again.
     """
 
     def __init__(self, holder: Holder, args: tuple[Any, ...], number: int) -> None:
@@ -66,13 +66,13 @@ class CompilingFrame:
         self._handed: dict[int, Holder] = {}
 
     def views(self, world: World, view: MethodsOfTarget) -> None:
-        """It depends on the methods that a target has in a world."""
+        """Record that the code depends on the methods of a target in a world."""
         if not self.basis.is_private:
             self.basis.views[place_of(world, self.world), view.key] = view
             self._enters(world)
 
     def calls(self, world: World, code: CompiledCode) -> None:
-        """It calls code of a world."""
+        """Record a call of code of a world."""
         below = code.basis
         if below.frame is not None:
             self.lowest = min(self.lowest, below.frame.number)
@@ -82,37 +82,38 @@ class CompilingFrame:
         self.basis.is_private |= code.is_private or below.is_private
 
     def calls_again(self, function: Any, args: tuple[Any, ...]) -> None:
-        """It calls a function that waits for it."""
+        """Record a call of a function that is still being compiled further out."""
         waiting = [f for f in _frames.stack if f.holder.compiles(function)]
         same = [f for f in waiting if f.args == args]
         self.lowest = min(self.lowest, *(f.number for f in same or waiting))
 
     def hands_on(self, holder: Holder) -> None:
-        """It gives a function to what is numba's own, which may call it."""
+        """Record that it passes a function to one of numba's own functions, which may call it."""
         self._handed[id(holder)] = holder
 
     def asks(self, generated: Generated) -> None:
-        """It calls what a generated method gave."""
+        """Record a call of the function that a generated method returned."""
         if not any(each is generated for each in self.basis.generated):
             self.basis.generated.append(generated)
 
     def has_read(self, reading: FunctionReads) -> None:
-        """Names of the program were looked up."""
+        """Record names of the program that were looked up."""
         self.basis.readings[id(reading)] = reading
 
     def knows(self, reading: FunctionReads) -> bool:
-        """Whether it was told of this before."""
+        """Whether this is recorded already."""
         return id(reading) in self.basis.readings
 
     def reads_metadata(self, engine: CompiledContext) -> None:
-        """It has the metadata of a context in it."""
+        """Record that the code contains the metadata of a context."""
         if engine is self.world.engine:
             self.basis.metadata = engine.context.metadata_key, self.world.is_bare
         else:
             self.needs_context()
 
     def reads_state(self, engine: CompiledContext, box: Any) -> None:
-        """It has the address of the box in it that holds the state of a context."""
+        """Record that the code contains the address of the box that holds the state of a
+        context."""
         self.basis.kept.append(box)
         if engine is self.world.engine:
             self.basis.state = (engine.context.state,)
@@ -120,16 +121,18 @@ class CompilingFrame:
             self.needs_context()
 
     def needs_context(self, *kept: Any) -> None:
-        """It depends on all of its context, and has addresses of these things in it."""
+        """Record that the code depends on all of its context, and contains the addresses of these
+        objects."""
         self.basis.context = self.world.engine
         self.basis.kept += kept
 
     def crosses_barrier(self) -> None:
-        """It enters contexts that only the running program knows, by what this process has."""
+        """Record that the code enters contexts known only at run time, through objects of this
+        process."""
         self.basis.is_private = self.basis.crosses_barrier = True
 
     def is_private(self) -> None:
-        """Its code is to serve nowhere else."""
+        """Bar the code from use in other worlds."""
         self.basis.is_private = True
 
     def _enters(self, world: World) -> None:
@@ -137,7 +140,7 @@ class CompilingFrame:
             self.needs_context()
 
     def ended(self, code: CompiledCode) -> None:
-        """It has become this code."""
+        """Record the finished code."""
         for holder in self._handed.values():
             for each in list(holder.codes.values()):
                 self.calls(holder.world, each)
@@ -146,8 +149,8 @@ class CompilingFrame:
 
 
 class _Frames(threading.local):
-    """verdicts: whether a basis is the same in a world; kept while something is compiled.
-    made: how many functions have been compiled."""
+    """Compilation stack of a thread. verdicts: whether a basis is the same in a world; cached while
+    anything is compiled. made: the number of functions compiled so far."""
 
     def __init__(self) -> None:
         self.stack: list[CompilingFrame] = []
@@ -159,24 +162,25 @@ _frames = _Frames()
 
 
 def frames() -> list[CompilingFrame]:
-    """The functions that are compiled in this thread, each for the one before it."""
+    """The functions being compiled in this thread, each on behalf of the one before it."""
     return _frames.stack
 
 
 def functions_made() -> int:
-    """How many functions this thread has compiled, and not found compiled."""
+    """The number of functions that this thread has compiled, code found for reuse not counted."""
     return _frames.made
 
 
 def frame() -> CompilingFrame | None:
-    """The function that is compiled in this thread, and waits for no other to be."""
+    """The innermost function being compiled in this thread, or None."""
     stack = _frames.stack
     return stack[-1] if stack else None
 
 
 @contextmanager
 def compiling(holder: Holder, args: tuple[Any, ...]) -> Generator[CompilingFrame]:
-    """A function is compiled in the block; before the block ends the frame is told its code."""
+    """Record the compilation of a function for the block, which passes the code to the frame's
+    ``ended`` before its end."""
     stack = _frames.stack
     made = CompilingFrame(holder, args, len(stack))
     stack.append(made)
@@ -185,7 +189,7 @@ def compiling(holder: Holder, args: tuple[Any, ...]) -> Generator[CompilingFrame
     except BaseException:
         stack.pop()
         for code in made.basis.codes:
-            code.is_private = True  # it calls what there is no code of
+            code.is_private = True  # it calls a function that has no code
         _join_outer(made)
         _at_end()
         raise
@@ -203,7 +207,7 @@ def _at_end() -> None:
 
 
 def _join_outer(frame: CompilingFrame) -> None:
-    """What has decided one function has decided the one that waits for it too."""
+    """Merge a basis into that of the function further out, which depends on it, too."""
     if not _frames.stack:
         frame.basis.frame = None
         return
@@ -213,7 +217,7 @@ def _join_outer(frame: CompilingFrame) -> None:
 
 
 def _close(frame: CompilingFrame) -> None:
-    """All functions of a cycle are compiled: their code may serve elsewhere from now on."""
+    """Release the code of a finished cycle of functions for use in other worlds."""
     basis = frame.basis
     basis.frame = None
     with LOCK:
@@ -225,16 +229,16 @@ def _close(frame: CompilingFrame) -> None:
             _codes.setdefault(code.function, weakref.WeakSet()).add(code)
 
 
-# ---- code that serves ---------------------------------------------------------------------
+# ---- reuse of code ------------------------------------------------------------------------
 
-# What is compiled now, by the function. Codes live as long as a world that uses them.
+# Reusable code by function. It lives as long as a world that uses it.
 _codes: weakref.WeakKeyDictionary[FunctionType, weakref.WeakSet[CompiledCode]] = (
     weakref.WeakKeyDictionary()
 )
 
 
 def found(world: World, function: FunctionType, key: Hashable) -> CompiledCode | None:
-    """Code of a function, made in another world, that serves in this one."""
+    """Find code of a function that was made in another world and is valid in this one."""
     if world.plugins or not world.makes_code:
         return None
     try:
@@ -265,7 +269,7 @@ def _serves(world: World, basis: Basis) -> bool:
 
 
 def include(world: World, basis: Basis) -> None:
-    """Code is used in a world that it was not made in: what it has read is watched there too."""
+    """Watch in a world what the reused code of another one has read."""
     for each in basis.all_below():
         if each not in world.included:
             world.included.add(each)
@@ -274,6 +278,6 @@ def include(world: World, basis: Basis) -> None:
 
 
 def forget(code: CompiledCode) -> None:
-    """Have code, and what it calls, serve nowhere else from now on."""
+    """Bar code, and the code that it calls, from use in other worlds from now on."""
     for basis in code.basis.all_below():
         basis.is_private = True

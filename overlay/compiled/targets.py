@@ -1,4 +1,4 @@
-"""What compiled code is made for: the processor that Python runs on, or a device beside it."""
+"""Targets of code generation: the processor that Python runs on, or a device beside it."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ __all__ = ["Target"]
 
 
 class Target(ABC):
-    """What the engine has to know of the machine that code is made for.
+    """Interface to the machine that code is generated for.
 
-    name: as ``ctx.jit(f, target=...)`` has it. is_device: whether it is another machine than the
-    one that runs Python; its own compiler then makes the code, of programs in which each call goes
-    to what it enters.
+    name: the value of ``ctx.jit(f, target=...)``. is_device: whether it is another machine than the
+    one that runs Python; its own compiler then generates the code, of programs whose calls are all
+    resolved.
     """
 
     name: str
@@ -22,14 +22,14 @@ class Target(ABC):
     @property
     @abstractmethod
     def typing(self) -> Any:
-        """What types the callables and operators that are numba's own there: a typing context."""
+        """numba's typing context there: the types of its own callables and operators."""
 
     @abstractmethod
     def owns(self, value: Any) -> bool:
-        """Whether it is a function or class that the target's compiler alone knows the meaning of,
-        and that stands for nothing else when Python runs it."""
+        """Whether a function or class has a meaning to the target's compiler alone, and no
+        substitute when Python runs it."""
 
     @abstractmethod
     def function_of(self, value: Any) -> Any | None:
-        """The Python function to be entered for something that was compiled for this machine alone,
-        or that is another function on each; None for what is no such thing."""
+        """The Python function behind an object that was compiled for this machine alone, or whose
+        function differs from machine to machine; None for any other object."""

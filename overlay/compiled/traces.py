@@ -1,4 +1,4 @@
-"""Tracebacks of exceptions that come out of compiled code."""
+"""Tracebacks of exceptions that are raised in compiled code."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ __all__ = ["TracePlace", "explain", "moved", "note", "raised_by_numba"]
 
 SEPARATOR: Final = "\x1f"
 LIBRARY: Final = os.path.dirname(os.path.abspath(numba.__file__)) + os.sep
-# Calls further out than this many are left out of a traceback.
+# The limit on the calls in a traceback; outer ones are dropped.
 MOST: Final = 200
 
 
 class TracePlace(NamedTuple):
-    """A line of a function."""
+    """A line of a function, as an entry of a traceback."""
 
     name: str
     path: str
@@ -34,12 +34,12 @@ class TracePlace(NamedTuple):
 
     @staticmethod
     def joined(caller: TracePlace, callee: TracePlace) -> str:
-        """A call in one line of text."""
+        """Encode a call as one line of text."""
         return SEPARATOR.join(map(str, (*caller, *callee)))
 
     @staticmethod
     def parted(text: str) -> tuple[TracePlace, TracePlace]:
-        """The call of which ``joined`` made this text."""
+        """Decode a call from the text of ``joined``."""
         name, path, line, *rest = text.split(SEPARATOR)
         return TracePlace(name, path, int(line)), TracePlace(rest[0], rest[1], int(rest[2]))
 
@@ -49,30 +49,31 @@ class TracePlace(NamedTuple):
 
 
 class _Noted(threading.local):
-    """The calls that exceptions have come out of, in this thread, innermost first."""
+    """The calls that exceptions have left in this thread, innermost first."""
 
     def __init__(self) -> None:
         self.calls: deque[bytes] = deque(maxlen=MOST)
 
 
 _noted = _Noted()
-# By the name of a file that was none, when code was compiled: its name in this process.
+# Maps file names that were temporary when code was compiled to their names in this process.
 _moved: dict[str, str] = {}
 
 
 def moved(old: str, new: str) -> None:
-    """Code that was compiled in another process names a file ``old`` which is ``new`` here."""
+    """Record that code which was compiled in another process names a file ``old`` that is ``new``
+    here."""
     if old != new:
         _moved[old] = new
 
 
 def note(call: bytes) -> None:
-    """An exception comes out of this call, in compiled code."""
+    """Record a call in compiled code that an exception leaves."""
     _noted.calls.append(call)
 
 
 def explain(error: BaseException, entry: TracePlace) -> None:
-    """Put the calls that an exception came out of into its traceback.
+    """Add the calls that an exception has left to its traceback.
 
     entry: the function that Python called.
     """
@@ -85,7 +86,7 @@ def explain(error: BaseException, entry: TracePlace) -> None:
     chain = _last_chain(calls)
     in_library = raised is not None and _is_library(raised)
     if raised is not None and chain and not (in_library or _raised_in(raised, chain[0][1])):
-        chain = []  # of an exception that the program has caught
+        chain = []  # it belongs to an exception that the program has caught
     if raised is None or in_library:
         innermost = chain[0][1] if chain else entry
         raised = _trace(raised, innermost)
@@ -138,7 +139,7 @@ def _is_library(trace: TracebackType) -> bool:
 
 
 def _trace(inner: TracebackType | None, place: TracePlace) -> TracebackType | None:
-    """``inner`` with one more call around it; code that was made for a call is left out."""
+    """Add a call around ``inner``, unless its function is a generated one."""
     if place.path.startswith("<"):
         return inner
     return TracebackType(inner, _frame(place.name, place.path), -1, place.line)
@@ -146,7 +147,7 @@ def _trace(inner: TracebackType | None, place: TracePlace) -> TracebackType | No
 
 @functools.lru_cache(maxsize=1000)
 def _frame(name: str, path: str) -> FrameType:
-    """A frame of a function of this name, which has ended."""
+    """A finished frame of a function of this name."""
     code = compile("import sys; frame = sys._getframe()", path, "exec")
     namespace: dict[str, FrameType] = {}
     exec(code.replace(co_name=name, co_qualname=name), namespace)

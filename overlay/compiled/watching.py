@@ -1,14 +1,14 @@
-"""Whether something that compiled code has read of the program is another by now.
+"""Detection of changes in the parts of the program that compiled code has read.
 
-A ``ReadsWatch`` knows what was read. It says so in words of memory, which compiled code can compare
-with what they were.
+A ``ReadsWatch`` records what was read, and lists words of memory that compiled code can compare
+with their former content.
 
-CPython keeps the value of a global in the entries of a dict, the code of a function in the
-function, the content of a closure's variable in a cell. Compiled code cannot be told that one of
-these is bound anew, but it can compare a word of memory with the one that was there before. The
-layout is that of CPython 3.12 to 3.15; ``LAYOUT_KNOWN`` says whether the running interpreter has
-it, which is tried out when this module is imported. Where the memory does not tell, ``ALWAYS``
-stands in: a word that is never as it was, so that Python is asked before every call.
+CPython stores the value of a global in the entries of a dict, the code of a function in the
+function, the content of a closure's variable in a cell. Compiled code gets no notice when one of
+these is rebound, but it can compare a word of memory with its former content. The layout is that of
+CPython 3.12 to 3.15; ``LAYOUT_KNOWN`` says whether the running interpreter has it, which is tested
+when this module is imported. Where the memory does not tell, ``ALWAYS`` is used: a word that always
+differs, so that Python is asked before every call.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ __all__ = [
 
 
 class ReadsWatch:
-    """What some functions have read."""
+    """The names and objects that a set of functions has read."""
 
     def __init__(self) -> None:
         self._readings: dict[int, FunctionReads] = {}
         self._of_function: dict[int, FunctionReads] = {}
 
     def add(self, function: FunctionType) -> FunctionReads:
-        """A function is compiled: what it reads."""
+        """Record a compiled function; return its reads."""
         known = self._of_function.get(id(function))
         if known is None or known.outdated():
             known = self._of_function[id(function)] = FunctionReads(function)
@@ -53,11 +53,11 @@ class ReadsWatch:
         return known
 
     def include(self, reading: FunctionReads) -> None:
-        """Code is used that was compiled from what was read so."""
+        """Record the reads of code that is reused."""
         self._readings[id(reading)] = reading
 
     def words(self) -> Iterator[Word]:
-        """Words of memory that differ when something may have changed."""
+        """The words of memory that differ once any of the reads may have changed."""
         readings = self._readings.values()
         spaces: dict[int, tuple[dict[str, Any], dict[str, Any]]] = {}
         for reading in readings:
@@ -76,12 +76,12 @@ class ReadsWatch:
             yield from of_array(each)
 
     def changed(self) -> bool:
-        """Whether one of the functions would read something else by now."""
+        """Whether one of the functions would read something else now."""
         return any(reading.changed() for reading in self._readings.values())
 
     def altered(self, values: Iterable[Any]) -> bool:
-        """Whether one of these, copied into code when that was compiled, has other contents by
-        now, or may have."""
+        """Whether one of these objects, which were copied into code at compilation, may have other
+        contents now."""
         given = list(values)
         return any(reading.altered(given) for reading in self._readings.values())
 
@@ -89,17 +89,17 @@ class ReadsWatch:
 # ---- words of memory -----------------------------------------------------------------------
 
 
-# an address, and what stood there
+# an address, and its former content
 Word = tuple[int, int]
 
 SIZE: Final = 8
-# of a dict object: the keys, the values of a split table
+# offsets in a dict object: the keys, the values of a split table
 KEYS, VALUES = 32, 40
-# of a dict's keys: log2 of the indices' size in bytes, the kind, how many entries may still be
-# added (which each new one lowers, and nothing raises), the entries used
+# offsets in a dict's keys: log2 of the indices' size in bytes, the kind, the number of free entries
+# (which each new one lowers, and nothing raises), the entries used
 LOG2_INDEX_BYTES, KIND, USABLE, ENTRIES_USED, INDICES = 9, 10, 16, 24, 32
-GENERAL: Final = 0  # entries are hash, key and value; otherwise key and value
-CONTENT: Final = 16  # of a cell object
+GENERAL: Final = 0  # a kind of keys: entries are hash, key and value; otherwise key and value
+CONTENT: Final = 16  # offset in a cell object
 
 _ZERO: Final = ctypes.c_uint64(0)
 ALWAYS: Final[Word] = (ctypes.addressof(_ZERO), 1)
@@ -114,15 +114,15 @@ def _word(address: int) -> Word:
 
 
 def of_dict(mapping: dict[Any, Any]) -> Iterator[Word]:
-    """Changes when a key is bound anew in a dict, is added or goes."""
+    """Words that change when any key of a dict is rebound, added or removed."""
     return _of_keys(mapping, list(mapping), grows=True)
 
 
 def of_names(mapping: dict[Any, Any], names: Iterable[str]) -> Iterator[Word]:
-    """Changes when one of these names is bound anew in a dict."""
+    """Words that change when one of these names is rebound in a dict."""
     wanted = list(names)
     there = [name for name in wanted if name in mapping]
-    # where one is missing, a builtin may come to be hidden
+    # where one is missing, a new entry may hide a builtin
     return _of_keys(mapping, there, grows=len(there) < len(wanted))
 
 
@@ -134,14 +134,14 @@ def _of_keys(mapping: dict[Any, Any], wanted: list[Any], *, grows: bool) -> Iter
     if None in slots:
         yield ALWAYS
         return
-    yield id(mapping) + KEYS, keys  # first: the others are read where it has not changed
+    yield id(mapping) + KEYS, keys  # first: the others are read only if it has not changed
     yield from (_word(slot) for slot in slots if slot is not None)
     if grows:
         yield _word(keys + USABLE)
 
 
 def _slots(keys: int) -> dict[int, int]:
-    """By the identity of a key: the address of its value."""
+    """Maps the identity of a key to the address of its value."""
     size = ctypes.c_uint8.from_address(keys + LOG2_INDEX_BYTES).value
     is_general = ctypes.c_uint8.from_address(keys + KIND).value == GENERAL
     width, key = (3, 1) if is_general else (2, 0)
@@ -154,17 +154,17 @@ def _slots(keys: int) -> dict[int, int]:
 
 
 def of_cell(cell: CellType) -> Iterator[Word]:
-    """Changes when a closure's variable is bound anew."""
+    """Words that change when a closure's variable is rebound."""
     yield _word(id(cell) + CONTENT)
 
 
 def of_count(count: ctypes.c_uint64) -> Word:
-    """Changes when a count does that is kept for this."""
+    """The word of a counter that changes are counted with."""
     return ctypes.addressof(count), count.value
 
 
 def of_array(array: Any) -> Iterator[Word]:
-    """Changes when an element of an array does."""
+    """Words that change when an element of an array does."""
     if array.nbytes < SIZE or not array.flags.c_contiguous:
         yield ALWAYS if array.nbytes else of_count(_ZERO)
         return
@@ -173,18 +173,18 @@ def of_array(array: Any) -> Iterator[Word]:
 
 
 def of_function(function: FunctionType) -> Iterator[Word]:
-    """Changes when a function's ``__code__``, ``__defaults__`` or ``__kwdefaults__`` is set, or
-    an item of the last."""
+    """Words that change when a function's ``__code__``, ``__defaults__`` or ``__kwdefaults__`` is
+    set, or an item of the last."""
     yield from (_word(id(function) + offset) for offset in _OFFSETS)
     if function.__kwdefaults__:
         yield from of_dict(function.__kwdefaults__)
 
 
-# ---- whether it is so ---------------------------------------------------------------------
+# ---- test of the layout -------------------------------------------------------------------
 
 
 def _offsets() -> tuple[int, ...]:
-    """Where a function has its code and its defaults."""
+    """The offsets of the code and the defaults in a function object."""
 
     def sample(x: Any = None, *, y: Any = None) -> Any:
         return x, y

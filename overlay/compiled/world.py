@@ -1,4 +1,4 @@
-"""A world: what the tables of a context hold at one moment, and the code compiled under it."""
+"""A world: a snapshot of a context's tables, and the code compiled under it."""
 
 from __future__ import annotations
 
@@ -50,19 +50,18 @@ from overlay.plugins.plugin import entered_plugins
 if TYPE_CHECKING:
     from overlay.compiled.engine import CompiledContext
 
-# Said to numba in so many words: it would take what is left unsaid from whichever caller is the
-# first to have a function compiled.
+# Passed to numba explicitly: otherwise it takes these options from whichever caller is the first to
+# have a function compiled.
 DEFAULTS: Final = {"error_model": "python", "fastmath": False}
 
 __all__ = ["World"]
 
 
 class World:
-    """The methods that the tables of one context have at one moment, and the functions that are
-    compiled under them.
+    """Snapshot of the methods in the tables of one context, with the functions compiled under it.
 
-    stand_ins: what its code holds in place of callables. outcomes: what calls in its code enter.
-    watch: what its code has read of the program.
+    stand_ins: replace callables in its code. outcomes: the resolutions of calls in its code. watch:
+    the names and objects of the program that its code has read.
     """
 
     def __init__(
@@ -76,7 +75,7 @@ class World:
         self.plugins = engine.plugins
         self.only_types = engine.only_types
         self.target = engine.target
-        # whether what is compiled here becomes machine code of this process
+        # whether code compiled here becomes machine code of this process
         self.makes_code = not (self.only_types or self.target.is_device)
         self.typing = WorldTyping(self)
         if self.plugins:
@@ -94,17 +93,18 @@ class World:
 
     @property
     def is_bare(self) -> bool:
-        """Whether it is a world of ``nonoverlay``, in no context."""
+        """Whether this is a world of ``nonoverlay``, outside all contexts."""
         return self.engine.is_bare
 
     @property
     def is_present(self) -> bool:
-        """Whether no table has changed since it began."""
+        """Whether no table has changed since the world was made."""
         return self.engine.holds(self)
 
     @functools.cached_property
     def native(self) -> World:
-        """The world whose compiled code serves in this one, and the other way round."""
+        """The world without the plugins that compiled code does not depend on; it and this one can
+        use each other's compiled code."""
         return self.engine.linked.native.world(self.options) if self.plugins else self
 
     @functools.cached_property
@@ -114,19 +114,19 @@ class World:
 
     @functools.cached_property
     def barriers(self) -> Barriers:
-        """The barriers that its code goes through."""
+        """The barriers that its code passes through."""
         return Barriers(self)
 
     def keep(self, thing: Any) -> None:
-        """Keep alive what only messages of numba refer to."""
+        """Keep an object alive to which only numba's error messages refer."""
         self._kept.append(thing)
 
     def dispatchers(self) -> list[InnerDispatcher]:
-        """What compiles the functions of the program here."""
+        """The dispatchers that compile functions of the program in this world."""
         return [dispatcher for _, dispatcher in list(self._dispatchers.values())]
 
     def forget(self) -> None:
-        """Have none of its code serve anywhere else."""
+        """Bar all code of this world from use in other worlds."""
         for _, dispatcher in self._dispatchers.values():
             for code in dispatcher.codes.values():
                 forget(code)
@@ -134,7 +134,7 @@ class World:
     # ---- the methods of a target ----
 
     def is_target(self, value: Any) -> bool:
-        """Whether what a call of this callable enters is a matter of its arguments."""
+        """Whether the arguments of a call decide which implementation it enters."""
         return self.overlays(value) or plum_methods.is_function(value)
 
     def view_of(self, target: Any) -> MethodsOfTarget:
@@ -145,14 +145,14 @@ class World:
         return found
 
     def overlays(self, value: Any) -> bool:
-        """Whether some table has a method for this target, or for ``+`` where it is ``+=``."""
+        """Whether a table has a method for this target, or, where it is ``+=``, for ``+``."""
         view, compiled = self.view_of(value), frame()
         if compiled is not None:
             compiled.views(self, view)
         return bool(view.methods)
 
     def method_target(self, receiver: Type, attribute: str) -> Any | None:
-        """The target that ``receiver.attribute(...)`` calls, where it is overlaid."""
+        """The target that ``receiver.attribute(...)`` calls, if it is overlaid; else None."""
         hint = hint_of(receiver)
         cls = typing.get_origin(hint) or hint
         if not isinstance(cls, type):
@@ -165,7 +165,8 @@ class World:
     def implementation(
         self, function: Any, args: Sequence[Type], kws: Mapping[str, Type]
     ) -> InnerDispatcher | None:
-        """The body that a call of what is numba's own enters, or None where it is left to numba.
+        """The body that replaces an implementation of numba's own for a call, or None to use
+        numba's.
 
         function: its numba type, or the callable.
         """
@@ -183,8 +184,8 @@ class World:
         body: MethodBody | None = None,
         options: Mapping[str, Any] | None = None,
     ) -> InnerDispatcher:
-        """The dispatcher that compiles a Python function, or that of a numba dispatcher, in
-        this world. options: those of an entry from Python."""
+        """The dispatcher that compiles a Python function, or that of a numba dispatcher, in this
+        world. options: those of an entry from Python, None for other functions."""
         if isinstance(function, InnerDispatcher):
             return function
         is_entry = options is not None
@@ -205,8 +206,8 @@ class World:
     def entry(
         self, entry: EntryDispatcher | Kernel, ways: tuple[Way, ...], args: Sequence[Type]
     ) -> InnerDispatcher:
-        """The dispatcher for an entry from Python with these arguments, which the caller gave in
-        these ways: of its function, or where that is a target itself, of a call of it."""
+        """The dispatcher for an entry from Python with these arguments, passed in these ways: of
+        its function, or if that is a target itself, of a call of it."""
         function = entry.function
         if entry.body is None and self.is_target(function):
             return self.dispatcher(calling(function, ways), None, entry.options)
@@ -214,7 +215,7 @@ class World:
         return world.dispatcher(function, entry.body, entry.options)
 
     def as_dispatcher(self, callee: TargetStandIn) -> InnerDispatcher:
-        """A Python function that calls a target, for what asks for a function with a body."""
+        """A Python function that calls a target, for uses that need a function with a body."""
         if any(callee.target is marker for p in self.plugins for marker in p.markers):
             raise refused(self, failures.marker_chosen(callee.target))
         ways = by_position(callee.arity)
@@ -226,11 +227,11 @@ class World:
         return self.dispatcher(calling(callee.target, ways))
 
     def with_functions(self, value: Any) -> Any:
-        """A default with the functions in it as this world has them."""
+        """A default value in which functions are replaced by those of this world."""
         return with_functions(self, value)
 
     def limited(self, callee: TargetStandIn) -> InnerDispatcher:
-        """The same, limited to the signatures that the target declares."""
+        """The function of ``as_dispatcher``, limited to the signatures that the target declares."""
         declared = declared_by(callee.target)
         if callee not in self._limited:
             made = self.dispatcher(copied(self.as_dispatcher(callee).original))
@@ -238,18 +239,18 @@ class World:
             self._limited[callee] = made
         return self._limited[callee]
 
-    # ---- where plugins are ----
+    # ---- plugins ----
 
     def entered(self, function: Any, args: Sequence[Type]) -> World:
-        """The world of the plugins that go on with a function, called with these types."""
+        """The world of the plugins that stay active in a function called with these types."""
         if not self.plugins:
             return self
         engine = self.engine.linked.with_plugins_of(function, tuple(map(spelt, args)))
         return self if engine is self.engine else engine.world(self.options)
 
     def ask_to_enter(self, function: Any, args: Sequence[Type]) -> None:
-        """Tell the plugins of a call of what is numba's own, where they have nothing to go on
-        with. function: the callable, or its numba type."""
+        """Call the plugins' ``enter`` for a call of one of numba's own functions, in which they
+        have no effect. function: the callable, or its numba type."""
         found = callable_of(function) if isinstance(function, Type) else function
         key = id(found), tuple(args)
         if found is not UNKNOWN and key not in self._asked:
@@ -258,7 +259,7 @@ class World:
 
 
 def _key_of_options(options: Mapping[str, Any] | None) -> Any:
-    """What tells an entry's options from others; None where it is no entry."""
+    """Key of an entry's options; None for other functions."""
     if options is None:
         return None
     return tuple((name, repr(value)) for name, value in sorted(options.items()))

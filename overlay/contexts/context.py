@@ -43,7 +43,7 @@ __all__ = [
 
 
 class Changes(TypedDict, total=False):
-    """What ``Context.replace`` may change."""
+    """Fields that ``Context.replace`` may change."""
 
     tables: Iterable[MethodTable]
     plugins: Iterable[Plugin]
@@ -56,16 +56,16 @@ class Changes(TypedDict, total=False):
 P = ParamSpec("P")
 R = TypeVar("R")
 
-# Copies of one context with other metadata or plugins that are found again, and functions that
-# one context has compiled.
+# Sizes of two caches: copies of one context with other metadata or plugins, and functions that one
+# context has compiled.
 _COPIES = 64
 _COMPILED = 64
 
-# What a call gives that goes on later: in the context, too.
+# Results that run code later: each of their steps runs in the context, too.
 GOES_ON = (GeneratorType, CoroutineType, AsyncGeneratorType)
 
-# Values that are the same where ``metadata_key`` calls them equal, by identity: a metaclass may
-# have an ``__eq__`` of its own.
+# Types whose values are interchangeable where ``metadata_key`` calls them equal, by identity: a
+# metaclass may have an ``__eq__`` of its own.
 _PLAIN: Final = {id(kind) for kind in (type(None), bool, int, float, complex, str, bytes)}
 
 _FIELDS = ("tables", "plugins", "metadata", "state", "strict", "counts")
@@ -74,12 +74,11 @@ _FIELDS = ("tables", "plugins", "metadata", "state", "strict", "counts")
 class Context:
     """An ordered stack of method tables under which code runs; immutable.
 
-    tables: later ones shadow earlier ones. plugins: what takes part in compiling the code, in
-    their order; an OverlayError where one cannot work because of another. metadata: any hashable
-    value; part of what compiled code is kept under. state: any object; code reads both from
-    ``current_context()``.
-    strict: a call that has lost the context raises an error. counts: ``report`` tells how
-    often methods were called and from where, which costs time at each of their calls.
+    tables: later ones shadow earlier ones. plugins: hooks into compilation and calls, in their
+    order; an OverlayError where one cannot work because of another. metadata: any hashable value;
+    part of the key of compiled code. state: any object; code reads both from ``current_context()``.
+    strict: a call that has lost the context raises an error. counts: ``report`` tells how often
+    methods were called and from where, which costs time at each of their calls.
 
     >>> import math
     >>> from overlay import Context, MethodTable
@@ -168,7 +167,7 @@ class Context:
 
     @runs_natively
     def __or__(self, inner: Context) -> Context:
-        """One context that shadows with ``inner`` first; its flags win, and its metadata and
+        """Join two contexts: the tables of ``inner`` shadow; its flags win, and its metadata and
         state where it has any. Plugins are joined in order."""
         if not isinstance(inner, Context):  # pyright: ignore[reportUnnecessaryIsInstance]
             return NotImplemented
@@ -184,11 +183,11 @@ class Context:
 
     @runs_natively
     def replace(self, **changes: Unpack[Changes]) -> Context:
-        """A changed copy. changes: ``tables``, ``plugins``, ``metadata``, ``state``,
+        """Return a changed copy. changes: ``tables``, ``plugins``, ``metadata``, ``state``,
         ``strict``, ``counts``; a TypeError for any other name.
 
-        The copies with other metadata or plugins that were used last (64) are found again, with
-        what was compiled for them; not where a context is strict or counts.
+        The 64 most recently used copies with other metadata or plugins are cached, with the code
+        compiled for them, unless a context is strict or counts.
         """
         unknown = [name for name in changes if name not in _FIELDS]
         if unknown:
@@ -210,14 +209,14 @@ class Context:
         return Context(*values.pop("tables"), **values)
 
     def _copy(self, changes: dict[str, Any]) -> Context:
-        """A changed copy that has its copies in common with this context."""
+        """A changed copy that shares the cache of copies with this context."""
         made = self._changed(changes)
         made._copies = self._copies
         return made
 
     @cached_property
     def _copies(self) -> Kept[Context]:
-        """What ``replace`` found last, for this context and all of these."""
+        """Cache of ``replace``, shared by this context and all its copies."""
         return Kept(_COPIES)
 
     @runs_natively
@@ -247,7 +246,7 @@ class Context:
     # ---- running ----
 
     def __call__(self, f: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R:
-        """Run ``f(*args, **kwargs)``: every call below it sees the tables first."""
+        """Run ``f(*args, **kwargs)``: every call below it is resolved against the tables first."""
         outer = stack_in_force.get()
         stack = self._alone if outer is None else outer.push(self)
         engine = stack.python
@@ -271,7 +270,7 @@ class Context:
 
     @property
     def _unreached(self) -> tuple[str, ...]:
-        """What a block cannot reach."""
+        """Description of each target and plugin that a ``with`` block cannot reach."""
         versions = tuple(table.version for table in self._tables)
         known = self.__dict__.get("_unreached_at")
         if known is None or known[0] != versions:
@@ -279,15 +278,15 @@ class Context:
         return known[1]
 
     def wrap(self, f: Callable[P, R], /) -> Callable[P, R]:
-        """The same function, run in this context at every call."""
+        """Return the function bound to this context, which every call of it runs in."""
         return Wrapped(self, f)
 
     def jit(self, f: Callable[P, R], /, **options: Any) -> Compiled[P, R]:
-        """The same function compiled by numba; a table that is not reached adds no instruction.
+        """Compile the function with numba; a table that is not reached adds no instruction.
 
-        options: numba's own (``parallel``, ``fastmath``, ``nogil``, ...), and for metadata that
-        only the running program knows ``hot_after``, the calls after which a value is compiled,
-        and ``variants``, how many values compiled code finds by itself.
+        options: numba's own (``parallel``, ``fastmath``, ``nogil``, ...), and for metadata that is
+        known only at run time ``hot_after``, the number of calls after which a value is compiled,
+        and ``variants``, how many values compiled code dispatches by itself.
         Raises NotCompilable where numba cannot hold what a method needs.
         """
         refuse_around(self._plugins, f)
@@ -296,19 +295,20 @@ class Context:
 
     @cached_property
     def _jitted(self) -> Kept[Any]:
-        """What ``jit`` has made, which holds the function."""
+        """Cache of ``jit``, which keeps the functions alive."""
         return Kept(_COMPILED)
 
-    # ---- looking ----
+    # ---- inspecting ----
 
     @runs_natively
     def explain(
         self, f: Callable[..., Any], /, *types: Any, depth: int | None = None
     ) -> Explanation:
-        """Which method each call site below ``self(f, ...)`` resolves to, by reading the code.
+        """The method that each call site below ``self(f, ...)`` resolves to, found by reading the
+        code.
 
-        types: of the arguments; from f's annotations where none are given. depth: how many
-        calls deep to look, None for all. Nothing of the program runs.
+        types: of the arguments; from f's annotations where none are given. depth: how many levels
+        of calls to follow, None for all. Nothing of the program runs.
         """
         return late_binding.explain.load()(self, f, *types, depth=depth)
 
@@ -320,13 +320,13 @@ class Context:
 
     @cached_property
     def record(self) -> CallRecord:
-        """What it remembers for ``report``."""
+        """The calls recorded for ``report``."""
         return CallRecord(self._tables, counts=self._counts, strict=self._strict)
 
     @cached_property
     def compiled(self) -> CompiledContext:
-        """This context's side of the compiled engine (imports numba); contexts that mean the same
-        to compiled code share it."""
+        """The compiled engine of this context (imports numba); contexts that are equivalent in
+        compiled code share it."""
         return late_binding.compiled_context.load().of(self)
 
     @cached_property
@@ -335,21 +335,21 @@ class Context:
 
     @cached_property
     def stacks(self) -> weakref.WeakKeyDictionary[Stack, Stack]:
-        """By the stack that this context was entered in: the stack inside."""
+        """Maps the stack in which this context was entered to the stack inside."""
         return weakref.WeakKeyDictionary()
 
 
 def compiled_method(
     function: Any, tables: tuple[MethodTable, ...], target: Any, after: tuple[Method, ...]
 ) -> Any:
-    """The function of a method compiled for its place in a chain: its ``call_next`` goes on in
-    these tables, innermost first, below the methods that it comes after."""
+    """The function of a method compiled for its position in a chain: its ``call_next`` continues in
+    these tables, innermost first, after the given methods."""
     return Context(*reversed(tables)).compiled.jit_method(function, target, after)
 
 
 def _copies_key(context: Context, changes: dict[str, Any]) -> Hashable:
-    """Tells copies of a context with other metadata or plugins apart: plain metadata by its key,
-    other objects by identity."""
+    """Key of a copy of a context with other metadata or plugins: plain metadata by its key, other
+    objects by identity."""
     metadata = changes.get("metadata", context.metadata)
     plugins = tuple(map(identity, changes.get("plugins", context.plugins)))
     return (metadata_key(metadata) if _is_plain(metadata) else id(metadata)), plugins

@@ -1,4 +1,4 @@
-"""What code inside a context can say."""
+"""Functions for code inside a context."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ R = TypeVar("R")
 
 
 def current_context() -> Context | None:
-    """The innermost context in force, or None; its metadata and state are its own, whatever those
-    of the contexts around it. ``outer | inner`` is one context that has both, in this order:
+    """The innermost context in force, or None; its metadata and state do not depend on the contexts
+    around it. ``outer | inner`` is one context that has both, in this order:
 
     >>> from overlay import Context, current_context
     >>> outer, inner = Context(metadata=3), Context()
@@ -48,7 +48,13 @@ def current_context() -> Context | None:
 
 
 def tables_in_force() -> tuple[MethodTable, ...]:
-    """The tables of all contexts in force, innermost first; in interpreted code."""
+    """The tables of all contexts in force, innermost first; for interpreted code.
+
+    >>> from overlay import Context, MethodTable, tables_in_force
+    >>> table = MethodTable("table")
+    >>> Context(table)(tables_in_force) == (table,)
+    True
+    """
     stack = stack_in_force.get()
     return () if stack is None else stack.tables
 
@@ -71,10 +77,20 @@ def plugins_in_force() -> tuple[Plugin, ...]:
 
 
 def call_next(*args: Any, **kwargs: Any) -> Any:
-    """Inside a method: the next method for these arguments, at last the base.
+    """Inside a method: call the next method for these arguments, after the last one the base.
 
-    Next are the less specific methods of the same table, then those of the tables further
-    out, matched anew against the arguments given. A method is never entered twice.
+    Next are the less specific methods of the same table, then those of the tables further out,
+    resolved again for the arguments given. A method is never entered twice.
+    Raises OverlayError outside a method.
+
+    >>> import math
+    >>> from overlay import Context, MethodTable, call_next
+    >>> table = MethodTable("table")
+    >>> @table.overlay(math.sqrt)
+    ... def sqrt(x: float) -> float:
+    ...     return 10 * call_next(x)
+    >>> Context(table)(math.sqrt, 4.0)
+    20.0
     """
     view = view_of(sys._getframe(1))
     if view is None:
@@ -98,6 +114,17 @@ def recurse[**P, R](context: Context, f: Callable[P, R], /, *args: P.args, **kwa
     """Run f's own body under a context, even where f itself is overlaid in it.
 
     Calls of f further down are dispatched, like any other.
+
+    >>> from overlay import Context, MethodTable, recurse
+    >>> def size(x):
+    ...     return x
+    >>> table = MethodTable("table")
+    >>> @table.overlay(size)
+    ... def doubled(x: float) -> float:
+    ...     return 2 * x
+    >>> ctx = Context(table)
+    >>> ctx(size, 3.0), recurse(ctx, size, 3.0)
+    (6.0, 3.0)
     """
     outer = stack_in_force.get()
     stack = context._alone if outer is None else outer.push(context)
@@ -114,7 +141,7 @@ def recurse[**P, R](context: Context, f: Callable[P, R], /, *args: P.args, **kwa
 
 
 class nonoverlay[**P, R]:  # noqa: N801 (reads as the function that it stands for)
-    """``nonoverlay(f)(*args)``: f and all below it, with no overlay.
+    """``nonoverlay(f)(*args)``: call f, and all below it, without any overlay.
 
     >>> import math
     >>> from overlay import nonoverlay

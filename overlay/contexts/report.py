@@ -1,4 +1,4 @@
-"""What happened in a context: the methods hit and never hit, and where calls left it."""
+"""Report of the calls in a context: the methods hit and never hit, and where calls left it."""
 
 from __future__ import annotations
 
@@ -67,11 +67,11 @@ class Leaving:
 
 @dataclass(frozen=True)
 class Report:
-    """What happened in a context so far, as ``ctx.report()`` gives it.
+    """Report of the calls in a context so far, the result of ``ctx.report()``.
 
-    hits: methods that calls have resolved to. never: those of its tables that none has.
-    left: where a call left the context. watched: whether calls were counted, and the places
-    where one left looked for: contexts made with ``counts=True`` or ``strict=True``.
+    hits: methods that calls have resolved to. never: the methods of its tables without a call.
+    left: where a call left the context. watched: whether calls were counted, and places where one
+    left recorded: for contexts made with ``counts=True`` or ``strict=True``.
     """
 
     context: Context
@@ -82,7 +82,7 @@ class Report:
 
     @property
     def summary(self) -> str:
-        """One line: how many methods were hit, how often, and how often a call left."""
+        """One line: the number of methods hit, of their calls, and of calls that left."""
         total = len(self.hits) + len(self.never)
         parts = [f"{len(self.hits)} of {_counted(total, 'method')} hit"]
         if self.watched:
@@ -116,10 +116,10 @@ def _counted(count: int, noun: str) -> str:
 
 
 class CallRecord:
-    """What a context remembers of the calls made in it; threads may write at the same time.
+    """Record of the calls made in a context; several threads may write at the same time.
 
-    tables: the context's own; what happens to methods of others is not for it to remember.
-    counts: whether calls are counted. strict: whether a call that is lost is an error.
+    tables: the context's own; methods of other tables are not recorded. counts: whether calls are
+    counted. strict: whether a call that has lost the context is an error.
     """
 
     def __init__(
@@ -135,20 +135,20 @@ class CallRecord:
 
     @property
     def watches(self) -> bool:
-        """Whether it wants to know of places where a call leaves."""
+        """Whether it records places where a call leaves."""
         return self.counts or self.strict
 
     def hit(self, method: Method) -> None:
-        """A call has resolved to this method."""
+        """Record that a call has resolved to this method."""
         key = id(method)
         with self._lock:
             met = self._hits.get(key)
             if met is None or met() is not method:
                 self._hits[key] = weakref.ref(method, functools.partial(self._hits.pop, key))
-                self._calls.pop(key, None)  # those of another, which is gone
+                self._calls.pop(key, None)  # those of another method, which is gone
 
     def called(self, method: Method, place: tuple[str, int]) -> None:
-        """The method is called from a file and line."""
+        """Count a call of the method from a file and line."""
         with self._lock:
             self._calls.setdefault(id(method), Counter())[place] += 1
 
@@ -156,12 +156,12 @@ class CallRecord:
         self.called(method, calling_place())
 
     def left(self, to: str, handed: str, where: str) -> None:
-        """A call has left the context: see ``Leaving``."""
+        """Count a call that has left the context: see ``Leaving``."""
         with self._lock:
             self._left[to, handed, where] += 1
 
     def hits(self) -> tuple[Hit, ...]:
-        """The methods hit, in the order in which each was hit first."""
+        """The methods hit, in the order of their first hits."""
         with self._lock:
             methods = [reference() for reference in list(self._hits.values())]
             return tuple(self._hit(method) for method in methods if method is not None)
@@ -179,8 +179,8 @@ class CallRecord:
             return tuple(Leaving(*place, times) for place, times in self._left.most_common())
 
     def counting(self, method: Method, implementation: Callable[..., Any]) -> Callable[..., Any]:
-        """The implementation of a method, each call of it counted."""
-        if _native.intercept is not None:  # which leaves no frame
+        """Wrap the implementation of a method so that each call of it is counted."""
+        if _native.intercept is not None:  # the C wrapper leaves no frame
             note = functools.partial(self._called_from, method)
             return _native.intercept.Noting(implementation, note)
 
@@ -192,9 +192,9 @@ class CallRecord:
 
 
 class Hits:
-    """Tells the records of a stack's contexts which methods calls resolve to.
+    """Reports the methods that calls resolve to, to the records of a stack's contexts.
 
-    They are held weakly: code keeps what asks for this, and a record keeps methods.
+    Records are held weakly: compiled call sites keep this object, and a record keeps methods.
     """
 
     def __init__(self, records: Iterable[CallRecord]) -> None:
@@ -202,11 +202,12 @@ class Hits:
 
     @property
     def records(self) -> list[CallRecord]:
-        """Those of the contexts that are there."""
+        """The records of the contexts that still exist."""
         return [record for reference in self._records if (record := reference()) is not None]
 
     def hit(self, method: Method, implementation: Callable[..., Any]) -> Callable[..., Any]:
-        """A call has resolved to ``method``: what to call for it."""
+        """Record that a call has resolved to ``method``; return the implementation to call, which
+        counts where a record counts."""
         for record in self.records:
             if method.table not in record.tables:
                 continue
@@ -218,12 +219,12 @@ class Hits:
     def counted(
         self, record: CallRecord, method: Method, implementation: Callable[..., Any]
     ) -> Callable[..., Any]:
-        """The implementation of a method, each call of it told to ``record``."""
+        """Wrap the implementation of a method so that ``record`` counts each call of it."""
         return record.counting(method, implementation)
 
 
 def calling_place() -> tuple[str, int]:
-    """The file and line of the innermost frame that is not ours."""
+    """The file and line of the innermost frame outside this package."""
     frame: Any = sys._getframe(1)
     while frame.f_back is not None and is_ours(frame.f_code.co_filename):
         frame = frame.f_back
@@ -231,10 +232,10 @@ def calling_place() -> tuple[str, int]:
 
 
 def report(context: Context) -> Report:
-    """What happened in ``context`` so far, in all threads of this process.
+    """Report the calls in ``context`` so far, in all threads of this process.
 
-    A method that was replaced or removed since is among the hits all the same. Calls in code
-    compiled by ``ctx.jit`` are not seen.
+    A method that was replaced or removed since is still among the hits. Calls in code compiled by
+    ``ctx.jit`` are not recorded.
     """
     record = context.record
     hits = record.hits()

@@ -1,7 +1,7 @@
-"""Rules of interpretations, run with no table in force that gives functions another meaning.
+"""Rules of interpretations, run without the tables that give functions another meaning.
 
-A rule is computed with functions as they are: the derivative of ``sin`` is ``cos``, whatever a
-table has in the place of ``cos``.
+A rule computes with unmodified functions: the derivative of ``sin`` is ``cos``, whatever method a
+table has for ``cos``.
 """
 
 from __future__ import annotations
@@ -30,20 +30,20 @@ _OPERATORS = frozenset(
 
 
 def rules_alone() -> Context:
-    """The context of the tables in force that interpret, or are faithful: to be entered by
+    """The context of the tables in force that interpret, or are faithful, to be entered through
     ``nonoverlay``."""
     return context_alone(tables_in_force())
 
 
 def as_c_calls(context: Context, function: Callable[..., Any], *args: Any, **named: Any) -> Any:
-    """Call a function for code in C, which calls operators and functions as they are: with the
-    tables of a context, and those in force that interpret or are faithful, alone."""
+    """Call a function for code in C, whose operators and functions are unmodified: only with those
+    tables of a context, and of the ones in force, that interpret or are faithful."""
     tables = dict.fromkeys((*tables_in_force(), *reversed(context.tables)))
     return nonoverlay(context_alone(tuple(tables)))(function, *args, **named)
 
 
 def context_alone(tables: Sequence[MethodTable]) -> Context:
-    """The context of those of some tables, innermost first, that interpret or are faithful."""
+    """The context of those of the given tables, innermost first, that interpret or are faithful."""
     return _context(tuple(table for table in tables if table.faithful))
 
 
@@ -53,8 +53,8 @@ def _context(tables: tuple[MethodTable, ...]) -> Context:
 
 
 def meets_others(used: Sequence[Any], tables: Sequence[MethodTable]) -> bool:
-    """Whether code that computes with operators and these functions meets a method of a table that
-    gives them another meaning."""
+    """Whether code that uses operators and these functions meets a method of a table that gives
+    them another meaning."""
     others = [table for table in tables if not table.faithful]
     if any(id(target) in _OPERATORS for table in others for target in table.targets()):
         return True
@@ -65,8 +65,8 @@ def meets_others(used: Sequence[Any], tables: Sequence[MethodTable]) -> bool:
 def alone(
     method: Method, tables: tuple[MethodTable, ...], instead: Callable[..., Any] | None = None
 ) -> Callable[..., Any]:
-    """What runs a method of a table that interprets with such tables alone. tables: those in
-    force, innermost first. instead: what runs in the place of the method's function."""
+    """A function that runs a method of an interpreting table with such tables alone. tables: those
+    in force, innermost first. instead: runs in the place of the method's function."""
     kept = tuple(table for table in tables if table.faithful)
     below = _context(kept[kept.index(method.table) + 1 :])
     function: Any = instead or method.function
@@ -84,7 +84,7 @@ def alone(
     return own["rule"]
 
 
-# ---- what a rule computes with ------------------------------------------------------------
+# ---- the functions that a rule uses -------------------------------------------------------
 
 
 _ARITHMETIC = (
@@ -95,7 +95,7 @@ _ARITHMETIC = (
 
 @functools.cache
 def used_by(partials: Callable[..., Any]) -> tuple[Any, ...]:
-    """The functions and operators that a rule computes with, also through functions of ours."""
+    """The functions and operators that a rule uses, also through functions of this package."""
     found: list[Any] = []
     seen: set[int] = set()
     _collect(partials, found, seen)

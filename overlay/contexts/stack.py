@@ -1,4 +1,4 @@
-"""The stack of method tables in force in this thread or task."""
+"""The stack of method tables in force in a thread or task."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ __all__ = ["Stack", "entered"]
 
 
 class Stack:
-    """The tables in force, as contexts were entered one inside the other.
+    """Tables and plugins of nested contexts.
 
     tables: innermost first, each once. plugins: outermost first, each once. context: the innermost
-    context. key: what generic functions keep under it goes when the stack goes.
+    context. key: generic functions cache views under it until the stack is gone.
 
     Raises OverlayError where a plugin cannot do its work because of one further out.
     """
@@ -49,13 +49,13 @@ class Stack:
             self.plugins = composed(outer.plugins, context.plugins)
         self.interpretation: Any = None if outer is None else outer.interpretation
         self.key: Any = object() if _native.intercept is None else _native.intercept.Key()
-        self.calls: PluginCalls | None = None  # what plugins put in the place of callees
+        self.calls: PluginCalls | None = None  # stand-ins for callees, from plugins
         self._views: dict[int, View] = {}
         self._outer = None if outer is None else weakref.ref(outer)
         self.is_whole_program = False  # modules that are imported run in it
 
     def view(self, generic: Generic) -> View:
-        """What calls of a generic function resolve to here."""
+        """The view that resolves calls of a generic function in this stack."""
         found = self._views.get(id(generic))
         if found is None or found.generic is not generic:
             with LOCK:
@@ -70,8 +70,7 @@ class Stack:
 
     @property
     def of_modules(self) -> Stack | None:
-        """The stack in which modules that are imported run: that of the whole program, if it runs
-        in one."""
+        """The stack in which imported modules run: that of the whole program, if it runs in one."""
         stack: Stack | None = self
         while stack is not None and not stack.is_whole_program:
             stack = None if stack._outer is None else stack._outer()
@@ -79,7 +78,7 @@ class Stack:
 
     @property
     def records(self) -> tuple[CallRecord, ...]:
-        """Those of its contexts, innermost first."""
+        """The call records of its contexts, innermost first."""
         outer = None if self._outer is None else self._outer()
         return (self.context.record, *(() if outer is None else outer.records))
 
@@ -94,7 +93,7 @@ class Stack:
 
     @property
     def is_intercepted(self) -> bool:
-        """Whether calls of all targets are resolved, and not those of generic functions alone."""
+        """Whether calls of all targets are resolved, not only those of generic functions."""
         return "python" in self.__dict__ or late_binding.can_intercept.load()()
 
     @cached_property
@@ -106,8 +105,8 @@ class Stack:
         return self.context.replace(tables=tables, plugins=self.plugins)
 
     def with_plugins(self, plugins: tuple[Plugin, ...], interpretation: Any) -> Stack:
-        """The same contexts, of which these plugins alone are active, and an abstract
-        interpretation that is in force."""
+        """A stack of these contexts in which only these plugins are active, and an abstract
+        interpretation is in force."""
         context = self.context.replace(plugins=plugins)
         context.record = self.context.record
         outer = None if self._outer is None else self._outer()
@@ -121,8 +120,8 @@ class Stack:
         return late_binding.compiled_context.load().of(self.joined, self.interpretation)
 
     def push(self, context: Context) -> Stack:
-        """These tables with those of one more context inside; entering the innermost again
-        changes nothing."""
+        """Enter one more context inside this stack; entering the innermost again changes
+        nothing."""
         return self if context is self.context else natively(self._push, context)
 
     def _push(self, context: Context) -> Stack:
@@ -144,7 +143,7 @@ def _forget_key(key: object, views: dict[int, View]) -> None:
 
 
 class entered:  # noqa: N801 (reads as a statement)
-    """``with entered(stack):`` for the block, these contexts are in force; None for none."""
+    """``with entered(stack):`` puts these contexts in force for the block; None for none."""
 
     __slots__ = ("_inside", "_outer", "_stack")
 

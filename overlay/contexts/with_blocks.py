@@ -24,18 +24,18 @@ _HAS_TASKS = object()  # an event loop runs here: other tasks of the thread are 
 _blocks: ContextVar[Block | None] = ContextVar("overlay_blocks", default=None)
 
 
-# A ``with ctx:`` that has begun: its context, the stack inside, the stack before, the block around,
-# and what the thread was inside before, or _HAS_TASKS.
+# An open ``with ctx:``: its context, the stack inside, the stack before, the enclosing block, and
+# the previous result of ``be_inside``, or _HAS_TASKS.
 type Block = tuple[Context, Stack, Stack | None, Block | None, Any]
 
 
 def enter(context: Context) -> Context:
-    """Run the block as ``ctx(f, ...)`` runs a function, in this thread or task.
+    """Run the block in a context, as ``ctx(f, ...)`` runs a function, in this thread or task.
 
-    Where this Python has no engine, it reaches generic functions alone, and warns of what else
-    there is.
+    Where this Python has no engine, only generic functions see the tables, and a warning names the
+    targets that it cannot reach.
     """
-    # calls of our own functions are most of what this takes: it makes few
+    # few calls of our own functions, since they take most of the time here
     outer = stack_in_force.get()
     stack = context._alone if outer is None else outer.push(context)
     engine = stack.__dict__.get("python")
@@ -45,7 +45,7 @@ def enter(context: Context) -> Context:
     elif stack.is_intercepted:
         stack.python.settle()
     elif names := context._unreached:
-        # of the line with the block: this function stands between
+        # at the line of the block: this function is in between
         warnings.warn(_out_of_reach(context, names), OverlayWarning, stacklevel=2)
     if stack.plugins and stack.is_intercepted:
         stack.python.refuse_stages("the block")
@@ -58,7 +58,7 @@ def enter(context: Context) -> Context:
     stack_in_force.set(stack)
     key_in_force.set(stack.key)
     if getattr(stack.__dict__.get("python"), "applies", False):
-        _native.intercept.prepare_frames()  # those that are under way go on in the stack
+        _native.intercept.prepare_frames()  # running frames continue in the stack
     return context
 
 
@@ -80,7 +80,8 @@ def leave(context: Context, kind: Any, error: BaseException | None, trace: Any) 
 
 
 def unreached(context: Context) -> tuple[str, ...]:
-    """What of a context a block cannot reach: all targets but generic functions, and plugins."""
+    """The parts of a context that a block without an engine cannot reach: all targets but generic
+    functions, and plugins."""
     targets = [t for table in context.tables for t in table.targets()]
     found = dict.fromkeys(describe(t) for t in targets if generic_state(t) is None)
     return (*found, *map(repr, context.plugins))
@@ -96,7 +97,7 @@ def _out_of_reach(context: Context, names: tuple[str, ...]) -> str:
 
 
 def _leave_out_of_order(context: Context, error: BaseException | None) -> None:
-    """A block ends that is not the innermost: take it out from under the others."""
+    """Remove a block that is not the innermost from under the others, and report the error."""
     above: list[Context] = []
     block = _blocks.get()
     while block is not None and block[0] is not context:

@@ -1,4 +1,4 @@
-"""Functions joined with the context that they run in: ``ctx.wrap``."""
+"""``ctx.wrap``: functions bound to the context that they run in."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ __all__ = ["Wrapped", "wrapped_in"]
 
 
 class Wrapped(functools.partial[Any]):
-    """What ``ctx.wrap(f)`` gives: a call of the context with the function.
+    """A function bound to a context, as ``ctx.wrap(f)`` gives it.
 
-    A class, so that it can be pickled; a function in all that can be asked of one.
+    A class, so that it can be pickled; in all else it behaves like the function.
     """
 
     def __new__(cls, context: Context, function: Callable[..., Any]) -> Self:
@@ -40,7 +40,7 @@ class Wrapped(functools.partial[Any]):
 
 
 def wrapped_in(function: Any) -> tuple[Context, Callable[..., Any]] | None:
-    """The context and function that ``ctx.wrap`` joined, or None for anything else."""
+    """The context and function of a ``Wrapped``, or None for anything else."""
     if type(function) is not Wrapped:
         return None
     context: Any = function.func

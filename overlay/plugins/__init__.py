@@ -1,7 +1,7 @@
-"""Plugins, and what interpretations are built of in compiled code.
+"""Plugins, and the building blocks of interpretations in compiled code.
 
 ``plugin``: the class with its hooks, and how plugins are composed.
-``markers``: functions that stand for what a plugin does with LLVM.
-``known_functions``: types for functions, functions for objects.
-``attempts``: calls that may raise, where an exception cannot be caught.
+``markers``: functions of the program that mark calls for a plugin to rewrite in LLVM.
+``known_functions``: types for functions, functions for callable objects.
+``attempts``: calls that may raise, in code that cannot catch exceptions.
 """

@@ -11,8 +11,9 @@ __all__ = ["attempted"]
 
 
 def attempted(f: Callable[..., Any], *args: Any) -> tuple[bool, Any]:
-    """Whether a call of f ends without an exception, and what it gives: for kernels, which have no
-    ``try``. Where it has raised compiled code gives zeros, and the interpreter None.
+    """Call f, and return whether it ended without an exception, and its result: for kernels, which
+    have no ``try``. After an exception the result is zeros in compiled code, and None in the
+    interpreter.
 
     >>> from overlay.kernels import attempted
     >>> attempted(int, "12"), attempted(int, "a dozen")

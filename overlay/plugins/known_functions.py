@@ -1,4 +1,4 @@
-"""What stands for callables in compiled code: types for functions, functions for objects."""
+"""Callables in compiled code: a type for each function, a function for each callable object."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ __all__ = ["form_in_compiled_code", "known_function", "type_of_function"]
 
 
 def form_in_compiled_code(value: Any, *, on_device: bool) -> Callable[..., Any] | None:
-    """The function that compiled code calls where the program mentions a callable object: what its
-    class's method ``__overlay_compiled__(on_device=...)`` gives; None for any other value.
+    """The function that compiled code calls for a callable object of the program: the result of its
+    class's method ``__overlay_compiled__(on_device=...)``; None for any other value.
 
-    on_device: whether it is to run on a GPU.
+    on_device: whether the code runs on a GPU.
     """
     ask = getattr(type(value), "__overlay_compiled__", None)
     return None if ask is None else ask(value, on_device=on_device)
 
 
 class FunctionClass(type):
-    """Of a type of which one function is the only value."""
+    """Metaclass of the types whose only value is one function."""
 
     function: Callable[..., Any]
 
 
 class _Wrapped:
-    """A function as a key, told apart by identity."""
+    """A function as a dictionary key, compared by identity."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self.function = function
@@ -42,7 +42,7 @@ class _Wrapped:
 
 
 def type_of_function(function: Callable[..., Any]) -> type:
-    """The type that stands for a function: the same for the same function."""
+    """The type that represents a function: one type for each function."""
     return _made(_Wrapped(function))
 
 
@@ -52,8 +52,8 @@ def _made(key: _Wrapped) -> type:
 
 
 def known_function(hint: Any) -> Callable[..., Any] | None:
-    """In a generated method: the function that one of the types it is given stands for, where
-    that is known, as it is in compiled code; else None.
+    """In a generated method: the function that an argument's type represents, where it is known, as
+    in compiled code; else None. hint: one of the types that the method is given.
 
     >>> from overlay import Context, MethodTable, known_function
     >>> def twice(f, x):

@@ -1,8 +1,7 @@
-"""Markers: functions of the program that stand for what a plugin does with LLVM.
+"""Markers: functions of the program whose calls a plugin rewrites in LLVM.
 
 A plugin names its markers (``Plugin.markers``) and defines ``marked``, which is given the LLVM
-module of each function in which one is called. It takes the calls out, or puts others in their
-place.
+module of each function that calls one. It removes these calls, or replaces them by others.
 """
 
 from __future__ import annotations
@@ -18,8 +17,8 @@ __all__ = ["MarkedCall", "MarkedFunction", "MarkedModule"]
 
 @dataclass(frozen=True)
 class MarkedFunction:
-    """A compiled function of the program. types: of its arguments, and last of its result, as
-    numba has them."""
+    """A compiled function of the program. types: numba's types of its arguments, and last of its
+    result."""
 
     function: Callable[..., Any]
     types: tuple[Any, ...]
@@ -27,7 +26,8 @@ class MarkedFunction:
 
 @dataclass(frozen=True)
 class MarkedCall:
-    """A call of a marker. instruction: llvmlite's, in the module. where: ``file:line``."""
+    """A call of a marker. instruction: the llvmlite instruction in the module. where:
+    ``file:line``."""
 
     instruction: Any
     marker: Callable[..., Any]
@@ -38,9 +38,9 @@ class MarkedCall:
 class MarkedModule:
     """The LLVM module of a function that calls markers.
 
-    module: an ``llvmlite.ir.Module``, to be edited in place. calls: those of the plugin's markers
-    that are in it. functions: the Python function and types behind each symbol that is compiled by
-    now, what the markers call among them.
+    module: an ``llvmlite.ir.Module``, to be edited in place. calls: the calls of the plugin's
+    markers in it. functions: the Python function and types of each symbol that is compiled so far,
+    among them the functions that the markers call.
     """
 
     module: Any
@@ -48,5 +48,5 @@ class MarkedModule:
     functions: Mapping[str, MarkedFunction]
 
     def symbols_of(self, function: Callable[..., Any]) -> dict[str, MarkedFunction]:
-        """The symbols that a Python function has in LLVM: one for each combination of types."""
+        """The LLVM symbols of a Python function: one for each combination of types."""
         return {s: f for s, f in self.functions.items() if f.function is function}

@@ -1,4 +1,4 @@
-"""Plugins: what takes part in the compilation of a context's code, or in its calls."""
+"""Plugins: hooks into the compilation of a context's code, and into its interpreted calls."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ __all__ = [
     "surrounds",
 ]
 
-# The hooks that take part in compiling a function, in the order in which they run.
+# The hooks that take part in compiling a function, in order of execution.
 STAGES: Final = (
     "before_inference",
     "infer",
@@ -54,12 +54,12 @@ STAGES: Final = (
 )
 
 
-# The hooks that interpreted code asks at its calls, beside ``around``.
+# The hooks that run at calls in interpreted code, beside ``around``.
 AT_CALLS: Final = ("enter", "interpreter", "analysed")
 
 
 class All:
-    """Every property: what a plugin preserves unless it says less."""
+    """Set of all properties: the default of ``Plugin.preserves``."""
 
     def __contains__(self, name: object) -> bool:
         return True
@@ -72,24 +72,38 @@ ALL: Final = All()
 
 
 class Plugin:
-    """Takes part in the compilation of the code that a context runs. Each hook does nothing
-    until a subclass defines it.
+    """Hooks into the compilation and the calls of the code that a context runs. Each hook does
+    nothing until a subclass defines it.
 
-    A context has its plugins in an order, and each stage hands what it works on from one to the
-    next. ``overlay.ir`` has the functions to look at IR and to edit it.
+    A context has its plugins in an order, and each stage passes its subject from one to the next.
+    ``overlay.ir`` has the functions to inspect and edit IR.
 
-    requires: properties that the program must have when it comes to this plugin.
-    preserves: the properties that the program still has after this plugin, if it had them:
-    ``ALL``, or a set. A property is any word that authors of plugins agree on; a program has all
-    of them before the first plugin. These are documented: ``"calls"`` (the source's calls are
-    calls still), ``"values"`` (results are the program's, bit for bit), ``"effects"`` (in their
-    order), ``"types"``.
+    requires: properties that the program must have when this plugin receives it.
+    preserves: the properties that the program still has after this plugin, if it had them: ``ALL``,
+    or a set. A property is any word that authors of plugins agree on; a program has all of them
+    before the first plugin. These are documented: ``"calls"`` (each call of the source is still a
+    call), ``"values"`` (results are the program's, bit for bit), ``"effects"`` (in their order),
+    ``"types"``.
     refuses: classes of plugins, or cache tokens, that it cannot be composed with in any order.
-    cache_token: what compiled code is kept under, equal for plugins that do the same; None: this
+    cache_token: part of the key of compiled code, equal for plugins that do the same; None: this
     object, in this process only.
-    markers: functions of the program, calls of which are for this plugin's ``marked``.
-    shares_native_cache: compiled code does not depend on this plugin: what was compiled without
-    it serves with it, and the other way round.
+    markers: functions of the program whose calls are handed to this plugin's ``marked``.
+    shares_native_cache: compiled code does not depend on this plugin: code that was compiled
+    without it is valid with it, and the reverse.
+
+    >>> from overlay import Context, Plugin
+    >>> class Counting(Plugin):
+    ...     calls = 0
+    ...     def around(self, callee, run):
+    ...         def counted(*args, **kwargs):
+    ...             self.calls += 1
+    ...             return run(*args, **kwargs)
+    ...         return counted
+    >>> plugin = Counting()
+    >>> def program():
+    ...     return abs(-1) + abs(2)
+    >>> Context(plugins=(plugin,))(program), plugin.calls
+    (3, 3)
     """
 
     requires: Iterable[str] = ()
@@ -100,55 +114,55 @@ class Plugin:
     markers: Iterable[Callable[..., Any]] = ()
 
     def enter(self, callee: Any, types: tuple[Any, ...] | None) -> Plugin | None:
-        """The plugin to go on with in ``callee`` and below: this one, another in its place, or
+        """The plugin that is active in ``callee`` and below: this one, another in its place, or
         None to bail out. types: of the arguments, or None where they are unknown."""
         return self
 
     def around(self, callee: Any, run: Callable[..., Any]) -> Callable[..., Any] | None:
-        """What interpreted code calls in place of ``run``, which calls ``callee`` in the context;
-        None: ``run`` itself. Asked when a call meets a callee that is not known there yet."""
+        """The callable that interpreted code runs in place of ``run``, which calls ``callee`` in
+        the context; None: ``run`` itself. Called when a call meets a callee that is not cached
+        there yet."""
         return None
 
     def before_inference(self, ir: IR) -> Any:
-        """The IR of a function of which no types are known: edited, or another; or None."""
+        """The IR of a function before type inference: edited, or another; or None."""
         return ir
 
     def infer(self, call: Call) -> Any:
-        """The type that the result of a call is to have, as an annotation or numba's: the result
-        is converted to it. None: what ``call.result_type`` says."""
+        """The type to give the result of a call, as an annotation or a numba type: the result is
+        converted to it. None: ``call.result_type``."""
         return None
 
     def inline(self, call: Call) -> bool | None:
-        """Whether the body of a function takes the place of a call of it (True), or it stays a
-        call, also in LLVM (False); None: what ``call.inlined`` says."""
+        """Whether the call is replaced by the callee's body (True) or stays a call, also in LLVM
+        (False); None: ``call.inlined``."""
         return None
 
     def after_inference(self, ir: IR) -> Any:
-        """The IR of a function with the types of its variables: edited, or another; or None."""
+        """The IR of a function after type inference: edited, or another; or None."""
         return ir
 
     def after_codegen(self, module: Any) -> Any:
-        """The LLVM module of one function as llvmlite's ``ir`` builds it, to be edited."""
+        """Edit the LLVM module of one function, as llvmlite's ``ir`` builds it."""
 
     def marked(self, module: MarkedModule) -> bool | None:
-        """The LLVM module of a function that calls one of ``markers``, to be edited in place, so
-        that none of ``module.calls`` is left. Whether it was changed."""
+        """Edit the LLVM module of a function that calls one of ``markers`` in place, so that none
+        of ``module.calls`` is left. Return whether it was changed."""
 
     def before_optimisation(self, module: Any) -> Any:
-        """The LLVM module with all that is linked to it, not optimised yet."""
+        """Edit or inspect the LLVM module with all that is linked to it, before optimisation."""
 
     def after_optimisation(self, module: Any) -> Any:
-        """The LLVM module with all that is linked to it, optimised."""
+        """Edit or inspect the LLVM module with all that is linked to it, after optimisation."""
 
     def interpreter(self, current: Any) -> Any:
-        """The abstract interpretation to go on with below a call; ``current`` where it is that
-        already."""
+        """The abstract interpretation in force below a call; ``current`` to leave it unchanged."""
         return current
 
     def analysed(self, run: Run) -> None:
-        """A function that was entered was analysed in the interpretation in force, which is a
+        """Receive the analysis of an entered function in the interpretation in force, which is a
         ``Domain`` of ``overlay.analysis``. run: its result, the calls in it, and the analyses of
-        what it calls."""
+        its callees."""
 
     def __repr__(self) -> str:
         token = "" if self.cache_token is None else f" {self.cache_token!r}"
@@ -156,12 +170,12 @@ class Plugin:
 
 
 def stages_of(plugin: Plugin) -> tuple[str, ...]:
-    """The hooks of compilation that a plugin has."""
+    """The compilation hooks that a plugin defines."""
     return tuple(name for name in STAGES if _has(plugin, name))
 
 
 def identity(plugin: Plugin) -> Hashable:
-    """Equal for plugins that are entered only once, and that compiled code is kept under."""
+    """Identity of a plugin in cache keys: plugins with equal ones are entered only once."""
     token = plugin.cache_token
     if token is None:
         return id(plugin)
@@ -177,8 +191,8 @@ def identity(plugin: Plugin) -> Hashable:
 
 
 def stored_key(plugins: Iterable[Plugin]) -> tuple[Hashable, ...]:
-    """What code on disk is kept under: the plugins that it depends on. Raises NotCompilable for
-    one without a ``cache_token``, which no other process knows."""
+    """The key of code on disk: the plugins that it depends on. Raises NotCompilable for a plugin
+    without a ``cache_token``, which no other process knows."""
     needed = [plugin for plugin in plugins if not plugin.shares_native_cache]
     for plugin in needed:
         if plugin.cache_token is None:
@@ -193,7 +207,7 @@ def stored_key(plugins: Iterable[Plugin]) -> tuple[Hashable, ...]:
 
 
 def composed(*groups: Iterable[Plugin]) -> tuple[Plugin, ...]:
-    """The plugins of several contexts, outermost first: each once, at its first place."""
+    """Join the plugins of several contexts, outermost first: each once, at its first position."""
     found = dict[Hashable, Plugin]()
     for group in groups:
         for plugin in group:
@@ -210,8 +224,8 @@ def composed(*groups: Iterable[Plugin]) -> tuple[Plugin, ...]:
 
 
 def check_composition(plugins: tuple[Plugin, ...]) -> None:
-    """Raise OverlayError where one of these plugins, in this order, cannot do its work because
-    of another; the error names both."""
+    """Raise OverlayError where one of these plugins, in this order, cannot work because of another;
+    the error names both."""
     for place, plugin in enumerate(plugins):
         for other in plugins[:place]:
             for name in plugin.requires:
@@ -246,7 +260,7 @@ def _broken(what: str, remedy: str) -> OverlayError:
 def entered_plugins(
     plugins: tuple[Plugin, ...], callee: Any, types: tuple[Any, ...] | None
 ) -> tuple[Plugin, ...]:
-    """The plugins to go on with in a callee: each is asked in turn."""
+    """The plugins that are active in a callee: the result of each plugin's ``enter``."""
     found = list[Plugin]()
     for plugin in plugins:
         entered = _ask(plugin, "enter", callee, lambda p=plugin: p.enter(callee, types))
@@ -268,7 +282,7 @@ def entered_plugins(
 
 
 def interpreted(plugins: Iterable[Plugin], current: Any, function: Any) -> Any:
-    """The abstract interpretation to go on with in a function, where ``current`` was in force."""
+    """The abstract interpretation in force in a function that is entered under ``current``."""
     for plugin in plugins:
         if _has(plugin, "interpreter"):
             current = _ask(
@@ -278,12 +292,12 @@ def interpreted(plugins: Iterable[Plugin], current: Any, function: Any) -> Any:
 
 
 def asks_at_calls(plugin: Plugin) -> bool:
-    """Whether it has a hook, other than ``around``, for calls in interpreted code."""
+    """Whether a plugin has a hook, other than ``around``, for calls in interpreted code."""
     return any(_has(plugin, hook) for hook in AT_CALLS)
 
 
 def surrounds(plugin: Plugin) -> bool:
-    """Whether it has ``around``."""
+    """Whether a plugin has ``around``."""
     return _has(plugin, "around")
 
 
@@ -293,8 +307,8 @@ def put_around(
     run: Callable[..., Any],
     prepared: Callable[[Any], Any],
 ) -> Callable[..., Any]:
-    """What to call in place of ``run``, which calls ``callee``: each plugin puts its own around
-    what those before it gave. prepared: gives what is called for what a plugin gives."""
+    """The callable that runs in place of ``run``, which calls ``callee``: each plugin wraps the
+    result of those before it. prepared: converts the callable of each plugin."""
     for plugin in plugins:
         if not surrounds(plugin):
             continue
@@ -310,7 +324,7 @@ def put_around(
 
 
 def refuse_around(plugins: Iterable[Plugin], function: Any) -> None:
-    """Raise NotCompilable where a plugin has ``around``, which compiled code would leave out."""
+    """Raise NotCompilable where a plugin has ``around``, which compiled code would ignore."""
     for plugin in plugins:
         if surrounds(plugin):
             raise NotCompilable(
@@ -322,13 +336,13 @@ def refuse_around(plugins: Iterable[Plugin], function: Any) -> None:
 
 
 def only_compiles(plugin: Plugin) -> bool:
-    """Whether it takes part in compiling, and has no hook for interpreted code."""
+    """Whether a plugin takes part in compiling, and has no hook for interpreted code."""
     return bool(stages_of(plugin)) and not (surrounds(plugin) or asks_at_calls(plugin))
 
 
 def refuse_stages(plugins: Iterable[Plugin], function: Any) -> None:
-    """Raise OverlayError where a plugin does nothing but take part in compiling: interpreted code
-    means what Python says, and is not compiled. function: or what is interpreted, as text."""
+    """Raise OverlayError where a plugin only takes part in compiling, as interpreted code is not
+    compiled. function: or a description of the interpreted code, as text."""
     for plugin in plugins:
         if only_compiles(plugin):
             stage = stages_of(plugin)[0]
@@ -343,12 +357,12 @@ def refuse_stages(plugins: Iterable[Plugin], function: Any) -> None:
 
 
 def hear_analyses(plugins: Iterable[Plugin]) -> bool:
-    """Whether one of them has ``analysed``."""
+    """Whether a plugin has ``analysed``."""
     return any(_has(plugin, "analysed") for plugin in plugins)
 
 
 def ask_analysed(plugins: Iterable[Plugin], run: Run | None, function: Any) -> None:
-    """Hand the analysis of a function, if there is one, to each plugin that has ``analysed``."""
+    """Pass the analysis of a function, if there is one, to each plugin that has ``analysed``."""
     if run is not None:
         for plugin in plugins:
             if _has(plugin, "analysed"):
@@ -356,7 +370,8 @@ def ask_analysed(plugins: Iterable[Plugin], run: Run | None, function: Any) -> N
 
 
 def ask_marked(plugin: Plugin, module: MarkedModule, function: Any) -> bool:
-    """Whether a plugin has changed the module of a function that calls its markers."""
+    """Run ``marked`` on the module of a function that calls a plugin's markers; return whether it
+    changed the module."""
     return bool(_ask(plugin, "marked", function, lambda: plugin.marked(module)))
 
 
@@ -367,9 +382,9 @@ def _has(plugin: Plugin, hook: str) -> bool:
 def answers(
     plugins: Iterable[Plugin], stage: str, call: Call, known: str
 ) -> Iterator[tuple[Plugin, Any]]:
-    """What plugins say of a call in one stage: of each that says something, in their order.
+    """The answers of plugins about a call in one stage: each one that is not None, in their order.
 
-    known: the field of the call that has what was said before.
+    known: the field of the call that holds the previous answer.
     """
     for plugin in plugins:
         if stage not in stages_of(plugin):
@@ -382,7 +397,7 @@ def answers(
 
 
 def run_stage(plugins: Iterable[Plugin], stage: str, value: Any, function: Any) -> Any:
-    """Hand ``value`` from plugin to plugin through one stage: what the last of them gives."""
+    """Pass ``value`` from plugin to plugin through one stage; return the result of the last."""
     for plugin in plugins:
         if stage in stages_of(plugin):
             hook = getattr(plugin, stage)
@@ -392,7 +407,7 @@ def run_stage(plugins: Iterable[Plugin], stage: str, value: Any, function: Any) 
 
 
 def _ask(plugin: Plugin, stage: str, function: Any, hook: Callable[[], Any]) -> Any:
-    """What a hook gives; an error in it names the plugin, the stage and the function."""
+    """Run a hook; an error in it names the plugin, the stage and the function."""
     try:
         return hook()
     except OverlayError:

@@ -1,6 +1,6 @@
-"""A stack is handed on with work: to threads, executors and pools. Imports run outside.
+"""Methods that pass a stack on with work: to threads, executors and pools. Imports run outside.
 
-These are methods like those of any table, below the tables of each stack.
+They are ordinary methods in a table below the tables of each stack.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ TABLE = MethodTable("carried by overlay")
 
 
 def carried(function: Any) -> Any:
-    """The function, run in the stack that is in force now; without one, the function itself."""
+    """Bind a function to the stack in force; without one, return the function itself."""
     stack = stack_in_force.get()
     intercept: Any = _native.intercept
     if stack is None:
@@ -40,9 +40,9 @@ def carried(function: Any) -> Any:
 
 
 def imports(native: Any) -> Any:
-    """A callable that imports modules outside, or in the stack of the whole program.
+    """Return a callable that imports modules outside, or in the stack of the whole program.
 
-    native: what imports them natively. No frame of ours stands between, since warnings look for the
+    native: the native import function. No frame of ours stands between, since warnings look for the
     frame that imports.
     """
     intercept: Any = _native.intercept
@@ -58,11 +58,11 @@ def _itself(native: Any) -> Any:
     return native
 
 
-# Targets that are called in another way in a stack, and what makes that of their own code.
+# Targets that are called differently in a stack; each with the function that wraps its own code.
 _find_and_load: Any = vars(sys.modules["importlib._bootstrap"])["_find_and_load"]
 OTHERWISE: dict[int, tuple[Any, Any]] = {id(_find_and_load): (_find_and_load, imports)}
 if ENTERS_INIT:
-    # classes that are made of targets, wherever: it is told of each by itself
+    # new classes, which may define targets: reported in a stack or not, and created natively
     _class_made: Any = vars(object)["__init_subclass__"]
     OTHERWISE[id(_class_made)] = _class_made, _itself
 
@@ -71,8 +71,8 @@ if ENTERS_INIT:
 
 
 def _starter(name: str) -> Any:
-    """What starts threads, in C. A debugger may have put a method bound to an object of its own
-    there, which goes on to it: then it is looked for among all objects."""
+    """The builtin function that starts threads. A debugger may have replaced it by a bound method
+    of its own that calls the builtin: then it is looked up among all objects."""
     found = vars(_thread)[name]
     if not isinstance(found, MethodType):
         return found
@@ -102,7 +102,7 @@ if hasattr(_flags, "thread_inherit_context"):  # a thread runs in variables of i
 
 @TABLE.overlay("unittest.async_case:IsolatedAsyncioTestCase._setupAsyncioRunner")
 def _set_up(self: Any) -> Any:
-    # its variables were copied when the tests were collected
+    # its context variables were copied when the tests were collected
     self._asyncioTestContext.run(put_in_force, stack_in_force.get())
     return call_next(self)
 
@@ -113,7 +113,7 @@ def _torn_down(self: Any) -> Any:
     return call_next(self)
 
 
-# ---- executors: their threads serve others, too ------------------------------------------------
+# ---- executors: their threads serve other callers, too -----------------------------------------
 
 
 def _is_of_interpreters(executor: Any) -> bool:
@@ -123,7 +123,7 @@ def _is_of_interpreters(executor: Any) -> bool:
 
 @TABLE.overlay("concurrent.futures.thread:ThreadPoolExecutor.submit")
 def _submitted(self: Any, function: Any, /, *args: Any, **kwargs: Any) -> Any:
-    if not _is_of_interpreters(self):  # what goes to another interpreter leaves the stack here
+    if not _is_of_interpreters(self):  # work for another interpreter runs without the stack
         function = carried(function)
     with entered(None):
         return call_next(self, function, *args, **kwargs)
@@ -153,7 +153,7 @@ def _repopulated(*args: Any) -> Any:
         return call_next(*args)
 
 
-# ---- functions that keep results have others in each stack ------------------------------------
+# ---- functions that cache results: each stack has its own cache --------------------------------
 
 _LRU_CACHE: Any = type(functools.lru_cache(len))
 
@@ -182,7 +182,7 @@ def _kernel(self: Any, *args: Any, **kwargs: Any) -> Any:
     return call_next(self, *args, **kwargs) if own is self else own(*args, **kwargs)
 
 
-# ---- what runs outside ------------------------------------------------------------------------
+# ---- calls that run outside -------------------------------------------------------------------
 
 
 def _compiled(self: Any, *args: Any, **kwargs: Any) -> Any:

@@ -26,7 +26,8 @@ _LONGEST = 120  # seconds that the self-test may take
 
 
 def engine_for(stack: Stack) -> InterceptingEngine:
-    """A new engine. Raises UnsupportedPython where this Python has none for these tables."""
+    """Return a new engine for a stack. Raises UnsupportedPython where this Python has none for
+    these tables."""
     require_interceptable()
     if _native.intercept is None:
         raise _without_extension()
@@ -47,10 +48,10 @@ def can_intercept() -> bool:
 
 @functools.cache
 def self_test_fault() -> str | None:
-    """What fails where targets are intercepted on this Python; None where it works.
+    """The fault found where targets are intercepted on this Python; None if there is none.
 
-    It is tested once on each release that the project's own tests have not run on, in a process
-    of its own, since a fault there may be the end of a process. The verdict is kept on disk.
+    A release that the project's own tests have not run on is tested once, in a separate process,
+    since a fault there may kill the process. The verdict is stored on disk.
     """
     if sys.version_info[:3] in TESTED:
         return None
@@ -67,7 +68,7 @@ def self_test_fault() -> str | None:
 
 
 def _tested_apart() -> str | None:
-    """Run the self-test in another process."""
+    """Run the self-test in another process; return its fault, if any."""
     program = (
         f"import sys; sys.path[:] = {sys.path!r}\n"
         "from overlay.python import self_test; self_test.main()"

@@ -1,9 +1,9 @@
-"""Functions that the interpreter enters because of what it knows of a class, with no call:
+"""Functions that the interpreter enters through specialised instructions, without a call:
 ``__init__`` from 3.13 on; on 3.14 the getters of properties, too.
 
-Classes that are there are looked at when a function becomes a target. The part in C meets targets
-that are assigned to a class later, and classes that are made below others; new classes with builtin
-bases are told by ``object.__init_subclass__``."""
+Existing classes are examined when a function becomes a target. The C part notices targets that are
+assigned to a class later, and classes that are derived from others; ``object.__init_subclass__``
+reports new classes with builtin bases."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ __all__ = ["called_functions", "subclasses"]
 
 
 def subclasses(of: type) -> Iterator[type]:
-    """A class and all below it. A metaclass may define how they are compared."""
+    """A class and all its subclasses, by identity, since a metaclass may define how they are
+    compared."""
     left: list[Any] = [of]
     seen = {id(of)}
     while left:
@@ -34,16 +35,16 @@ def subclasses(of: type) -> Iterator[type]:
 
 
 class _CalledFunctions:
-    """The functions that are to be called in any case, with the classes that define them, and
-    classes of which it is to be called."""
+    """The functions that the interpreter has to call explicitly, each with the classes that define
+    it; and the classes whose ``__init__`` it has to call."""
 
     def __init__(self) -> None:
         self._held: dict[int, tuple[Any, list[type]]] = {}
         self._getters: dict[int, list[type]] = {}  # the classes with a property of it
 
     def add(self, targets: Iterable[Any]) -> None:
-        """Have the interpreter call these functions, and ``__init__`` of these classes. Functions
-        cost one look at all classes."""
+        """Make the interpreter call these functions, and ``__init__`` of these classes. For
+        functions all classes are scanned once."""
         if not ENTERS_INIT:
             return
         with LOCK:
@@ -66,13 +67,13 @@ class _CalledFunctions:
             self._look_at(cls, functions)
 
     def look_at_new(self, cls: type, *_: Any) -> None:
-        """A class has been made, maybe of these functions."""
+        """Handle a new class, which may define some of these functions."""
         with LOCK:
             self._look_at(cls, self._held)
 
     def _note_met(self) -> None:
-        """Note the classes to which such functions were assigned since, or that were made with them
-        below others."""
+        """Record the classes to which such functions were assigned since, or whose subclasses
+        define them."""
         intercept: Any = _native.intercept
         for target, cls, is_init in intercept.take_met():
             if id(target) not in self._held:
@@ -97,7 +98,7 @@ class _CalledFunctions:
                 intercept.without_version(cls, True)
 
     def remove(self, target: Any) -> None:
-        """It is no target any more."""
+        """Stop forcing calls of a function or class that is no longer a target."""
         if not ENTERS_INIT:
             return
         intercept: Any = _native.intercept

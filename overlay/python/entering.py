@@ -1,9 +1,9 @@
-"""What plugins mean where code is interpreted.
+"""Plugins of interpreted code: which of them are active inside each callee.
 
-At each call of a function, and of a C function of a module, the plugins are asked with which of
-them it is entered. It is interpreted: hooks that take part in compiling are for what ``ctx.jit``
-compiles, and for the ``@njit`` functions that interpreted code calls. What was found is kept by
-callee and types of the arguments.
+At each call of a function, and of a C function of a module, each plugin decides whether it stays
+active inside the callee. The callee is interpreted: hooks that take part in compiling serve what
+``ctx.jit`` compiles, and the ``@njit`` functions that interpreted code calls. Decisions are cached
+by callee and types of the arguments.
 """
 
 from __future__ import annotations
@@ -39,27 +39,28 @@ if TYPE_CHECKING:
 __all__ = ["Entering", "types_of"]
 
 
-# how many functions below one that is entered are analysed for it at most
+# limit on the functions below an entered one that are analysed for it
 _ANALYSES = 500
 
 
 class Entering:
-    """What the plugins of a stack of contexts said, and the stacks that are entered so.
+    """Cache of the plugins' decisions in a stack of contexts, and of the stacks made for them.
 
-    The stand-ins for callees of the stack keep this, not its engine, which must not keep the stack.
+    The stack's stand-ins for callees refer to this and not to its engine, which must not keep the
+    stack alive.
     """
 
     def __init__(self) -> None:
-        # by identities, what these belong to, held weakly, and what was found
+        # by identities: the objects that these belong to, held weakly, and the decision
         self._known: dict[Any, tuple[tuple[weakref.ref[Any], ...], Any]] = {}
         self._stacks: dict[Any, Stack] = {}
 
     def found(
         self, stack: Stack, function: Any, link: View | None, types: tuple[Any, ...]
     ) -> Callable[..., Any] | None:
-        """The callable that stands for a function with arguments of these types, in the stack with
-        the plugins that go on in it; None for the function itself, in this stack. link: of the
-        function of a method, the view below it.
+        """The callable to run in the place of a function with arguments of these types: bound to
+        the stack of the plugins that stay active in it; None for the function itself, in this
+        stack. link: for the function of a method, the view below it.
         """
         parts = (function, *types) if link is None else (function, *types, link)
         known = self._known.get(tuple(map(id, parts)))
@@ -80,7 +81,7 @@ class Entering:
         self, stack: Stack, function: Any, link: View | None, types: tuple[Any, ...]
     ) -> Callable[..., Any] | None:
         plugins = entered_plugins(stack.plugins, function, types)
-        if type(function) is not FunctionType:  # a C function: it means nothing there
+        if type(function) is not FunctionType:  # a C function: plugins have no effect inside it
             return None
         current = interpreted(plugins, stack.interpretation, function)
         inside = stack
@@ -95,7 +96,7 @@ class Entering:
         run, engine = function, inside.python
         if link is not None:
             run = engine.placed(function, link.generic.function, link.after)
-        if not may_be_hidden(function):  # a generator or coroutine has these plugins in its body
+        if not may_be_hidden(function):  # a generator or coroutine runs its body with these plugins
             run = _pinning(run, inside)
         return _native.intercept.Carried(run, inside, inside.key)
 
@@ -103,7 +104,7 @@ class Entering:
     def _analysis(
         stack: Stack, function: FunctionType, link: View | None, types: tuple[Any, ...]
     ) -> Run | None:
-        """A function analysed in the interpretation in force, if that is a domain."""
+        """Analyse a function in the interpretation in force, if that is a domain."""
         from overlay.analysis.entered_bodies import analysis_of
         from overlay.analysis.interpreter import Interpreter
         from overlay.analysis.lattice import Domain
@@ -112,12 +113,12 @@ class Entering:
         if not isinstance(domain, Domain):
             return None
         after = (None, ()) if link is None else (link.generic.function, link.after)
-        # a new one, since what an older one has read may have changed
+        # a new one, since the globals that an older one has read may have changed
         interpreter = Interpreter(domain, most=_ANALYSES)
         return analysis_of(interpreter, function, types, stack.tables, *after)
 
     def _stack_of(self, stack: Stack, plugins: tuple[Plugin, ...], current: Any) -> Stack:
-        """The stack with these plugins in place of its own."""
+        """The stack with these plugins in place of its own, from the cache."""
         key = (*map(identity, plugins), id(current))
         with LOCK:
             found = self._stacks.get(key)
@@ -139,7 +140,7 @@ def _are(references: tuple[weakref.ref[Any], ...], parts: tuple[Any, ...]) -> bo
 
 
 def types_of(function: Any, args: Any, kwargs: Any) -> tuple[Any, ...]:
-    """The types of a call, as dispatch sees them."""
+    """The argument types of a call, as dispatch sees them."""
     if kwargs:
         positional, named = as_positional(signature_of(function), args, kwargs)
         args = (*positional, *named.values())

@@ -1,8 +1,7 @@
-"""Functions that leave no frame for a program to see.
+"""Functions without a frame that a program can see.
 
-To the interpreter a frame has begun when it has come past its RESUME instruction. One that never
-comes to it is in no traceback, no ``f_back`` and no ``sys._getframe``, and warnings do not count
-it.
+To the interpreter a frame has begun once it is past its RESUME instruction. A frame that never
+reaches it is in no traceback, no ``f_back`` and no ``sys._getframe``, and warnings do not count it.
 """
 
 from __future__ import annotations
@@ -32,8 +31,8 @@ _hidden: dict[int, tuple[weakref.ref[CodeType], CodeType]] = {}
 
 
 def may_be_hidden(function: Any) -> bool:
-    """Whether it is a function that runs through, and does not look at its own frame, as
-    ``super()`` and ``locals()`` do."""
+    """Whether a value is a plain function that runs to its end without suspension and does not
+    inspect its own frame, as ``super()`` and ``locals()`` do."""
     if type(function) is not FunctionType:
         return False
     code = function.__code__
@@ -42,13 +41,13 @@ def may_be_hidden(function: Any) -> bool:
 
 
 def is_hidden(code: CodeType) -> bool:
-    """Whether it is the code of a function without a frame."""
+    """Whether a code object is that of a function without a frame."""
     known = _codes.get(id(code))
     return known is not None and known() is code
 
 
 def hidden(function: FunctionType) -> FunctionType:
-    """The function without a frame; it and the original share their variables."""
+    """Copy a function without its frame; both share their variables."""
     copy = FunctionType(
         _without_frame(function.__code__),
         function.__globals__,
@@ -69,7 +68,7 @@ def _without_frame(code: CodeType) -> CodeType:
     units = bytearray(code.co_code)
     offsets = [i.offset for i in _dis.get_instructions(code)]
     at = next(k for k, offset in enumerate(offsets) if units[offset] == _RESUME)
-    # and its caches, which it has from 3.15 on
+    # and its inline caches, which it has from 3.15 on
     for offset in range(offsets[at], offsets[at + 1], 2):
         units[offset : offset + 2] = bytes((_NOP, 0))
     # a generator expression or a lambda in it keeps its frame: it may run anywhere

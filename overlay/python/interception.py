@@ -1,11 +1,11 @@
-"""The engine that intercepts targets: code that is no target runs as it is.
+"""The engine that intercepts targets; all other code runs unchanged.
 
-While a stack lives, each target of its tables is intercepted: a call of it, whoever makes it,
-comes to a trampoline in C. Where no stack is in force, that goes on to the target's own code; in a
-stack it calls what the ``View`` of the target there resolves the call to.
+While a stack lives, each target of its tables is intercepted: any call of it, whoever makes it,
+enters a trampoline in C. Where no stack is in force, the trampoline calls the target's own code; in
+a stack it calls the implementation that the target's ``View`` there resolves the call to.
 
-Below the tables of each stack is one of ours, ``carrying.TABLE``, which hands the stack on to
-threads and executors. Objects that keep results, and functions compiled by numba, are another
+Below the tables of each stack is one of ours, ``carrying.TABLE``, which passes the stack on to
+threads and executors. Functions that cache results, and functions compiled by numba, are a separate
 object in each stack: see ``OwnObjects``.
 """
 
@@ -50,8 +50,8 @@ __all__ = ["InterceptingEngine", "not_all", "obstacles", "why_not"]
 
 intercept: Any = _native.intercept
 
-_LOOK = -1  # no number of modules: they are looked at anew at the next entry
-# How often one method stands among the last frames of a recursion that is its own.
+_LOOK = -1  # equal to no number of modules: the next entry looks for targets again
+# How many of the last frames one method has to fill for a recursion to be its own.
 _FRAMES, _REPEATS = 60, 10
 
 
@@ -85,17 +85,17 @@ def why_not(target: Any) -> str | None:
 
 
 class Intercepted:
-    """A target that is intercepted, for as long as a stack with a method of it lives.
+    """Record of an intercepted target, for as long as a stack with a method of it lives.
 
-    It is to a ``View`` what a generic function is: ``function`` is the target, ``resolve`` gives
-    its own code, ``views`` are all that has been resolved of it.
+    A ``View`` uses it like a generic function: ``function`` is the target, ``resolve`` gives its
+    own code, ``views`` are all its views.
     """
 
     def __init__(self, target: Any) -> None:
         self.function = target
         self.signature = signature_of(target)
         self.views: weakref.WeakSet[View] = weakref.WeakSet()
-        self.engines = 0  # of stacks that have a method of it
+        self.engines = 0  # number of stacks that have a method of it
         self.interception: Interception = intercept.Interception(target, self)
         self.native = self.interception
         self._service: View | None = None
@@ -113,7 +113,7 @@ class Intercepted:
         return found
 
     def resolve(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any, bool]:
-        """The target's own code, or what hands on the stack around it."""
+        """The target's own code, or the method that passes the stack on around it."""
         if id(self.function) in carrying.OTHERWISE:
             return carrying.OTHERWISE[id(self.function)][1](self.native), Any, True
         if not carrying.TABLE.has(self.function):
@@ -125,7 +125,7 @@ class Intercepted:
 
 
 class _OwnCode:
-    """The own code of an intercepted target, as a ``View`` asks for it."""
+    """The own code of an intercepted target, in the form of a generic function for a ``View``."""
 
     def __init__(self, record: Intercepted) -> None:
         self.function, self.signature = record.function, record.signature
@@ -151,7 +151,7 @@ class _BelowMethods(View):
 
 
 class TargetView(_BelowMethods):
-    """A view of an intercepted target: the trampoline keeps what it finds, too."""
+    """A view of an intercepted target; the trampoline caches its resolutions, too."""
 
     def __init__(self, record: Intercepted, tables: tuple[MethodTable, ...]) -> None:
         self.record = record
@@ -164,7 +164,8 @@ class TargetView(_BelowMethods):
         return View.base(self, args, kwargs)  # no method stands between
 
     def table_changed(self, target: Any) -> None:
-        """Drop what depended on the methods of ``target``, and its form in place if an operator."""
+        """Drop what depends on the methods of ``target``; for an operator this includes its
+        in-place form."""
         super().table_changed(target)
         if INPLACE.get(id(self.generic.function), (None,))[0] is target:
             self.forget()
@@ -177,24 +178,25 @@ class TargetView(_BelowMethods):
 def _resolved(
     record: Intercepted, stack: Stack, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[Any, bool, Any, Any]:
-    """Resolve a call for a trampoline: the implementation, None for the target's own code; whether
-    the types of the arguments decide it; the arguments, where these are not as they were given."""
+    """Resolve a call for a trampoline. Return the implementation, None for the target's own code;
+    whether the argument types alone decide it; and the arguments, where they differ from those
+    given."""
     if not stack.is_intercepted:
         return None, True, None, None
     found, lasting, positional, named = resolved(record.view(stack), None, args, kwargs)
-    if found is record.native:  # which is called as the call was written
+    if found is record.native:  # the trampoline calls it with the arguments as written
         return None, lasting, None, None
     return found, lasting, positional, named
 
 
 def _own(callee: Any, stack: Stack) -> Any:
-    """The object that a stack calls in the place of one that is another in each stack."""
+    """The stack's own object for a callee that has a separate one in each stack."""
     return stack.python.own.of(callee) if stack.is_intercepted else callee
 
 
 def _lost(record: Intercepted | None, stack: Stack) -> None:
-    """A target's own code is about to run with no stack in force, in a thread that is inside one:
-    tell those that asked; raise OverlayError where one is strict."""
+    """Report that a target's own code is about to run with no stack in force, in a thread that is
+    inside one, to the records that watch for it; raise OverlayError where a context is strict."""
     if record is None or not any(table.has(record.function) for table in stack.tables):
         return
     where = shown(*calling_place())
@@ -220,7 +222,7 @@ if intercept is not None:
 class InterceptingEngine:
     """The engine of one stack: intercepts its targets for as long as the stack lives."""
 
-    modules = 0  # how many there were when targets were looked for
+    modules = 0  # number of modules when targets were last looked for
     run: Any = staticmethod(intercept.run) if intercept is not None else None
 
     def __init__(self, stack: Stack) -> None:
@@ -229,8 +231,8 @@ class InterceptingEngine:
         self._mine: dict[Any, Intercepted] = {}
         self.own = OwnObjects(stack)
         self._refused: dict[Any, tuple[Any, str]] = {}  # targets that cannot be intercepted
-        self._asks_at_calls = False  # whether calls are wanted, for plugins
-        # whether instructions of code that runs in the stack are wanted
+        self._asks_at_calls = False  # whether calls are instrumented, for plugins
+        # whether instructions of code that runs in the stack are instrumented
         self.applies = False
         self.watches = any(record.watches for record in stack.records)
         intercept.watch(self.watches)
@@ -252,7 +254,8 @@ class InterceptingEngine:
                 raise
 
     def table_changed(self, target: Any) -> None:
-        """Intercept a target that a table has come to have, and leave alone one that none has."""
+        """Intercept a target that a table now has a method of, and release one that no table
+        has."""
         stack = self._stack()
         if stack is None:
             return
@@ -286,8 +289,8 @@ class InterceptingEngine:
             _release(self._mine.pop(key))
 
     def _refuse(self, stack: Stack, target: Any, reason: str) -> NoReturn:
-        """A target has come that cannot be intercepted: raise OverlayError, and UnsupportedPython
-        at the next entry, where it is a target still."""
+        """Raise OverlayError for a new target that cannot be intercepted, and make the next entry
+        raise UnsupportedPython if it is still a target then."""
         self._refused[key_of_target(target)] = target, reason
         self.modules = _LOOK
         raise OverlayError(
@@ -298,7 +301,7 @@ class InterceptingEngine:
         )
 
     def settle(self) -> None:
-        """Find targets whose modules have been imported since."""
+        """Find targets whose modules have been imported since the last entry."""
         natively(self._settle)
 
     def _settle(self) -> None:
@@ -314,7 +317,7 @@ class InterceptingEngine:
         self.own.settle()
 
     def release(self) -> None:
-        """The stack is gone."""
+        """Release all targets; the stack is gone."""
         with LOCK:
             for record in self._mine.values():
                 record.interception.forget()
@@ -330,18 +333,18 @@ class InterceptingEngine:
     # ---- running ----
 
     def intercepts(self, target: Any) -> bool:
-        """Whether it is a target of the stack."""
+        """Whether an object is a target of the stack."""
         return key_of_target(target) in self._mine
 
     def enter(self, f: Callable[..., Any]) -> Callable[..., Any]:
-        """The callable that stands for a function at the start of a run."""
+        """The callable to run in the place of a function at the start of a run."""
         self.settle()
         self.refuse_stages(f)
         calls = self._calls
         return f if calls is None else calls.stand_in(f)
 
     def enter_base(self, f: Any) -> Callable[..., Any]:
-        """A function's own code, whether it is a target or not."""
+        """A function's own code, also where the function is a target."""
         self.refuse_stages(f)
         record = _records.get(key_of_target(f))
         own = f if record is None or record.function is not f else record.interception
@@ -356,13 +359,15 @@ class InterceptingEngine:
         return None if stack is None else stack.calls
 
     def refuse_stages(self, function: Any) -> None:
-        """Raise OverlayError for plugins that mean nothing to interpreted code, if it is that."""
+        """Raise OverlayError for plugins that have no effect on interpreted code, if the function
+        is interpreted."""
         stack = self._stack()
         if stack is not None and stack.plugins and not is_dispatcher(function):
             refuse_stages(stack.plugins, function)
 
     def pinned(self, result: Any, stack: Stack) -> Any:
-        """The result of a run; each step of a generator or coroutine runs in the stack again."""
+        """The result of a run; if it is a generator or coroutine, each of its steps runs in the
+        stack."""
         if type(result) is GeneratorType:
             steps: Any = _steps(result, stack)
             steps.__name__, steps.__qualname__ = result.__name__, result.__qualname__
@@ -391,8 +396,8 @@ class InterceptingEngine:
     def placed(
         self, function: FunctionType, target: Any, after: tuple[Method, ...]
     ) -> Callable[..., Any]:
-        """The function of a method of a target, in the stack: its ``call_next`` goes on after these
-        methods."""
+        """The function of a method of a target, bound to the stack: its ``call_next`` continues
+        after these methods."""
         stack = self._stack()
         if stack is None:
             return function
@@ -415,11 +420,11 @@ def _release(record: Intercepted) -> None:
             del _records[key_of_target(record.function)]
 
 
-# ---- what goes on after a run -----------------------------------------------------------------
+# ---- generators and coroutines that outlive a run ---------------------------------------------
 
 
 def _steps(inner: Any, stack: Stack | None) -> Generator[Any, Any, Any]:
-    """A generator of which each step is one of ``inner``, with a stack in force."""
+    """A generator that runs each step of ``inner`` with a stack in force."""
     step, given = inner.send, (None,)
     try:
         while True:

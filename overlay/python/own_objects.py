@@ -1,5 +1,5 @@
-"""Objects that are another one in each stack: functions that keep results, and those compiled by
-numba, which are compiled anew under the tables."""
+"""Objects of which each stack has its own: functions that cache results, and those compiled by
+numba, which are compiled again under the tables."""
 
 from __future__ import annotations
 
@@ -33,18 +33,18 @@ _OWN = "__overlay_own__"
 
 
 class OwnObjects:
-    """The objects that one stack calls in the place of others."""
+    """Maps objects to the ones that a stack calls in their place."""
 
     def __init__(self, stack: Stack) -> None:
         self._stack = weakref.ref(stack)
         self._kept: dict[int, tuple[weakref.ref[Any], Any]] = {}
-        self._turn = object()  # another after each change of the tables
+        self._turn = object()  # replaced at each change of the tables
         self._classes: list[type] = []
         self._has_compiled = False
         self.settle()
 
     def settle(self) -> None:
-        """Keep apart the classes that there are by now."""
+        """Intercept calls of the classes that exist by now."""
         if not self._classes:
             self._keep_apart((_LRU_CACHE,))
         if not self._has_compiled and "numba.core.dispatcher" in sys.modules:
@@ -60,19 +60,19 @@ class OwnObjects:
                     self._classes.append(cls)
 
     def release(self) -> None:
-        """The stack is gone."""
+        """Stop intercepting the classes; the stack is gone."""
         intercept: Any = _native.intercept
         while self._classes:
             intercept.keep_apart(self._classes.pop(), False)
         self._kept.clear()
 
     def forget(self) -> None:
-        """The tables have changed: what was found under them is not to be met again."""
+        """Drop all objects that were made under the previous state of the tables."""
         self._kept.clear()
         self._turn = object()
 
     def of(self, callee: Any) -> Any:
-        """The stack's own object for one; itself where it needs none."""
+        """The stack's own object for a callee; the callee itself where it needs none."""
         if type(callee) is _LRU_CACHE:
             return self._cache(callee)
         kept = self._kept.get(id(callee))
@@ -88,8 +88,8 @@ class OwnObjects:
         self._kept.pop(key, None)
 
     def _cache(self, callee: Any) -> Any:
-        """It is held by the object in the place of which it stands: their function may refer to
-        that one, which would be held for ever by whatever else held it."""
+        """The stack's own cached function. The original object holds it: their function may refer
+        to the original, so that any other holder would keep it alive for ever."""
         function = getattr(callee, "__wrapped__", None)
         if function is None:
             return callee

@@ -1,8 +1,8 @@
 """Stand-ins for callees in a stack with plugins: ``Plugin.around`` and ``Plugin.enter``.
 
-Before each call in such a stack the part in C (``overlay/_native/around.h``) asks for what stands
-for the callee: what the plugins have put around it, innermost a call of the callee itself. It is
-asked once for callees that last, and for those that are met again until the run ends.
+Before each call in such a stack the C part (``overlay/_native/around.h``) looks up the callee's
+stand-in: what the plugins have put around it, innermost a call of the callee itself. The lookup is
+cached for callees that live on, and until the run ends for others that are called again.
 """
 
 from __future__ import annotations
@@ -65,26 +65,26 @@ intercept: Any = _native.intercept
 
 _TYPE_CALL: Any = type.__dict__["__call__"]
 _PARTIAL_CALL: Any = functools.partial.__dict__["__call__"]
-# What a class or module may hold in the place of a function that was decorated.
+# Classes of the objects that a class or module may hold in the place of a decorated function.
 _HOLDERS: Any = (FunctionType, staticmethod, classmethod, LRU_CACHE)
 _METHODS = (MethodDescriptorType, ClassMethodDescriptorType)
 _SLOTS = (WrapperDescriptorType, MethodWrapperType)
-# Classes that look at the frame that calls them.
+# Classes that inspect the frame of their caller.
 _GENERIC = ("ParamSpec", "TypeAliasType", "TypeVar", "TypeVarTuple")
 _LOOKING: Any = (super, type, *(getattr(typing, n) for n in _GENERIC if hasattr(typing, n)))
 _OURS: Any = (Context, Wrapped, nonoverlay)
-# What hands calls on by itself.
+# Classes that pass calls on by themselves.
 _NAMES = ("Around", "Carried", "Noting", "Run")
 _PASSED_OVER: Any = (*_OURS, *(getattr(intercept, name, None) for name in _NAMES))
 _LOOKING_MODULES = ("_warnings", "sys")
 _LOOKERS = FRAME_READERS | {"__build_class__", "__import__"}
-_MOST = 1000  # callees that are kept until the run ends
-_CHECKED = 50  # one of so many that are kept has to be new for all to be looked at again
+_MOST = 1000  # limit on the callees cached until the run ends
+_CHECKED = 50  # cached callees are checked again once one of so many is new
 
 
 class PluginCalls:
-    """The stand-ins for callees of one stack, which holds them: what plugins put around calls may
-    refer to the stack."""
+    """The stand-ins for callees of one stack. The stack holds them, as what plugins put around
+    calls may refer to the stack."""
 
     def __init__(self, stack: Stack) -> None:
         self._stack = weakref.ref(stack)
@@ -92,21 +92,21 @@ class PluginCalls:
         self.entering = Entering()
         self.surrounds = any(map(surrounds, stack.plugins))
         self.asks = any(map(asks_at_calls, stack.plugins))
-        self._lasting: dict[int, Any] = {}  # those that are kept, by identity
-        self._new = 0  # how many since they were looked at
-        self._until_end: dict[int, Any] = {}  # kept until the run ends
-        self._once: dict[int, weakref.ref[Any]] = {}  # met once
+        self._lasting: dict[int, Any] = {}  # those cached for the life of the callee, by identity
+        self._new = 0  # how many since the last check
+        self._until_end: dict[int, Any] = {}  # those cached until the run ends
+        self._once: dict[int, weakref.ref[Any]] = {}  # called once so far
         key = id(self)
         _all[key] = weakref.ref(self, lambda _: _all.pop(key, None))
 
     def stand_in(self, callee: Any) -> Any:
-        """The stand-in for a callee: itself where no plugin puts anything there."""
+        """The stand-in for a callee: the callee itself where no plugin puts anything around it."""
         return self._callees.stand_in(callee)
 
-    # ---- how long what stands for callees is kept ----
+    # ---- lifetimes of stand-ins ----
 
     def end_run(self) -> None:
-        """Forget callees that would outlive the program's own references to them."""
+        """Drop the callees that the cache would keep alive longer than the program does."""
         self.forget_passing()
         if self._new * _CHECKED >= len(self._lasting) and self._new:
             self._new = 0
@@ -117,7 +117,7 @@ class PluginCalls:
                         self._callees.drop(callee)
 
     def forget_passing(self) -> None:
-        """Keep nothing of callees that the program may drop in the middle of a run."""
+        """Drop the callees that the program may release in the middle of a run."""
         if self._until_end:
             with LOCK:
                 while self._until_end:
@@ -125,7 +125,7 @@ class PluginCalls:
         self._once.clear()
 
     def _is_kept(self, callee: Any) -> bool:
-        """Note a callee, and say whether its stand-in is kept."""
+        """Register a callee; return whether its stand-in is cached."""
         key = id(callee)
         if _lasts(callee):
             self._new += key not in self._lasting
@@ -145,7 +145,7 @@ class PluginCalls:
             return False
         return False
 
-    # ---- what stands for callees ----
+    # ---- the stand-in for each kind of callee ----
 
     def _meet(self, callee: Any) -> Any:
         stack = self._stack()
@@ -175,8 +175,8 @@ class PluginCalls:
         return self._instance(stack, callee, kind)
 
     def _put(self, stack: Stack, callee: Any, run: Any = None, **how: Any) -> Any:
-        """What stands for a callee that the plugins are asked about. run: what is called for it.
-        how: as for ``Run``."""
+        """The stand-in for a callee that the plugins are asked about. run: the callable that it
+        runs, by default the callee. how: as for ``Run``."""
         positions, named = CALLBACKS[id(callee)][1:] if id(callee) in CALLBACKS else ((), ())
         innermost = intercept.Run(
             callee if run is None else run,
@@ -223,7 +223,8 @@ class PluginCalls:
         return function if function.__name__ == "__new__" else self._put(stack, function)
 
     def _slot(self, stack: Stack, slot: Any) -> Any:
-        """Explicit calls of ``__call__``: what they call is asked about, and not they."""
+        """Explicit calls of ``__call__``: plugins are asked about the callee behind it, not about
+        the slot."""
         if slot.__name__ != "__call__":
             return slot
         if type(slot) is MethodWrapperType:
@@ -236,7 +237,7 @@ class PluginCalls:
         return intercept.Run(hidden(call), stack, stack.key)
 
     def _called(self, stack: Stack, owner: Any, native: Any) -> Any:
-        """What ``__call__`` of a class in C does for its object."""
+        """The stand-in for ``__call__`` of a class in C, bound to its object."""
         if issubclass(type(owner), type):
             return intercept.Run(owner, stack, stack.key, makes=True)
         kinds = (FunctionType, *BUILTINS, MethodType, LRU_CACHE, staticmethod, functools.partial)
@@ -269,7 +270,7 @@ class PluginCalls:
             receiver = kind if type(call) is classmethod else None
             call = call.__func__
         elif type(call) is MethodType:
-            receiver = None  # it is called as it is
+            receiver = None  # it is already bound
         elif type(call) is not FunctionType:
             return instance if call is None else self._put(stack, instance)
         other = self.stand_in(call)
@@ -277,13 +278,13 @@ class PluginCalls:
             return instance
         return other if receiver is None else MethodType(other, receiver)
 
-    # ---- with which plugins a call goes on ----
+    # ---- the plugins active inside a call ----
 
     def of_base(self, function: Any, native: Any) -> Any:
-        """What is called where no table has a method for a target: ``native``, which plugins may
-        enter, and of which they are asked about what makes objects."""
+        """The callable that runs where no table has a method for a target: ``native``, which
+        plugins may enter. Of a class, they are asked about the functions that make its objects."""
         stack = self._stack()
-        if stack is None or not _is_target(stack, function):  # or it is one of other stacks
+        if stack is None or not _is_target(stack, function):  # or of other stacks only
             return native
         kind: Any = type(function)
         if issubclass(kind, type):
@@ -297,15 +298,15 @@ class PluginCalls:
         return native
 
     def of_method(self, function: Any, run: Any, below: View) -> Any:
-        """What is called for the function of a method, of which ``run`` is the copy that goes on
-        with ``below``."""
+        """The callable that runs for the function of a method. run: its copy whose ``call_next``
+        continues with ``below``."""
         stack = self._stack()
         if stack is None or not self.asks or type(function) is not FunctionType:
             return run
         return intercept.Run(run, stack, stack.key, enter=_enters(stack, function, below))
 
     def entered(self, function: Any) -> Any:
-        """A function's own code, which plugins may enter."""
+        """A function's own code, wrapped so that plugins may enter it."""
         stack = self._stack()
         if stack is None or not self.asks or type(function) is not FunctionType:
             return function
@@ -313,7 +314,8 @@ class PluginCalls:
 
 
 def _prepared(found: Any) -> Any:
-    """What is called for what a plugin gives: a function without a frame, where that can be."""
+    """Prepare the function that a plugin gives for calls: without its frame, where that is
+    possible."""
     if may_be_hidden(found):
         return hidden(found)
     if type(found) is FunctionType:  # a generator or coroutine runs by itself later
@@ -324,8 +326,8 @@ def _prepared(found: Any) -> Any:
 def _enters(
     stack: Stack, function: Any, below: View | None = None
 ) -> Callable[[tuple[Any, ...], dict[str, Any]], Any]:
-    """What gives, for the arguments of a call, what is called for a function with the plugins that
-    go on in it; None for the function itself."""
+    """The resolver of a function's entry: given the arguments of a call, it returns the callable
+    bound to the plugins that stay active in the function; None for the function itself."""
     held = weakref.ref(stack)
 
     def enter(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -339,10 +341,10 @@ def _enters(
 
 
 def _of_method(caller: Any) -> FunctionType:
-    """``operator.methodcaller(name, ...)`` as a function, of which the call of the method is one of
-    the program's."""
+    """Convert ``operator.methodcaller(name, ...)`` to a function whose call of the method is
+    intercepted like one of the program's."""
     made, given = caller.__reduce__()
-    named = made is not operator.methodcaller  # then it is a partial, with the name in it
+    named = made is not operator.methodcaller  # then it is a partial that holds the name
     name, *args = (*made.args, *given) if named else given
     kwargs = made.keywords if named else {}
 
@@ -357,7 +359,8 @@ def _of_method(caller: Any) -> FunctionType:
 
 
 def _of_plum(calls: PluginCalls, function: Any) -> FunctionType:
-    """A generic function of plum: its resolution is plum's, and its methods are the program's."""
+    """A generic function of plum as a function: plum resolves the call, plugins see the method's
+    call."""
 
     def choose(args: tuple[Any, ...]) -> Any:
         _ = function.methods  # registers what is pending
@@ -377,8 +380,8 @@ def _calls_in_force() -> PluginCalls | None:
 
 
 def _descriptor_of(function: Any) -> Any | None:
-    """The method of a C class that a builtin function is bound from. ``super()`` binds those of any
-    class."""
+    """The method descriptor of a C class from which a builtin function is bound. ``super()`` binds
+    those of any class."""
     owner, name = function.__self__, function.__name__
     is_class = issubclass(type(owner), type)
     for base in mro_of(owner if is_class else type(owner)) or ():  # it has none while it is made
@@ -395,17 +398,20 @@ def _descriptor_of(function: Any) -> Any | None:
 
 
 def _is_among(kind: Any, kinds: tuple[Any, ...]) -> bool:
-    """Whether it is one of these classes: a metaclass may define how its classes compare."""
+    """Whether a class is one of these, by identity: a metaclass may define how its classes
+    compare."""
     return any(kind is each for each in kinds)
 
 
 def _is_target(stack: Stack, callee: Any) -> bool:
-    """Whether calls of it are resolved: what they resolve to is asked about there."""
+    """Whether calls of a callee are resolved: plugins are then asked about the implementation
+    instead."""
     return generic_state(callee) is not None or stack.python.intercepts(callee)
 
 
 def _is_asked_about(function: Any) -> bool:
-    """Whether it is a C function of a module that does not look at the frame that calls it."""
+    """Whether a builtin is a C function of a module that does not inspect the frame of its
+    caller."""
     owner = function.__self__
     if type(function) is not BuiltinFunctionType or type(owner) is not ModuleType:
         return owner is None
@@ -414,17 +420,17 @@ def _is_asked_about(function: Any) -> bool:
 
 
 def _is_made_in_python(cls: Any) -> bool:
-    """Whether functions of the program take part in making its objects."""
+    """Whether functions of the program take part in making the objects of a class."""
     slots = (type_attribute(cls, "__new__"), type_attribute(cls, "__init__"))
     in_c = BuiltinFunctionType, WrapperDescriptorType
     return not all(_is_among(type(slot), in_c) for slot in slots)
 
 
-# ---- what lasts --------------------------------------------------------------------------------
+# ---- lifetimes of callees ----------------------------------------------------------------------
 
 
 def _lasts(callee: Any) -> bool:
-    """Whether a module or class holds it, so that it lives as long as they do."""
+    """Whether a module or class holds a callee, so that it lives as long as they do."""
     kind: Any = type(callee)
     if kind is FunctionType:
         return _is_at_home(callee)
@@ -437,7 +443,7 @@ def _lasts(callee: Any) -> bool:
 
 
 def _is_global(cls: type) -> bool:
-    """Whether its module holds it."""
+    """Whether its module holds a class."""
     if not cls.__flags__ & _HEAP:
         return True
     found: Any = sys.modules.get(module_of(cls))
@@ -452,11 +458,11 @@ def _is_global(cls: type) -> bool:
     return found is cls
 
 
-_HEAP = 1 << 9  # of a class that is made at run time
+_HEAP = 1 << 9  # flag of a class that is made at run time
 
 
 def _is_at_home(function: FunctionType) -> bool:
-    """Whether its module or class holds it."""
+    """Whether its module or class holds a function."""
     module = sys.modules.get(dict.get(function.__globals__, "__name__", ""))
     if type(module) is not ModuleType or vars(module) is not function.__globals__:
         return False
@@ -478,7 +484,7 @@ _all: dict[int, weakref.ref[PluginCalls]] = {}
 
 
 def _before_collection(phase: str, _: object) -> None:
-    """Garbage is looked for: callees that are kept until the run ends may be some."""
+    """Drop callees that are cached until the run ends: they may be garbage."""
     if phase != "start":
         return
     for reference in list(_all.values()):
@@ -492,5 +498,5 @@ def _reduced(around: Any) -> Any:
 
 
 if intercept is not None:
-    copyreg.pickle(intercept.Around, _reduced)  # as what it stands for, which C code may keep
+    copyreg.pickle(intercept.Around, _reduced)  # as the callee itself, which C code may store
     gc.callbacks.append(functools.partial(intercept.in_collection, _before_collection))

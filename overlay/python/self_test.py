@@ -1,8 +1,8 @@
-"""A test of interception on this Python: each kind of target by each instruction that calls it,
-made hot before.
+"""A test of interception on this Python: each kind of target, with each instruction that calls it,
+after warm-up.
 
-The tests run it. Elsewhere it runs once, in a process of its own, on a Python that it has not run
-on: see ``engines``.
+The tests run it. Elsewhere it runs once, in a separate process, on each Python release that it has
+not run on: see ``engines``.
 """
 
 # pyright: basic
@@ -27,7 +27,7 @@ from overlay.core.in_force import key_in_force, stack_in_force
 from overlay.core.own_builtins import __builtins__  # noqa: F401
 from overlay.core.table import MethodTable
 from overlay.plugins.plugin import Plugin
-from overlay.python import engines, interception  # sets up what resolves
+from overlay.python import engines, interception  # imported for its set-up of the resolver
 from overlay.python.entered_functions import called_functions
 
 __all__ = [
@@ -166,7 +166,7 @@ reading = ReadingClass()
 numbers = np.arange(3.0)
 loads = json.loads
 
-# how often code calls a target, the target, and the code
+# each row: the number of calls of a target that the code makes, the target, and the code
 CALLS: dict[str, tuple[int, Any, str]] = {
     "function": (5, plain, "plain(1); plain(x=1); plain(*(1,)); plain(**{'y': 1}); plain()"),
     "function, from C": (4, plain, "list(map(plain, [1, 2])); sorted([2, 1], key=plain)"),
@@ -262,7 +262,7 @@ seen: list[Any] = []
 
 
 class TestStack:
-    """A stack to be in force while calls are counted."""
+    """Stub of a stack that is in force while calls are counted."""
 
     is_intercepted, tables, records, of_modules, calls = True, (), (), None, None
 
@@ -280,12 +280,12 @@ class TestStack:
 
 
 class NotingResolver:
-    """What a trampoline gives to the resolver here: each call is noted, and goes on natively."""
+    """Resolver that records each call and gives the native implementation."""
 
     def __init__(self, target: Any) -> None:
         self.interception: Any = _intercept.Interception(target, self)
         self.signature, self.generic = None, self
-        self.native = None  # what it gives is called as any implementation
+        self.native = None  # so that its result is called like any implementation
         self.more: dict[Any, Any] = {}
 
     def view(self, _: Any) -> NotingResolver:
@@ -301,7 +301,7 @@ class NotingResolver:
 
 
 def site(text: str) -> Callable[[], None]:
-    """The calls as a function that keeps its specialised instructions."""
+    """Compile the calls as a function of its own, which keeps its specialised instructions."""
     lines = "\n".join(f"    {line}" for part in text.split("\n") for line in part.split("; "))
     space = dict(globals())
     exec(f"def calls():\n{lines}\n    return None", space)
@@ -309,7 +309,8 @@ def site(text: str) -> Callable[[], None]:
 
 
 def count_of(calls: Callable[[], object]) -> int:
-    """How many calls of installed targets are seen while these are made in a stack."""
+    """The number of calls of installed targets that are intercepted while ``calls`` runs in a
+    stack."""
     seen.clear()
     stack: Any = TestStack()
     tokens = stack_in_force.set(stack), key_in_force.set(object())
@@ -323,7 +324,7 @@ def count_of(calls: Callable[[], object]) -> int:
 
 @contextmanager
 def installed(target: Any, kind: type[NotingResolver] = NotingResolver) -> Iterator[NotingResolver]:
-    """A block in which a target is intercepted, also where it is entered with no call."""
+    """Intercept a target for the block, also where it is entered with no call."""
     record = kind(target)
     try:
         record.interception.install()
@@ -335,14 +336,15 @@ def installed(target: Any, kind: type[NotingResolver] = NotingResolver) -> Itera
 
 
 def check(name: str) -> None:
-    """Raise AssertionError where calls of a kind of target are lost, or seen in vain."""
+    """Raise AssertionError where calls of a kind of target are missed, or intercepted
+    needlessly."""
     wanted, target, text = CALLS[name]
     cold, hot = site(text), site(text)
     _warm(hot)
     with installed(target, NotingResolver):
         _expect(wanted, cold, "code that runs for the first time")
         _expect(wanted, hot, "code that had run natively")
-        _warm(hot)  # specialised anew, while it is intercepted
+        _warm(hot)  # specialised again, while it is intercepted
         if len(seen) != wanted:
             raise AssertionError("calls outside are dispatched")
         _expect(wanted, hot, "code that had run outside")
@@ -364,7 +366,7 @@ def _expect(wanted: int, calls: Callable[[], None], which: str) -> None:
 
 
 def check_instructions() -> None:
-    """Raise AssertionError where an instruction that applies a target is lost, or a call in a
+    """Raise AssertionError where an instruction that applies a target is missed, or a call in a
     context with a plugin, or where a plugin's function leaves a frame."""
     frames: list[Any] = []
     table = MethodTable("operators")
@@ -414,8 +416,8 @@ def program(xs):
 
 
 def main() -> None:
-    """Check all; what is printed last before the end of the process is at fault."""
-    engines.self_test_fault = lambda: None  # what is tested here
+    """Run all checks; the last line printed before the process ends names the failure."""
+    engines.self_test_fault = lambda: None  # it is the function under test
     for name in CALLS:
         print(name, flush=True)
         try:

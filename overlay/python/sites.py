@@ -1,8 +1,9 @@
-"""Instructions that apply targets without calling them, and calls where a stack has plugins.
+"""Instrumented sites: instructions that apply targets without a call, and calls where a stack has
+plugins.
 
-Code that starts or goes on in a stack is looked at once: the instructions of it that are wanted
-are instrumented, by ``sys.monitoring``, with an event that the part in C answers
-(``overlay/_native/traps.h``). Code without such an instruction is left alone for good.
+Code that starts or resumes in a stack is examined once: ``sys.monitoring`` instruments those of its
+instructions that are wanted, and the C part (``overlay/_native/traps.h``) handles the events. Code
+without such an instruction is never examined again.
 """
 
 from __future__ import annotations
@@ -31,20 +32,21 @@ __all__ = ["NUMBERS", "leave", "leave_alone", "leave_calls", "want", "want_calls
 
 intercept: Any = _native.intercept
 
-_TOOLS = (4, 3)  # of sys.monitoring: those that are meant for nobody else
+_TOOLS = (4, 3)  # tool ids of sys.monitoring: the two that are reserved for nobody else
 
 NUMBERS: dict[int, int] = {id(function): number for number, function in enumerate(APPLIED)}
-"""By the identity of a target that instructions apply: its number in C."""
+"""Maps the identity of a target that instructions apply to its number in C."""
 
-_users: dict[int, int] = {}  # by number: how many records want it
-_stacks_with_plugins = 0  # which want calls
-_left_alone: dict[int, weakref.ref[CodeType]] = {}  # code of plugins, by identity
-_prepared: dict[int, weakref.ref[CodeType]] = {}  # code objects that are instrumented, by identity
+_users: dict[int, int] = {}  # by number: how many stacks want it
+_stacks_with_plugins = 0  # stacks that want calls
+_left_alone: dict[int, weakref.ref[CodeType]] = {}  # the code of plugins, by identity
+_prepared: dict[int, weakref.ref[CodeType]] = {}  # instrumented code objects, by identity
 _tool: int | None = None
 
 
 def want(target: Any, interception: Interception) -> None:
-    """From now on instructions that apply the target come to what intercepts it."""
+    """Instrument the instructions that apply a target, from now on, and pass them to its
+    interception."""
     number = NUMBERS[id(target)]
     with LOCK:
         _begin()
@@ -55,7 +57,7 @@ def want(target: Any, interception: Interception) -> None:
 
 
 def leave(target: Any) -> None:
-    """Nothing wants the target any more that ``want`` was called for."""
+    """Undo one ``want`` of a target."""
     number = NUMBERS[id(target)]
     with LOCK:
         _users[number] -= 1
@@ -66,7 +68,7 @@ def leave(target: Any) -> None:
 
 
 def want_calls() -> None:
-    """A stack with plugins lives: from now on calls come to what stands for their callees."""
+    """Instrument calls from now on, for a stack with plugins."""
     global _stacks_with_plugins
     with LOCK:
         _begin()
@@ -76,7 +78,7 @@ def want_calls() -> None:
 
 
 def leave_calls() -> None:
-    """A stack that ``want_calls`` was called for is gone."""
+    """Undo one ``want_calls``: its stack is gone."""
     global _stacks_with_plugins
     with LOCK:
         _stacks_with_plugins -= 1
@@ -84,7 +86,7 @@ def leave_calls() -> None:
 
 
 def leave_alone(code: CodeType) -> None:
-    """Have no instruction of a plugin's own code wanted."""
+    """Exclude a plugin's own code from instrumentation."""
     key = id(code)
     _left_alone[key] = weakref.ref(code, lambda _: _left_alone.pop(key, None))
 
@@ -93,7 +95,7 @@ def _look_anew() -> None:
     intercept.other_traps()
     sys.monitoring.restart_events()
     if stack_in_force.get() is not None:
-        intercept.prepare_frames()  # those that run go on with it
+        intercept.prepare_frames()  # running frames get it, too
 
 
 def _begin() -> None:
@@ -138,7 +140,7 @@ def _end() -> None:
 
 
 def _prepare(code: CodeType) -> None:
-    """Instrument the instructions of a code object that are wanted."""
+    """Instrument the wanted instructions of a code object."""
     with LOCK:
         ours = is_ours(code.co_filename) or id(code) in _left_alone or is_hidden(code)
         rows = [] if ours else _rows(code)
@@ -146,12 +148,12 @@ def _prepare(code: CodeType) -> None:
         if _tool is None:
             return
         known = id(code) in _prepared
-        if known:  # what was wanted before may be less
+        if known:  # fewer may be wanted now
             sys.monitoring.set_local_events(_tool, code, 0)
         if rows:
-            intercept.keep_tools_of(code)  # of others, as we are the second
+            intercept.keep_tools_of(code)  # of other tools, if ours is the second
             sys.monitoring.set_local_events(_tool, code, sys.monitoring.events.INSTRUCTION)
-            intercept.keep_tools_of(code)  # ours, where another comes later
+            intercept.keep_tools_of(code)  # ours, if another comes later
             if not known:
                 key = id(code)
                 _prepared[key] = weakref.ref(code, functools.partial(_forget, key))
@@ -162,7 +164,7 @@ def _forget(key: int, _: object) -> None:
 
 
 def _rows(code: CodeType) -> list[tuple[int, int, int, int, int]]:
-    """The instructions of a code object that are wanted, as the part in C takes them."""
+    """The wanted instructions of a code object, as rows for the C part."""
     found = {
         offset // 2: (shape, NUMBERS[id(function)], argument)
         for offset, shape, function, argument in applied(code)
@@ -176,5 +178,5 @@ def _rows(code: CodeType) -> list[tuple[int, int, int, int, int]]:
     return [
         (unit, *site, known.get(2 * unit, 0))
         for unit, site in found.items()
-        if FRAMES_TELL_DEPTH or 2 * unit in known  # the rest is never reached
+        if FRAMES_TELL_DEPTH or 2 * unit in known  # the others are unreachable
     ]

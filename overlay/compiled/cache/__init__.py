@@ -1,8 +1,8 @@
 """Compiled code on disk.
 
-``kept_code`` what is kept for one entry from Python, and when it is right
-``reads``     what a compilation has read, as a fingerprint
-``canonical`` LLVM IR that tells nothing of the process that made it
+``kept_code`` the code stored for an entry from Python, and the test of its validity
+``reads``     fingerprint of the parts of the program that a compilation reads
+``canonical`` LLVM IR in a form that does not depend on the process
 
-How code becomes bytes stands in ``overlay.compiled.numba.object_code``.
+``overlay.compiled.numba.object_code`` serializes code.
 """

@@ -1,4 +1,4 @@
-"""LLVM IR in an order, and with numbers, that tell nothing of the process that made it."""
+"""LLVM IR in canonical order and numbering, which do not depend on the process that made it."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ __all__ = ["Names", "in_order"]
 
 SYMBOL: Final = re.compile(r'@"?([\w.$]+)"?')
 DEFINED: Final = re.compile(r'^define [^@]*@"?([\w.$]+)"?', re.MULTILINE)
-# What is numbered through all that a process compiles: functions (in their symbols, after the
-# length of the number), memory, variables and modules.
+# Names numbered across all compilations of a process: functions (in their symbols, after the length
+# of the number), memory, variables and modules.
 NUMBERED: Final = re.compile(
     r'B\d+v(\d+)(?=B)|(\b_cudapy_[a-z]mem_|\$overlay\.|^; ModuleID = "[^"]*\$)(\d+)', re.MULTILINE
 )
 
 
 class Names:
-    """Numbers the names of a kernel in the order in which they come."""
+    """Numbers the names of a kernel in order of occurrence."""
 
     def __init__(self) -> None:
         self._numbers: dict[str, int] = {}
 
     def numbered(self, text: str) -> str:
-        """A text with its names numbered."""
+        """Return a text with its names numbered."""
         return NUMBERED.sub(self._renamed, text)
 
     def _renamed(self, found: re.Match[str]) -> str:

@@ -1,9 +1,9 @@
-"""Compiled code on disk: what is kept for one entry from Python, and when it is right.
+"""Compiled code on disk: the code stored for an entry from Python, and the test of its validity.
 
-Code is kept under a key: the surroundings, the types, the function and the tables. Which helpers
-it depends on is known only when it is compiled, so beside it stands a manifest: how to read the
-program once more as this compilation has read it, and the digest of what it read. Where another
-process reads the same, the code is right.
+The key of the code covers the surroundings, the types, the function and the tables. The helpers
+that it depends on are known only after compilation, so a manifest is stored with it: the steps to
+repeat the compilation's reads of the program, and a digest of them. The code is valid in a process
+where the repeated reads give this digest.
 """
 
 from __future__ import annotations
@@ -41,12 +41,12 @@ __all__ = ["Keeping"]
 
 @dataclass(frozen=True)
 class Manifest:
-    """How to read the program as a compilation has.
+    """Steps to repeat a compilation's reads of the program.
 
-    steps: how each function is read, in the order in which they are met. generated: the generated
-    methods that were asked, by table and row, with the types that they were given. chosen: the
-    functions that chose an implementation for numba. files: those of functions that have none to
-    read, by which errors name them.
+    steps: how each function is read, in order of encounter. generated: the results of generated
+    methods, each by table and row, with the types that it was given. chosen: the functions that
+    chose an implementation for numba. files: file names of functions without a readable file, by
+    which errors name them.
     """
 
     steps: tuple[int, ...]
@@ -57,7 +57,7 @@ class Manifest:
 
 
 class Keeping:
-    """Keeps on disk what one entry from Python compiles. hits, misses: by argument types."""
+    """Stores the code that one entry from Python compiles. hits, misses: by argument types."""
 
     def __init__(self, folder: Folder) -> None:
         self.folder = folder
@@ -73,8 +73,8 @@ class Keeping:
         further: tuple[Any, ...],
         sig: Any,
     ) -> None:
-        """Have ``inner``, which ``entry`` enters in ``world``, hold code for these types: from
-        disk, or compiled and kept. sig: what numba is asked for."""
+        """Make ``inner``, which ``entry`` enters in ``world``, have code for these types: load it
+        from disk, or compile and store it. sig: the signature that numba is called with."""
         if args in inner.overloads and args in inner.on_disk:
             return
         wanted = WantedCode(entry, world, inner, args, further)
@@ -92,7 +92,7 @@ class Keeping:
         try:
             key = wanted.key()
         except NotHashable:
-            return False  # it will be said when the code has been compiled
+            return False  # reported once the code has been compiled
         for entry in self.folder.entries(key):
             try:
                 manifest: Manifest = pickle.loads(entry.manifest)
@@ -102,7 +102,7 @@ class Keeping:
                 wanted.take_over(entry, _token(key, manifest), manifest, reads)
             except NotHashable as error:
                 self.folder.refuse(entry.path, str(error))
-            except Exception as error:  # of a pickle: a class that is gone, for example
+            except Exception as error:  # from a pickle: a class that is gone, for example
                 self.folder.refuse(entry.path, f"{type(error).__name__}: {error}")
             else:
                 self.folder.used(entry)
@@ -124,14 +124,14 @@ class Keeping:
                 f"{error.help}, or leave cache=True out" if error.help else "leave cache=True out",
             )
             return
-        except Exception as error:  # the program must not suffer from what is kept of it
+        except Exception as error:  # a failure to store code must not affect the program
             warn(f"compiled code is not kept on disk: {type(error).__name__}: {error}", "")
             return
         self.folder.put(key, manifest.digest, written, payload)
 
 
 def _token(key: str, manifest: Manifest) -> str:
-    """What tells code from any other: names in its machine code are made of it."""
+    """Identity of the code: names in its machine code contain it."""
     return hashlib.sha256(f"{key} {manifest.digest}".encode()).hexdigest()[:32]
 
 
@@ -147,10 +147,10 @@ def _pickled(manifest: Manifest) -> bytes:
 
 
 class WantedCode:
-    """Code that is wanted: of a function, in a world, for types.
+    """A request for code: of a function, in a world, for types.
 
-    args: the types that it is compiled for. further: what else it depends on: how many arguments
-    are given, and the type of the result where it is asked for.
+    args: the types that it is compiled for. further: its other dependencies: the number of
+    arguments given, and the type of the result where one is requested.
     """
 
     def __init__(
@@ -167,7 +167,7 @@ class WantedCode:
         self.args = args
         self.further = further
 
-    # ---- what it depends on ----
+    # ---- dependencies ----
 
     def _reads(self, how: Callable[[FunctionType, int], int]) -> ContextReads:
         reads = ContextReads(how, KINDS, is_held, type_held)
@@ -178,11 +178,11 @@ class WantedCode:
         return reads
 
     def key(self) -> str:
-        """What its code is kept under: as much as is known before it is compiled."""
+        """The key of its code: all dependencies that are known before compilation."""
         return self._reads(lambda _, number: MENTIONED if number else ENTERED).digest()
 
     def again(self, manifest: Manifest) -> ContextReads | None:
-        """What it reads in the way that a manifest says, or None where that is not the same."""
+        """Repeat the reads of a manifest; None where their digest differs."""
         steps = manifest.steps
         try:
             reads = self._reads(lambda _, n: steps[n] if n < len(steps) else MENTIONED)
@@ -197,9 +197,8 @@ class WantedCode:
         return reads if reads.digest() == manifest.digest else None
 
     def kept(self) -> tuple[str, Manifest, bytes] | None:
-        """The key, the manifest and the code, once that is compiled; None where the program has
-        changed since. Raises NotHashable where another process could not tell what it depends
-        on."""
+        """The key, the manifest and the serialized code, after compilation; None where the program
+        has changed since. Raises NotHashable where another process could not check a dependency."""
         code = self.inner.overloads[self.args]
         self._reads(lambda _function, _number: MENTIONED).value(code.signature.return_type)
         bases = self.inner.codes[self.args].basis.all_below()
@@ -236,7 +235,7 @@ class WantedCode:
             yield from engine._worlds.values()
 
     def _is_past(self, reads: ContextReads) -> bool:
-        """Whether what was read may have changed since the code was compiled."""
+        """Whether the program may have changed in what was read since the code was compiled."""
         engine = self.entry.engine
         if engine.rebound() or not engine.holds(self.world):
             return True
@@ -253,7 +252,7 @@ class WantedCode:
     def take_over(
         self, entry: CacheEntry, token: str, manifest: Manifest, reads: ContextReads
     ) -> None:
-        """Have the dispatcher hold code from disk, and the world see what makes it out of date."""
+        """Install code from disk in the dispatcher, and watch its reads in the world."""
         namespace = self.inner.original.__globals__
         code, enters_methods = loaded(entry.payload, token, self.args, namespace)
         for table in reads.tables:
@@ -265,7 +264,7 @@ class WantedCode:
         self.inner.take_from_disk(self.args, code, enters_methods, readings, made)
 
 
-# ---- what was compiled --------------------------------------------------------------------
+# ---- compiled code ------------------------------------------------------------------------
 
 
 def _linked(bases: list[Basis]) -> list[Any]:
@@ -276,13 +275,13 @@ def _linked(bases: list[Basis]) -> list[Any]:
 
 
 def _not_met(functions: list[FunctionType], reads: ContextReads) -> list[FunctionType]:
-    """Those that were not met by reading the program."""
+    """The functions that were not encountered in reading the program."""
     met = {id(function) for function in reads.entered}
     return [each for each in functions if id(each) not in met and not _is_glue(each)]
 
 
 def _is_glue(function: FunctionType) -> bool:
-    """Whether it is the engine's own, made of what was met."""
+    """Whether a function is one of the engine's own, derived from functions that are read."""
     module = str(function.__module__)
     return function.__code__.co_filename == GLUE or f"{module}.".startswith("overlay.")
 
@@ -310,7 +309,7 @@ def _codes(code: CodeType) -> Iterator[CodeType]:
 
 
 def _read_chooser(reads: ContextReads, name: str) -> None:
-    """A function that chooses implementations, and the module that registers it."""
+    """Read a function that chooses implementations, and the module that registers it."""
     chooser = lookup(name)
     if type(chooser) is not FunctionType:
         raise NotHashable(name, "is not there", "")

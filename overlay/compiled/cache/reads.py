@@ -1,4 +1,4 @@
-"""What a compilation in a context reads, as a fingerprint: contexts, tables, generic functions."""
+"""Fingerprint of the contexts, tables and generic functions that a compilation reads."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ __all__ = ["ContextReads"]
 
 
 class ContextReads(Fingerprint):
-    """The fingerprint of a program under contexts. tables: those that were met, in order;
-    asked: the places of their generated methods, and types; made: these methods, types, and what
-    they gave.
+    """The fingerprint of a program under contexts. tables: those encountered, in order; asked: for
+    each result of a generated method, the method's place and its types; made: the method, its
+    types, and the result.
 
-    type_of: gives the type that compiled code has for a value, or None.
+    type_of: returns the type of a value in compiled code, or None.
     """
 
     def __init__(
@@ -50,7 +50,7 @@ class ContextReads(Fingerprint):
         self._methods: dict[int, list[Method]] = {}
 
     def function(self, function: FunctionType, deep: bool = False, enters: bool = False) -> None:
-        """Meet a function; a generic one is its methods."""
+        """Add a function; a generic one by its methods."""
         state = generic_state(function)
         if state is None:
             super().function(function, deep, enters)
@@ -69,7 +69,7 @@ class ContextReads(Fingerprint):
     # ---- contexts ----
 
     def context(self, context: Context) -> None:
-        """A context: its tables, metadata and plugins."""
+        """Add a context: its tables, metadata and plugins."""
         self.write("context", len(context.tables))
         self.value(None if context.state is None else self.type_of(context.state))
         for table in context.tables:
@@ -78,7 +78,7 @@ class ContextReads(Fingerprint):
         self.plugins(context.plugins)
 
     def plugins(self, plugins: tuple[Plugin, ...]) -> None:
-        """Plugins, by the tokens that they give."""
+        """Add plugins, by their cache tokens."""
         try:
             keys = stored_key(plugins)
         except OverlayError as error:
@@ -91,7 +91,7 @@ class ContextReads(Fingerprint):
         self._place = place
 
     def table(self, table: MethodTable) -> None:
-        """A table: all its methods, in their order."""
+        """Add a table: all its methods, in their order."""
         if any(table is known for known in self.tables):
             self.write("table", [t is table for t in self.tables].index(True))
             return
@@ -108,11 +108,11 @@ class ContextReads(Fingerprint):
             self.value(method.function)
 
     def holds_method(self, method: Method) -> bool:
-        """Whether a table that was met has this method."""
+        """Whether a table encountered so far has this method."""
         return any(method is each for rows in self._methods.values() for each in rows)
 
     def value(self, value: Any) -> None:
-        """A value; of what can be a target it counts whether it is the same as one met before."""
+        """Add a value; for a possible target also whether it is identical to an earlier one."""
         kind = type(value)
         if kind is not FunctionType and type_attribute(kind, "__call__") is not None:
             self._identity(value)
@@ -123,7 +123,7 @@ class ContextReads(Fingerprint):
         self.write("identity", number)
 
     def place_of(self, method: Method) -> tuple[int, int]:
-        """Which method of which table it is."""
+        """The position of a method: the number of its table, and its row."""
         for number, table in enumerate(self.tables):
             for place, each in enumerate(self._methods[id(table)]):
                 if each is method:
@@ -131,12 +131,12 @@ class ContextReads(Fingerprint):
         raise LookupError(method)
 
     def method_at(self, place: tuple[int, int]) -> Method:
-        """The method of which ``place_of`` gave the place; a LookupError where there is none."""
+        """The method at a place of ``place_of``; a LookupError where there is none."""
         number, row = place
         return self._methods[id(self.tables[number])][row]
 
     def generated(self, method: Method, hints: tuple[Any, ...], made: Any) -> None:
-        """What a generated method gives for these types."""
+        """Add the result of a generated method for these types."""
         place = self.place_of(method)
         self.made.append((method, hints, made))
         self.asked.append((place, hints))
@@ -147,7 +147,7 @@ class ContextReads(Fingerprint):
         self.read()
 
     def _target(self, target: Any) -> None:
-        """What a method is for: it may be of any kind, and is told by its name."""
+        """Add the target of a method: it may be of any kind, and is identified by its name."""
         self.write("target", str(getattr(target, "__module__", None)), describe(target))
         if type(target) is FunctionType:
             self.function(target)
@@ -165,9 +165,9 @@ class ContextReads(Fingerprint):
         self._hint(parameters.var_keyword)
 
     def _hint(self, hint: Any) -> None:
-        """An annotation; of a class its bases count too."""
+        """Add an annotation; for a class also its bases."""
         if isinstance(hint, list):
-            for part in hint:  # of the parameters of a Callable
+            for part in hint:  # the parameters of a Callable
                 self._hint(part)
         elif typing.get_origin(hint) is not None:
             self.write("hint", repr(typing.get_origin(hint)), len(typing.get_args(hint)))
@@ -182,7 +182,7 @@ class ContextReads(Fingerprint):
             self.value(hint)
 
 
-# ---- how values of ours are read ----------------------------------------------------------
+# ---- handlers of this package's own values ------------------------------------------------
 
 
 def _wrapped(fp: Any, value: Wrapped) -> None:

@@ -1,9 +1,9 @@
-"""Functions and kernels for a GPU: all that knows numba-cuda.
+"""Functions and kernels for a GPU: the only code that knows numba-cuda.
 
-``found``         whether there is numba-cuda, or numba's simulator of a GPU
-``cuda_typing``   how numba-cuda infers types: the target that code for a GPU is made for
-``cuda_ir``       numba's representation of a function as numba-cuda has it
-``compiling``     functions and kernels that numba-cuda compiles of it
+``found``         whether numba-cuda, or numba's GPU simulator, is available
+``cuda_typing``   type inference of numba-cuda: the target of code for a GPU
+``cuda_ir``       conversion of numba's IR to numba-cuda's
+``compiling``     functions and kernels that numba-cuda compiles from it
 ``cuda_errors``   errors of numba-cuda and of NVIDIA's compiler
 ``local_arrays``  ``overlay.kernels.local_array`` in a kernel
 ``cuda_attempts`` ``overlay.kernels.attempted`` in a kernel

@@ -1,4 +1,4 @@
-"""Functions and kernels that numba-cuda compiles, of programs that a world has resolved."""
+"""Functions and kernels that numba-cuda compiles, from programs resolved in a world."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ from overlay.plugins.plugin import run_stage, stages_of
 
 __all__ = ["Entry", "KernelCode", "KernelFunction", "Launched", "compiled"]
 
-# Finds the function of the program that a kernel runs, for arguments of these types.
+# Returns the function of the program that a kernel runs, for arguments of these types.
 Entry = Callable[[Sequence[Any]], InnerDispatcher]
-# The stages of plugins inside an optimiser of LLVM's.
+# The plugin stages that run inside LLVM's optimiser.
 IN_OPTIMISER = ("before_optimisation", "after_optimisation")
 
 
@@ -46,12 +46,12 @@ class KernelFunction(NamedTuple):
 
     @property
     def marked(self) -> MarkedFunction:
-        """As plugins see it."""
+        """The function in the form that plugins get."""
         return MarkedFunction(self.function, self.types)
 
 
 class KernelCode(NamedTuple):
-    """A compiled kernel. symbol: its name in the code. functions: all that are in it."""
+    """A compiled kernel. symbol: its name in the code. functions: all functions in it."""
 
     symbol: str
     ptx: str
@@ -60,8 +60,8 @@ class KernelCode(NamedTuple):
 
 
 class DeviceFunction(CUDADispatcher):
-    """A function that runs on a GPU: what a world has made of one of the program, compiled by
-    numba-cuda for the types that it is called with."""
+    """A function on a GPU: a function of the program, resolved in a world, that numba-cuda compiles
+    for the types that it is called with."""
 
     def __init__(self, making: Making, inner: InnerDispatcher) -> None:
         super().__init__(inner.py_func, {"device": True, "opt": True})
@@ -69,7 +69,7 @@ class DeviceFunction(CUDADispatcher):
         self.inner = inner
 
     def __repr__(self) -> str:
-        return f"device({name_of(self.inner.original)})"  # part of symbols: the same everywhere
+        return f"device({name_of(self.inner.original)})"  # part of symbols: equal in every process
 
     def compile_device(self, args: tuple[Any, ...], return_type: Any = None) -> Any:
         if args not in self.overloads:
@@ -83,7 +83,7 @@ class DeviceFunction(CUDADispatcher):
 
 
 class Making:
-    """The making of one kernel."""
+    """State of the compilation of one kernel."""
 
     def __init__(self, capability: Capability, options: dict[str, Any]) -> None:
         self.capability = capability
@@ -92,7 +92,7 @@ class Making:
         self._devices: dict[int, DeviceFunction] = {}
 
     def compile(self, inner: InnerDispatcher, args: tuple[Any, ...], returned: Any = None) -> Any:
-        """What numba-cuda makes of a function of the program for arguments of these types."""
+        """Compile a function of the program with numba-cuda for arguments of these types."""
         of_world = tuple(map(_in_world, args))
         inner.compile(of_world)
         resolved, converted = inner.overloads[of_world].metadata[RESOLVED]
@@ -115,7 +115,7 @@ class Making:
         return made
 
     def _symbol(self, callee: InnerDispatcher, args: tuple[Any, ...]) -> str:
-        """What a function is called in LLVM that was compiled for these types."""
+        """The name in LLVM of a function compiled for these types."""
         for given, made in self._device(callee).overloads.items():
             if tuple(map(_in_world, given)) == args:
                 return made.fndesc.llvm_func_name
@@ -138,14 +138,14 @@ class Making:
         return found
 
     def _of_program(self, value: Any, loc: Any) -> Any:
-        """What stands on the GPU for a value that resolved code mentions."""
+        """The value on the GPU for a value in resolved code."""
         if isinstance(value, InnerDispatcher):
             return self._device(value)
         return value.value if isinstance(value, Native) else value
 
 
 def _in_world(ty: Any) -> Any:
-    """A type with the functions in it as the world has them that resolved the program."""
+    """A type in which functions are replaced by those of the world that resolved the program."""
     if isinstance(ty, types.Dispatcher) and isinstance(ty.dispatcher, DeviceFunction):
         return types.Dispatcher(ty.dispatcher.inner)
     if isinstance(ty, types.BaseTuple):
@@ -158,7 +158,7 @@ def _in_world(ty: Any) -> Any:
 
 
 def _show_plugins(inner: InnerDispatcher, module: Any) -> None:
-    """Hand the LLVM module of a function to the plugins that are active in it."""
+    """Pass the LLVM module of a function to the plugins that are active in it."""
     plugins = inner.world.plugins
     for plugin in plugins:
         for stage in stages_of(plugin):
@@ -179,8 +179,8 @@ def _show_plugins(inner: InnerDispatcher, module: Any) -> None:
 def compiled(
     entry: Entry, args: Sequence[Any], capability: Capability, options: dict[str, Any]
 ) -> KernelCode:
-    """The kernel whose function ``entry`` finds, for GPUs of this capability, if any is at hand
-    or none."""
+    """Compile the kernel whose function ``entry`` finds, for GPUs of this capability, with or
+    without a GPU in this machine."""
     making = Making(capability, options)
     with global_compiler_lock, as_compiler(capability):
         result = _kernel(making, entry, tuple(args))
@@ -189,7 +189,7 @@ def compiled(
         kernel_fixup(library.get_function(symbol), False)
         names = Names()
         llvm = [names.numbered(text) for text in in_order(library.llvm_strs, symbol)]
-        library._llvm_strs = llvm  # which is what NVIDIA's compiler is given
+        library._llvm_strs = llvm  # the input of NVIDIA's compiler
         ptx = library.get_asm_str(cc=capability)
     text = "\n".join(llvm)
     functions = [f._replace(symbol=names.numbered(f.symbol)) for f in making.functions]
@@ -207,7 +207,7 @@ def _kernel(making: Making, entry: Entry, args: tuple[Any, ...]) -> Any:
 
 
 class Launched(CUDADispatcher):
-    """A kernel on the GPU that is at hand: numba-cuda launches it."""
+    """A kernel on the GPU of this machine, which numba-cuda launches."""
 
     def __init__(self, function: Any, entry: Entry, options: dict[str, Any]) -> None:
         limits = {k: v for k, v in options.items() if k == "max_registers"}

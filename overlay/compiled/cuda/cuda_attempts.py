@@ -1,7 +1,7 @@
-"""Calls in kernels that may raise, and that the kernel goes on after.
+"""Calls in kernels that may raise, after which the kernel continues.
 
-A function on a GPU returns a status beside its result, which its callers hand on: an exception ends
-the thread. One of these hands none on.
+A function on a GPU returns a status beside its result, which its callers pass on: an exception ends
+the thread. A function changed by ``end_well`` always returns the status of success.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from numba.cuda.core.callconv import RETCODE_OK
 
 __all__ = ["end_well", "on_device"]
 
-ENDED: Final = np.bool_(True)  # a plain one would be a constant to callers, too
+ENDED: Final = np.bool_(True)  # a plain bool would be a constant to callers, too
 
 
 def on_device(f: Callable[..., Any], *args: Any) -> tuple[bool, Any]:
-    """What ``attempted`` is in a kernel: its code is changed by ``end_well``."""
+    """Implementation of ``attempted`` in a kernel: ``end_well`` changes its code."""
     return ENDED, f(*args)
 
 
 def end_well(module: Any, symbol: str) -> None:
-    """Have a function return zeros where it would hand an exception on."""
+    """Make a function return zeros where it would pass an exception on."""
     function = module.get_global(symbol)
     result = function.args[0]
     for block in function.blocks:

@@ -22,9 +22,9 @@ OF_COMPILERS: Final = (errors.NumbaError, cuda_errors.NumbaError, NvvmError, Nvv
 
 @contextmanager
 def explained(function: Any, *, launches: bool = False) -> Generator[None]:
-    """What goes wrong while a kernel is compiled in the block is a NotCompilable.
+    """Turn errors from the compilation of a kernel in the block into NotCompilable.
 
-    launches: whether the kernel is run in the block, too, which may raise anything.
+    launches: whether the block also runs the kernel, which may raise anything.
     """
     try:
         yield

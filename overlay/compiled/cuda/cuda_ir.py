@@ -1,6 +1,6 @@
-"""numba's representation of a function as numba-cuda has it.
+"""Conversion of a function's IR from numba's classes to numba-cuda's.
 
-numba-cuda brings a copy of numba's compiler, with classes of its own of the same names.
+numba-cuda brings a copy of numba's compiler, whose classes have the same names.
 """
 
 from __future__ import annotations
@@ -15,18 +15,17 @@ from numba.cuda.core.bytecode import FunctionIdentity
 
 __all__ = ["in_cuda"]
 
-# Whose attribute ``value`` is of the program.
+# Classes whose attribute ``value`` is a value of the program.
 HOLDS_VALUE: Final = (core.Const, core.Global, core.FreeVar)
-# What computes nothing: without a use it is left out.
+# Classes without an effect: dropped if unused.
 MENTIONS: Final = (core.Global, core.FreeVar)
 
 
 def in_cuda(func_ir: Any, function: Any, of_program: Callable[[Any, Any], Any]) -> Any:
-    """numba's representation of a function, in which each call goes to what it enters, as
-    numba-cuda's.
+    """Convert numba's IR of a function whose calls are resolved to numba-cuda's.
 
-    function: what numba-cuda is to know it by. of_program: gives what stands there for a value
-    that the code mentions, and is told the line.
+    function: its identity to numba-cuda. of_program: maps a value in the code, and its line, to the
+    value on the GPU.
     """
     _leave_out_unused(func_ir)
     copy = _Copy(of_program)
@@ -45,7 +44,7 @@ def in_cuda(func_ir: Any, function: Any, of_program: Callable[[Any, Any], Any]) 
 
 
 def _leave_out_unused(func_ir: Any) -> None:
-    """Leave out what is mentioned and not used: what a call was resolved to stands beside it."""
+    """Remove unused values: callees that were replaced by their resolutions."""
     while True:
         used = {v.name for block in func_ir.blocks.values() for v in _read(block)}
         found = False
@@ -77,7 +76,7 @@ def _is_unused(statement: Any, used: set[str]) -> bool:
 
 
 class _Copy:
-    """Copies objects of numba's representation, each once, into numba-cuda's classes."""
+    """Copies objects of numba's IR, each once, into numba-cuda's classes."""
 
     def __init__(self, of_program: Callable[[Any, Any], Any]) -> None:
         self.of_program = of_program
@@ -98,7 +97,7 @@ class _Copy:
         known = self._made.get(id(value))
         if known is None:
             made = object.__new__(getattr(ir, kind.__name__))
-            known = self._made[id(value)] = value, made  # the first keeps its id in use
+            known = self._made[id(value)] = value, made  # keeps the original, and so its id
             for name, each in _attributes(value):
                 setattr(made, name, self._attribute(value, name, each))
         return known[1]

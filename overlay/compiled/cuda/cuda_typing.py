@@ -1,4 +1,4 @@
-"""How numba-cuda infers types: the target of the engine that code for a GPU is made for."""
+"""Type inference of numba-cuda: the engine's target for code on a GPU."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ __all__ = [
 ]
 
 Capability = tuple[int, int]
-# What numba-cuda's typing is asked by the engine and by numba's inference.
+# Methods of numba-cuda's typing context that the engine and numba's inference call.
 ASKED: Final = (
     "resolve_getattr",
     "resolve_setattr",
@@ -50,15 +50,15 @@ ASKED: Final = (
 
 
 class _Typing(TypingContext):
-    """numba-cuda's typing context, whose errors are numba's."""
+    """numba-cuda's typing context, whose errors are converted to numba's."""
 
     def __init__(self, typing: BaseContext) -> None:
-        vars(self).update(vars(typing))  # a world's typing takes the tables from here
+        vars(self).update(vars(typing))  # a world's typing copies the tables from here
         self._of_cuda = typing
 
 
 def _asking(name: str) -> Callable[..., Any]:
-    """A question to numba-cuda's typing, of which numba understands the errors."""
+    """A method that calls numba-cuda's typing and converts its errors to numba's."""
 
     def asked(self: _Typing, *args: Any, **kwargs: Any) -> Any:
         with ConfigStack().enter(_flags()), target_override("cuda"):
@@ -79,7 +79,7 @@ for _name in ASKED:
 
 
 def _flags() -> Any:
-    """What numba-cuda compiles with where it makes code only to know the type."""
+    """The flags of numba-cuda where it compiles only to infer a type."""
     flags = ConfigStack.top_or_none()
     if isinstance(flags, CUDAFlags):
         return flags
@@ -116,11 +116,11 @@ class _Cuda(Target):
 CUDA: Final = _Cuda()
 
 
-# ---- the GPU that code is made for --------------------------------------------------------
+# ---- the GPU that code is compiled for ----------------------------------------------------
 
 
 class _Device:
-    """What numba-cuda asks a GPU for while it compiles."""
+    """Stub of a GPU, with the attributes that numba-cuda reads during compilation."""
 
     def __init__(self, capability: Capability) -> None:
         self.compute_capability = capability
@@ -137,10 +137,10 @@ _present: Final = _Present()
 def as_compiler(
     capability: Capability, function: Any = None, kernel: Callable[[], Any] | None = None
 ) -> Generator[None]:
-    """What numba-cuda compiles in the block is for such GPUs, whichever is at hand, if any; where
-    it would compile ``function``, it takes what ``kernel`` gives.
+    """Compile for GPUs of this capability in the block, whichever GPU the machine has, if any.
+    Where numba-cuda would compile ``function``, it takes the result of ``kernel``.
 
-    numba's lock for compiling has to be held.
+    The caller holds numba's compiler lock.
     """
     module, device = cuda_dispatcher, _Device(capability)
     before = module.get_current_device, module.compile_cuda, _present.capability
@@ -159,12 +159,12 @@ def as_compiler(
 
 
 def capabilities() -> tuple[Capability, ...]:
-    """The compute capabilities that code can be made for."""
+    """The compute capabilities that code can be compiled for."""
     return tuple(nvrtc.get_supported_ccs())
 
 
 def capability_at_hand() -> Capability | None:
-    """That of the GPU that numba-cuda would launch a kernel on."""
+    """The compute capability of the GPU that numba-cuda would launch a kernel on, or None."""
     return tuple(cuda.get_current_device().compute_capability) if cuda.is_available() else None
 
 

@@ -1,4 +1,4 @@
-"""What there is to make kernels with: numba-cuda, or numba's simulator of a GPU."""
+"""Availability of compilers for kernels: numba-cuda, or numba's GPU simulator."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ __all__ = ["cuda_target", "is_simulated"]
 
 
 def is_simulated() -> bool:
-    """Whether kernels are run by the interpreter: ``NUMBA_ENABLE_CUDASIM=1``."""
+    """Whether the interpreter runs kernels: ``NUMBA_ENABLE_CUDASIM=1``."""
     return bool(config.ENABLE_CUDASIM)
 
 
 def cuda_target() -> Target:
-    """The target of the engine that kernels are made for. Raises NotCompilable without a
-    numba-cuda of which the internals are known."""
+    """The engine's target for kernels. Raises NotCompilable unless numba-cuda is installed in a
+    version whose internals are known."""
     try:
         from overlay.compiled.cuda.cuda_typing import CUDA
     except (ImportError, AttributeError) as error:

@@ -1,4 +1,4 @@
-"""What numba-cuda makes of ``overlay.kernels.local_array``: its own local arrays."""
+"""``overlay.kernels.local_array`` in numba-cuda: its own local arrays."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ FLOAT: Final = types.NumberClass(types.float64)
 
 
 class _LocalArray(Cuda_array_decl):
-    """The type of a call, by that of one of ``cuda.local.array``."""
+    """Typing of a call, from that of ``cuda.local.array``."""
 
     key = local_array
 
@@ -31,7 +31,7 @@ class _LocalArray(Cuda_array_decl):
 
 
 def register_local_arrays() -> None:
-    """Tell numba-cuda of the function."""
+    """Register the function with numba-cuda."""
     register_global(local_array)(_LocalArray)
     for shape, make in (
         (types.IntegerLiteral, cuda_local_array_integer),

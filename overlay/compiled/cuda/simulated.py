@@ -1,4 +1,4 @@
-"""Kernels run by the interpreter, in numba's simulator of a GPU."""
+"""Kernels run by the interpreter, in numba's GPU simulator."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ _MADE = threading.Lock()
 
 
 def simulated(context: Context, function: Any) -> Any:
-    """The simulator's kernel in which each thread runs a function in a context."""
+    """A kernel of the simulator in which each thread runs a function in a context."""
     function = getattr(function, "py_func", function)
-    # In cells: the kernel gets the function's globals, which are not these.
+    # In closure cells: the kernel gets the function's globals instead of these.
     launch, agree = _get_kernel_context, _agree_on_shared_memory
 
     def run(*args: Any) -> None:
@@ -34,24 +34,24 @@ def simulated(context: Context, function: Any) -> Any:
 
 
 def _among_names_of(function: Any, run: Callable[..., None]) -> Any:
-    """The same function, of which the simulator takes the names of another for its own: there it
-    puts itself in place of ``numba.cuda``."""
+    """A copy of ``run`` with the globals of another function, in which the simulator replaces
+    ``numba.cuda`` by itself."""
     names = getattr(function, "__globals__", run.__globals__)
     code, cells = run.__code__, run.__closure__
     return python_types.FunctionType(code, names, run.__name__, None, cells)
 
 
 class _SharedArrays(FakeCUDAShared):
-    """Shared memory of which each array is made once.
+    """Shared memory that makes each array once.
 
     The simulator's own looks an array up and then makes it, which two threads of a block may do at
     the same time; each of them then waits for values that the other writes elsewhere.
     """
 
     def array(self, *asked: Any, **named: Any) -> Any:
-        """The array of the caller's line; of size 0, the memory that the launch asks for.
+        """The array of the caller's line; for size 0, the memory that the launch reserves.
 
-        Arguments are handed on as they are: numba's own simulator knows no alignment, that of
+        Arguments are forwarded unchanged: numba's own simulator knows no alignment, that of
         numba-cuda does.
         """
         if named.get("shape", asked[0] if asked else None) == 0:
@@ -60,13 +60,14 @@ class _SharedArrays(FakeCUDAShared):
         line = (caller.f_code.co_filename, caller.f_lineno)
         with _MADE:
             if line not in self._allocations:
-                # By another's empty memory, as it takes its own caller, this line, for the key.
+                # Made by a separate empty memory, as ``array`` takes its caller, this line, for the
+                # key.
                 self._allocations[line] = FakeCUDAShared(0).array(*asked, **named)
             return self._allocations[line]
 
 
 def _agree_on_shared_memory(launch: Any) -> None:
-    """Gives a launch shared memory that its threads agree on."""
+    """Give a launch shared memory that its threads agree on."""
     with _MADE:
         if not isinstance(launch.shared, _SharedArrays):
             launch._shared = _SharedArrays(launch.shared._dynshared_size)

@@ -1,39 +1,39 @@
-"""The adapter of numba: all that knows its internals.
+"""The adapter to numba: the only code that knows its internals.
 
-How a function is compiled in a world:
+Compilation of a function in a world:
 
-    ``python_entries``     functions that ``Context.jit`` gives, called from Python
-    ``guard``              guards, which compare words in front of compiled code
+    ``python_entries``     functions from ``Context.jit``, called from Python
+    ``guard``              guards, which compare words before compiled code runs
     ``callers``            plain ``@njit`` functions that call an entry
     ``dispatchers``        ``InnerDispatcher``, which compiles one function in one world
     ``interfaces``         parameters, defaults and declared signatures of functions
-    ``first_class``        functions told by their signature alone
+    ``first_class``        functions of which only the signature is known
     ``held_bodies``        ``@overload``, jitclasses, kernels and object-mode blocks
-    ``shared_definitions`` what numba keeps of code that serves in several worlds
+    ``shared_definitions`` numba's definitions of code that several worlds share
 
 Types and passes:
 
-    ``numba_types``        types that stand for targets, and what numba knows of a value
+    ``numba_types``        types that represent targets, and numba's knowledge of a value
     ``numba_typing``       the typing context of a world
     ``pipeline``           the passes of a world
-    ``bind_pass``          *Bind*: stand-ins in place of callables, before types are known
-    ``folding``            constants that contexts bring
-    ``resolve_pass``       *Resolve*: each call goes to what it enters, once types are known
-    ``ir_edits``           edits of numba's representation, which keep its types known
-    ``exception_chains``   the calls that an exception comes out of
+    ``bind_pass``          *Bind*: stand-ins replace callables, before types are known
+    ``folding``            constants that come from contexts
+    ``resolve_pass``       *Resolve*: resolutions replace calls, once types are known
+    ``ir_edits``           edits of numba's IR, which keep its types known
+    ``exception_chains``   the calls that an exception leaves
 
 Contexts in compiled code:
 
-    ``context_values``     contexts that are known when code is compiled
+    ``context_values``     contexts that are known at compile time
     ``context_state``      the state of a context
-    ``made_contexts``      contexts and plugins that only the running program knows
+    ``made_contexts``      contexts and plugins that are known only at run time
     ``joined_contexts``    ``outer | inner`` of these
     ``barrier_calls``      calls in these, through a barrier
     ``variants``           the functions that are compiled for a barrier, and their result type
-    ``memory_words``       values as words, by which they are told apart
+    ``memory_words``       values as words, by which they are compared
     ``lookup``             the table of variants by words
 
-Where plugins take part:
+Stages of plugins:
 
     ``stages``             the stages, and their places among the passes
     ``hooks``              the IR that hooks are given, its analysis, and their errors

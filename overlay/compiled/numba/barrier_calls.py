@@ -1,7 +1,7 @@
-"""Calls through a barrier in compiled code: their types, and the code that finds a variant.
+"""Calls through a barrier in compiled code: their types, and the lookup of a variant.
 
-A barrier is entered as a value of a type of its own, so that the call is one of numba's like any
-other: the values of arguments are converted to what the variants take, and exceptions propagate.
+A barrier is entered as a value of its own type, so that numba treats the call like any other:
+arguments are converted to the variants' types, and exceptions propagate.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class BarrierType(WeakType, types.Opaque):
 
 
 class KnownBarrier(StandIn):
-    """Stands for a barrier."""
+    """Stand-in for a barrier."""
 
     def __init__(self, barrier: Barrier) -> None:
         self.barrier = barrier
@@ -62,7 +62,7 @@ class KnownBarrier(StandIn):
 
 
 class Crosses(types.Callable, types.Opaque):
-    """The type of what enters a barrier: called with it, a context, and the arguments."""
+    """The type of the callable that enters a barrier, with it, a context, and the arguments."""
 
     def __init__(self) -> None:
         super().__init__("crosses")
@@ -87,7 +87,7 @@ register_model(Crosses)(models.OpaqueModel)
 
 
 class Barriers:
-    """The barriers that calls in code of one world go through."""
+    """The barriers in code of one world."""
 
     def __init__(self, world: World) -> None:
         self.world = world
@@ -100,8 +100,8 @@ class Barriers:
         *,
         dropped: int,
     ) -> Signature:
-        """The signature of a call ``context(f, ...)`` or ``recurse(context, f, ...)``, of which the
-        function is the last of the first ``dropped`` arguments."""
+        """The signature of a call ``context(f, ...)`` or ``recurse(context, f, ...)``; the function
+        is the last of the first ``dropped`` arguments."""
         if len(args) < dropped:
             raise refused(self.world, failures.entered_without_function())
         function, rest = args[dropped - 1], args[dropped:]
@@ -172,11 +172,11 @@ class Barriers:
         return found
 
 
-# ---- code ---------------------------------------------------------------------------------
+# ---- code generation ----------------------------------------------------------------------
 
 
 def _crossing() -> None:
-    """The key of the implementation."""
+    """Key of the implementation."""
 
 
 @lower_builtin(_crossing, types.VarArg(types.Any))
@@ -185,7 +185,7 @@ def _cross(context: Any, builder: Any, sig: Any, args: Any, loc: Any = None) -> 
 
 
 def place_of(target: Any) -> TracePlace:
-    """Where a target's body begins; of what has none, nowhere."""
+    """The start of a target's body; for a target without a body, a place in no file."""
     function = getattr(target, "py_func", target)
     return (
         TracePlace.of(function) if has_code(function) else TracePlace(name_of(target), "<none>", 0)
@@ -193,7 +193,7 @@ def place_of(target: Any) -> TracePlace:
 
 
 class _Crossing:
-    """Writes the code of one call."""
+    """Generates the code of one call."""
 
     def __init__(self, context: Any, builder: Any, sig: Any, args: Any, loc: Any) -> None:
         self.context = context
@@ -234,7 +234,7 @@ class _Crossing:
         return builder.load(result)
 
     def _call(self, function: Any) -> Any:
-        """Call a variant: as numba's own ``user_function``."""
+        """Call a variant, like numba's own ``user_function``."""
         context, builder, returned = self.context, self.builder, self.sig.return_type
         kind = context.call_conv.get_function_type(returned, self.types)
         pointer = builder.inttoptr(function, kind.as_pointer())
@@ -247,10 +247,10 @@ class _Crossing:
         value = fix_returning_optional(context, builder, self.sig, status, value)
         return impl_ret_new_ref(context, builder, returned, value)
 
-    # ---- asking Python ----
+    # ---- calls to Python ----
 
     def _ask(self, given: Sequence[Any], function: Any, result: Any, end: Any) -> None:
-        """Have Python find the variant, or run the call."""
+        """Call Python to find the variant, or to run the call."""
         builder, pyapi = self.builder, self.pyapi
         place = cgutils.alloca_once(builder, WORD, max(len(given), 1))
         for index, word in enumerate(given):
@@ -293,7 +293,7 @@ class _Crossing:
 
     def _call_python(self, function: Any, objects: list[Any], gil: Any) -> Any:
         """The result of a Python callable, which the barrier keeps alive."""
-        # which tells numba that the code is for this process only
+        # this tells numba that the code is for this process only
         callee = self.context.add_dynamic_addr(self.builder, id(function), "barrier")
         callee = self.builder.bitcast(callee, self.pyapi.pyobj)
         found = self.pyapi.call_function_objargs(callee, objects)
@@ -304,7 +304,7 @@ class _Crossing:
         return found
 
     def _raise(self, gil: Any) -> None:
-        """Raise the exception that Python has raised, in compiled code."""
+        """Raise in compiled code the exception that Python has raised."""
         self.pyapi.err_clear()
         self.pyapi.gil_release(gil)
         note_call(self.context, self.builder, None, function_compiled(), self.loc, self.callee)

@@ -1,10 +1,10 @@
 """*Bind*: the pass that runs before types are known.
 
-It puts what stands for a target in place of the callable that the program mentions, before numba
-looks for calls that it knows. The calls are settled by *Resolve*, in ``resolve_pass``.
+It replaces callables of the program by stand-ins for targets, before numba looks for calls that it
+knows. *Resolve*, in ``resolve_pass``, settles the calls.
 
-numba makes one tuple of all arguments of ``f(a, *rest)``. What is named in the call is taken out
-of it first: a function in a tuple is one of which numba may not know that it is called.
+numba packs all arguments of ``f(a, *rest)`` into one tuple. Arguments named in the call are
+unpacked first: numba may not know that a function in a tuple is called.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Bind", "BindInlined"]
 
-# Operators that numba writes for an instruction have an operand of such a name.
+# Parts of the operands' names in operations that numba generates for an instruction.
 IMPLICIT_OPERANDS: Final = {
     "binop": ("build_string", "format_value", "format_simple", "list_extend"),
     "unary": ("contains_op",),
@@ -59,15 +59,15 @@ TEST_OF_BRANCH: Final = re.compile(r"\$?bool\d+(\.\d+)?")
 ATTRIBUTE_OF_DISPLAY: Final = re.compile(
     r"(?:^\$|_v)\d+(?:list_append|list_extend|set_add|set_update)[._]\d+"
 )
-# The operators of which the language turns the result into a bool.
+# Operators whose results the language converts to bool.
 GIVES_BOOL: Final = (operator.contains, operator.not_)
-# The operators that numba writes by itself.
+# Operators that numba generates.
 WRITTEN_FOR: Final = (operator.add, *GIVES_BOOL)
 
 
 @register_pass(mutates_CFG=False, analysis_only=False)
 class Bind(FunctionPass):
-    """Put what stands for a target in place of each callable that is mentioned."""
+    """Replace each callable in the code by its stand-in."""
 
     _name = "overlay_bind"
 
@@ -89,13 +89,14 @@ class Bind(FunctionPass):
 
 @register_pass(mutates_CFG=False, analysis_only=False)
 class BindInlined(Bind):
-    """The same for what numba has inlined since, and for closures that it made functions of."""
+    """Run *Bind* on code that numba has inlined since, and on closures that it made functions
+    of."""
 
     _name = "overlay_bind_inlined"
 
 
 class _Binding:
-    """Rewrites statements of which no types are known."""
+    """Rewrites statements before types are known."""
 
     def __init__(self, state: Any) -> None:
         self.world: World = state.pipeline.world
@@ -144,7 +145,7 @@ class _Binding:
         if not callable(value) or _is_implicit_call(assign.target.name, value):
             return
         if is_dispatcher(value) and value.py_func.__code__ in self.nested:
-            stand_in = self.world.dispatcher(value, self.body)  # call_next is ours in a closure
+            stand_in = self.world.dispatcher(value, self.body)  # for the method's call_next
         elif value is np.array and self._counts():
             stand_in = Native(value)  # else numba counts with + in np.array([... for ... in ...])
         else:
@@ -158,7 +159,8 @@ class _Binding:
             self._replace(assign, f"overlay.{name}", stand_in)
 
     def _counts(self) -> bool:
-        """Whether numba would have an overlay count the items of an array that it builds."""
+        """Whether numba would count the items of an array that it builds through an overlaid
+        operator."""
         operators = operator.add, operator.sub, operator.setitem
         return any(list(map(self.world.overlays, operators)))
 
@@ -171,9 +173,7 @@ class _Binding:
         found = guard(self._of_owner, expr)
         if found is None:
             return
-        if isinstance(
-            self._definition(expr), KnownStandIn
-        ):  # a class, of which numba knows nothing
+        if isinstance(self._definition(expr), KnownStandIn):  # a class that numba does not know
             redefine(self.func_ir, assign, ir.Global(expr.attr, found[0], assign.loc))
         self._mentioned(assign, found[0], expr.attr)
 
@@ -182,8 +182,8 @@ class _Binding:
         return owner.value if isinstance(owner, (ir.Global, ir.FreeVar)) else None
 
     def _of_owner(self, expr: Any) -> tuple[Any]:
-        """The value of ``module.name``, or of ``Class.name`` where that is a function that takes
-        no class, in a tuple."""
+        """The value of ``module.name``, or of ``Class.name`` where that is a function without a
+        class parameter, in a tuple."""
         owner = get_definition(self.func_ir, expr.value)
         if isinstance(owner, (ir.Global, ir.FreeVar)):
             holder = owner.value.value if isinstance(owner.value, KnownStandIn) else owner.value
@@ -199,8 +199,8 @@ class _Binding:
         return (getattr(holder, expr.attr),)
 
     def _operator(self, assign: Any, expr: Any) -> list[Any]:
-        """Leave to numba what it wrote for an instruction: unpacking, the pieces of an f-string,
-        ``(*a, *b)``, the ``not`` of ``not in``."""
+        """Exempt operations that numba generated for an instruction from overlays: unpacking, the
+        pieces of an f-string, ``(*a, *b)``, the ``not`` of ``not in``."""
         if expr.op == "static_getitem" and expr.index_var is None:
             if self.world.overlays(operator.getitem):
                 expr.index = Unpacked(expr.index)
@@ -246,7 +246,7 @@ _numbers = itertools.count(1)
 
 
 def take_out(func_ir: Any) -> None:
-    """Give the first arguments of calls by position where the call names them."""
+    """Pass the first arguments of calls by position where the call names them."""
     unused: set[str] = set()
     for block in func_ir.blocks.values():
         block.body = [new for old in block.body for new in _taken_out(func_ir, old, unused)]
@@ -260,7 +260,7 @@ def _target(statement: Any) -> str | None:
 
 
 def _taken_out(func_ir: Any, statement: Any, unused: set[str]) -> list[Any]:
-    """A statement, or what becomes of it. unused: of tuples that no call asks for any more."""
+    """The replacement of a statement. unused: collects the names of tuples without a use."""
     call = getattr(statement, "value", None)
     if not (isinstance(call, ir.Expr) and call.op == "call" and call.vararg is not None):
         return [statement]
@@ -280,10 +280,10 @@ def _taken_out(func_ir: Any, statement: Any, unused: set[str]) -> list[Any]:
 
 
 def _parts(func_ir: Any, var: Any, tuples: set[str]) -> list[Any]:
-    """The expression of the first tuple of those of which a variable is the sum, which holds what
-    a call names, and the variables that are the others. tuples: takes the names of the sums."""
+    """The expression of the first tuple in the sum that a variable holds, with the arguments that a
+    call names, then the variables of the others. tuples: collects the names of the sums."""
     definitions = func_ir._definitions[var.name]
-    require(len(definitions) == 1 and var.name.startswith("$"))  # else the program may use it too
+    require(len(definitions) == 1 and var.name.startswith("$"))  # else the program may use it, too
     (found,) = definitions
     tuples.add(var.name)
     if isinstance(found, ir.Var):
@@ -293,7 +293,7 @@ def _parts(func_ir: Any, var: Any, tuples: set[str]) -> list[Any]:
         require(found.fn is operator.add and _is_written_by_numba(found))
         return [*_parts(func_ir, found.lhs, tuples), found.rhs]
     require(found.op == "build_tuple" and bool(found.items))
-    # a name that is bound again before the call would mean something else there
+    # a name that is rebound before the call would have another value there
     require(all(len(func_ir._definitions[item.name]) == 1 for item in found.items))
     return [found]
 
@@ -304,7 +304,7 @@ def _is_written_by_numba(add: Any) -> bool:
 
 
 def _sum(func_ir: Any, one: Any, other: Any, statement: Any) -> Any:
-    """The assignment of two tuples' sum to a variable."""
+    """An assignment of the sum of two tuples to a variable."""
     scope, loc = statement.target.scope, statement.loc
     target = ir.Var(scope, f"$overlay_list_extend.{next(_numbers)}", loc)
     value = ir.Expr.binop(operator.add, one, other, loc)

@@ -1,4 +1,5 @@
-"""Plain ``@njit`` functions that call into a context: they hold its code, and have to let it go."""
+"""Plain ``@njit`` functions that call into a context: they contain its code, and have to drop
+it."""
 
 from __future__ import annotations
 
@@ -19,24 +20,24 @@ if TYPE_CHECKING:
 
 __all__ = ["call_expected", "renew_callers", "retire_callers"]
 
-# The entries that numba has compiled calls of.
+# The entries to which numba has compiled calls.
 _called: weakref.WeakSet[EntryDispatcher] = weakref.WeakSet()
-# What stands in front of the compiled code of a caller.
+# The guards of a caller's compiled code.
 _guards: weakref.WeakKeyDictionary[Any, dict[Any, Guard]] = weakref.WeakKeyDictionary()
 
-# Those that have one.
+# The callers with a guard.
 _watched: weakref.WeakSet[_Watched] = weakref.WeakSet()
 
 
 def call_expected(entry: EntryDispatcher) -> None:
-    """numba compiles a call of an entry, in a function that is not known yet."""
+    """Note that numba compiles a call of an entry, in a function that is not known yet."""
     if not _called:
         event.register("numba:compile", _Compiled())
     _called.add(entry)
 
 
 def retire_callers(retired: Iterable[Any]) -> list[Any]:
-    """Make plain ``@njit`` functions that call retired code compile anew; returns their code."""
+    """Make plain ``@njit`` functions that call retired code compile again; return their code."""
     past = {id(code.library) for code in retired if hasattr(code, "library")}
     found: list[Any] = []
     for caller in _plain_functions() if past else ():
@@ -64,14 +65,14 @@ def _links(library: Any, past: set[int]) -> bool:
 
 
 def renew_callers(entry: EntryDispatcher) -> None:
-    """Have plain functions that call an entry compare what it compares by now."""
+    """Make plain functions that call an entry compare the words that it compares now."""
     for watched in list(_watched):
         if entry.engine in watched.engines:
             watched.renew()
 
 
 class _Compiled(event.Listener):
-    """Hears of every function that numba has compiled."""
+    """Listener to numba's compilations of functions."""
 
     def on_start(self, event: Any) -> None:
         pass
@@ -87,7 +88,7 @@ class _Compiled(event.Listener):
 
 
 def _put_in_front(caller: Any) -> None:
-    """Have Python call the guards of a caller, where its codes have one."""
+    """Install the guards of a caller for calls from Python, where its codes have any."""
     guards = _guards[caller]
     caller._clear()
     for args, code in caller.overloads.items():
@@ -101,7 +102,7 @@ def _calls(code: Any, entry: EntryDispatcher) -> bool:
 
 
 class _Watched:
-    """A plain function with a guard in front of it, as an entry has one."""
+    """A plain function with a guard, like that of an entry."""
 
     def __init__(self, caller: Any, code: Any, entries: list[EntryDispatcher]) -> None:
         self.caller = weakref.ref(caller)

@@ -1,7 +1,7 @@
-"""``current_context().state`` in compiled code: one value, held in memory that code loads it from.
+"""``current_context().state`` in compiled code: one value in memory from which the code loads it.
 
-Compiled code that reads the state has the address of that memory in it, so it belongs to one
-state and cannot be kept on disk.
+Compiled code that reads the state contains the address of that memory, so it belongs to one state
+and cannot be stored on disk.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from overlay.compiled.numba.numba_types import Native, StandIn, Type
 
 __all__ = ["Box", "is_of_state"]
 
-# numba copies these into compiled code and back: what one call changes, others would not see
+# numba copies these into compiled code and back: changes by one call would be lost to others
 COPIED: Final = (types.List, types.Set)
 
 
 class Box(StandIn):
-    """A value that compiled code loads, and all of it shares with Python.
+    """A value that compiled code loads from memory and shares with Python.
 
     Raises NotCompilable for a value that numba cannot hold, or would copy.
     """
@@ -65,7 +65,7 @@ def _release(release: Any, memory: Any) -> None:
 
 
 def _accessors(ty: Type, address: int) -> tuple[Any, Any, Any]:
-    """Functions that put a value into memory, let it go, and read it (the last for compiled code
+    """Functions that store a value in memory, release it, and load it (the last for compiled code
     alone)."""
 
     def pointer(context: Any) -> Any:
@@ -99,7 +99,7 @@ def _accessors(ty: Type, address: int) -> tuple[Any, Any, Any]:
 
         return ty(), generate
 
-    # at once: a collection may let go in the middle of compiling something for another target
+    # compiled now: a collection may release in the middle of a compilation for another target
     release = njit(lambda: let_go())
     release.compile(())
     return njit(lambda value: put(value)), release, load

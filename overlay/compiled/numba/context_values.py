@@ -1,7 +1,7 @@
-"""Contexts in compiled code: the one in force, others that are entered, and what they hold.
+"""Contexts in compiled code: the one in force, others that are entered, and their contents.
 
-A context is known when code is compiled, so its type says which one it is: to call it is to call
-a function of another world, and its metadata are constants.
+A context is known at compile time, and its type identifies it: a call of it is a call of a function
+in another world, and its metadata are constants.
 """
 
 from __future__ import annotations
@@ -69,8 +69,8 @@ __all__ = [
 
 
 class MakesBaseType(WeakType, CalledAtOnce, types.Opaque):
-    """The type of ``nonoverlay`` itself: called with a function, it gives what that is without
-    overlays, in ``bare``."""
+    """The type of ``nonoverlay`` itself: a call with a function returns it without overlays, in
+    ``bare``."""
 
     def __init__(self, bare: World) -> None:
         self._store_object(bare)
@@ -80,13 +80,13 @@ class MakesBaseType(WeakType, CalledAtOnce, types.Opaque):
         (function,) = args
         bare: World = self._get_object()
         found = function_in(bare, function)
-        if isinstance(found, types.Function):  # which would be any world's where it is handed on
+        if isinstance(found, types.Function):  # belongs to any world it is passed to
             found = bare.stand_ins.callee(value_of(function), is_base=True)._numba_type_
         return signature(found, function)
 
 
 class MakesBase(StandIn):
-    """Stands for ``nonoverlay`` in compiled code."""
+    """Stand-in for ``nonoverlay`` in compiled code."""
 
     def __init__(self, bare: World) -> None:
         self._numba_type_ = MakesBaseType(bare)
@@ -99,14 +99,14 @@ class MakesBase(StandIn):
 
 
 class Enters(CalledAtOnce, types.Opaque):
-    """What is called with a function, and calls that in another world."""
+    """The type of a callable that calls its function argument in another world."""
 
-    # how many arguments stand before those of the function, itself counted
+    # the number of arguments before those of the function, itself included
     dropped = 1
 
     @abstractmethod
     def entered(self, world: World, args: Sequence[Type]) -> Type:
-        """What stands in the other world for the function among the arguments of this call."""
+        """The type in the other world of the function among the arguments of this call."""
 
     @abstractmethod
     def world_inside(self, world: World, args: Sequence[Type]) -> World:
@@ -136,7 +136,7 @@ class ContextType(WeakType, Enters):
         return self._get_object()
 
     def world_inside(self, world: World, args: Sequence[Type] = ()) -> World:
-        """This context entered by code of a world."""
+        """The world of this context, entered by code of another world."""
         compiled = frame()
         if compiled is not None:
             compiled.needs_context()
@@ -149,7 +149,7 @@ class ContextType(WeakType, Enters):
 
 
 class KnownContext(StandIn):
-    """Stands for a context."""
+    """Stand-in for a context."""
 
     def __init__(self, engine: CompiledContext) -> None:
         self.engine = engine
@@ -188,7 +188,7 @@ class RecursesType(Enters):
 
 
 class Recurses(StandIn):
-    """Stands for ``recurse`` in compiled code."""
+    """Stand-in for ``recurse`` in compiled code."""
 
     _numba_type_ = RecursesType()
 
@@ -197,7 +197,7 @@ class Recurses(StandIn):
 
 
 def value_of(function: Type) -> Any | None:
-    """The callable of the program of which this is the type, or None for one that has none."""
+    """The callable of the program that a type represents, or None."""
     if isinstance(function, CalleeType):
         return None if function.callee.after else function.callee.target
     if isinstance(function, types.RecursiveCall):
@@ -210,7 +210,7 @@ def value_of(function: Type) -> Any | None:
 
 
 def function_in(world: World, function: Type) -> Type:
-    """The type of the same function where code of ``world`` mentions it."""
+    """The type of a function where code of ``world`` names it."""
     value = value_of(function)
     if value is None:
         return function
@@ -225,14 +225,15 @@ def function_in(world: World, function: Type) -> Type:
 
 
 def handed_to(world: World, argument: Type, caller: World) -> Type:
-    """The type of an argument that code of ``world`` is given by code of ``caller``: a function
-    is called there as if that code mentioned it."""
+    """The type of an argument passed from code of ``caller`` to code of ``world``: a function is
+    called as if the code of ``world`` named it."""
     functions = (CalleeType, types.Dispatcher, types.Function)
     return function_handed(world, argument, caller) if isinstance(argument, functions) else argument
 
 
 def function_handed(world: World, function: Type, caller: World) -> Type:
-    """The same for a function; one of a context of its own is called in that."""
+    """The type of a function passed from code of ``caller`` to code of ``world``; one bound to a
+    context is called in that."""
     if isinstance(function, CalleeType) and function.callee.context is not None:
         callee = function.callee
         return world.stand_ins.in_context(
@@ -247,7 +248,7 @@ def function_handed(world: World, function: Type, caller: World) -> Type:
 
 
 def _world_of(function: Type) -> World | None:
-    """The world in which code of a function is compiled, where it is one of the program's."""
+    """The world that compiles a function of the program; None for other functions."""
     if isinstance(function, CalleeType):
         return function.callee.world
     if isinstance(function, types.RecursiveCall):
@@ -256,11 +257,11 @@ def _world_of(function: Type) -> World | None:
     return getattr(dispatcher, "world", None)
 
 
-# ---- what a context holds -----------------------------------------------------------------
+# ---- attributes of a context --------------------------------------------------------------
 
 
 class ReadsContextType(CalledAtOnce, types.Opaque):
-    """The type of ``current_context`` itself, of which calls are constants."""
+    """The type of ``current_context`` itself, whose calls are constants."""
 
     def __init__(self) -> None:
         super().__init__("current_context")
@@ -270,7 +271,7 @@ class ReadsContextType(CalledAtOnce, types.Opaque):
 
 
 class ReadsContext(StandIn):
-    """Stands for ``current_context`` in compiled code."""
+    """Stand-in for ``current_context`` in compiled code."""
 
     _numba_type_ = ReadsContextType()
 
@@ -279,7 +280,7 @@ class ReadsContext(StandIn):
 
 
 class ReplacesType(WeakType, CalledAtOnce, types.Opaque):
-    """The type of ``context.replace``, for calls with what only the running program knows."""
+    """The type of ``context.replace``, for calls with values known only at run time."""
 
     def __init__(self, engine: CompiledContext) -> None:
         self._store_object(engine)
@@ -291,14 +292,14 @@ class ReplacesType(WeakType, CalledAtOnce, types.Opaque):
 
 
 class Replaces(StandIn):
-    """Stands for ``context.replace``."""
+    """Stand-in for ``context.replace``."""
 
     def __init__(self, engine: CompiledContext) -> None:
         self._numba_type_ = ReplacesType(engine)
 
 
 class ReplacesMadeType(CalledAtOnce):
-    """The type of ``context.replace``, where the context is made when the program runs."""
+    """The type of ``context.replace`` of a context that is made at run time."""
 
     def __init__(self, made: MadeContextType) -> None:
         self.made = made
@@ -320,7 +321,7 @@ class _ReplacesMadeModel(models.StructModel):
 
 
 class KnownType(types.Opaque):
-    """The type of one value that compiled code cannot hold, and of which it reads attributes."""
+    """The type of one value that compiled code cannot hold, but whose attributes it can read."""
 
     def __init__(self, value: Any) -> None:
         self.value = value
@@ -333,21 +334,21 @@ class KnownType(types.Opaque):
 
 
 class PluginClassType(CalledAtOnce, KnownType):
-    """The type of one class of plugins, called with what only the running program knows."""
+    """The type of one class of plugins, called with values known only at run time."""
 
     def get_call_type(self, context: Any, args: Sequence[Type], kws: Mapping[str, Type]) -> Any:
         return made_plugin(self.value, args, kws)
 
 
 class ClassType(CalledAtOnce, KnownType):
-    """The type of a class that numba knows nothing of, and whose static methods are called."""
+    """The type of a class that numba does not know, and whose static methods can be called."""
 
     def get_call_type(self, context: Any, args: Sequence[Type], kws: Mapping[str, Type]) -> Any:
         raise refused(context.world, failures.makes_instance(self.value))
 
 
 class KnownStandIn(StandIn):
-    """Stands for a constant that numba has no type for."""
+    """Stand-in for a constant that numba has no type for."""
 
     def __init__(self, value: Any) -> None:
         self.value = value
@@ -360,7 +361,7 @@ class KnownStandIn(StandIn):
 
 
 def constant(world: World, value: Any) -> Any:
-    """What compiled code holds for something that is known when it is compiled."""
+    """The representation in compiled code of a value known at compile time."""
     if hasattr(value, "_numba_type_"):
         return value
     if is_held(value):
@@ -372,7 +373,7 @@ def constant(world: World, value: Any) -> Any:
 
 
 def metadata_of(engine: CompiledContext) -> Any:
-    """The metadata of a context, for the code that is being compiled."""
+    """The metadata of a context, recorded as a dependency of the code being compiled."""
     compiled = frame()
     if compiled is not None:
         compiled.reads_metadata(engine)
@@ -380,7 +381,7 @@ def metadata_of(engine: CompiledContext) -> Any:
 
 
 def state_of(engine: CompiledContext) -> Any:
-    """The box that holds the state of a context, or None, for the code that is being compiled.
+    """The box of a context's state, or None, recorded as a dependency of the code being compiled.
 
     Raises NotCompilable where numba cannot hold it.
     """
@@ -393,8 +394,8 @@ def state_of(engine: CompiledContext) -> Any:
 
 
 def attribute_of(world: World, ty: Type, name: str) -> Any:
-    """What stands for an attribute of a context or of a constant: a constant, or the box that
-    holds the state. An AttributeError where there is no such attribute."""
+    """The representation of an attribute of a context or a constant: a constant, or the box of the
+    state. An AttributeError where there is no such attribute."""
     if isinstance(ty, KnownType):
         return constant(world, getattr(ty.value, name))
     if name == "metadata":

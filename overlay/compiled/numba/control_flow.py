@@ -1,4 +1,4 @@
-"""numba's control flow of a function that is being compiled, as analyses see it."""
+"""Control flow of a function being compiled, converted from numba's IR for analyses."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ __all__ = ["body_in"]
 
 
 def body_in(func_ir: Any, function: Any, of_program: Callable[[Any], Any], typemap: Any) -> Body:
-    """The body that numba has of a function.
+    """Convert numba's IR of a function to a body.
 
-    of_program: what a constant of it stands for. typemap: the types of its variables, or None.
-    An exception in it leaves the function, as far as the body says; the ways into its handlers
+    of_program: maps a constant of it to a value of the program. typemap: the types of its
+    variables, or None. In the body an exception leaves the function; the entries to its handlers
     are branches there.
     """
     lowering = _Lowering(of_program, typemap or {})
@@ -48,7 +48,7 @@ def _parameters(func_ir: Any) -> tuple[str, ...]:
 
 
 class _Lowering:
-    """Turns numba's statements into those that analyses know."""
+    """Converts numba's statements to those of analyses."""
 
     def __init__(self, of_program: Callable[[Any], Any], typemap: dict[str, Any]) -> None:
         self.of_program = of_program
@@ -88,7 +88,7 @@ class _Lowering:
         return [Apply(target, None, (), (), where)]
 
     def _copy(self, target: str, source: str, where: str) -> Statement:
-        """``target = source``, which may make a float of an integer."""
+        """``target = source``, which may convert an integer to a float."""
         converts = isinstance(self.typemap.get(target), types.Float) and not isinstance(
             self.typemap.get(source), types.Float
         )
@@ -124,7 +124,7 @@ def _end(last: Any) -> Branch | Return:
 
 
 def _called(value: Any) -> tuple[Any, list[Any]]:
-    """The function that an expression stands for, and its operands."""
+    """The function that an expression applies, and its operands."""
     if value.op in ("binop", "inplace_binop"):
         return value.fn, [value.lhs, value.rhs]
     if value.op == "unary":

@@ -1,4 +1,4 @@
-"""What compiles a function of the program in a world."""
+"""Dispatchers that compile functions of the program in a world."""
 
 from __future__ import annotations
 
@@ -58,13 +58,13 @@ __all__ = [
 ]
 
 
-# Of a compile result of a world that makes no code: the representation of the function there, and
-# the types to which variables were converted.
+# Metadata key of a compile result in a world that generates no code: the function's IR, and the
+# types to which variables were converted.
 RESOLVED: Final = "overlay.resolved"
 
 
 class _Descriptor(TargetDescriptor):
-    """A world's typing before numba's own code generation."""
+    """Target descriptor with a world's typing and numba's own code generation."""
 
     options = cpu_target.options
 
@@ -82,19 +82,20 @@ class _Descriptor(TargetDescriptor):
 
 
 def innermost() -> InnerDispatcher:
-    """The function that is being compiled, and waits for no other to be."""
+    """The innermost function being compiled."""
     return frames()[-1].holder
 
 
 def function_compiled() -> TracePlace | None:
-    """The function of the program of which code is being made."""
+    """The first line of the function of the program being compiled."""
     return TracePlace.of(innermost().original) if frames() else None
 
 
 class InnerDispatcher(Holder, Dispatcher):
     """Compiles one function of the program in one world.
 
-    body: what ``call_next`` means in it. is_entry: whether Python calls the compiled code.
+    body: the position of a method's body in its chain, for ``call_next``. is_entry: whether Python
+    calls the compiled code.
     """
 
     def __init__(
@@ -108,12 +109,12 @@ class InnerDispatcher(Holder, Dispatcher):
     ) -> None:
         self.targetdescr = _Descriptor(world.typing)
         own = {**options, "nopython": True}
-        # where there are plugins, they are asked before a body takes the place of a call
+        # plugins decide first whether a body replaces a call
         self.inlined = bool(world.plugins) and own.pop("inline", None) == "always"
         self.native: InnerDispatcher | None = None  # of a plugin that shares its code
-        self.marked: list[Any] = []  # calls of markers: what is called, for which types, and where
-        self.kept_calls: set[str] = set()  # names in LLVM of what is not to be inlined
-        self.kept_on_device: set[Any] = set()  # dispatchers and types, where there are no names yet
+        self.marked: list[Any] = []  # calls of markers: marker, types, and location
+        self.kept_calls: set[str] = set()  # names in LLVM of functions not to inline
+        self.kept_on_device: set[Any] = set()  # dispatchers and types of these, before names exist
         self.original = getattr(function, "py_func", function)
         declared = declared_by(function)
         variables = own.pop("locals", None) or declared.variables
@@ -137,7 +138,7 @@ class InnerDispatcher(Holder, Dispatcher):
         self.is_entry = is_entry
         self.recursive: dict[Any, Any] = {}
         self.enters_methods = body is not None
-        self.on_disk: set[Any] = set()  # the types for which the code is kept there
+        self.on_disk: set[Any] = set()  # the types whose code is stored on disk
         if not is_entry:
             self._compiler._customize_flags = _without_wrappers
 
@@ -167,7 +168,7 @@ class InnerDispatcher(Holder, Dispatcher):
         return function is self.py_func
 
     def _made(self, sig: Any, args: tuple[Type, ...], returned: Type | None) -> CompiledCode:
-        """The code of this function for some types, which numba makes."""
+        """Compile this function for some types with numba."""
         with compiling(self, args) as made:
             try:
                 self._read(made)
@@ -190,7 +191,7 @@ class InnerDispatcher(Holder, Dispatcher):
         made.has_read(reading)
         note_inlined(self.world, reading.values)
         if any(issubclass(type(value), (Holder, StandIn)) for value in reading.values):
-            made.is_private()  # it is of this world alone
+            made.is_private()  # it is valid in this world alone
 
     def _code(
         self, made: CompilingFrame, args: tuple[Type, ...], returned: Type | None
@@ -220,7 +221,7 @@ class InnerDispatcher(Holder, Dispatcher):
         readings: Iterable[FunctionReads],
         generated: Iterable[Generated],
     ) -> None:
-        """Have code that another process made, of the functions that were read so."""
+        """Install code from another process, of the functions in these readings."""
         self.enters_methods = self.enters_methods or enters_methods
         self.add_overload(result)
         basis = Basis.of_disk(readings, generated)
@@ -229,13 +230,13 @@ class InnerDispatcher(Holder, Dispatcher):
         self.on_disk.add(args)
 
     def _key(self, args: tuple[Type, ...], returned: Type | None) -> Hashable:
-        """What tells code of this function from other code of it, in whichever world."""
+        """Key that tells code of this function from other code of it, in any world."""
         given = tuple(map(self._neutral, args)), returned
         is_made = self.is_entry, self.world.enters_numba, self.own_options
         return given, self.key_of_body, is_made
 
     def _neutral(self, ty: Type) -> Any:
-        """A type, told from others in whichever world it is."""
+        """A type as a key that is equal in any world."""
         if isinstance(ty, types.BaseTuple):
             parts = tuple(map(self._neutral, ty.types))
             whole = type(ty), getattr(ty, "instance_class", None), parts
@@ -250,7 +251,7 @@ class InnerDispatcher(Holder, Dispatcher):
         return function.original, function.key_of_body, function.own_options, place
 
     def _found(self, args: tuple[Type, ...], returned: Type | None) -> CompiledCode | None:
-        """Code that was made in another world and serves here."""
+        """Find code that was made in another world and is valid here."""
         native = self.native
         if native is not None:
             return self.take_over(args, native.codes[args]) if args in native.codes else None
@@ -261,7 +262,7 @@ class InnerDispatcher(Holder, Dispatcher):
         return code
 
     def take_over(self, args: tuple[Type, ...], code: CompiledCode) -> CompiledCode:
-        """Have code that another dispatcher made."""
+        """Install code of another dispatcher."""
         if args not in self.codes:
             sig = code.result.signature.replace(args=args)
             super().add_overload(code.result._replace(signature=sig))
@@ -272,10 +273,10 @@ class InnerDispatcher(Holder, Dispatcher):
         return code
 
     def share(self, native: InnerDispatcher) -> None:
-        """What one of the two has compiled serves for the other."""
+        """Let this dispatcher and ``native`` use each other's code."""
         self.native = native
         self.world.keep(native)
-        native.world.keep(self)  # each lives as long as what the other has of it
+        native.world.keep(self)  # each lives as long as the other uses its code
 
     def _compiled_by_numba(self, sig: Any) -> Any:
         try:
@@ -289,7 +290,8 @@ class InnerDispatcher(Holder, Dispatcher):
             raise errors.UnsupportedError(message) from error
 
     def _explain(self, error: errors.NumbaError, args: tuple[Type, ...]) -> None:
-        """Say of an error which function it was met in; raises what names the method."""
+        """Add the function in which an error occurred; raises an error that names a method's
+        body."""
         failure = failures.failure_in(str(error))
         if failure is not None:
             loc = getattr(error, "loc", None)
@@ -299,7 +301,7 @@ class InnerDispatcher(Holder, Dispatcher):
             raise self._failed(error, args) from error
 
     def _failed(self, error: Exception, args: Sequence[Type]) -> RefusedByTyping:
-        """The error that names the method whose body numba cannot compile."""
+        """The error for a method whose body numba cannot compile."""
         assert self.body is not None
         method, types_ = self.body.methods[-1], shown_types(args, {})
         where = place_in(self.py_func, error)
@@ -318,10 +320,10 @@ class InnerDispatcher(Holder, Dispatcher):
             leave_places(cres, TracePlace.of(self.original), function_compiled)
 
     def _make_finalizer(self) -> Any:
-        return nothing  # what numba keeps of the code goes with the code
+        return nothing  # numba's references to the code go with the code
 
     def get_function_type(self) -> Any:
-        # known where numba knows it: of a function that is limited to one signature
+        # numba knows it for a function that is limited to one signature
         if len(self.declared.results) != 1:
             return None
         (args,) = self.declared.results
@@ -329,7 +331,7 @@ class InnerDispatcher(Holder, Dispatcher):
         return types.FunctionType(self.overloads[args].signature)
 
     def get_compile_result(self, sig: Any) -> Any:
-        # a function chosen when the program runs is called through its wrapper for C
+        # a function chosen at run time is called through its wrapper for C
         if not self.is_entry:
             return self.world.dispatcher(self.function, self.body, {}).get_compile_result(sig)
         found, caller = super().get_compile_result(sig), frame()
@@ -339,7 +341,7 @@ class InnerDispatcher(Holder, Dispatcher):
         return found
 
     def type_of_call(self, sig: Signature) -> Type:
-        """The type of this function where it is called so, perhaps in its own body."""
+        """The type of this function in a call with this signature, perhaps in its own body."""
         ty = types.Dispatcher(self)
         if sig.args in self.overloads:
             return ty
@@ -351,8 +353,8 @@ class InnerDispatcher(Holder, Dispatcher):
 
 
 def note_inlined(world: World, values: Iterable[Any]) -> None:
-    """Of what is mentioned, a body that numba may put in place of a call is read with the function
-    around it."""
+    """Record the reads of functions that numba may inline, among the values that a function
+    uses."""
     pending, compiled = list(values), frame()
     while pending and compiled is not None:
         called = pending.pop()
@@ -364,7 +366,7 @@ def note_inlined(world: World, values: Iterable[Any]) -> None:
 
 
 def place_in(function: Any, error: Exception) -> str | None:
-    """The line of a function that one of numba's errors speaks of, if it speaks of one."""
+    """The line of a function at which one of numba's errors occurred, or None."""
     loc = getattr(error, "loc", None)
     code = function.__code__
     lines = [line for _, _, line in code.co_lines() if line is not None]
@@ -374,7 +376,7 @@ def place_in(function: Any, error: Exception) -> str | None:
 
 
 def nothing() -> None:
-    """What is to be done with code that goes by itself."""
+    """Finalizer of code that needs none."""
 
 
 def _without_wrappers(flags: Any) -> Any:

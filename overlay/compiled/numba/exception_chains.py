@@ -1,8 +1,7 @@
-"""The chain of calls that an exception comes out of, in compiled code that enters methods.
+"""The chain of calls that an exception leaves, in compiled code that enters methods.
 
-On its way out of a call that may have entered a method, an exception leaves the place of that
-call behind. That stands where the error is handed on, so nothing runs while all goes well;
-calls that reach no method are left as numba makes them.
+An exception that leaves a call which may have entered a method records the location of that call.
+The code for it is on the error path alone; calls that reach no method are compiled as numba does.
 """
 
 from __future__ import annotations
@@ -29,17 +28,17 @@ CALLBACK: Final = "overlay_note_call_in_python"
 _CALLBACK: Final = ctypes.CFUNCTYPE(None, ctypes.c_char_p)(note)
 _TEXT: Final = llvm.IntType(8).as_pointer()
 _CODE: Final = llvm.IntType(32)
-# What a compiled function returns where it raises an exception of the program; numba's own
-# exceptions have been raised in Python by then.
+# Status of a compiled function that raises an exception of the program; numba's own exceptions have
+# been raised in Python by then.
 FIRST_EXCEPTION: Final = 1
-# ... and where it gives a result, or None.
+# Status of a function that returns a result, or None.
 RESULTS: Final = {"0", "-2"}
 RETURNED: Final = re.compile(r"^ *ret i32 ([^,\s]+)", re.MULTILINE)
 
 
 @global_compiler_lock
 def _make_symbol() -> Any:
-    """Give calls a function to note them by: its arguments are a text and what was returned."""
+    """Define the function that records calls; its arguments are a text and a status."""
     binding.add_symbol(CALLBACK, ctypes.cast(_CALLBACK, ctypes.c_void_p).value)
     library = cpu_target.target_context.codegen().create_library(SYMBOL)
     module = library.create_ir_module(SYMBOL)
@@ -61,9 +60,9 @@ _LIBRARY: Final = _make_symbol()
 
 
 def leave_places(code: Any, callee: TracePlace, caller_of: Any) -> None:
-    """Have calls of this compiled function note where they stand, when it raises.
+    """Make calls of this compiled function record their locations when it raises.
 
-    caller_of: gives the function of which the code is being made.
+    caller_of: returns the function being compiled.
     """
     definitions = cpu_target.target_context._defns
     if not _may_raise(code):
@@ -78,12 +77,12 @@ def _may_raise(code: Any) -> bool:
     try:
         function = code.library.get_function(code.fndesc.llvm_func_name)
     except NameError:
-        return True  # it comes from disk, as machine code
+        return True  # it is machine code from disk
     return not RESULTS.issuperset(RETURNED.findall(str(function)))
 
 
 def _implementation(code: Any, callee: TracePlace, caller_of: Any) -> Any:
-    """As numba's own ``user_function``, but for the note."""
+    """Implementation of a call, like numba's own ``user_function`` with a record added."""
     fndesc = code.fndesc
 
     def call(context: Any, builder: Any, sig: Any, args: Any, loc: Any = None) -> Any:
@@ -105,8 +104,8 @@ def _implementation(code: Any, callee: TracePlace, caller_of: Any) -> Any:
 def note_call(
     context: Any, builder: Any, status: Any, caller: TracePlace | None, loc: Any, callee: TracePlace
 ) -> None:
-    """Note where a call stands that an exception comes out of; status: of the call, None where it
-    raised one of the program's."""
+    """Record the location of a call that an exception leaves; status: of the call, None where it
+    raised an exception of the program."""
     if caller is not None and loc is not None:
         code = llvm.Constant(_CODE, FIRST_EXCEPTION) if status is None else status.code
         _write_note(context, builder, caller._replace(line=loc.line), callee, code)
@@ -121,7 +120,7 @@ def _write_note(
 
 
 class _Named(ir.Loc):
-    """A place that knows which function it is in; numba looks for that in the source."""
+    """A location that knows its function; numba looks it up in the source."""
 
     name = ""
 
@@ -130,7 +129,7 @@ class _Named(ir.Loc):
 
 
 def name_places(func_ir: Any) -> None:
-    """Have the errors that numba's own operations raise say in which function they were."""
+    """Add the function's name to the errors that numba's own operations raise in it."""
     made: dict[Any, _Named] = {}
     for block in func_ir.blocks.values():
         for statement in block.body:
@@ -147,7 +146,7 @@ def name_places(func_ir: Any) -> None:
 
 
 class DivisionType(types.Callable, types.Opaque):
-    """The type of a division of numbers that says where it stands when it raises."""
+    """The type of a division of numbers that records its location when it raises."""
 
     def __init__(self, function: Any) -> None:
         self.function = function
@@ -167,7 +166,7 @@ register_model(DivisionType)(models.OpaqueModel)
 
 
 def _marker(function: Any) -> Any:
-    """What the implementation of a division is kept under."""
+    """The key of the implementation of a division."""
 
     def marker() -> None:
         pass
@@ -186,7 +185,7 @@ def _marker(function: Any) -> Any:
 
 
 class _Located:
-    """numba's error model, with the place of the operation where numba does not give it."""
+    """numba's error model, with the location of the operation where numba does not pass it."""
 
     def __init__(self, model: Any, loc: Any) -> None:
         self._model = model
@@ -203,5 +202,5 @@ MARKERS: Final = [(fn, _marker(fn)) for fn in (operator.truediv, operator.floord
 
 
 def is_division(function: Any) -> bool:
-    """Whether it is an operator that raises of numbers."""
+    """Whether a function is an operator on numbers that may raise."""
     return any(function is each for each, _ in MARKERS)

@@ -1,4 +1,4 @@
-"""What fingerprints tell of numba's own objects, and of the surroundings of compiled code."""
+"""Fingerprints of numba's own objects, and of the surroundings of compiled code."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ from overlay.compiled.numba.python_entries import EntryDispatcher
 __all__ = ["KINDS", "sources", "surroundings"]
 
 HOME: Final = Path(__file__).absolute().parents[2]
-# Folders of this package that have no part in compiled code.
+# Folders of this package that do not affect compiled code.
 BESIDE: Final = {"inspect", "interpretations", "python", "tools"}
 FORMAT: Final = 1
-# The settings of numba that change the code that it makes.
+# The settings of numba that affect the code it generates.
 SETTINGS: Final = (
     "BOUNDSCHECK",
     "DEBUGINFO_DEFAULT",
@@ -62,7 +62,7 @@ NOT_HASHABLE: Final = (
 
 
 def surroundings() -> tuple[str, ...]:
-    """What compiled code depends on that is not of the program."""
+    """Dependencies of compiled code outside the program."""
     settings = [f"{name}={getattr(config, name, None)!r}" for name in SETTINGS]
     codegen = cpu_target.target_context.codegen()
     return (*_versions(), *map(str, codegen.magic_tuple()), *settings)
@@ -82,7 +82,7 @@ def _versions() -> tuple[str, ...]:
 
 
 def _digest_of_ours() -> str:
-    """Of the sources of this package, as far as compiling goes."""
+    """Digest of this package's sources, as far as they affect compiled code."""
     found = hashlib.sha256()
     try:
         for path in sources():
@@ -93,14 +93,14 @@ def _digest_of_ours() -> str:
 
 
 def sources() -> list[Path]:
-    """The modules that decide compiled code. What interpretations bring to it is told by its own
-    content, and the rest runs beside it."""
+    """The modules that affect compiled code. Code that interpretations add to it is hashed by
+    content, and the other folders run beside it."""
     inside = [folder for folder in HOME.iterdir() if folder.is_dir() and folder.name not in BESIDE]
     found = [*HOME.glob("*.py"), *(path for folder in inside for path in folder.rglob("*.py"))]
     return sorted(path.relative_to(HOME) for path in found)
 
 
-# ---- how numba's objects are read ---------------------------------------------------------
+# ---- handlers of numba's objects ----------------------------------------------------------
 
 
 def _type(fp: Any, value: types.Type) -> None:
@@ -121,7 +121,7 @@ def _type(fp: Any, value: types.Type) -> None:
 
 
 def _function_type(fp: Any, value: Any) -> None:
-    """The type of a function that is an argument: the function itself."""
+    """Add the type of a function that is an argument: the function itself."""
     fp.write("type of a function")
     if not isinstance(value, InnerDispatcher):
         fp.value(value)

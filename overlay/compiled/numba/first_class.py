@@ -1,8 +1,8 @@
-"""First-class functions: values of which compiled code knows the signature alone.
+"""First-class functions: values of which compiled code knows only the signature.
 
-Such a value is an address, so what is to be entered is put in its place where the value comes into
-compiled code: in a constant, or in an argument that Python gives. What cannot be put in place of
-another, such as the items of a typed list, is refused where it leads to a method.
+Such a value is an address, so the function to enter replaces it where the value comes into compiled
+code: in a constant, or in an argument from Python. Where a value cannot be replaced, as in the
+items of a typed list, it is refused if it leads to a method.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ if TYPE_CHECKING:
 
 __all__ = ["as_given", "as_returned", "holds_functions", "with_functions"]
 
-# numba writes the signature of a function into the name of each type that has it as a part.
+# numba puts the signature of a function into the name of each type that contains it.
 _WRITTEN = f"{types.FunctionType.__name__}["
 
 
 def holds_functions(ty: Type) -> bool:
-    """Whether values of a type are, or have in them, functions told by their signature alone."""
+    """Whether values of a type are, or contain, functions known by their signature alone."""
     return _WRITTEN in ty.name and not isinstance(ty, types.TypeRef)
 
 
@@ -41,8 +41,8 @@ def holds_functions(ty: Type) -> bool:
 
 
 def with_functions(world: World, value: Any) -> Any:
-    """A function or a tuple with the functions in it as a world has them; the value itself where
-    there are none."""
+    """A function, or a tuple with functions, in which a world's own replace them; other values
+    unchanged."""
     return _with_functions(world, value) if _is_function_in(value) else value
 
 
@@ -74,8 +74,8 @@ def _rebuilt(value: tuple[Any, ...], items: list[Any]) -> tuple[Any, ...]:
 
 
 def function_in_world(world: World, value: Any) -> Any:
-    """What stands for a function where a value of it is needed; itself for machine code of which
-    there is no Python function."""
+    """The replacement of a function where its value is needed; unchanged for machine code without a
+    Python function."""
     found = world.stand_ins.of(value)
     if found is None or isinstance(found, Native):
         return value
@@ -86,7 +86,7 @@ def function_in_world(world: World, value: Any) -> Any:
 
 
 def as_given(world: World, value: Any, ty: Type) -> Any:
-    """An argument of this type as compiled code of a world is given it.
+    """Convert an argument of this type for compiled code of a world.
 
     Raises NotCompilable for a container with a function that leads to a method.
     """
@@ -152,7 +152,7 @@ def _depends_on_context(basis: Basis) -> bool:
 
 
 def as_returned(value: Any) -> Any:
-    """A result as the program has it: its own functions."""
+    """Convert a result for the program: dispatchers become its own functions."""
     if isinstance(value, tuple):
         return _rebuilt(value, list(map(as_returned, value)))
     if not isinstance(value, InnerDispatcher):

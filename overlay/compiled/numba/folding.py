@@ -1,6 +1,6 @@
-"""Constants that contexts bring: ``current_context().metadata`` and what is computed from it.
+"""Constants from contexts: ``current_context().metadata`` and values computed from it.
 
-What is folded here is known before types are, so that numba drops the branches not taken.
+Folding runs before types are known, so that numba drops the branches not taken.
 """
 
 from __future__ import annotations
@@ -35,16 +35,16 @@ if TYPE_CHECKING:
 
 __all__ = ["FOLDED", "Folding"]
 
-# What the name of a folded constant begins with.
+# Start of the name of a folded constant.
 FOLDED: Final = "overlay.constant"
-# How often metadata are computed of those around, as constants of a world of their own.
+# The limit on worlds of metadata computed from the metadata of the enclosing context.
 DEEPEST: Final = 8
-# What evaluating a constant expression may raise: the program is to raise it when it runs.
+# Errors of a constant expression: the program has to raise them at run time.
 ERRORS: Final = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 
 
 class FoldedConstant(NamedTuple):
-    """A value that is known. is_ours: it comes from a context."""
+    """A value known at compile time. is_ours: it comes from a context."""
 
     value: Any
     is_ours: bool
@@ -58,8 +58,8 @@ class Folding:
         self.func_ir = func_ir
 
     def stand_in(self, expr: Any) -> tuple[Any] | None:
-        """What stands for the value of an expression, in a tuple, where a context says what it
-        is; a Box stands for the value that it holds."""
+        """The stand-in for the value of an expression, in a tuple, where it follows from a context;
+        a Box represents the value that it holds."""
         found: tuple[Any] | None = guard(self._folded, expr)
         if found is None:
             return None
@@ -94,7 +94,7 @@ class Folding:
         return found.value
 
     def _evaluated(self, function: Callable[..., Any], operands: list[Any]) -> Any:
-        """An operator applied to constants, one of which at least is a context's."""
+        """An operator applied to constants, at least one of which comes from a context."""
         known = [self._known(var) for var in operands]
         require(any(each.is_ours for each in known) and not self.world.overlays(function))
         try:
@@ -129,8 +129,8 @@ class Folding:
         return made
 
     def _go_deeper(self, made: Context) -> None:
-        """Metadata are computed of metadata: that may go on for ever, as in a recursion that
-        counts its depth, so that they become values of the running program at some depth."""
+        """Limit the depth of metadata that are computed from metadata, as in a recursion that
+        counts its depth: deeper ones become run-time values."""
         depth = self.world.engine.depth
         require(depth < DEEPEST)
         engine = made.compiled.linked.on(self.world.target)
@@ -143,7 +143,7 @@ class Folding:
         return None if self.world.is_bare else self.world.engine.context
 
     def _is_only_read(self, context: Any) -> bool:
-        """Whether nothing but metadata and state is asked of what an expression gives."""
+        """Whether only metadata and state of the result of an expression are read."""
         statements = [s for block in self.func_ir.blocks.values() for s in block.body]
         names = {s.target.name for s in statements if getattr(s, "value", None) is context}
         for _ in statements:
@@ -154,7 +154,7 @@ class Folding:
         return not any(_uses(s, names) for s in statements)
 
     def _plugin(self, kind: Any, expr: Any) -> Plugin:
-        """A plugin that is made of constants."""
+        """A plugin made from constants."""
         require(issubclass(type(kind), type) and is_below(kind, Plugin) and expr.vararg is None)
         args = [self._known(var).value for var in expr.args]
         kwargs = {name: self._known(var).value for name, var in expr.kws}
@@ -178,14 +178,14 @@ class Folding:
 
 
 def _copied(statement: Any) -> str | None:
-    """The variable of which an assignment gives the value to another."""
+    """The source variable of an assignment that copies one; else None."""
     value = statement.value if isinstance(statement, ir.Assign) else None
     return value.name if isinstance(value, ir.Var) else None
 
 
 def _uses(statement: Any, names: set[str]) -> bool:
-    """Whether a statement does more with one of these variables than to copy it, or to read the
-    metadata or the state of what it holds."""
+    """Whether a statement does more with one of these variables than copy it, or read the metadata
+    or the state of its value."""
     if isinstance(statement, ir.Del) or _copied(statement) in names:
         return False
     used = statement.value if isinstance(statement, ir.Assign) else statement
@@ -195,7 +195,7 @@ def _uses(statement: Any, names: set[str]) -> bool:
     return has_variables and any(var.name in names for var in used.list_vars())
 
 
-# What may be read of a context, and what it gives.
+# The attributes of a context that may be read, with their values.
 READ: Final[dict[str, Callable[[CompiledContext], Any]]] = {
     "metadata": metadata_of,
     "state": state_of,

@@ -1,9 +1,8 @@
-"""Guards: the functions that Python calls in front of compiled code.
+"""Guards: functions that Python calls in front of compiled code.
 
-A guard compares the words of memory that ``watching`` names with what they were, which takes about
-a nanosecond each, and calls the compiled code; where one differs it asks Python what to do. An
-exception that comes out of the compiled code is shown to Python too, which puts the chain of
-calls into its traceback.
+A guard compares the words of memory from ``watching`` with their expected content, which takes
+about a nanosecond each, and calls the compiled code; where one differs it calls Python. Python also
+receives exceptions that leave the compiled code, to add the chain of calls to the traceback.
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ class _Pair(ctypes.Structure):
 
 
 class _Record(ctypes.Structure):
-    """What the function reads. Its fields are all words of eight bytes."""
+    """Input of the machine code. All fields are words of eight bytes."""
 
     _fields_ = (
         ("compiled", ctypes.c_void_p),
@@ -62,10 +61,10 @@ class _MethodDef(ctypes.Structure):
 
 
 class Guard:
-    """Stands in front of one compiled function.
+    """The guard of one compiled function.
 
-    stale: called with this guard and the arguments where a word differs; its result is the
-    call's. failed: called with the exception where the compiled code raises one.
+    stale: called with this guard and the arguments where a word differs; its result is the result
+    of the call. failed: called with the exception where the compiled code raises one.
     """
 
     def __init__(
@@ -91,24 +90,24 @@ class Guard:
 
     @functools.cached_property
     def unchecked(self) -> Guard:
-        """One of the same code that compares nothing, for a call whose words never agree."""
+        """A guard of the same code that compares nothing, for a call whose words never agree."""
         compiled, stale, failed = self._kept
         return Guard(compiled, (), stale, failed)
 
     def renew(self, words: Iterable[Word]) -> None:
-        """Compare these from now on."""
+        """Replace the words to compare."""
         pairs = [_Pair(*word) for word in words]
         array = (_Pair * max(len(pairs), 1))(*pairs)
-        # one that a thread is reading must not go: it holds the GIL until it has read all
+        # frees the former array: no thread is reading it, since readers hold the GIL
         self._pairs = array
         self._record.count = len(pairs)
         self._record.pairs = ctypes.addressof(array)
 
 
 class CallingGuard(Guard):
-    """Has Python called in place of one compiled function: its word is never as expected.
+    """Calls Python in place of one compiled function: its word always differs.
 
-    guard: in front of the compiled function. call: called with this caller and the arguments.
+    guard: of the compiled function. call: called with this guard and the arguments.
     """
 
     def __init__(self, guard: Guard, call: Callable[..., Any]) -> None:
@@ -128,41 +127,41 @@ _STALE: Final = object()
 
 
 def _is_stale(*args: Any) -> Any:
-    """Says that code is out of date."""
+    """Report that code is out of date."""
     return _STALE
 
 
 class EntryGuards:
-    """The guards in front of the code of one entry from Python, by the types of the arguments."""
+    """The guards of one entry's code, by the types of the arguments."""
 
     def __init__(self, entry: EntryDispatcher) -> None:
         self.entry = entry
         self._guards: dict[tuple[Type, ...], Guard] = {}
 
     def function(self, args: tuple[Type, ...]) -> Any:
-        """What Python calls with arguments of these types."""
+        """The function that Python calls with arguments of these types."""
         return self._guards[args].function
 
     def insert(self, args: tuple[Type, ...], guard: Guard) -> None:
-        """Have a guard stand in front of the code for these types."""
+        """Install a guard for the code of these types."""
         self._guards[args] = guard
 
     def compare(self, words: Iterable[Word]) -> None:
-        """Have all compare these from now on."""
+        """Replace the words that all guards compare."""
         for guard in self._guards.values():
             guard.renew(words)
 
     def taken_out(self) -> list[Guard]:
-        """All of them, which stand in front of nothing from now on."""
+        """Remove all guards, and return them."""
         found = list(self._guards.values())
         self._guards = {}
         return found
 
     def made(self, code: Any, world: World, args: tuple[Type, ...]) -> Guard:
-        """What Python calls in front of compiled code."""
+        """Make the guard of compiled code."""
         words = self.entry.engine.words()
         module = str(self.entry.py_func.__module__)
-        of_numba = module.startswith("numba.")  # keeps functions, calls none
+        of_numba = module.startswith("numba.")  # stores functions, calls none
         types_ = *args, code.signature.return_type
         if of_numba or not any(map(holds_functions, types_)):
             return Guard(code.entry_point, words, self._stale, self._failed)
@@ -175,7 +174,7 @@ class EntryGuards:
         return CallingGuard(guard, call)
 
     def _as_given(self, world: World, given: tuple[Any, ...], types_: tuple[Type, ...]) -> Any:
-        """The arguments of a call, with functions as a world has them."""
+        """The arguments of a call, with functions replaced by those of a world."""
         before = functions_made()
         with self.entry._explaining(), global_compiler_lock:
             values = [as_given(world, *each) for each in zip(given, types_, strict=True)]
@@ -184,10 +183,11 @@ class EntryGuards:
         return values
 
     def _stale(self, called: Guard, *args: Any) -> Any:
-        """A call that found a name of the program bound anew, or nearly so."""
+        """Handle a call where a watched word has changed, by a new value for a name of the program
+        or by chance."""
         given, named = self.entry.parameters.as_called(args)
         with LOCK:
-            words = self.entry.engine.words()  # first: what changes after that, the guards see
+            words = self.entry.engine.words()  # first, so that the guards see any later change
             rebound = self.entry.engine.rebound()
             if rebound:
                 self.entry.engine.begin_anew()
@@ -198,18 +198,18 @@ class EntryGuards:
         return self.entry(*given, **named)
 
     def _failed(self, error: BaseException) -> None:
-        """The compiled code has raised an exception."""
+        """Add the chain of calls to an exception of the compiled code."""
         explain(error, TracePlace.of(self.entry.py_func))
 
     def for_one_call(self, code: Any) -> Any:
-        """What runs code that is out of date by the next call."""
+        """Make a guard for code that will be out of date by the next call."""
         guard = Guard(code.entry_point, [], self._stale, self._failed)
         self.entry.engine.outlives(guard)
         return guard.function
 
 
 def _nothing(error: BaseException) -> None:
-    """The guard that is called has been told."""
+    """No action: the inner guard has handled the exception."""
 
 
 _VARARGS_KEYWORDS = 3
@@ -227,13 +227,13 @@ _self_of.restype = ctypes.c_void_p
 _self_of.argtypes = (ctypes.py_object,)
 
 
-# ---- the function itself, one for all -----------------------------------------------------
+# ---- the machine code of all guards -------------------------------------------------------
 
 _made: list[tuple[Any, int]] = []
 
 
 def _guard_address() -> int:
-    """Where the machine code is; made at the first use."""
+    """The address of the machine code, which is generated at the first use."""
     if not _made:
         library = cpu_target.target_context.codegen().create_library("overlay_guard")
         module = library.create_ir_module("overlay_guard")

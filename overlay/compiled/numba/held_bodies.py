@@ -1,11 +1,10 @@
-"""Bodies that numba holds in forms of its own, and that are compiled, or run, under a world.
+"""Bodies that numba holds in its own forms, and that are compiled, or run, under a world.
 
-These are what another library gave numba with ``@overload``, and the constructors and operators
-of a ``jitclass``; where it is asked for (``enter_numba=True``) also numba's own implementations
-in Python of builtins and numpy functions. A ``@vectorize`` or ``@guvectorize`` kernel is made
-again, around the same Python function compiled in the world. The block of ``with objmode(...)``
-is left to the interpreter: each call and each overlaid operator in it becomes a call that
-``ctx(f, ...)`` makes.
+These are implementations that another library registered with ``@overload``, and the constructors
+and operators of a ``jitclass``; with ``enter_numba=True`` also numba's own implementations in
+Python of builtins and numpy functions. A ``@vectorize`` or ``@guvectorize`` kernel is rebuilt
+around its Python function compiled in the world. The interpreter runs the block of ``with
+objmode(...)``: each call and each overlaid operator in it becomes a call through ``ctx(f, ...)``.
 """
 
 from __future__ import annotations
@@ -46,8 +45,8 @@ __all__ = ["compiled_of_kernel", "enter_block", "implementation", "is_kernel", "
 def implementation(
     world: World, function: Any, args: Sequence[Type], kws: Mapping[str, Type]
 ) -> Any | None:
-    """The Python function, as a numba dispatcher, that a call of what is numba's own runs in a
-    world; None where it is left to numba. function: its type, or the callable."""
+    """The Python function, as a numba dispatcher, that implements a call of one of numba's own
+    functions in a world; None to use numba's. function: its type, or the callable."""
     if isinstance(function, types.ClassType):
         return constructor(function.instance_type)
     subscript = subscript_of(function, args)
@@ -71,7 +70,8 @@ def implementation(
 
 
 def _is_entered(world: World, template: Any, args: Sequence[Type]) -> bool:
-    """Whether the implementations of one ``@overload`` are the program's."""
+    """Whether the implementations of an ``@overload`` are compiled in the world, like the
+    program's."""
     if world.enters_numba:
         return True
     module = template._overload_func.__globals__.get("__name__", "")
@@ -88,14 +88,14 @@ def _accepts(template: Any, args: Sequence[Type], kws: Mapping[str, Type]) -> bo
 
 
 def _chosen(template: Any, args: Sequence[Type], kws: Mapping[str, Type]) -> Any | None:
-    """What one ``@overload`` chooses for these types, or None."""
+    """The implementation that an ``@overload`` chooses for these types, or None."""
     plain = [types.unliteral(a) for a in args], {n: types.unliteral(a) for n, a in kws.items()}
     readings = [(args, kws), plain] if template.prefer_literal else [plain, (args, kws)]
     for given, named in readings:
         try:
             found = template._overload_func(*given, **named)
         except (TypeError, errors.NumbaError):
-            continue  # it refuses these types, as numba sees it
+            continue  # it rejects these types
         if inspect.isfunction(found):
             options = {k: v for k, v in template._jit_options.items() if k != "nopython"}
             return njit(**options)(found)
@@ -136,7 +136,7 @@ def constructor(instance: types.ClassInstanceType) -> Any:
 
 
 def _allocator(instance: types.ClassInstanceType) -> Any:
-    """What gives an instance that no ``__init__`` has seen, for compiled code."""
+    """A function for compiled code that allocates an instance, without ``__init__``."""
 
     @intrinsic
     def allocate(typingctx: Any) -> Any:
@@ -160,12 +160,12 @@ def _allocator(instance: types.ClassInstanceType) -> Any:
 # ---- kernels ------------------------------------------------------------------------------
 
 
-# What decides the results of the function that a kernel applies.
+# The options that affect the results of the function that a kernel applies.
 OPTIONS = ("fastmath", "boundscheck")
 
 
 def is_kernel(value: Any) -> bool:
-    """Whether it is what ``@vectorize`` or ``@guvectorize`` made, to run on one core."""
+    """Whether a value is a kernel of ``@vectorize`` or ``@guvectorize`` for one core."""
     kind = type(value)  # isinstance would run code of the value
     return is_below(kind, DUFunc) or is_below(kind, GUFunc)
 
@@ -177,7 +177,7 @@ def compiled_of_kernel(kernel: Any) -> list[Any]:
 
 
 def kernel_in(world: World, kernel: Any) -> tuple[Any, InnerDispatcher]:
-    """The same kernel, whose function sees the tables of a world; and what compiles that."""
+    """The kernel rebuilt with its function compiled in a world; and the dispatcher of that."""
     make = _vectorized if is_below(type(kernel), DUFunc) else _generalized
     return make(world, kernel)
 
@@ -202,8 +202,7 @@ def _generalized(world: World, kernel: Any) -> tuple[Any, InnerDispatcher]:
 
 
 def _around(world: World, function: Any, options: Any) -> tuple[Any, InnerDispatcher]:
-    """A function of as many arguments that calls ``function`` in a world, and what compiles
-    that."""
+    """A function of these parameters that calls ``function`` in a world, and its dispatcher."""
     kept = {name: options[name] for name in OPTIONS if options.get(name)}
     inner = world.dispatcher(njit(error_model="numpy", **kept)(function))
     world.keep(inner)
@@ -220,12 +219,12 @@ def _around(world: World, function: Any, options: Any) -> tuple[Any, InnerDispat
 
 
 def enter_block(world: World, lifted: Any) -> None:
-    """Have a block that numba has lifted run in the context, if it is one for the interpreter."""
+    """Make a block that numba has lifted for the interpreter run in the context."""
     if not is_below(type(lifted), ObjModeLiftedWith):
         return
     innermost = frame()
     if innermost is not None:
-        innermost.is_private()  # the block has the context in it
+        innermost.is_private()  # the block contains the context
     if hasattr(lifted, "overlay_entered"):
         return
     lifted.overlay_entered = True
@@ -290,7 +289,7 @@ class _Block:
 
 
 def in_python(value: Any) -> Any:
-    """What the interpreter is given for something that compiled code holds."""
+    """The interpreter's object for one that compiled code holds."""
     if isinstance(value, InnerDispatcher):
         return value.function
     if not isinstance(value, StandIn):

@@ -1,4 +1,4 @@
-"""Python types as numba's, and the other way round."""
+"""Conversion between Python types and numba's."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ __all__ = ["numba_type", "spelt", "types_of_signature"]
 
 
 def spelt(ty: Type | None) -> Any:
-    """A numba type as signatures have it; None where they have no word for it."""
+    """The annotation for a numba type in signatures; None where there is none."""
     found = None if ty is None else hint_of(ty)
     return None if found is Unspellable else found
 
 
 def numba_type(hint: Any) -> Type:
-    """The numba type of values of a Python type. Raises OverlayError where there is none, or
-    more than one."""
+    """The numba type of values of a Python type. Raises OverlayError unless there is exactly
+    one."""
     if isinstance(hint, Type):
         return hint
     dtype, ndim = getattr(hint, "dtype", None), getattr(hint, "ndim", None)
@@ -45,8 +45,8 @@ def numba_type(hint: Any) -> Type:
 
 
 def types_of_signature(given: Any) -> tuple[Type, ...]:
-    """The numba types of the arguments that a signature names: Python's or numba's types in a
-    sequence, a signature of numba's, or one as text. Raises OverlayError where it is none."""
+    """The numba types of a signature's arguments: Python's or numba's types in a sequence, a
+    signature of numba's, or one as text. Raises OverlayError for anything else."""
     try:
         if isinstance(given, str):
             given = given if given.endswith(")") else f"({given},)"

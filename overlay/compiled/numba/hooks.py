@@ -1,4 +1,4 @@
-"""What the stages of plugins have in common: the IR that hooks are given, the analysis of it in the
+"""Common parts of the plugin stages: the IR that hooks are given, its analysis in the
 interpretation in force, and their errors."""
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ __all__ = ["analysis_of", "errors_carried", "function_of", "has_stage", "metadat
 
 @contextmanager
 def errors_carried(world: World) -> Iterator[None]:
-    """Errors of plugins travel through numba as ours do."""
+    """Carry errors of plugins through numba, like our own."""
     try:
         yield
     except OverlayError as error:
@@ -43,17 +43,17 @@ def errors_carried(world: World) -> Iterator[None]:
 
 
 def has_stage(world: World, *stages: str) -> bool:
-    """Whether some plugin of a world has one of these stages."""
+    """Whether a plugin of a world has one of these stages."""
     return any(stage in stages_of(plugin) for plugin in world.plugins for stage in stages)
 
 
 def function_of(func_id: Any) -> Any:
-    """The program's function that is being compiled, or inlined."""
+    """The function of the program that is being compiled, or inlined."""
     return getattr(func_id.func, "of_program", func_id.func)
 
 
 def metadata_of(world: World) -> Any:
-    """The metadata that code of a world is compiled for, as plugins see it."""
+    """The metadata that code of a world is compiled for, in the form that plugins get."""
     found = world.engine.context.metadata
     return UNKNOWN if isinstance(found, UnknownMetadata) else found
 
@@ -73,7 +73,7 @@ def shown_ir(state: Any) -> NumbaIR:
     )
 
 
-# by world: what it knows of functions that were analysed before
+# cache of analysed functions, by world
 _interpreters: weakref.WeakKeyDictionary[World, Interpreter] = weakref.WeakKeyDictionary()
 _serials = itertools.count()
 
@@ -81,8 +81,8 @@ _serials = itertools.count()
 def analysis_of(
     shown: NumbaIR, world: World, body: MethodBody | None, args: Sequence[Any]
 ) -> Run | None:
-    """The analysis of a function as its IR is now, for arguments of these types; None where no
-    domain is in force, and for generators and functions that handle exceptions."""
+    """The analysis of a function's IR in its present state, for arguments of these types; None
+    where no domain is in force, and for generators and functions that handle exceptions."""
     if not isinstance(shown.interpretation, Domain):
         return None
     func_ir = shown.func_ir
@@ -104,8 +104,8 @@ def analysis_of(
 
 
 def _interpreter(interpretation: Domain, world: World) -> Interpreter:
-    """One for a world. What a function gives is known by its code only where every plugin that
-    may edit it preserves values."""
+    """An interpreter for a world. Results of functions follow from their code only where every
+    plugin that may edit it preserves values."""
     keeps = all("values" in plugin.preserves for plugin in world.plugins)
     domain = interpretation.in_compiled_code()
     return Interpreter(domain) if keeps else Interpreter(domain, most=1)

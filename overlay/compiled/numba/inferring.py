@@ -1,4 +1,4 @@
-"""The stage ``infer``: while types are inferred, plugins say of what type results of calls are."""
+"""The stage ``infer``: plugins set the result types of calls during type inference."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ __all__ = ["AskingCallStack", "convert_inferred"]
 
 
 class Inferred(NamedTuple):
-    """A call that plugins gave another type of result, and its signature without them."""
+    """A call with a result type from a plugin, and its signature without that."""
 
     expr: Any
     signature: Any
@@ -35,7 +35,7 @@ class Inferred(NamedTuple):
 
 
 class AskingCallStack(CallStack):
-    """Has each function whose types are inferred ask the stage ``infer`` about its calls."""
+    """Call stack of type inference that runs the stage ``infer`` at the calls of each function."""
 
     def __init__(self, world: World) -> None:
         super().__init__()
@@ -49,7 +49,7 @@ class AskingCallStack(CallStack):
 
 
 class _Asking(ConstraintNetwork):
-    """The constraints of one function: those of calls ask."""
+    """The constraints of one function, in which those of calls consult the plugins."""
 
     def __init__(self, stack: AskingCallStack, typeinfer: Any) -> None:
         super().__init__()
@@ -64,7 +64,7 @@ class _Asking(ConstraintNetwork):
         super().append(constraint)
 
     def asked(self, typeinfer: Any, constraint: Any, sig: Any, args: Any) -> Any:
-        """The signature of a call, with the result that the plugins say."""
+        """The signature of a call, with the result type from the plugins."""
         expr = next(expr for expr, of in typeinfer.calls if of is constraint)
         key = id(expr), tuple(args), sig
         if key not in self._known:
@@ -109,7 +109,7 @@ class _Asking(ConstraintNetwork):
 
 
 class _AskingCall:
-    """The constraint of a call, that asks each time that the call is resolved."""
+    """The constraint of a call that consults the plugins each time that the call is resolved."""
 
     def __init__(self, network: _Asking, constraint: Any) -> None:
         self.network = network
@@ -135,7 +135,7 @@ class _AskingCall:
 
 
 def convert_inferred(state: Any) -> None:
-    """Have calls whose result the plugins gave another type convert it."""
+    """Insert conversions of the results whose types plugins have set."""
     inferred = state.typingctx.callstack.inferred
     for block in state.func_ir.blocks.values() if inferred else ():
         body: list[Any] = []

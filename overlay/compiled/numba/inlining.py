@@ -1,4 +1,4 @@
-"""The stage ``inline``: bodies take the place of calls once types are known, as plugins say."""
+"""The stage ``inline``: plugins decide which calls are replaced by bodies, once types are known."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ __all__ = ["Inlining"]
 
 
 class Inlining:
-    """Puts bodies in place of calls, as the plugins say and ``@njit(inline="always")`` does."""
+    """Inlines calls as plugins and ``@njit(inline="always")`` demand."""
 
     def __init__(self, state: Any) -> None:
         self.state = state
         self.world: World = state.pipeline.world
         self.asks = has_stage(self.world, "inline")
-        # the dispatchers whose bodies a block came with, so that recursion ends
+        # the dispatchers that a block was inlined from, so that recursion ends
         self.within: dict[int, tuple[InnerDispatcher, ...]] = {}
         self.seen: dict[int, Any] = {}
 
@@ -54,7 +54,7 @@ class Inlining:
             func_ir._definitions = build_definitions(func_ir.blocks)
 
     def _inlined_in(self, label: int) -> list[int]:
-        """Inline the first call of a block that is to be; the labels of the blocks that came."""
+        """Inline the first call of a block that has to be; return the labels of the new blocks."""
         block, shown = self.state.func_ir.blocks[label], shown_ir(self.state)
         for place, statement in enumerate(block.body):
             callee = self._callee(statement)
@@ -81,7 +81,7 @@ class Inlining:
     def _wanted(
         self, shown: NumbaIR, assign: Any, callee: InnerDispatcher, label: int
     ) -> str | None:
-        """Who wants a call inlined, or None where it is to stay a call."""
+        """The plugin or option that demands inlining of a call, or None if it remains a call."""
         by = f"@njit(inline='always') of {name_of(callee.function)}" if callee.inlined else None
         call = shown.call_of(assign) if self.asks else None
         if call is not None:
@@ -94,7 +94,7 @@ class Inlining:
         return None if any(callee.function is each.function for each in chain) else by
 
     def _keep(self, assign: Any, callee: InnerDispatcher) -> None:
-        """Have LLVM leave a call as it is."""
+        """Keep LLVM from inlining a call."""
         _, args = callee.fold_argument_types(*argument_types(self.state.typemap, assign.value))
         found = callee.overloads.get(args)
         if found is not None and self.world.makes_code:

@@ -1,4 +1,4 @@
-"""Calls and values that plugins put into a function, as numba represents them."""
+"""Calls and values that plugins insert into a function, in numba's IR."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ __all__ = ["InsertedCalls", "shown_target"]
 
 
 class InsertedCalls:
-    """Makes the statements of calls that are put into one function.
+    """Makes the statements of calls to insert into one function.
 
-    name: of the function, for errors. bind: what stands in it for a callable of the program.
-    typing, typemap, calltypes: where types are known.
+    name: of the function, for errors. bind: returns the stand-in for a callable of the program.
+    typing, typemap, calltypes: given where types are known.
     """
 
     def __init__(
@@ -43,7 +43,7 @@ class InsertedCalls:
     def call(
         self, near: Any, target: Any, args: Sequence[Any], kwargs: Mapping[str, Any]
     ) -> tuple[list[Any], Any]:
-        """Statements that prepare a call, and the one that makes it."""
+        """The statements that prepare a call, and the one that makes it."""
         made: list[Any] = []
         function = self.operand(near, target, made)
         given = [self.operand(near, a, made) for a in args]
@@ -58,7 +58,7 @@ class InsertedCalls:
         return made, last
 
     def operand(self, near: Any, value: Any, made: list[Any]) -> Any:
-        """The variable that holds a value; what it takes to have it is added to ``made``."""
+        """The variable that holds a value; its definition is added to ``made``, if it is new."""
         if isinstance(value, Variable):
             return ir.Var(near.target.scope, value.name, near.loc)
         bound = self._bound(value)
@@ -78,7 +78,7 @@ class InsertedCalls:
         return assign.target
 
     def _bound(self, value: Any) -> Any | None:
-        """What stands for a callable; None for any other constant."""
+        """The stand-in for a callable; None for any other constant."""
         if not callable(value):
             return None
         stand_in = None if self._bind is None else self._bind(value)
@@ -103,7 +103,7 @@ class InsertedCalls:
             shown_ = ", ".join(map(str, (*types_, *named.values())))
             where = shown(near.loc.filename, near.loc.line)
             notes = [("numba", line) for line in reason]
-            if has_code(target) or is_dispatcher(target):  # whose own code cannot be compiled
+            if has_code(target) or is_dispatcher(target):  # its own code cannot be compiled
                 raise NotCompilable(
                     f"{shown_target(target)}({shown_}), which was put into {self._name}, cannot be "
                     "compiled",
@@ -121,7 +121,7 @@ class InsertedCalls:
         return found
 
     def check_converts(self, call: Call, given: Any, ty: Type, wanted: Type) -> None:
-        """Raise OverlayError where a value cannot take the place of a call's result."""
+        """Raise OverlayError where a value cannot replace a call's result."""
         if self._typing.can_convert(ty, wanted) is None:
             raise self.cannot(
                 f"put {shown_target(given)}, of type {ty}, in place of "
@@ -131,10 +131,10 @@ class InsertedCalls:
             )
 
     def cannot(self, what: str, where: str, remedy: str) -> OverlayError:
-        """The error for an edit that cannot be done."""
+        """The error for an edit that is not possible."""
         return OverlayError(f"cannot {what}, in {self._name}", where=where, help=remedy)
 
 
 def shown_target(target: Any) -> str:
-    """The name of what is called, for errors."""
+    """The name of a callee, for errors."""
     return name_of(target) if callable(target) else repr(target)

@@ -1,12 +1,12 @@
-"""Interfaces of functions, as numba is told of them: parameters, defaults, declared signatures.
+"""Interfaces of functions for numba: parameters, defaults, declared signatures.
 
-numba knows no keyword-only parameters, and settles what a dispatcher takes when it makes it. Here
-they are parameters like any other for numba, calls are bound by Python's own rules before it sees
-them, and what a function takes can be another thing later.
+numba does not support keyword-only parameters, and fixes the parameters of a dispatcher when it is
+made. Here keyword-only parameters are ordinary ones for numba, calls are bound by Python's rules
+before numba gets them, and the parameters of a function may change later.
 
-Code of a world keeps to the declarations of ``@njit`` and ``@cfunc`` as numba's own code does:
-arguments are converted to those of the signature that numba's rules choose, the result to the one
-that it names.
+Code of a world obeys the declarations of ``@njit`` and ``@cfunc`` as numba's own code does:
+arguments are converted to those of the signature that numba's rules choose, the result to the type
+in it.
 """
 
 from __future__ import annotations
@@ -49,15 +49,15 @@ __all__ = [
     "twin",
 ]
 
-# ---- functions as numba is given them -----------------------------------------------------
+# ---- functions in the form that numba gets ------------------------------------------------
 
 
-# In place of a default, of a parameter that has none but comes after one that has.
+# In place of a missing default, for a parameter after one that has a default.
 REQUIRED: Final = object()
 
 
 def copied(function: Any) -> Any:
-    """The same function as an object of its own, with nothing that was put on it since."""
+    """A copy of a function as a new object, without attributes that were set on the original."""
     made = python_types.FunctionType(
         function.__code__,
         function.__globals__,
@@ -73,9 +73,9 @@ def copied(function: Any) -> Any:
 
 
 def twin(function: Any) -> Any:
-    """A copy, which numba tells from the function where that calls itself. Keyword-only
-    parameters, of which numba knows none, are parameters like any other in it: Python's rules
-    have seen the call before."""
+    """A copy of a function, so that numba can tell its recursive calls from those of the original.
+    Keyword-only parameters, which numba does not support, are ordinary ones in it: calls are bound
+    by Python's rules before."""
     made, code = copied(function), function.__code__
     if code.co_kwonlyargcount:
         made.__defaults__ = _defaults(function)
@@ -86,7 +86,7 @@ def twin(function: Any) -> Any:
 
 
 def _defaults(function: Any) -> tuple[Any, ...]:
-    """Of all parameters from the first that has one."""
+    """The defaults of all parameters from the first that has one."""
     code, by_position = function.__code__, function.__defaults__ or ()
     count = code.co_argcount
     names = code.co_varnames[count : count + code.co_kwonlyargcount]
@@ -102,12 +102,12 @@ def _defaults(function: Any) -> tuple[Any, ...]:
 
 # In place of an argument that was not given, where the parameter has no default.
 MISSING: Final = object()
-# Before the name of a positional-only parameter, so that no keyword is it.
+# Prefix of the name of a positional-only parameter, so that no keyword matches it.
 UNNAMED: Final = "positional_only_"
 
 
 class FunctionParameters:
-    """What a function takes at one moment, and with which defaults."""
+    """The parameters of a function at one moment, and their defaults."""
 
     def __init__(self, function: python_types.FunctionType) -> None:
         self._function = function
@@ -123,32 +123,32 @@ class FunctionParameters:
         self.has_rest = any(p.kind is p.VAR_POSITIONAL for p in self._each)
 
     def are_past(self) -> bool:
-        """Whether the function takes something else by now."""
+        """Whether the function's parameters have changed since."""
         now = _read(self._function)
         return len(now) != len(self._read) or not all(map(operator.is_, now, self._read))
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names under which Python may give arguments, for numba."""
+        """The names under which Python may pass arguments, for numba."""
         return tuple(
             f"{UNNAMED}{p.name}" if p.kind is p.POSITIONAL_ONLY else p.name for p in self._each
         )
 
     @property
     def defaults(self) -> tuple[Any, ...]:
-        """Of all parameters but ``*rest``."""
+        """The defaults of all parameters but ``*rest``."""
         given = [p.default for p in self._each if p.kind is not p.VAR_POSITIONAL]
         return tuple(MISSING if each is inspect.Parameter.empty else each for each in given)
 
     def bind(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
-        """Raise a TypeError where the function cannot be called so."""
+        """Raise TypeError where the function cannot be called with these arguments."""
         try:
             self.signature.bind(*args, **kwargs)
         except TypeError as error:
             raise TypeError(f"{self._name}() {error}") from None
 
     def as_called(self, args: Sequence[Any]) -> tuple[list[Any], dict[str, Any]]:
-        """The call of which numba has made these arguments."""
+        """The call that numba has converted to these arguments."""
         given: list[Any] = []
         named: dict[str, Any] = {}
         for way, value in zip(self.ways(args), args, strict=True):
@@ -161,7 +161,8 @@ class FunctionParameters:
         return given, named
 
     def ways(self, args: Sequence[Any]) -> tuple[Way, ...]:
-        """How each argument was given. args: values or types, one for each parameter."""
+        """The way in which each argument was passed. args: values or types, one for each
+        parameter."""
         found: list[Way] = []
         for parameter, value in zip(self._each, args, strict=False):
             if not is_given(value):
@@ -176,18 +177,19 @@ class FunctionParameters:
 
 
 def is_given(argument: Any) -> bool:
-    """Whether the caller gave an argument, which numba has as a value or as a type."""
+    """Whether the caller passed an argument. argument: a value or a type."""
     return not isinstance(argument, (OmittedArg, types.Omitted))
 
 
 def _read(function: Any) -> tuple[Any, ...]:
-    """What says what a function takes; it has changed where one of these is not the same."""
+    """The objects that determine a function's parameters; these have changed once one is
+    replaced."""
     by_name = (function.__kwdefaults__ or {}).items()
     return function.__code__, function.__defaults__, *(each for item in by_name for each in item)
 
 
 def given_by_position(ways: Sequence[Way], args: Sequence[Type]) -> tuple[Type, ...]:
-    """The types of the arguments that were given by position, those of ``*rest`` among them."""
+    """The types of the arguments that were passed by position, those of ``*rest`` among them."""
     found: list[Type] = []
     for way, ty in zip(ways, args, strict=True):
         if way in (BY_POSITION, SPREAD):
@@ -196,7 +198,7 @@ def given_by_position(ways: Sequence[Way], args: Sequence[Type]) -> tuple[Type, 
 
 
 def refuse_parameters(function: Any) -> None:
-    """Raise NotCompilable for parameters that numba has no meaning for."""
+    """Raise NotCompilable for parameters that numba does not support."""
     function = getattr(function, "py_func", function)
     code = function.__code__
     if code.co_kwonlyargcount and code.co_flags & inspect.CO_VARARGS:
@@ -209,8 +211,8 @@ def refuse_parameters(function: Any) -> None:
 
 
 def carrier(parameters: FunctionParameters) -> Any:
-    """A function of which numba makes a dispatcher that takes from Python what the parameters
-    say, or less: for what is missing it compiles."""
+    """A function of which numba makes a dispatcher that accepts these parameters from Python, or
+    fewer: it compiles where some are missing."""
     rest = [p.kind is p.VAR_POSITIONAL for p in parameters.signature.parameters.values()]
     taken = [f"*{n}" if is_rest else n for n, is_rest in zip(parameters.names, rest, strict=True)]
     namespace: dict[str, Any] = {}
@@ -221,7 +223,7 @@ def carrier(parameters: FunctionParameters) -> Any:
 
 
 def take_from_python(dispatcher: Any, parameters: FunctionParameters) -> None:
-    """Have a dispatcher that holds no code take what these parameters say from now on."""
+    """Make a dispatcher without code accept these parameters from now on."""
     can_compile = dispatcher._can_compile
     _dispatcher.Dispatcher.__init__(
         dispatcher,
@@ -261,8 +263,8 @@ def bind_by_python(
     parameters: FunctionParameters,
     convert: Callable[[tuple[Type, ...]], tuple[Type, ...]] | None = None,
 ) -> None:
-    """Have calls of a dispatcher in compiled code bound as the parameters say. convert: gives
-    the types to which arguments of some types are converted."""
+    """Bind calls of a dispatcher in compiled code by these parameters. convert: returns the types
+    to which arguments of some types are converted."""
     old = dispatcher._compiler
     if not isinstance(old, _Binder):
         given = old.py_func, old.targetdescr, old.targetoptions, old.locals, old.pipeline_class
@@ -277,7 +279,7 @@ def bind_by_python(
 class Declarations(NamedTuple):
     """The signatures that a function is limited to, and the types of its variables.
 
-    results: by the types of the arguments, in the order of the declaration, the type of the
+    results: maps the types of the arguments, in the order of the declaration, to the type of the
     result, or None where it is inferred. variables: by name.
     """
 
@@ -286,11 +288,11 @@ class Declarations(NamedTuple):
 
     @property
     def is_limited(self) -> bool:
-        """Whether there is nothing beside the signatures."""
+        """Whether the function accepts only the declared signatures."""
         return bool(self.results)
 
     def chosen(self, typing: Any, args: Sequence[Type]) -> tuple[Type, ...]:
-        """The arguments of the signature that a call with these has, as numba chooses it."""
+        """The arguments of the signature that numba chooses for a call with these."""
         given = tuple(args)
         if given in self.results:
             return given
@@ -301,16 +303,16 @@ class Declarations(NamedTuple):
         return tuple(found.args)
 
     def signatures(self) -> list[Signature]:
-        """numba's form of the signatures; a result that is inferred is undefined."""
+        """The signatures in numba's form; a result that is inferred is undefined."""
         return [signature(r or types.undefined, *args) for args, r in self.results.items()]
 
     def asked(self, args: tuple[Type, ...]) -> Any:
-        """What numba is asked to compile for the arguments of one of the signatures."""
+        """The signature that numba is to compile for the arguments of one of the declared ones."""
         returned = self.results[args]
         return args if returned is None else signature(returned, *args)
 
     def no_match(self, args: Sequence[Type]) -> str:
-        """numba's message for arguments that no signature takes, with the signatures."""
+        """numba's message for arguments that match no signature, with the signatures."""
         shown = "; ".join(
             f"({', '.join(map(str, each))}) -> {returned or 'inferred'}"
             for each, returned in self.results.items()
@@ -319,7 +321,7 @@ class Declarations(NamedTuple):
         return f"No matching definition for argument type(s) {given}; declared are {shown}"
 
     def key(self) -> tuple[Any, ...]:
-        """What tells code that keeps to these declarations from other code of a function."""
+        """Key that tells code with these declarations from other code of a function."""
         return tuple(self.results.items()), tuple(sorted(self.variables.items()))
 
 
@@ -327,7 +329,7 @@ NOTHING: Final = Declarations({}, {})
 
 
 def declared_by(function: Any) -> Declarations:
-    """The declarations of a function of the program: none of one that Python made."""
+    """The declarations of a function of the program; none for a plain Python function."""
     function = callback_of(function) or function
     if isinstance(function, Callback):
         return Declarations(function.declared, function.locals)
@@ -338,8 +340,8 @@ def declared_by(function: Any) -> Declarations:
 
 
 def _signatures_of(dispatcher: Any) -> dict[tuple[Type, ...], Type | None]:
-    """The signatures of a dispatcher that compiles no more. numba counts what it was asked for,
-    in the form in which that was said: one without a result is told from the rest by this."""
+    """The signatures of a dispatcher that compiles no more. numba counts requests in the form in
+    which they were made: signatures without a result type are recognized by this."""
     asked: dict[tuple[Type, ...], Type | None] = {}
     for each in (*dispatcher._cache_hits, *dispatcher._cache_misses):
         args, returned = sigutils.normalize_signature(each)
@@ -354,7 +356,7 @@ def _signatures_of(dispatcher: Any) -> dict[tuple[Type, ...], Type | None]:
 class Callback(CPUDispatcher):
     """The function of a ``@cfunc``, as a dispatcher that is limited to its signature.
 
-    callback: what ``@cfunc`` made, as long as it is there.
+    callback: the object from ``@cfunc``, as long as it exists.
     """
 
     def __init__(self, callback: CFunc) -> None:
@@ -369,7 +371,7 @@ _callbacks: weakref.WeakKeyDictionary[CFunc, Callback] = weakref.WeakKeyDictiona
 
 
 def callback_of(value: Any) -> Callback | None:
-    """The function of what ``@cfunc`` made; None for anything else."""
+    """The function of an object from ``@cfunc``; None for anything else."""
     if not is_below(type(value), CFunc):
         return None
     found = _callbacks.get(value)

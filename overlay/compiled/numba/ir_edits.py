@@ -1,4 +1,4 @@
-"""Edits of numba's representation: assignments in place of others, and new ones before them."""
+"""Edits of numba's IR: new values for assignments, and new assignments before them."""
 
 from __future__ import annotations
 
@@ -50,13 +50,13 @@ STATEMENTS: Final[dict[type, tuple[Any, Callable[[Any], tuple[Any, ...]]]]] = {
 }
 
 
-# ---- whatever the types -------------------------------------------------------------------
+# ---- edits without types ------------------------------------------------------------------
 
 _numbers = itertools.count(1)
 
 
 def new_variable(statement: Any) -> Any:
-    """A variable that numba has no other of, also where it copies blocks (``literal_unroll``)."""
+    """A variable with a new name, also where numba copies blocks (``literal_unroll``)."""
     return ir.Var(statement.target.scope, f"$overlay.{next(_numbers)}", statement.loc)
 
 
@@ -76,14 +76,14 @@ def defined_before(func_ir: Any, assign: Any, value: Any) -> Any:
     return ir.Assign(value, target, assign.loc)
 
 
-# ---- where the types are known ------------------------------------------------------------
+# ---- edits with types ---------------------------------------------------------------------
 
 
 def argument_types(
     typemap: Mapping[str, Type], expr: Any, args: Sequence[Any] | None = None
 ) -> tuple[tuple[Type, ...], dict[str, Type]]:
-    """The types of the arguments of a call, those of ``*arguments`` among them. args: those by
-    position, where they are others than the call says."""
+    """The types of the arguments of a call, those of ``*arguments`` among them. args: replace the
+    positional arguments of the call."""
     given = tuple(typemap[var.name] for var in (expr.args if args is None else args))
     if expr.vararg is not None:
         given += tuple(typemap[expr.vararg.name].types)
@@ -91,9 +91,9 @@ def argument_types(
 
 
 class TypedEdits:
-    """Edits of one function whose types are known, which stay known.
+    """Edits of one function that keep its type information complete.
 
-    entered: the functions of the program that calls have come to enter.
+    entered: the functions of the program that new calls enter.
     """
 
     def __init__(self, state: Any) -> None:
@@ -116,7 +116,7 @@ class TypedEdits:
         kws: Mapping[str, Any] = {},
         vararg: Any = None,
     ) -> list[Any]:
-        """Make ``assign`` the call of what was found for one."""
+        """Make ``assign`` the call of a resolved callee."""
         if isinstance(found, Native):
             value, ty = found.value, found._numba_type_
         else:
@@ -158,14 +158,14 @@ class TypedEdits:
         return self.define(assign, ir.Const(value, assign.loc), type_of_constant(value))
 
     def result_unused(self, statement: Any, sig: Any) -> Any:
-        """An assignment of what a statement that became a call gives, which nothing reads."""
+        """An assignment for the result of a statement that became a call; nothing reads it."""
         target = new_variable(statement)
         self.typemap[target.name] = sig.return_type
         return ir.Assign(ir.Const(None, statement.loc), target, statement.loc)
 
     def spread(self, assign: Any) -> tuple[list[Any], list[Any]]:
-        """The positional arguments of a call, those of ``*arguments`` among them, and what has to
-        stand before the call, which has no ``*arguments`` any more."""
+        """Unpack ``*arguments`` of a call: return the assignments to put before the call, and all
+        its positional arguments."""
         expr = assign.value
         if expr.vararg is None:
             return [], list(expr.args)
@@ -182,12 +182,12 @@ class TypedEdits:
         return self.define(assign, item, ty.types[index])
 
     def note(self, ty: Type) -> None:
-        """A function of the program is called, if this is the type of one."""
+        """Record a call of a function of the program, if this is the type of one."""
         dispatcher = getattr(ty, "dispatcher", None)
         if isinstance(dispatcher, InnerDispatcher):
             self.entered.append(dispatcher)
 
     def unknown(self, expr: Any, ty: Type, reason: str) -> Exception:
-        """The error for a call of which cannot be said what it enters."""
+        """The error for a call whose callee is unknown."""
         error = failures.callee_unknown(str(ty), reason, expr.loc.filename, expr.loc.line)
         return refused(self.world, error)

@@ -1,4 +1,4 @@
-"""``outer | inner`` in compiled code, of contexts of which one is made when the program runs."""
+"""``outer | inner`` in compiled code, where at least one of the contexts is made at run time."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ JOINING: Final = (operator.or_, operator.ior)
 
 
 def joined(world: World, function: Any, args: Sequence[Type]) -> Signature | None:
-    """The signature of an operator, where that joins contexts that are not both constants."""
+    """The signature of an operator that joins contexts, unless both are constants; else None."""
     function = getattr(function, "typing_key", function)
     contexts = all(isinstance(ty, (ContextType, MadeContextType)) for ty in args)
     if not (contexts and len(args) == 2 and any(function is each for each in JOINING)):
@@ -48,12 +48,12 @@ def joined(world: World, function: Any, args: Sequence[Type]) -> Signature | Non
 
 
 def _known(ty: Type) -> Context:
-    """What is known of a context, less the fields that are not."""
+    """The part of a context that is known at compile time."""
     return ty.template.context if isinstance(ty, MadeContextType) else ty.engine.context
 
 
 def _field(ty: Type, name: str) -> Type | None:
-    """The type of what only the running program knows of a context, if it is that."""
+    """The type of a field that is known only at run time, or None."""
     return dict(ty.fields).get(name) if isinstance(ty, MadeContextType) else None
 
 
@@ -87,11 +87,11 @@ def _types_of_plugins(world: World, ty: Type) -> Sequence[Type]:
     return field.types
 
 
-# ---- code ---------------------------------------------------------------------------------
+# ---- code generation ----------------------------------------------------------------------
 
 
 class Joins(types.Callable, types.Opaque):
-    """The type of what joins two contexts."""
+    """The type of the callable that joins two contexts."""
 
     def __init__(self, made: MadeContextType) -> None:
         self.made = made
@@ -115,7 +115,7 @@ register_model(Joins)(models.OpaqueModel)
 
 
 def _joined_of() -> None:
-    """The key of the implementation."""
+    """Key of the implementation."""
 
 
 @lower_builtin(_joined_of, types.Any, types.Any)

@@ -1,8 +1,8 @@
-"""A table of functions by words, which compiled code looks up.
+"""A hash table of functions by words, for lookups in compiled code.
 
-Python alone writes it, under the lock of tables and while it holds the GIL. Compiled code that
-has let the GIL go may read at the same time: the table has a version, odd while it is written,
-and what was read counts where the version was the same and even before and after.
+Only Python writes it, under the lock of tables and with the GIL. Compiled code without the GIL may
+read at the same time: the table has a version that is odd during a write, and a result is valid
+only if the version was the same and even before and after.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ __all__ = ["Table", "look_up"]
 SPREAD: Final = 0x9E3779B97F4A7C15
 ALL: Final = (1 << 64) - 1
 SIZE: Final = 8
-# the words of an entry: its function, its last use, and from there on its key
+# offsets in an entry: its function, its last use, and the start of its key
 FUNCTION, LAST, KEY = 0, 1, 2
-# the words of the header
+# offsets in the header
 VERSION, HITS = 0, 1
 
 
@@ -35,7 +35,7 @@ class _LookupEntry(NamedTuple):
 
 
 class Table:
-    """Functions by words of these kinds, ``limit`` of them at most."""
+    """Hash table from words of these kinds to functions, with at most ``limit`` entries."""
 
     def __init__(self, kinds: Sequence[str], limit: int) -> None:
         self.kinds = tuple(kinds)
@@ -47,7 +47,7 @@ class Table:
         self._words = (ctypes.c_uint64 * (self.stride << self.bits))()
         self._entries: dict[tuple[int, ...], _LookupEntry] = {}
         self._places: dict[tuple[int, ...], int] = {}
-        self._texts: dict[bytes, Any] = {}  # never let go: a thread may be reading one
+        self._texts: dict[bytes, Any] = {}  # never freed: a thread may be reading one
         self._order = threading.Lock()
 
     def __len__(self) -> int:
@@ -55,23 +55,23 @@ class Table:
 
     @property
     def header(self) -> int:
-        """Where its version and hits are."""
+        """The address of its version and hits."""
         return ctypes.addressof(self._header)
 
     @property
     def entries(self) -> int:
-        """Where its entries are."""
+        """The address of its entries."""
         return ctypes.addressof(self._words)
 
     @property
     def hits(self) -> int:
-        """How often compiled code has found something. Where several threads without the GIL
-        count at once, some are lost."""
+        """The number of lookups in which compiled code has found an entry. Some are lost where
+        several threads without the GIL count at once."""
         return self._header[HITS]
 
     def insert(self, address: int, function: int) -> None:
-        """Have the words at an address lead to a function; the entry that was used least
-        recently goes where there are too many."""
+        """Map the words at an address to a function; a full table drops the least recently used
+        entry."""
         used = {key: self._words[self._places[key] + LAST] for key in self._entries}
         self._entries = {k: e._replace(last=used[k]) for k, e in self._entries.items()}
         key = self._key(address)
@@ -83,7 +83,7 @@ class Table:
         self._write()
 
     def clear(self) -> None:
-        """Forget all entries."""
+        """Drop all entries."""
         self._entries = {}
         self._write()
 
@@ -113,7 +113,7 @@ class Table:
             self._header[VERSION] += 1
 
     def _first_place(self, key: tuple[int, ...]) -> int:
-        """As ``_write_first_place`` has it in compiled code."""
+        """First slot of a key; compiled code computes it by ``_write_first_place``."""
         mixed = 0
         for i, (kind, word) in enumerate(zip(self.kinds, key, strict=True)):
             if kind == CHARACTERS:
@@ -123,16 +123,16 @@ class Table:
         return mixed >> (64 - self.bits)
 
 
-# ---- in compiled code ---------------------------------------------------------------------
+# ---- code generation ----------------------------------------------------------------------
 
 
 def look_up(builder: Any, table: Table, words: Sequence[Any]) -> Any:
-    """The function that these words lead to, as a word, or 0; it counts as used now."""
+    """The function for these words, as a word, or 0; updates its last use."""
     return _LookUp(builder, table, words).write()
 
 
 class _LookUp:
-    """Writes the code that looks something up."""
+    """Generates the code of a lookup."""
 
     def __init__(self, builder: Any, table: Table, words: Sequence[Any]) -> None:
         self.builder = builder
@@ -205,7 +205,7 @@ class _LookUp:
             return same
         result = cgutils.alloca_once_value(builder, llvm.IntType(1)(0))
         builder.store(llvm.IntType(1)(0), result)
-        # where that text is may have been read while it was written
+        # the address of the text may have been read during a write
         with builder.if_then(builder.and_(same, self._is_unchanged())):
             equal = llvm.IntType(1)(1)
             for text in texts:

@@ -1,4 +1,4 @@
-"""The stages of LLVM: ``after_codegen``, ``before_optimisation`` and ``after_optimisation``."""
+"""The LLVM stages: ``after_codegen``, ``before_optimisation`` and ``after_optimisation``."""
 
 from __future__ import annotations
 
@@ -28,19 +28,19 @@ LLVM_STAGES: Final = ("after_codegen", "before_optimisation", "after_optimisatio
 
 
 class _Hook:
-    """What numba calls when it has lowered a function."""
+    """Callback of numba after it has lowered a function."""
 
     def __init__(self, lower: _Lower) -> None:
         self.lower: _Lower | None = lower
 
     def __call__(self, module: Any, library: Any) -> None:
-        # else it is an implementation of numba's own that the function needs
+        # else it is an implementation of numba's own that the function uses
         if self.lower is not None and module is self.lower.module:
             self.lower.hand_on()
 
 
 class _Lower(Lower):
-    """Lowers a function, and hands its LLVM module to the stage ``after_codegen``."""
+    """Lowers a function, and passes its LLVM module to the stage ``after_codegen``."""
 
     def lower(self) -> None:
         hook = _Hook(self)
@@ -48,10 +48,10 @@ class _Lower(Lower):
         try:
             super().lower()
         finally:
-            hook.lower = None  # numba keeps the context with what it compiled of its own
+            hook.lower = None  # numba keeps the context with its own code
 
     def hand_on(self) -> None:
-        """Let the plugins have the module."""
+        """Pass the module to the plugins."""
         dispatcher, module = innermost(), self.module
         if dispatcher.kept_calls:
             keep_calls(module, dispatcher.kept_calls)
@@ -77,7 +77,7 @@ def _symbol(callee: InnerDispatcher, args: tuple[Any, ...]) -> str:
 
 
 def keep_calls(module: Any, names: set[str]) -> None:
-    """Have calls of the functions with these symbols not be inlined."""
+    """Mark calls of the functions with these symbols as not to be inlined."""
     for function in module.functions:
         for block in function.blocks:
             for instruction in block.instructions:
@@ -87,7 +87,7 @@ def keep_calls(module: Any, names: set[str]) -> None:
 
 
 class _Library(JITCodeLibrary):
-    """Hands its LLVM module to plugins before it is optimised, and after."""
+    """Passes its LLVM module to plugins before and after optimisation."""
 
     dispatcher: InnerDispatcher
 
@@ -118,7 +118,7 @@ class _Library(JITCodeLibrary):
 
 
 def _offered(module: Any) -> dict[str, str]:
-    """By name, the types of what a module defines for others: they call it by its address."""
+    """Maps the names of the definitions that a module exports to their types."""
     values = (*module.functions, *module.global_variables)
     return {
         value.name: str(getattr(value, "global_value_type", value.type))
@@ -130,7 +130,7 @@ def _offered(module: Any) -> dict[str, str]:
 def _refuse_missing(
     wanted: dict[str, str], there: dict[str, str], stage: str, function: Any
 ) -> None:
-    """Raises OverlayError where a plugin has taken something away, or given it another type."""
+    """Raise OverlayError where a plugin has removed a definition, or changed its type."""
     for name, kind in wanted.items():
         if there.get(name) != kind:
             found = f"as {there[name]}" if name in there else "no more"
@@ -155,7 +155,7 @@ def _parsed(text: str, stage: str, function: Any) -> Any:
 
 @register_pass(mutates_CFG=True, analysis_only=False)
 class Lowering(NativeLowering):
-    """numba's, with the stages of LLVM."""
+    """numba's lowering, with the LLVM stages."""
 
     _name = "overlay_lowering"
 
@@ -173,7 +173,7 @@ class Lowering(NativeLowering):
 
 @register_pass(mutates_CFG=True, analysis_only=False)
 class ParallelLowering(NativeParforLowering):
-    """numba's, of code for several cores, of which plugins see no LLVM."""
+    """numba's lowering of code for several cores, without the LLVM stages."""
 
     _name = "overlay_parallel_lowering"
 

@@ -1,8 +1,7 @@
-"""Contexts and plugins that only the running program can tell, as compiled code has them.
+"""Contexts and plugins that are known only at run time, in compiled code.
 
-``context.replace(metadata=value)`` and ``MyPlugin(value)`` are values that hold what is not known
-when code is compiled. What they stand for is made of these where they are entered: see
-``barrier_calls``.
+``context.replace(metadata=value)`` and ``MyPlugin(value)`` are values that hold the parts unknown
+at compile time. The objects are made from these where they are entered: see ``barrier_calls``.
 """
 
 from __future__ import annotations
@@ -42,7 +41,7 @@ __all__ = [
     "unknown_metadata",
 ]
 
-# What may be another for each call, in the order of a value's fields.
+# Fields that may differ from call to call, in the order of a value's fields.
 CHANGING = ("metadata", "plugins")
 
 
@@ -51,8 +50,7 @@ def is_plugin_class(value: Any) -> bool:
 
 
 class UnknownMetadata(StandIn):
-    """The metadata of contexts for which types are inferred, and of which only the type is
-    known."""
+    """Metadata of contexts used for type inference, of which only the type is known."""
 
     def __init__(self, ty: Type) -> None:
         self._numba_type_ = ty
@@ -69,7 +67,7 @@ class UnknownMetadata(StandIn):
 
 @functools.cache
 def unknown_metadata(ty: Type) -> UnknownMetadata:
-    """The one for a type."""
+    """The cached object for a type."""
     return UnknownMetadata(ty)
 
 
@@ -77,7 +75,7 @@ def unknown_metadata(ty: Type) -> UnknownMetadata:
 
 
 class MadeContextType(WeakType, CalledAtOnce):
-    """The type of a context that is ``template`` with fields that the running program says."""
+    """The type of a context that is ``template`` with some fields set at run time."""
 
     def __init__(self, template: CompiledContext, fields: tuple[tuple[str, Type], ...]) -> None:
         self._store_object(template)
@@ -102,7 +100,7 @@ class MadeContextType(WeakType, CalledAtOnce):
         return hash((id(self._wr()), self.fields))
 
     def get_call_type(self, context: Any, args: Sequence[Type], kws: Mapping[str, Type]) -> Any:
-        """Of a call ``context(f, *args)``."""
+        """The signature of a call ``context(f, *args)``."""
         return context.world.barriers.signature(self, args, kws, dropped=1)
 
 
@@ -115,7 +113,7 @@ class _MadeContextModel(models.StructModel):
 def fields_after(
     world: World, fields: Mapping[str, Type], args: Sequence[Type], kws: Mapping[str, Type]
 ) -> dict[str, Type]:
-    """The fields that a context has after ``replace(*args, **kws)``."""
+    """The fields of a context after ``replace(*args, **kws)``."""
     if args:
         raise refused(world, failures.replaced_by_position())
     for name in kws:
@@ -134,7 +132,7 @@ def made_context(world: World, owner: CompiledContext, fields: Mapping[str, Type
 
 
 def plain(ty: Type) -> Type:
-    """The type that a field is kept as; text that the source says stays what it says."""
+    """The type that a field is stored as; a text literal keeps its type."""
     if isinstance(ty, types.StringLiteral):
         return ty
     if isinstance(ty, types.BaseTuple) and not isinstance(ty, types.BaseNamedTuple):
@@ -146,7 +144,7 @@ def plain(ty: Type) -> Type:
 
 
 class MadePluginType(types.Type):
-    """The type of a plugin that the running program makes."""
+    """The type of a plugin that is made at run time."""
 
     def __init__(self, kind: type[Plugin], args: tuple[Type, ...], names: tuple[str, ...]) -> None:
         self.kind = kind
@@ -159,7 +157,7 @@ class MadePluginType(types.Type):
         return self.kind, self.args, self.names
 
     def made(self, args: Sequence[Any]) -> Plugin:
-        """The plugin made of these arguments."""
+        """The plugin made from these arguments."""
         count = len(args) - len(self.names)
         return self.kind(*args[:count], **dict(zip(self.names, args[count:], strict=True)))
 
@@ -176,11 +174,11 @@ def made_plugin(kind: type[Plugin], args: Sequence[Type], kws: Mapping[str, Type
     return signature(MadePluginType(kind, given, tuple(kws)), *args, *kws.values())
 
 
-# ---- how they are made --------------------------------------------------------------------
+# ---- construction -------------------------------------------------------------------------
 
 
 class NamesType(types.Opaque):
-    """The type of the names of the fields that ``replace`` was given."""
+    """The type of the names of the fields passed to ``replace``."""
 
     def __init__(self, names: tuple[str, ...]) -> None:
         self.names = names
@@ -188,16 +186,16 @@ class NamesType(types.Opaque):
 
 
 class Named(StandIn):
-    """Stands for the names of fields."""
+    """Stand-in for the names of fields."""
 
     def __init__(self, names: tuple[str, ...]) -> None:
         self._numba_type_ = NamesType(names)
 
 
 class Makes(types.Callable, types.Opaque):
-    """The type of what makes a value of one type of those above.
+    """The type of the constructor of a value of one of the types above.
 
-    Called with the values of a plugin; or with names, what was replaced, and the values.
+    Called with the values of a plugin; or with names, the replaced context, and the values.
     """
 
     def __init__(self, made: Type) -> None:
@@ -227,7 +225,7 @@ register_model(Makes)(models.OpaqueModel)
 
 
 class AttributeReader(types.Callable, types.Opaque):
-    """The type of what reads an attribute of a context made when the program runs: a field, or
+    """The type of the reader of an attribute of a context that is made at run time: a field, or
     ``replace``, whose value is that of the context. Called with the name and the context."""
 
     def __init__(self, result: Type) -> None:
@@ -252,15 +250,15 @@ register_model(AttributeReader)(models.OpaqueModel)
 
 
 def _field_of() -> None:
-    """The key of the implementation."""
+    """Key of the implementation."""
 
 
 def _plugin_of() -> None:
-    """The key of the implementation."""
+    """Key of the implementation."""
 
 
 def _context_of() -> None:
-    """The key of the implementation."""
+    """Key of the implementation."""
 
 
 @lower_builtin(_field_of, types.VarArg(types.Any))
@@ -292,7 +290,7 @@ def _make_context(context: Any, builder: Any, sig: Any, args: Any) -> Any:
 
 
 def struct_of(context: Any, builder: Any, ty: Type, values: Sequence[Any]) -> Any:
-    """A value of a type that has these fields."""
+    """A struct value of a type with these fields."""
     made = cgutils.get_null_value(context.get_value_type(ty))
     for index, value in enumerate(values):
         made = builder.insert_value(made, value, index)

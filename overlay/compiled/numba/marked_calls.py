@@ -1,4 +1,4 @@
-"""Calls of markers in compiled code, and the stage of plugins that takes them out."""
+"""Calls of markers in compiled code, and the plugin stage that removes them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["compiled_in", "hand_marked", "note_marked"]
 
 
 def note_marked(state: Any) -> None:
-    """Note the calls of markers in a function of which each call goes to what it enters."""
+    """Record the calls of markers in a function whose calls are resolved."""
     markers = [m for plugin in state.pipeline.world.plugins for m in plugin.markers]
     for block in state.func_ir.blocks.values() if markers else ():
         for expr in block.find_exprs("call"):
@@ -36,8 +36,8 @@ def hand_marked(
     symbol_of: Callable[[InnerDispatcher, tuple[Any, ...]], str],
     functions: Mapping[str, MarkedFunction],
 ) -> None:
-    """Have plugins take the calls of their markers out of the LLVM module of a function. Raises
-    what makes numba refuse it where one is left."""
+    """Let plugins remove the calls of their markers from the LLVM module of a function. Raises an
+    error for numba where one is left."""
     known = {symbol_of(dispatcher, args): (dispatcher.original, where)
              for dispatcher, args, where in inner.marked}  # fmt: skip
     for plugin in inner.world.plugins if known else ():
@@ -52,7 +52,7 @@ def hand_marked(
 
 
 def compiled_in(*worlds: World) -> dict[str, MarkedFunction]:
-    """The functions of the program that are machine code of worlds, by symbol."""
+    """The compiled functions of worlds, by symbol."""
     return {
         result.fndesc.llvm_func_name: MarkedFunction(
             dispatcher.original, (*result.signature.args, result.signature.return_type)

@@ -1,7 +1,7 @@
-"""Values that the running program knows, as words of memory and as Python objects.
+"""Run-time values as words of memory and as Python objects.
 
-Compiled code tells values apart by type and by words of eight bytes: numbers by their bits, text
-by its characters. A *leaf* is a part of a value that is no tuple and no plugin.
+Compiled code compares values by type and by words of eight bytes: numbers by their bits, text by
+its characters. A *leaf* is a part of a value that is neither a tuple nor a plugin.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["TEXT", "WORD", "kinds_of", "leaves", "leaves_of", "rebuilt", "unknown_part", "words"]
 
 WORD: Final = llvm.IntType(64)
-# The kinds of words: bits; and of a text, its length and width, and where its characters are.
+# The kinds of words: bits; and for a text, its length and width, and the address of its characters.
 BITS, TEXT, CHARACTERS = "bits", "text", "characters"
 
 
@@ -32,12 +32,12 @@ def _is_constant(ty: Type) -> bool:
 
 
 def unknown_part(ty: Type) -> Type | None:
-    """The first part of a type whose values compiled code cannot tell apart, or None."""
+    """The first part of a type whose values compiled code cannot compare, or None."""
     return next((leaf for leaf in leaves_of(ty) if kinds_of(leaf) is None), None)
 
 
 def leaves_of(ty: Type) -> Iterator[Type]:
-    """The types of the leaves of a value, less those of which the type says the value."""
+    """The types of the leaves of a value, without those whose value follows from the type."""
     if isinstance(ty, MadePluginType):
         parts = ty.args
     elif isinstance(ty, types.BaseTuple):
@@ -61,7 +61,7 @@ def leaves(builder: Any, ty: Type, value: Any) -> Iterator[tuple[Type, Any]]:
 
 
 def rebuilt(ty: Type, objects: Iterator[Any]) -> Any:
-    """The Python value of a type, of the objects that its leaves are."""
+    """The Python value of a type, from the objects of its leaves."""
     if isinstance(ty, KnownType):
         return ty.value
     if isinstance(ty, types.StringLiteral):
@@ -81,7 +81,7 @@ def rebuilt(ty: Type, objects: Iterator[Any]) -> Any:
 
 
 def kinds_of(leaf: Type) -> tuple[str, ...] | None:
-    """What the words of a leaf are, or None where it has none."""
+    """The kinds of the words of a leaf, or None where it has none."""
     if leaf == types.unicode_type:
         return TEXT, CHARACTERS
     if isinstance(leaf, types.Optional):
@@ -127,7 +127,7 @@ def _bits(builder: Any, value: Any) -> Any:
 
 
 def bytes_of_text(word: int) -> int:
-    """How many bytes the characters of a text have, by its first word."""
+    """The size in bytes of the characters of a text, from its first word."""
     return (word >> 3) * (word & 7)
 
 

@@ -1,4 +1,4 @@
-"""Types of numba as the compiled engine knows them, and the types that it adds."""
+"""Types of numba as the compiled engine uses them, and the types that it adds."""
 
 from __future__ import annotations
 
@@ -59,8 +59,8 @@ __all__ = [
 
 Type = types.Type
 
-# Options that are ours and none of numba's: whether numba's implementations of what it knows are
-# entered like any body; of a barrier, when a value is compiled, and how many are found.
+# Options of this package, unknown to numba: whether numba's implementations are entered like any
+# body; for a barrier, when a value is compiled, and how many variants are in its table.
 OWN_OPTIONS: Final = ("enter_numba", "hot_after", "variants")
 
 
@@ -83,26 +83,26 @@ CPU: Final = _Cpu()
 
 
 def numba_typing() -> TypingContext:
-    """numba's own typing context for what code is being made for."""
+    """The typing context of numba's own functions for the target being compiled for."""
     return _target().typing
 
 
 def _target() -> Target:
-    """What code is being made for; where none is, the CPU."""
+    """The target being compiled for; by default the CPU."""
     compiled = frame()
     return CPU if compiled is None else compiled.world.target
 
 
-# ---- what numba knows of a value ----------------------------------------------------------
+# ---- numba's knowledge of a value ---------------------------------------------------------
 
 
 def is_dispatcher(value: Any) -> bool:
-    """Whether it is a function compiled by numba for the CPU (``@njit``)."""
+    """Whether a value is a function compiled by numba for the CPU (``@njit``)."""
     return is_below(type(value), Dispatcher)  # isinstance would run code of the value
 
 
 def has_code(function: Any) -> bool:
-    """Whether it is a Python function."""
+    """Whether a value is a plain Python function."""
     return isinstance(function, python_types.FunctionType)
 
 
@@ -112,7 +112,7 @@ def options_of(dispatcher: Any) -> dict[str, Any]:
 
 
 def knows(function: Any) -> bool:
-    """Whether numba has a meaning of its own for a Python function (``@overload``)."""
+    """Whether numba has its own implementation of a Python function (``@overload``)."""
     cpu_target.target_context.refresh()
     return _target().owns(function) or numba_typing()._lookup_global(function) is not None
 
@@ -123,7 +123,7 @@ def is_held(value: Any) -> bool:
 
 
 def type_held(value: Any) -> Type | None:
-    """The type that compiled code has for a value, or None where it cannot hold it."""
+    """The type of a value in compiled code, or None where it cannot be held there."""
     try:
         return numba_typing().resolve_value_type(value)
     except ValueError:
@@ -131,7 +131,7 @@ def type_held(value: Any) -> Type | None:
 
 
 def body_registered_as_jitable(function: Any) -> Any | None:
-    """The function itself where ``@register_jitable`` says that numba may compile its body."""
+    """The function itself if ``@register_jitable`` allows numba to compile its body; else None."""
     if not isinstance(function, python_types.FunctionType):
         return None
     found = numba_typing()._lookup_global(function)
@@ -148,7 +148,7 @@ def type_of_constant(value: Any) -> Type:
 
 
 def class_of_instances(ty: types.ClassInstanceType) -> type:
-    """The class that ``@jitclass`` made, of which these are the instances."""
+    """The class from ``@jitclass`` of these instances."""
     for reference, known in numba_typing()._globals.items():
         if known is ty.class_type:
             found = reference()
@@ -163,7 +163,7 @@ def types_in(ty: Any) -> tuple[Type, ...]:
 
 
 class RefusedByTyping(errors.TypingError):
-    """An error of ours, as numba handles errors while it infers types."""
+    """An error of ours in the form of numba's typing errors."""
 
 
 def refused(world: World, error: OverlayError) -> RefusedByTyping:
@@ -179,7 +179,7 @@ def refused(world: World, error: OverlayError) -> RefusedByTyping:
 class CalleeType(WeakType, types.Callable, types.Opaque):
     """The type of a target in compiled code: a call looks for a method first.
 
-    Types outlive the worlds that they speak of, so they refer to them weakly.
+    Types outlive their worlds, so they refer to them weakly.
     """
 
     def __init__(self, callee: TargetStandIn) -> None:
@@ -203,7 +203,7 @@ class CalleeType(WeakType, types.Callable, types.Opaque):
         return sig
 
     def outcome(self, args: Sequence[Type], kws: Mapping[str, Type]) -> CompiledOutcome:
-        """What a call with these types enters; a typing error where that cannot be said."""
+        """The resolution of a call with these types; a typing error where there is none."""
         world = self.callee.world
         try:
             return world.outcomes.of(self.callee, args, dict(kws))
@@ -234,8 +234,7 @@ class CalleeType(WeakType, types.Callable, types.Opaque):
 
 
 class CalledAtOnce(types.Callable):
-    """A type of which values are called, and not handed on to what is called when the program
-    runs."""
+    """A type whose values are called directly, and not passed to functions as arguments."""
 
     def get_call_signatures(self) -> Any:
         return (), True
@@ -245,9 +244,10 @@ class CalledAtOnce(types.Callable):
 
 
 class BoundCallee(CalledAtOnce, types.Opaque):
-    """The type of ``receiver.attribute`` where a call of it may enter a method or a user's body.
+    """The type of ``receiver.attribute`` where a call of it may enter a method or a body of the
+    program.
 
-    base: numba's own type of it, where what no method accepts is left to numba.
+    base: numba's own type of it, used where no method accepts a call.
     """
 
     def __init__(self, function: Type, receiver: Type, attribute: str, base: Type | None) -> None:
@@ -267,7 +267,7 @@ class BoundCallee(CalledAtOnce, types.Opaque):
         return self.function.get_call_type(context, (self.receiver, *args), kws)
 
     def is_base(self, args: Sequence[Type], kws: Mapping[str, Type]) -> bool:
-        """Whether a call with these arguments is left to numba."""
+        """Whether numba's own implementation handles a call with these arguments."""
         if not isinstance(self.function, CalleeType):
             return False
         outcome = self.function.outcome((self.receiver, *args), kws)
@@ -295,10 +295,11 @@ def _as_function(context: Any, builder: Any, fromty: Any, toty: Type, value: Any
 
 
 class StandIn:
-    """Stands in numba's representation for something of the program; there is one of each."""
+    """Replacement for an object of the program in numba's IR; deep copies return the object
+    itself."""
 
     def in_python(self) -> Any:
-        """What it stands for, where the interpreter runs the code."""
+        """The object that it replaces, for code that the interpreter runs."""
         raise NotImplementedError(f"{self!r} in code that the interpreter runs")
 
     def __deepcopy__(self, copied: dict[int, Any]) -> Any:
@@ -306,7 +307,7 @@ class StandIn:
 
 
 class Native(StandIn):
-    """Stands for a callable as numba knows it by itself."""
+    """Stand-in for a callable that numba handles natively."""
 
     def __init__(self, value: Any) -> None:
         self.value = value
@@ -325,25 +326,25 @@ class Native(StandIn):
 
 
 class TypedStandIn(StandIn):
-    """Stands for a function of which only the type is known."""
+    """Stand-in for a function of which only the type is known."""
 
     def __init__(self, ty: Type) -> None:
         self._numba_type_ = ty
 
 
 def _plain(argument: Any) -> Type:
-    """The type that a method's body is compiled for: of an argument, or of a default."""
+    """The type that a method's body is compiled for, from an argument or a default."""
     ty = argument if isinstance(argument, Type) else type_of_constant(argument)
     return types.unliteral(ty)
 
 
 class Unpacked(int):
-    """The index of an item of ``a, b = pair``: not a call of ``operator.getitem``."""
+    """The index of an item of ``a, b = pair``, which is not a call of ``operator.getitem``."""
 
 
 class Written(str):
-    """The attribute of a call that numba writes for an instruction, such as the ``append`` of a
-    list comprehension: no call of ``list.append``."""
+    """The attribute of a call that numba generates for an instruction, such as the ``append`` of a
+    list comprehension, which is not a call of ``list.append``."""
 
 
 def shown_types(args: Sequence[Type], kws: Mapping[str, Type]) -> str:
@@ -352,7 +353,7 @@ def shown_types(args: Sequence[Type], kws: Mapping[str, Type]) -> str:
 
 
 def localised(world: World, ty: Type) -> Type:
-    """A type with the functions in it as a world has them."""
+    """A type in which functions are replaced by those of a world."""
     if isinstance(ty, types.Omitted):
         value = world.with_functions(ty.value)
         return ty if value is ty.value else types.Omitted(value)

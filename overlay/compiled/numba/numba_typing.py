@@ -1,9 +1,9 @@
-"""How numba infers types in a world.
+"""Type inference of numba in a world.
 
-A world has a typing context of its own: a view of numba's that shares all of its tables, so that
-little is made, and that answers differently for the callables of the program. Whatever
-is numba's own is typed, and lowered, by numba's own contexts: numba's implementations of builtins
-and numpy functions are not entered by overlays, as C functions are not when interpreted.
+A world has its own typing context: a view of numba's that shares all of its tables, which makes it
+cheap, and that differs for the callables of the program. numba's own functions are typed, and
+lowered, by numba's own contexts: overlays do not enter numba's implementations of builtins and
+numpy functions, as they do not enter C functions in the interpreter.
 """
 
 from __future__ import annotations
@@ -57,8 +57,8 @@ if TYPE_CHECKING:
 
 __all__ = ["OURS", "WorldTyping", "is_written_by_numba"]
 
-# What numba calls for an instruction, or for a loop that it unrolls: where the program mentions one
-# that is overlaid, something else stands in its place by now.
+# Functions that numba calls for an instruction, or for a loop that it unrolls: where the program
+# itself calls an overlaid one, a stand-in has replaced it by now.
 WRITTEN_BY_NUMBA = (bool, len, range, slice, str, tuple)
 OURS = (
     CalleeType,
@@ -76,12 +76,12 @@ OURS = (
 
 
 def is_written_by_numba(value: Any) -> bool:
-    """Whether numba may have written a call of it for an instruction such as a branch."""
+    """Whether numba may have generated a call of it for an instruction such as a branch."""
     return any(value is written for written in WRITTEN_BY_NUMBA)
 
 
 class _Calls(CallStack):
-    """The functions of which types are inferred."""
+    """The functions whose types are being inferred."""
 
     def match(self, py_func: Any, args: Any) -> Any:
         found, compiled = super().match(py_func, args), frame()
@@ -91,7 +91,7 @@ class _Calls(CallStack):
 
 
 class WorldTyping(TypingContext):
-    """numba's typing context, with the callables of the program as a world has them."""
+    """numba's typing context, with the callables of the program replaced by those of a world."""
 
     def __init__(self, world: World) -> None:
         cpu_target.target_context.refresh()
@@ -100,7 +100,7 @@ class WorldTyping(TypingContext):
         self.world = world
 
     def __deepcopy__(self, copied: dict[int, Any]) -> WorldTyping:
-        return self  # some versions of numba copy the blocks that they lift, with all they hold
+        return self  # some versions of numba deep-copy the blocks that they lift
 
     def refresh(self) -> None:
         cpu_target.target_context.refresh()
@@ -184,7 +184,8 @@ class WorldTyping(TypingContext):
         return self._resolve_native(func, args, kws)
 
     def _resolve_native(self, func: Any, args: Any, kws: Any) -> Any:
-        """A call of what is numba's own; it takes functions only as dispatchers."""
+        """Resolve a call of one of numba's own functions, which accepts functions only as
+        dispatchers."""
         args = tuple(self._dispatcher_type(a) for a in args)
         kws = {name: self._dispatcher_type(a) for name, a in dict(kws).items()}
         if self.world.plugins:
@@ -218,7 +219,7 @@ class WorldTyping(TypingContext):
     def resolve_static_getitem(self, value: Type, index: Any) -> Any:
         in_python = isinstance(value, types.ClassInstanceType)
         if in_python or self._is_overlaid(operator.getitem, value, index):
-            return None  # numba goes on to operator.getitem
+            return None  # numba then tries operator.getitem
         return numba_typing().resolve_static_getitem(value, index)
 
     def resolve_static_setitem(self, target: Type, index: Any, value: Type) -> Any:
@@ -240,7 +241,7 @@ class WorldTyping(TypingContext):
     def call(
         self, outcome: CompiledOutcome, args: Any, kws: Any, callee: TargetStandIn
     ) -> Signature:
-        """The signature of a call of what was found for it."""
+        """The signature of a call with this resolution."""
         if isinstance(outcome.callee, Native):
             sig = self._call_of_numba(outcome.callee, args, kws, callee)
         else:
@@ -256,7 +257,7 @@ class WorldTyping(TypingContext):
         return sig
 
     def _check(self, outcome: CompiledOutcome, args: Any, kws: Any, returned: Type | None) -> bool:
-        """Have a method of a checked table raise where the check fails; whether it does."""
+        """Make a method of a checked table raise where the check fails; return whether it fails."""
         try:
             failing = self.world.outcomes.failing(outcome, args, kws, returned)
         except OverlayError as error:
@@ -306,14 +307,14 @@ class WorldTyping(TypingContext):
         return signature(returned, *folded).replace(pysig=pysig)
 
 
-# What numba says of calls with numbers. The type of a function says what is registered for it, so
-# that this depends on nothing else; numba would work it out anew for each.
+# Cache of numba's results for calls with numbers. They depend on nothing but the type of the
+# function, which lists its implementations; numba would compute them again for each call.
 _of_numbers: dict[tuple[Type, tuple[Type, ...]], Any] = {}
 _PLAIN: Final = (types.Integer, types.Float, types.Boolean, types.Complex)
 
 
 def _of_numba(func: Any, args: tuple[Type, ...], kws: dict[str, Type]) -> Any:
-    """The signature of a call of what is numba's own."""
+    """The signature of a call of one of numba's own functions."""
     numba = numba_typing()
     function = func if isinstance(func, Type) else numba._lookup_global(func)
     if kws or type(function) is not types.Function or not all(type(a) in _PLAIN for a in args):
@@ -327,7 +328,7 @@ def _of_numba(func: Any, args: tuple[Type, ...], kws: dict[str, Type]) -> Any:
 
 
 def _note_handed_on(argument: Type) -> None:
-    """What is numba's own may call a function that it is given."""
+    """Record a function passed to one of numba's own functions, which may call it."""
     compiled = frame()
     dispatcher = getattr(argument, "dispatcher", None) if compiled is not None else None
     if isinstance(dispatcher, Holder):
@@ -337,14 +338,14 @@ def _note_handed_on(argument: Type) -> None:
 
 
 def _is_lost(returned: Type) -> bool:
-    """Whether a result is an iterator that lives no longer than the function that made it."""
+    """Whether a result is an iterator that does not outlive the function that made it."""
     lasting = (types.Generator, types.RangeIteratorType)
     return isinstance(returned, types.IteratorType) and not isinstance(returned, lasting)
 
 
 def _returned_elsewhere(frame: Any) -> Type:
-    """What a function that calls itself returns where it does not, as far as is known: numba's
-    way with recursion (``TypeInferer.resolve_call``), for calls that go through a CalleeType."""
+    """The return type of a recursive function from its other branches, as far as known: numba's
+    treatment of recursion (``TypeInferer.resolve_call``), for calls through a CalleeType."""
     if getattr(frame, "resumed", False):
         raise errors.TypingError("a recursive call says nothing of the type that it returns")
     frame.resumed = True

@@ -1,7 +1,7 @@
-"""Compiled code as bytes: how machine code leaves this process, and comes into another one.
+"""Serialization of compiled code: writes machine code to bytes, and loads it in another process.
 
-What is written is a copy that stands alone: all but the function itself is internal to it, and
-its names are its own, so that it meets no other code of the process that loads it.
+The written copy is self-contained: all symbols but the function itself are internal, and its names
+are unique, so that it cannot clash with other code in the process that loads it.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ __all__ = ["dumped", "loaded"]
 
 ENVIRONMENT: Final = "_ZN08NumbaEnv"
 UNRESOLVED: Final = ".numba.unresolved$"
-# Addresses of this process; numbers below are no addresses.
+# Addresses of this process; numbers below LOWEST_ADDRESS are no addresses.
 ADDRESS: Final = re.compile(r"\binttoptr \(?i64 (-?\d+)")
-# what LLVM has taken out of a loop: a large number, or the address of a state
+# constants that LLVM has moved out of a loop: a large number, or the address of a state
 TAKEN_OUT: Final = re.compile(r"\bbitcast i64 (-?\d+) to i64\b")
 LOWEST_ADDRESS: Final = 4096
-# In the pickles that compiled code holds: of classes and functions that are no module's, and that
-# another process would make anew beside those that it has.
+# In pickles in compiled code: marks classes and functions that belong to no module, and that
+# another process would duplicate.
 BY_VALUE: Final = re.compile("_make_skeleton_(class|enum)|_make_function|_rebuild_function")
-# What a Python function of a module is called that is not numba's own.
+# Symbols of Python functions outside numba.
 OF_OTHERS: Final = re.compile(
     r"(cfunc\.|__gufunc__\.|\.kernel\.\d+_)*_ZN(7cpython)?(?!7cpython|5numba|13_3cdynamic_3e)"
 )
@@ -43,7 +43,8 @@ OF_OTHERS: Final = re.compile(
 
 @dataclass(frozen=True)
 class _Written:
-    """One function's code, without what says whose it is."""
+    """Serialized code of one function; its argument types and globals are given when it is
+    loaded."""
 
     name: str
     machine_code: bytes
@@ -59,7 +60,7 @@ class _Written:
     enters_methods: bool
 
 
-# Code that was read, by its token: it stays in the process, and so does what it refers to.
+# Loaded code by its token: it stays in the process, with all objects that it refers to.
 _read: dict[str, tuple[_Written, Any, Any, tuple[Any, ...]]] = {}
 
 
@@ -67,11 +68,11 @@ _read: dict[str, tuple[_Written, Any, Any, tuple[Any, ...]]] = {}
 
 
 def dumped(code: Any, token: str, *, enters_methods: bool, linked: Iterable[Any]) -> bytes:
-    """The compiled code of one function.
+    """Serialize the compiled code of one function.
 
-    token: what its names in LLVM are made of, different for different code. linked: it, and the
-    code of the program that it may enter. Raises NotHashable where it cannot run in
-    another process.
+    token: a part of its names in LLVM, different for different code. linked: the code itself, and
+    the code of the program that it may enter. Raises NotHashable where it cannot run in another
+    process.
     """
     _refuse_unwritable(code, lambda: _foreign_code(code, linked))
     environments = _environments(code)
@@ -111,7 +112,7 @@ def dumped(code: Any, token: str, *, enters_methods: bool, linked: Iterable[Any]
 
 
 def _names_of(symbol: str) -> tuple[str, str, str]:
-    """A function and its wrappers, as numba calls them in LLVM."""
+    """The names of a function and its wrappers in LLVM."""
     desc = _descriptor(symbol, "", "", "", (), (), types.none)
     return symbol, desc.llvm_cpython_wrapper_name, desc.llvm_cfunc_wrapper_name
 
@@ -144,7 +145,7 @@ def _refuse_unwritable(code: Any, foreign: Callable[[], str | None]) -> None:
 
 
 def _environments(code: Any) -> dict[str, Any]:
-    """The constants that are objects of Python, by the name of the variable that has them."""
+    """The constants that are Python objects, by the name of the variable that holds them."""
     found: dict[str, Any] = {}
     for variable in code.library._final_module.global_variables:
         if variable.name.startswith(ENVIRONMENT):
@@ -156,8 +157,8 @@ def _environments(code: Any) -> dict[str, Any]:
 
 
 def _standing_alone(library: Any, renamed: dict[str, str], kept: set[str]) -> Any:
-    """A copy of a library's LLVM module of which only the names ``kept`` can be seen, and the
-    variables of constants; names are changed as ``renamed`` says."""
+    """A copy of a library's LLVM module that exports only the names ``kept``, and the variables of
+    constants; ``renamed`` maps old to new names."""
     module = binding.parse_bitcode(library._final_module.as_bitcode())
     _link_recursive(module, library)
     text = _resolved(module)
@@ -179,7 +180,7 @@ def _standing_alone(library: Any, renamed: dict[str, str], kept: set[str]) -> An
 
 
 def _link_recursive(module: Any, library: Any) -> None:
-    """Put functions into a module that recursive calls go to, and that were inlined."""
+    """Link the targets of recursive calls into a module that has inlined calls of them."""
     wanted = [v.name for v in module.global_variables if v.name.startswith(UNRESOLVED)]
     linked = [library]
     for each in linked:
@@ -196,8 +197,8 @@ def _link_recursive(module: Any, library: Any) -> None:
 
 
 def _resolved(module: Any) -> str | None:
-    """The module's text with recursive calls going straight to where numba would send them when
-    the program runs; None where there are none."""
+    """The module's text with recursive calls bound directly to the functions to which numba would
+    bind them at run time; None without such calls."""
     defined = {f.name: str(f.type) for f in module.functions if not f.is_declaration}
     lines, found = str(module).splitlines(), False
     for i, line in enumerate(lines):
@@ -224,10 +225,10 @@ def _set_linkage(module: Any, name: str, linkage: str) -> None:
 
 
 def loaded(payload: bytes, token: str, args: tuple[Any, ...], namespace: dict[str, Any]) -> Any:
-    """The compiled code that ``dumped`` wrote, and whether it enters methods.
+    """Load the compiled code that ``dumped`` wrote; return it, and whether it enters methods.
 
     args: the types of its arguments. namespace: the globals of its function. Raises NotHashable
-    where this process has not what it needs.
+    where this process lacks something that it needs.
     """
     if token not in _read:
         _read[token] = _read_library(pickle.loads(payload), namespace)
@@ -280,7 +281,7 @@ def _read_library(
 
 
 def _missing(module: Any) -> Iterator[str]:
-    """Names that the code refers to, and that are nowhere."""
+    """Names that the code refers to, and that are undefined in this process."""
     for value in (*module.functions, *module.global_variables):
         is_needed = value.is_declaration and not value.name.startswith("llvm.")
         if is_needed and binding.address_of_symbol(value.name) is None:
@@ -325,8 +326,7 @@ def _descriptor(
 
 
 def _foreign_code(code: Any, known: Iterable[Any]) -> str | None:
-    """What is linked to compiled code and is neither ``known`` nor numba's own, in words; None
-    where there is nothing of the kind."""
+    """A description of linked code that is neither ``known`` nor numba's own, or None."""
     ours = {id(each.library) for each in known}
     seen: list[Any] = [code.library]
     for library in seen:

@@ -1,4 +1,4 @@
-"""The pipeline of a world: numba's passes, and those that know of targets."""
+"""The pipeline of a world: numba's passes, and those that handle targets."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ __all__ = ["compiler_for"]
 
 
 def compiler_for(world: World, body: MethodBody | None) -> type[CompilerBase]:
-    """The pipeline that compiles a function in a world; ``body`` says what call_next is in it."""
+    """The pipeline class for a function in a world. body: the position of a method for
+    call_next."""
     return type("WorldCompiler", (_WorldCompiler,), {"world": world, "body": body})
 
 
@@ -48,7 +49,7 @@ class _WorldCompiler(CompilerBase):
         return [passes]
 
     def define_types(self) -> list[Any]:
-        """What infers types, and compiles nothing."""
+        """The pipeline that infers types, and compiles nothing."""
         passes = DefaultPassBuilder.define_untyped_pipeline(self.state)
         passes.add_pass_after(Bind, IRProcessing)
         passes.add_pass_after(BindInlined, InlineInlinables)
@@ -60,7 +61,7 @@ class _WorldCompiler(CompilerBase):
         return [passes]
 
     def define_resolved(self) -> list[Any]:
-        """What sends each call to what it enters, and leaves the rest to a device's compiler."""
+        """The pipeline that resolves calls, and leaves the rest to a device's compiler."""
         passes = DefaultPassBuilder.define_untyped_pipeline(self.state)
         passes.add_pass_after(Bind, IRProcessing)
         passes.add_pass_after(BindInlined, InlineInlinables)
@@ -74,7 +75,7 @@ class _WorldCompiler(CompilerBase):
         return [passes]
 
     def define_untyped(self, state: Any) -> Any:
-        """What comes before types are known, for a body that takes the place of a call."""
+        """The passes before types are known, for a body that replaces a call."""
         passes = DefaultPassBuilder.define_untyped_pipeline(state)
         passes.add_pass_after(Bind, IRProcessing)
         passes.add_pass_after(BindInlined, InlineInlinables)
@@ -82,13 +83,13 @@ class _WorldCompiler(CompilerBase):
         return passes
 
     def enters_methods(self) -> None:
-        """The function that is being compiled may enter a method when it runs."""
+        """Record that the function being compiled may enter a method at run time."""
         innermost().enters_methods = True
 
 
 @register_pass(mutates_CFG=False, analysis_only=True)
 class TypesKnown(FunctionPass):
-    """The end of a pipeline that compiles nothing; what it has made of the function is noted."""
+    """The last pass of a pipeline that compiles nothing; it records the function's IR."""
 
     _name = "overlay_types_known"
 
@@ -108,8 +109,8 @@ class TypesKnown(FunctionPass):
 
 
 def _converted(state: Any) -> Iterator[tuple[str, Any]]:
-    """The numbers that an assignment converts, by their names: what types are inferred once more
-    does not show it."""
+    """The variables that an assignment converts to another number type; renewed type inference does
+    not show these."""
     for block in state.func_ir.blocks.values():
         for each in block.body:
             if isinstance(each, ir.Assign) and isinstance(each.value, ir.Var):

@@ -1,4 +1,4 @@
-"""What Python calls: functions compiled in a context."""
+"""Entries from Python: functions compiled in a context."""
 
 from __future__ import annotations
 
@@ -46,9 +46,9 @@ if TYPE_CHECKING:
 __all__ = ["EntryDispatcher", "entry_of"]
 
 ATTEMPTS: Final = 4
-"""How often a function is compiled for one call, where it changes while that goes on."""
+"""Limit on compilations of a function for one call, where it changes during compilation."""
 MOST = 32
-"""How many functions that came from other processes are held, for when they come again."""
+"""Size of the cache of functions received from other processes."""
 
 _received: Kept[Any] = Kept(MOST)
 
@@ -56,18 +56,18 @@ _received: Kept[Any] = Kept(MOST)
 def entry_of(
     engine: CompiledContext, function: Any, options: dict[str, Any], body: MethodBody | None
 ) -> EntryDispatcher:
-    """What Python calls for a function."""
+    """Make the entry for a function."""
     parameters = FunctionParameters(getattr(function, "py_func", function))
     kind = NamedEntryDispatcher if parameters.has_keyword_only else EntryDispatcher
     return kind(engine, function, options, body, parameters)
 
 
 class EntryDispatcher(CPUDispatcher):
-    """What ``Context.jit`` gives: called from Python it goes numba's own way.
+    """The dispatcher that ``Context.jit`` returns; a call from Python uses numba's own dispatch.
 
-    It holds code of the context's present world; when a table changes, it holds none.
-    functions_compiled: how many functions have been compiled for it so far; those that were
-    there already, made for another context or before a change, are not counted.
+    It holds code of the context's current world; when a table changes, it drops all code.
+    functions_compiled: the number of functions compiled for it so far; code that existed before,
+    made for another context or before a change, is not counted.
     """
 
     def __init__(
@@ -87,7 +87,7 @@ class EntryDispatcher(CPUDispatcher):
         self.function = function
         self.cache = options.pop("cache", False)
         self.options = options
-        self.keeping: Keeping | None = None  # where code is kept on disk
+        self.keeping: Keeping | None = None  # storage of code on disk
         self.body = body
         self.called_by_numba = False
         self.functions_compiled = 0
@@ -95,7 +95,7 @@ class EntryDispatcher(CPUDispatcher):
         self._guards = EntryGuards(self)
 
     def _show(self, function: Any) -> None:
-        """Be what numba makes of this function, for who looks at it."""
+        """Take the attributes of a numba dispatcher of this function, for introspection."""
         self.py_func = function
         functools.update_wrapper(self, function)
         self.func_code = self.__code__ = function.__code__
@@ -116,14 +116,15 @@ class EntryDispatcher(CPUDispatcher):
                 attempts += 1
                 if self._inserted(world, args, made) or self.called_by_numba:
                     continue
-                if attempts >= ATTEMPTS:  # what it is made of changes all the time
+                if attempts >= ATTEMPTS:  # its dependencies keep changing
                     return self._guards.for_one_call(made)
             return self._guards.function(args)
 
     def _inserted(self, world: World, args: tuple[Type, ...], made: Any) -> bool:
-        """Have code be called from now on, unless what it was made of has changed meanwhile."""
+        """Install code for calls, unless its dependencies have changed meanwhile; return whether it
+        is installed."""
         with LOCK:
-            # its words are read first: it sees what changes after
+            # read its words first: the guard then sees any later change
             guard = self._guards.made(made, world, args)
             if self.engine.rebound():
                 self.engine.begin_anew()
@@ -135,7 +136,7 @@ class EntryDispatcher(CPUDispatcher):
         return args in self.overloads
 
     def renew(self) -> None:
-        """Code that is called from here has been compiled since."""
+        """Update the compared words after compilation of code that is called from here."""
         with LOCK:
             words = self.engine.words()
             if self.engine.rebound():
@@ -144,8 +145,8 @@ class EntryDispatcher(CPUDispatcher):
         renew_callers(self)
 
     def barriers(self) -> list[BarrierInfo]:
-        """What the barriers in the code of its context have done so far: those are calls in
-        contexts that only the running program knows."""
+        """Statistics of the barriers in the code of its context: of calls into contexts that are
+        known only at run time."""
         return self.engine.barrier_info()
 
     def _compiled(self, world: World, args: tuple[Type, ...], return_type: Type | None) -> Any:
@@ -170,7 +171,7 @@ class EntryDispatcher(CPUDispatcher):
         return types.pyobject if is_interpreted(val) else super().typeof_pyval(val)
 
     def _interpreted(self, *args: Any) -> Any:
-        """Run the Python function with arguments of which compiled code knows nothing."""
+        """Run the Python function, for arguments that compiled code cannot handle."""
         given, named = self.parameters.as_called(args)
         stack = current_stack()
         if stack is None or stack.compiled is not self.engine:
@@ -181,7 +182,7 @@ class EntryDispatcher(CPUDispatcher):
         return run(*given, **named)
 
     def _compile_for_args(self, *args: Any) -> Any:
-        """What is to be called with these arguments, for which there is no code."""
+        """The callable for these arguments, for which there is no code."""
         if any(map(is_interpreted, args)):
             return self._interpreted
         refuse_parameters(self.py_func)
@@ -198,7 +199,7 @@ class EntryDispatcher(CPUDispatcher):
 
     @contextmanager
     def _explaining(self) -> Generator[None]:
-        """Errors of numba in the block are ours, which name the function."""
+        """Turn errors of numba in the block into ours, which name the function."""
         try:
             yield
         except errors.NumbaError as error:
@@ -212,16 +213,16 @@ class EntryDispatcher(CPUDispatcher):
             ) from None
 
     def _declared(self) -> Declarations:
-        """The declarations that calls from Python are converted by: none where methods are looked
-        up for the function, which are chosen by what is given."""
+        """The declarations that arguments from Python are converted by: none where methods are
+        looked up for the function, since the arguments select them."""
         if self.declared.is_limited and self.body is None:
             is_target = self.engine.world(self.options).is_target(self.function)
             return NOTHING if is_target else self.declared
         return self.declared
 
     def _converting(self, declared: Declarations, args: tuple[Any, ...]) -> Any:
-        """What is to be called with these arguments, of a function that is limited to its
-        signatures: once there is code for each, numba itself chooses, as it does outside."""
+        """The callable for these arguments, of a function that is limited to its signatures: once
+        there is code for each, numba itself selects, as it does outside contexts."""
         functions = self._limited(declared)
         given = tuple(
             types.Omitted(a.value) if isinstance(a, OmittedArg) else self.typeof_pyval(a)
@@ -236,7 +237,7 @@ class EntryDispatcher(CPUDispatcher):
         return functions[tuple(found.args)]
 
     def _limited(self, declared: Declarations) -> dict[tuple[Type, ...], Any]:
-        """Have code for each signature, and for nothing else; what is called for each."""
+        """Compile each signature, and disable further compilation; return the callable of each."""
         functions = {args: self.compile(declared.asked(args)) for args in declared.results}
         with LOCK:
             if all(args in self.overloads for args in functions):
@@ -251,13 +252,14 @@ class EntryDispatcher(CPUDispatcher):
         return _compiled_again, (content_of(self, parts), *parts)
 
     def _reduce_states(self) -> dict[str, Any]:
-        """All that it is made of; dask tells what numba has made apart by this."""
+        """All that it is made from; dask identifies numba's dispatchers by this."""
         options = {**self.options, "cache": self.cache}
         return {"context": self.engine.context, "function": self.function, "options": options}
 
     @property
     def stats(self) -> Any:
-        """What was read from disk, as numba has it: where, and hits and misses by types."""
+        """Statistics of the disk cache in numba's form: its folder, and hits and misses by
+        types."""
         if self.keeping is None:
             return super().stats
         return type(super().stats)(self.keeping.folder.path, self.keeping.hits, self.keeping.misses)
@@ -271,14 +273,14 @@ class EntryDispatcher(CPUDispatcher):
         return super().get_call_template(args, kws)
 
     def recompile(self) -> None:
-        """Compile anew what was compiled: functions rebound in their modules are read again."""
+        """Compile all existing code again: functions rebound in their modules are read again."""
         compiled = list(self.overloads)
         self.engine.recompile()
         for args in compiled:
             self.compile(args)
 
     def retire(self) -> list[Any]:
-        """Hold no code any more; returns what it held, which a thread may be running."""
+        """Drop all code; return it, since a thread may be running it."""
         retired = [*self.overloads.values(), *self._guards.taken_out()]
         self._reset_overloads()
         self.disable_compile(False)
@@ -287,7 +289,7 @@ class EntryDispatcher(CPUDispatcher):
         return retired
 
     def _take_anew(self) -> None:
-        """The function takes something else by now."""
+        """Adopt new parameters of the function."""
         with LOCK:
             self._reset_overloads()
             self.parameters = FunctionParameters(self.py_func)
@@ -296,7 +298,7 @@ class EntryDispatcher(CPUDispatcher):
 
 
 class NamedEntryDispatcher(EntryDispatcher):
-    """The same for a function with keyword-only parameters, of which numba knows none."""
+    """An entry for a function with keyword-only parameters, which numba does not support."""
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if len(args) > self.parameters.positional:
@@ -307,7 +309,7 @@ class NamedEntryDispatcher(EntryDispatcher):
 def _compiled_again(
     content: str | None, context: Any, function: Any, options: dict[str, Any]
 ) -> Any:
-    """What another process has sent, which need not be compiled each time that it comes."""
-    if content is None or context.state is not None:  # each that is read has its own state
+    """Rebuild an entry sent by another process, from the cache if it was received before."""
+    if content is None or context.state is not None:  # each unpickled context has its own state
         return context.jit(function, **options)
     return _received.found(content, lambda: context.jit(function, **options))

@@ -1,8 +1,8 @@
-"""*Resolve*: the pass that runs when the types are known.
+"""*Resolve*: the pass that runs once types are known.
 
-Each call goes to the one method, body or numba function that it enters, and each operator that a
-method was found for becomes a call. What is left is numba's own representation with no trace of
-overlays, so that code which reaches no method is what plain ``@njit`` makes.
+It replaces each call by one of the method, body or numba function that it enters, and each operator
+with a method by a call. The result is plain numba IR without a trace of overlays, so that code
+which reaches no method is the same as with plain ``@njit``.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ __all__ = ["Resolve"]
 
 @register_pass(mutates_CFG=False, analysis_only=False)
 class Resolve(FunctionPass):
-    """Send every call to what it enters; leave no trace where that is numba's own."""
+    """Replace every call by its resolution; numba's own calls stay unchanged."""
 
     _name = "overlay_resolve"
 
@@ -73,7 +73,7 @@ class Resolve(FunctionPass):
 
 
 class _Resolution:
-    """Resolves statements of which the types are known: operators and attributes by itself."""
+    """Resolves typed statements: operators and attributes itself, the others through its parts."""
 
     def __init__(self, edits: TypedEdits) -> None:
         self.edits = edits
@@ -82,7 +82,7 @@ class _Resolution:
         self.calls = _ResolvedCalls(edits, self.made_contexts)
 
     def resolved(self, statement: Any) -> list[Any]:
-        """What stands in place of a statement."""
+        """The replacement of a statement."""
         kind = type(statement)
         if kind in STATEMENTS:
             fn, operands = STATEMENTS[kind]
@@ -119,7 +119,7 @@ class _Resolution:
             self.edits.set(assign, ty.dispatcher)
         elif isinstance(ty, CalleeType) and isinstance(assign.value, ir.Expr):
             self.edits.set(assign, ty.callee)  # a static method
-        elif isinstance(ty, BoundCallee):  # its calls take the receiver from the definition
+        elif isinstance(ty, BoundCallee):  # calls of it get the receiver from its definition
             return [ir.Assign(ir.Const(None, assign.loc), assign.target, assign.loc)]
         return [assign]
 
@@ -147,7 +147,7 @@ class _Resolution:
         return self.edits.call(assign, found.load, ty, sig, ())
 
     def _set_attribute(self, statement: Any) -> list[Any]:
-        """``instance.attr = value``, where that calls the setter of a jitclass."""
+        """``instance.attr = value``, where it calls the setter of a jitclass."""
         owner = self.typemap[statement.target.name]
         properties = getattr(owner, "jit_props", {}).get(statement.attr, {})
         if "set" not in properties:
@@ -160,7 +160,7 @@ class _Resolution:
     # ---- operators ----
 
     def _operator(self, statement: Any, fn: Any, operands: tuple[Any, ...]) -> list[Any] | None:
-        """The call that an operator is, where a method was found for it."""
+        """The call that replaces an operator, if a method or body was found for it; else None."""
         args = tuple(self.typemap[var.name] for var in operands)
         entered, sig = self._entered_by_operator(fn, args)
         if entered is None:
@@ -174,7 +174,7 @@ class _Resolution:
         return self.edits.enter(assign, entered, sig, operands)
 
     def _division(self, assign: Any, expr: Any) -> list[Any]:
-        """A division of numbers, made to say where it stands when it raises."""
+        """Make a division of numbers record its location when it raises."""
         fn = expr._kws.get("immutable_fn", expr.fn)
         operands = operands_of(expr)
         numbers = all(isinstance(self.typemap[v.name], types.Number) for v in operands)
@@ -184,7 +184,7 @@ class _Resolution:
         return self.edits.call(assign, TypedStandIn(ty), ty, sig, operands)
 
     def _entered_by_operator(self, fn: Any, args: tuple[Type, ...]) -> tuple[Any, Any]:
-        """What an operator enters that is not numba's own, and the signature of that call."""
+        """The callee of an operator that is not numba's own, and the signature of that call."""
         if self.world.overlays(fn):
             callee = self.world.stand_ins.callee(fn)._numba_type_
             outcome = callee.outcome(args, {})
@@ -197,7 +197,7 @@ class _Resolution:
 
 
 class _ResolvedCalls:
-    """Resolves calls, by the type of what is called."""
+    """Resolves calls, by the type of the callee."""
 
     def __init__(self, edits: TypedEdits, made_contexts: _MadeContexts) -> None:
         self.edits = edits
@@ -206,7 +206,7 @@ class _ResolvedCalls:
         self.made_contexts = made_contexts
 
     def resolved(self, assign: Any) -> list[Any]:
-        """What stands in place of the assignment of a call's result."""
+        """The replacement of the assignment of a call's result."""
         expr = assign.value
         ty = self.typemap[expr.func.name]
         self.edits.note(ty)
@@ -232,8 +232,8 @@ class _ResolvedCalls:
         return [assign]
 
     def _again(self, assign: Any, dispatcher: Any) -> list[Any]:
-        """A call of a function that waits for this one, for other types. numba calls it by a name
-        that is made of the types; code that came from another world has another name."""
+        """A call of a function that is still being compiled, with other types. numba derives the
+        callee's name from the types; code that came from another world has another name."""
         expr = assign.value
         sig = self.calltypes[expr]
         code = dispatcher.codes.get(sig.args) if isinstance(dispatcher, InnerDispatcher) else None
@@ -286,7 +286,8 @@ class _ResolvedCalls:
     # ---- in another context ----
 
     def _in_context(self, assign: Any, ty: Enters) -> list[Any]:
-        """A call of a context, or of ``recurse``: one of the function among its arguments."""
+        """Resolve a call of a context, or of ``recurse``, to a call of the function in its
+        arguments."""
         expr = assign.value
         args, _ = argument_types(self.typemap, expr)
         function, inner = ty.entered(self.world, args), ty.world_inside(self.world, args)
@@ -303,7 +304,7 @@ class _ResolvedCalls:
         return before + self.edits.call(assign, value, function, sig, handed, dict(expr.kws))
 
     def _handed(self, assign: Any, inner: World, argument: Any, before: list[Any]) -> Any:
-        """The variable that stands for an argument in another world. before: what has to be put
+        """The variable for an argument in another world. before: collects the statements to put
         before the call for it."""
         ty = self.typemap[argument.name]
         local = handed_to(inner, ty, self.world)
@@ -315,9 +316,9 @@ class _ResolvedCalls:
 
 
 class _MadeContexts:
-    """Resolves statements that make, read or enter contexts that only the running program knows.
+    """Resolves statements that make, read or enter contexts known only at run time.
 
-    is_crossed: whether a call goes through a barrier.
+    is_crossed: whether a call passes through a barrier.
     """
 
     def __init__(self, edits: TypedEdits) -> None:
@@ -326,7 +327,7 @@ class _MadeContexts:
         self.is_crossed = False
 
     def attribute(self, assign: Any) -> list[Any] | None:
-        """What an attribute of such a context becomes; None for other attributes."""
+        """The replacement of an attribute of such a context; None for other attributes."""
         expr = assign.value
         owner = self.typemap[expr.value.name]
         if not isinstance(owner, MadeContextType):
@@ -337,7 +338,7 @@ class _MadeContexts:
         return self._become(assign, reads, [Named((expr.attr,))], [expr.value])
 
     def joined(self, assign: Any, operands: tuple[Any, ...]) -> list[Any] | None:
-        """What ``outer | inner`` becomes; None for other operators."""
+        """The replacement of ``outer | inner``; None for other operators."""
         both = self.typemap[assign.target.name]
         if len(operands) != 2 or not isinstance(both, (ContextType, MadeContextType)):
             return None
@@ -348,8 +349,8 @@ class _MadeContexts:
         return [assign]
 
     def call(self, assign: Any) -> list[Any] | None:
-        """What a call becomes that makes such a context or plugin, or enters a context; None for
-        other calls."""
+        """The replacement of a call that makes such a context or plugin, or enters a context; None
+        for other calls."""
         expr = assign.value
         function = self.typemap[expr.func.name]
         if isinstance(function, (ReplacesType, ReplacesMadeType, PluginClassType)):
@@ -373,7 +374,7 @@ class _MadeContexts:
         return self._become(assign, Makes(made), [names], [expr.func, *args])
 
     def _enter(self, assign: Any, context: Any, rest: list[Any]) -> list[Any]:
-        """A call of the first of ``rest`` with the others, through a barrier."""
+        """Call the first of ``rest`` with the others, through a barrier."""
         self.is_crossed = True
         expr, made = assign.value, self.typemap[context.name]
         args = [*rest[1:], *(var for _, var in expr.kws)]
@@ -389,7 +390,7 @@ class _MadeContexts:
         return self._become(assign, Crosses(), [barrier], [context, *args])
 
     def _become(self, assign: Any, ty: Any, constants: list[StandIn], args: list[Any]) -> list[Any]:
-        """Make ``assign`` a call of what has this type, with constants and variables."""
+        """Make ``assign`` a call of a callable of this type, with constants and variables."""
         self.edits.calltypes.pop(assign.value, None)
         inserted = [self.edits.define_stand_in(assign, each) for each in constants]
         args = [*(each.target for each in inserted), *args]

@@ -1,4 +1,4 @@
-"""What numba keeps of compiled code, as far as it is used in several worlds."""
+"""numba's definitions of compiled code that several worlds share."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["Annotation", "accept_other_worlds", "forget_definition", "is_of_worl
 
 
 def is_of_world(ty: Type) -> bool:
-    """Whether a type speaks of functions or contexts as one world has them."""
+    """Whether a type refers to functions or contexts of one world."""
     if isinstance(ty, types.Dispatcher):
         return isinstance(ty.dispatcher, Holder)
     if isinstance(ty, OURS):
@@ -32,13 +32,13 @@ def _parts(value: Any) -> tuple[Type, ...]:
 
 
 def forget_definition(entry_point: Any) -> None:
-    """Code is gone: numba is to know no more how it is called."""
+    """Remove numba's definition of code that is gone."""
     if not utils.shutting_down():
         cpu_target.target_context._defns.pop(entry_point, None)
 
 
 def accept_other_worlds(result: Any) -> None:
-    """Have numba find code also where another world's types stand for the functions it is given."""
+    """Let numba find the code for functions of other worlds as arguments, too."""
     definitions = cpu_target.target_context._defns
     if any(map(is_of_world, result.signature.args)) and result.entry_point in definitions:
         known = definitions.pop(result.entry_point)
@@ -48,7 +48,7 @@ def accept_other_worlds(result: Any) -> None:
 
 
 class Annotation:
-    """numba's notes on the types in a function, while the world is there that it was made in."""
+    """numba's type annotation of a function, held weakly: it exists as long as its world."""
 
     def __init__(self, annotation: Any) -> None:
         self._annotation = None if annotation is None else weakref.ref(annotation)

@@ -1,4 +1,4 @@
-"""numba's representation of a function, as ``overlay.ir`` shows it to plugins."""
+"""``overlay.ir`` for plugins, on top of numba's IR of a function."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ __all__ = ["NumbaIR", "callable_of", "of_program", "read"]
 
 
 class _Reader:
-    """Reads one function of numba's: its calls and constants as the program has them."""
+    """Reads numba's IR of one function: its calls and constants, in terms of the program."""
 
     def __init__(self, func_ir: Any, typemap: dict[str, Type] | None) -> None:
         self.func_ir = func_ir
@@ -52,12 +52,12 @@ class _Reader:
                     yield block, statement
 
     def is_read(self, name: str, but: Any = ()) -> bool:
-        """Whether a variable is read, by statements of other kinds than ``but``."""
+        """Whether a variable is read, by statements of other classes than ``but``."""
         statements = (s for block in self.func_ir.blocks.values() for s in block.body)
         return any(name in _read_by(s) for s in statements if not isinstance(s, but))
 
     def is_implicit(self, assign: Any) -> bool:
-        """Whether numba wrote the call for an instruction, such as a test of a branch."""
+        """Whether numba generated the call for an instruction, such as the test of a branch."""
         function = assign.value.func
         value = self._definition(function)
         if not isinstance(value, ir.Global) or not is_written_by_numba(value.value):
@@ -67,7 +67,7 @@ class _Reader:
         return function.name.startswith("$") and "load_" not in function.name
 
     def target(self, var: Any) -> Any:
-        """The callable that a variable is, or UNKNOWN."""
+        """The callable that a variable holds, or UNKNOWN."""
         found = self.constant(Variable(var.name))
         if found is UNKNOWN and self.typemap is not None:
             found = callable_of(self.typemap[var.name])
@@ -88,7 +88,7 @@ class _Reader:
         return given
 
     def constant(self, variable: Variable) -> Any:
-        """The value of a variable that is known; UNKNOWN for any other."""
+        """The value of a variable if it is known; else UNKNOWN."""
         found = self._constant(self._definition(variable.name))
         known = None if self.typemap is None else self.typemap.get(variable.name)
         if found is UNKNOWN and isinstance(known, types.Literal):
@@ -129,10 +129,10 @@ def _read_by(statement: Any) -> set[str]:
 
 
 class NumbaIR(IR):
-    """One function; typing, typemap and calltypes where types are known.
+    """IR of one function; typing, typemap and calltypes are given where types are known.
 
-    bind: what stands in this function for a callable of the program. analyse: analyses the
-    function as it is now.
+    bind: returns the stand-in of a callable in this function. analyse: analyses the function in its
+    present state.
     """
 
     def __init__(
@@ -188,7 +188,7 @@ class NumbaIR(IR):
         _, expr = call.native
         return next((step for step in steps if step.statement.native is expr), None)
 
-    # ---- looking ----
+    # ---- inspecting ----
 
     def calls(self, *targets: Any) -> tuple[Call, ...]:
         wanted = set(map(key_of_target, targets))
@@ -308,7 +308,7 @@ class NumbaIR(IR):
         return Variable(last.target.name)
 
     def _place(self, call: Call) -> tuple[Any, int, Any]:
-        """The block of a call that is to be edited, where in it, and the assignment."""
+        """The block of a call to edit, its position in it, and the assignment."""
         self._analysis = None
         assign, expr = call.native
         for block in self.func_ir.blocks.values():
@@ -332,7 +332,7 @@ class NumbaIR(IR):
 
 
 def of_program(value: Any) -> Any:
-    """What a stand-in stands for."""
+    """The object that a stand-in replaces; any other value unchanged."""
     if isinstance(value, InnerDispatcher):
         return value.function
     if getattr(value, "after", None) and isinstance(value, StandIn):
@@ -346,7 +346,7 @@ def of_program(value: Any) -> Any:
 
 
 def callable_of(ty: Type) -> Any:
-    """The callable that all values of a type are, or UNKNOWN."""
+    """The single callable that a type represents, or UNKNOWN."""
     if isinstance(ty, CalleeType):
         return of_program(ty.callee)
     if isinstance(ty, BoundCallee):
@@ -357,11 +357,11 @@ def callable_of(ty: Type) -> Any:
     return key if callable(key) else UNKNOWN
 
 
-# ---- functions in no context, to look at --------------------------------------------------
+# ---- functions outside all contexts, for inspection ---------------------------------------
 
 
 def read(function: Any, types_: Sequence[Any]) -> NumbaIR:
-    """The IR of a function as numba alone reads it."""
+    """The IR of a function as plain numba reads it."""
     plain = getattr(function, "py_func", function)
     try:
         func_ir = run_frontend(plain, inline_closures=True)

@@ -1,6 +1,6 @@
-"""The stages at which plugins take part when a function is compiled in their world.
+"""The stages of plugins in the compilation of a function.
 
-A world without plugins has none of the passes that stand here.
+A world without plugins runs none of these passes.
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ __all__ = ["Inference", "add_stages", "add_untyped_stages"]
 
 
 def add_untyped_stages(passes: Any) -> None:
-    """Put the stages before types are known into a pipeline: closures that are called where they
-    stand are part of the function by then."""
+    """Add the stages before types are known to a pipeline, after the inlining of closures that are
+    called where they are defined."""
     passes.add_pass_after(BeforeInference, InlineClosureLikes)
 
 
 def add_stages(passes: Any) -> None:
-    """Put all stages into a pipeline that resolves calls just after the phis are gone."""
+    """Add all stages to a pipeline that resolves calls just after the phis are removed."""
     add_untyped_stages(passes)
     passes.add_pass_after(TypedStages, PreLowerStripPhis)
     passes.add_pass_after(Resolved, Resolve)
@@ -50,7 +50,7 @@ def add_stages(passes: Any) -> None:
 
 
 def _run(state: Any, stage: str, shown: IR) -> None:
-    """Hand the IR from plugin to plugin through one stage."""
+    """Pass the IR from plugin to plugin through one stage."""
     world: World = state.pipeline.world
     with errors_carried(world):
         given = run_stage(world.plugins, stage, shown, shown.function)
@@ -69,7 +69,7 @@ def _run(state: Any, stage: str, shown: IR) -> None:
 
 @register_pass(mutates_CFG=True, analysis_only=False)
 class BeforeInference(FunctionPass):
-    """The analysis, for plugins that hear of it, and the stage ``before_inference``."""
+    """Run the analysis, for plugins that receive it, and the stage ``before_inference``."""
 
     _name = "overlay_before_inference"
 
@@ -92,7 +92,7 @@ class BeforeInference(FunctionPass):
 
 
 def _as_call(block: Any, statement: Any) -> list[Any]:
-    """A statement; the call of ``print`` that numba has already taken as one, in a closure."""
+    """A statement, with numba's own print statement in a closure turned back into a call."""
     if not isinstance(statement, ir.Print):
         return [statement]
     loc = statement.loc
@@ -103,7 +103,8 @@ def _as_call(block: Any, statement: Any) -> list[Any]:
 
 @register_pass(mutates_CFG=True, analysis_only=False)
 class Inference(NopythonTypeInference):
-    """numba's; a function may return one of numba's own functions, for plugins to see its calls."""
+    """numba's type inference, in which a function may return one of numba's own functions, so that
+    plugins see its calls."""
 
     _name = "overlay_inference"
 
@@ -121,7 +122,7 @@ class Inference(NopythonTypeInference):
 
 @register_pass(mutates_CFG=True, analysis_only=False)
 class TypedStages(FunctionPass):
-    """What ``infer`` said is done, then the stages ``inline`` and ``after_inference`` run."""
+    """Apply the results of ``infer``, then run the stages ``inline`` and ``after_inference``."""
 
     _name = "overlay_typed"
 
@@ -139,7 +140,7 @@ class TypedStages(FunctionPass):
 
 @register_pass(mutates_CFG=False, analysis_only=True)
 class Resolved(FunctionPass):
-    """Calls of markers are noted, for the stage ``marked``."""
+    """Record calls of markers, for the stage ``marked``."""
 
     _name = "overlay_resolved"
 

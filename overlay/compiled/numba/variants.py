@@ -1,8 +1,8 @@
-"""What a barrier's calls give, and the functions compiled for it.
+"""The result type of a barrier, and the functions compiled for it.
 
-The result type of a barrier is what the function's return annotation says, where that is one type
-in compiled code; else what follows from the types alone, with metadata of which only the type is
-known. Each variant, and each result of the interpreter, has to be of that type or convertible.
+The result type is that of the function's return annotation, where it is one type in compiled code;
+else it is inferred from types alone, with metadata of which only the type is known. Each variant,
+and each result of the interpreter, has to be of that type or convertible.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ __all__ = [
     "result_of",
 ]
 
-# Types of values that the interpreter shares with compiled code, or gets as constants.
+# Types of values that the interpreter shares with compiled code, or receives as constants.
 SHARED: Final = (
     types.Number,
     types.Boolean,
@@ -63,8 +63,8 @@ SHARED: Final = (
 
 
 class BarrierArgument(NamedTuple):
-    """One argument of the calls: of a type, or in a tuple something known when code is
-    compiled, such as a function."""
+    """One argument of the calls: its type, and in a tuple its value if that is known at compile
+    time, such as a function."""
 
     type: Type
     constant: tuple[Any] | None
@@ -72,7 +72,7 @@ class BarrierArgument(NamedTuple):
 
 @dataclass(eq=False)
 class Variant:
-    """The function compiled for one context. keeps: what its code needs."""
+    """The function compiled for one context. keeps: objects that its code needs."""
 
     engine: CompiledContext
     address: int
@@ -80,7 +80,7 @@ class Variant:
 
 
 def parameter_of(ty: Type) -> BarrierArgument:
-    """What a barrier knows of an argument of this type."""
+    """Description of an argument of this type for a barrier."""
     if isinstance(ty, ContextType):
         return BarrierArgument(ty, (ty.engine.context,))
     if isinstance(ty, KnownType):
@@ -94,7 +94,7 @@ def parameter_of(ty: Type) -> BarrierArgument:
 
 
 def can_interpret(parameters: Sequence[BarrierArgument], result: Type) -> bool:
-    """Whether a call gives the same where the interpreter runs it, as far as types tell."""
+    """Whether a call has equal results in the interpreter, as far as types tell."""
     return _is_shared(result) and all(
         p.constant is not None or _is_shared(p.type) for p in parameters
     )
@@ -120,7 +120,7 @@ def result_of(
     names: Sequence[str],
     is_base: bool,
 ) -> tuple[Type, CompiledContext | None]:
-    """The type of what a barrier's calls give, and the context in which it was inferred.
+    """The result type of a barrier's calls, and the context in which it was inferred.
 
     Raises NotCompilable where the function does not declare it and it cannot be inferred.
     """
@@ -144,7 +144,7 @@ def result_of(
 
 
 def _declared(target: Any) -> Type | None:
-    """The type that a function's return annotation says, if it says one."""
+    """The type of a function's return annotation, or None."""
     function = getattr(target, "py_func", target)
     try:
         return numba_type(typing.get_type_hints(function)["return"])
@@ -153,20 +153,20 @@ def _declared(target: Any) -> Type | None:
 
 
 def _plugins_of(made: MadeContextType) -> list[Any]:
-    """The plugins that a context is made with: classes of those that are made there."""
+    """The plugins of a context: for those made at run time, their classes."""
     plugins = dict(made.fields).get("plugins", types.Tuple(()))
     return [ty.kind if isinstance(ty, MadePluginType) else ty.value for ty in plugins.types]
 
 
 def _keeps_types(plugin: Any) -> bool:
-    """Whether a plugin, or those of a class, say that they leave types as they are."""
+    """Whether a plugin, or a class of plugins, declares that it leaves types unchanged."""
     kind = plugin if isinstance(plugin, type) else type(plugin)
     return "types" in plugin.preserves and kind.infer is Plugin.infer
 
 
 def _only_types(engine: CompiledContext, made: MadeContextType) -> CompiledContext:
-    """The context in which types are inferred: of the metadata only the type is known, and
-    plugins that leave types as they are do not take part."""
+    """The context for type inference: only the type of the metadata is known, and plugins that
+    leave types unchanged do not take part."""
     changes: dict[str, Any] = {
         "plugins": tuple(plugin for plugin in engine.plugins if not _keeps_types(plugin))
     }
@@ -182,7 +182,7 @@ def _only_types(engine: CompiledContext, made: MadeContextType) -> CompiledConte
 def _arguments(
     world: World, parameters: Sequence[BarrierArgument], names: Sequence[str]
 ) -> tuple[tuple[Type, ...], dict[str, Type]]:
-    """The types of a barrier's arguments, as code of a world has them."""
+    """The types of a barrier's arguments in code of a world."""
     args = tuple(p.type if p.constant is None else function_in(world, p.type) for p in parameters)
     count = len(args) - len(names)
     return args[:count], dict(zip(names, args[count:], strict=True))
@@ -192,7 +192,7 @@ def _arguments(
 
 
 def compiled_variant(barrier: Barrier, engine: CompiledContext) -> tuple[Variant, World]:
-    """The function of a barrier for one context, and the world in which it was compiled now."""
+    """Compile the function of a barrier for one context; return it with its world."""
     with global_compiler_lock:  # before the lock of tables, which a new world takes
         world = engine.world(barrier.options)
         try:
@@ -240,8 +240,8 @@ def _holds_none(ty: Type) -> bool:
 
 
 def checked(barrier: Barrier, context: Context, result: Any) -> Any:
-    """A result of the interpreter; a NotCompilable where it is not what compiled code goes on
-    with."""
+    """Check a result of the interpreter. Raises NotCompilable where compiled code expects another
+    type."""
     expected = barrier.result
     if _is_number_of(expected, result):
         return result
@@ -256,7 +256,7 @@ def checked(barrier: Barrier, context: Context, result: Any) -> Any:
 
 
 def _is_number_of(ty: Type, value: Any) -> bool:
-    """Whether a number is one of a type; the widths of Python's are not told."""
+    """Whether a number is a value of a type; Python's numbers have no width."""
     kind = type(value)
     if isinstance(ty, types.Integer):
         return issubclass(kind, (int, np.integer)) and ty.minval <= value <= ty.maxval
