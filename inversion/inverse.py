@@ -32,7 +32,7 @@ from primitives.relation import RETURN
 __all__ = ["Inverse"]
 
 COMPILED_AFTER = 20_000
-"""The number of calls after which an inverse is compiled: by then they took as long as that."""
+"""The number of calls after which an inverse is compiled: they take about as long as that."""
 
 
 class Inverse(Checkable):
@@ -329,7 +329,7 @@ class Inverse(Checkable):
             )
         return list(map(self._definition.cast, unknown, guess))
 
-    # ---- parts of a call ----
+    # ---- steps of a call ----
 
     def _interpreted(self, given: tuple[Any, ...]) -> tuple[Any, ...]:
         taken_refusals()  # of an earlier call

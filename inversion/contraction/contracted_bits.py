@@ -74,7 +74,7 @@ def _before_right(ret: NumberSet, a: NumberSet, k: NumberSet) -> NumberSet:
 LEFT = Contractor(_shifted(_scaled), (_before_left, None))
 RIGHT = Contractor(_shifted(_floored), (_before_right, None))
 
-# ---- bits of two numbers ------------------------------------------------------------------
+# ---- bitwise operations -------------------------------------------------------------------
 
 
 def _all_ones(*bounds: Bound) -> Bound:

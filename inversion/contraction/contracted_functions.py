@@ -59,7 +59,7 @@ def contractor_of(f: MathFunction, domain: Domain, codomain: Domain | None) -> C
     return monotone(f.enclosure, inverse, ends, results)
 
 
-# ---- sizes --------------------------------------------------------------------------------
+# ---- absolute values ----------------------------------------------------------------------
 
 ABS = Contractor(
     image(integer_bounds.magnitude),

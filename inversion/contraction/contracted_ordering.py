@@ -107,7 +107,7 @@ def _equality(negated: bool) -> Contractor:
 
 EQUAL, UNEQUAL = _equality(False), _equality(True)
 
-# ---- the smaller, the larger, the one between ---------------------------------------------
+# ---- minimum, maximum, clipping -----------------------------------------------------------
 
 
 def _smaller(ret: NumberSet, a: NumberSet, b: NumberSet) -> NumberSet:

@@ -147,7 +147,7 @@ class _Attempts(ast.NodeTransformer):
         ]
 
 
-# ---- what is called -----------------------------------------------------------------------
+# ---- entry points -------------------------------------------------------------------------
 
 
 def _entry(definition: Definition, inverse: Callable[..., Any], refusal: str) -> Callable[..., Any]:

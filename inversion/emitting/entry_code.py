@@ -134,7 +134,7 @@ class EntryPoints:
         body.row(f"return {tuple_of(body.recovered(plan))}")
         return body.rows
 
-    # ---- what goes in and out ----
+    # ---- arguments and answers ----
 
     def arguments(self, body: FunctionText, axes: Sequence[str]) -> tuple[list[str], list[str]]:
         """The names of the arguments for some axes, and the assignments that they need."""

@@ -160,7 +160,7 @@ class Module:
         text = "\n".join(row.text for row in rows[:-1]) + "\n"
         return Source(text, self.names, tuple(self.parts), lines, self.kernels)
 
-    # ---- parts of the program that have functions of their own ----
+    # ---- functions of parts ----
 
     def is_part(self, rule: StatementRule) -> bool:
         """Whether functions are generated to run and solve it."""

@@ -79,7 +79,7 @@ class Branch(Structured):
         for arm in self.arms:
             yield from arm.statements
 
-    # ---- as a rule ----
+    # ---- as a statement rule ----
 
     def rows(self) -> list[str]:
         """The lines of text for both arms."""

@@ -104,7 +104,7 @@ class _Causality:
             ),
         )
 
-    # ---- forwards from what is known ----
+    # ---- forwards from known variables ----
 
     def propagated(self) -> Iterator[Solved]:
         """Solve equations with one unknown left; those without unknowns are only checks. Equations
@@ -166,7 +166,7 @@ class _Causality:
         """The relation of equation i."""
         return self.program.statements[i].relation
 
-    # ---- backwards from what is bound once ----
+    # ---- backwards from variables in one equation ----
 
     def peeled(self) -> Iterator[Solved]:
         """Remove equations that alone bind a variable, the last to be solved first."""

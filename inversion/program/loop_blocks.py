@@ -108,7 +108,7 @@ class _Blocks:
             tuple(v for v in self.unknown if v in own),
         )
 
-    # ---- a matching ----
+    # ---- matching ----
 
     def match(self) -> None:
         """Find a maximum matching, starting from the variables that the equations compute."""
@@ -144,7 +144,7 @@ class _Blocks:
                 return
             variable = before
 
-    # ---- what is too many ----
+    # ---- over- and underdetermined parts ----
 
     def reached_by_equations(self, start: Iterable[int]) -> set[int]:
         """The equations that compete with these for their unknowns, and these."""
@@ -183,7 +183,7 @@ class _Blocks:
                 part += sorted(near)
             yield part
 
-    # ---- what is as many as it should be ----
+    # ---- the square part ----
 
     def ordered(self, equations: Sequence[int]) -> Iterator[list[int]]:
         """The strongly connected components of these equations, in order of dependence."""

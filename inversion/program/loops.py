@@ -102,7 +102,7 @@ class Loop(Structured):
         """The initial state, the variables that do not change, and the range."""
         return (*self.state, *self.free, *self.limits)
 
-    # ---- as a rule ----
+    # ---- as a statement rule ----
 
     def rows(self) -> list[str]:
         """The lines of text for an iteration."""
@@ -161,7 +161,7 @@ class Loop(Structured):
             following=tuple(following[v] for v in state), _modes={}, _reasons=[],
         )  # fmt: skip
 
-    # ---- what is solved ----
+    # ---- programs to solve ----
 
     def last(self) -> Program:
         """The program from the state at the exit to the results."""

@@ -102,7 +102,7 @@ def _flat_rows(array: NDArray[Any], inner: tuple[int, ...], start: int, stop: in
     return array.flat[start * size : stop * size].reshape((stop - start, *inner))
 
 
-# ---- from what is given -------------------------------------------------------------------
+# ---- columns of arguments -----------------------------------------------------------------
 
 
 def columns(axis: str, arrays: Iterable[Any], kinds: Iterable[Any]) -> list[Column]:

@@ -289,7 +289,7 @@ def kind_columns(definition: Definition, known: Sequence[Any]) -> list[Column]:
     ]
 
 
-# ---- room for answers ---------------------------------------------------------------------
+# ---- buffers for answers ------------------------------------------------------------------
 
 
 def _given_room(definition: Definition, out: Any, shape: tuple[int, ...]) -> list[NDArray[Any]]:

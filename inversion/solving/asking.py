@@ -224,7 +224,7 @@ class _Search:
         """Whether all possibilities were tried, exactly: then there is no solution."""
         return self.is_ruled_out or (self.ended and not self.met and not self.unproved)
 
-    # ---- the ways to look ----
+    # ---- search methods ----
 
     def through_solutions(self, steps: int) -> Iterator[Answer | None]:
         """Solutions, with one None after the first steps."""
@@ -326,7 +326,7 @@ class _Search:
         except Exception:  # of the function
             return False
 
-    # ---- what is said where there is none ----
+    # ---- errors ----
 
     def error(self, refused: NoSolution) -> NoSolution:
         """The error if nothing was found. refused: that of the default θ."""

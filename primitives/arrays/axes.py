@@ -95,8 +95,7 @@ def summed_compiled(a: Any) -> Any:
 
 
 def completed(total: Any, others: Any) -> Any:
-    """``others``, (before, n, after), preceded by what they lack to this total, (before, 1, after).
-    """
+    """``others``, (before, n, after), after their difference to ``total``, (before, 1, after)."""
     found = np.empty((others.shape[0], others.shape[1] + 1, others.shape[2]), others.dtype)
     found[:, 1:, :] = others
     found[:, 0, :] = total[:, 0, :] - others.sum(axis=1)

@@ -1,5 +1,4 @@
-"""The modules with relations of the catalogue's functions, and other spellings of these functions.
-"""
+"""The modules with relations of the catalogue's functions, and spellings of these functions."""
 
 from __future__ import annotations
 

@@ -126,7 +126,7 @@ ne = equality(operator.ne, "!=", lambda a, b: a != b, True)
 
 COMPARISONS: tuple[Relation, ...] = (lt, le, gt, ge, eq, ne)
 
-# ---- choosing by a condition --------------------------------------------------------------
+# ---- where --------------------------------------------------------------------------------
 
 
 def chosen(ret: float, other: float, taken: bool, free: float) -> float:

@@ -13,8 +13,7 @@ __all__ = ["clip", "maximum", "minimum"]
 
 
 def other_of_smaller(ret: float, known: float, excess: float) -> float:
-    """The other argument of a minimum ``ret``: above it by ``excess`` if ``known`` is the minimum.
-    """
+    """The other argument of a minimum: ``excess`` above it if ``known`` is the minimum."""
     if known > ret:
         return ret
     if not agrees(known, ret):
@@ -23,8 +22,7 @@ def other_of_smaller(ret: float, known: float, excess: float) -> float:
 
 
 def other_of_larger(ret: float, known: float, excess: float) -> float:
-    """The other argument of a maximum ``ret``: below it by ``excess`` if ``known`` is the maximum.
-    """
+    """The other argument of a maximum: ``excess`` below it if ``known`` is the maximum."""
     return -other_of_smaller(-ret, -known, excess)
 
 
