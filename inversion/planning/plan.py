@@ -177,9 +177,6 @@ def statement_of(step: PlanStep | Root) -> Statement:
     return step.check if isinstance(step, Root) else step.solved.statement
 
 
-# ---- refusals -----------------------------------------------------------------------------
-
-
 def is_quick(plan: Plan) -> bool:
     """Whether a plan solves only relations of floats, in sequence."""
     steps = [step for step in plan.steps if isinstance(step, PlanStep)]
