@@ -66,20 +66,34 @@ class Inverse(Checkable):
     def __call__(self, *values: Any, theta: Any = None, **named: Any) -> tuple[Any, ...]:
         """The unknown axes, in parameter order, for known values.
 
-        values: of the known axes, in their order; the last ones may be given by keyword, under
-        their axis' name. One value more is θ. theta, named: choices among several solutions, all or
-        some, which are optional: θ is a tuple or a record of ``parameters.dtype``, a dict of some
-        coordinates, or the single value of a single coordinate; or coordinates are given by name,
-        as ``inv(4.0, negative_x=True)``. Missing ones are searched for: first the default θ, then
-        in the order given in ``inversion.solving.asking``, so the solution is always the same one.
-        Raises NoSolution: ``error.proved`` says whether it is proved that there is none,
-        ``error.searched`` what was searched otherwise; where θ was given, the note says whether
-        another one has an answer. Raises WrongArguments (a TypeError) for a wrong number of values
-        or coordinates, or for names that do not exist; OutsideDomain (a ValueError) for a value
-        outside its domain.
         It is differentiable where it finds one float from one result: the derivative is that of the
         equation that it solves, with θ held fixed.
 
+        Parameters
+        ----------
+        values
+            Values of the known axes, in their order; the last ones may be given by keyword, under
+            their axis' name. One value more is θ.
+        theta, named
+            Choices among several solutions, all, some or none. θ is a tuple or a record of
+            ``parameters.dtype``, a dict of some coordinates, or the single value of a single
+            coordinate; or coordinates are given by name, as ``inv(4.0, negative_x=True)``. Missing
+            ones are searched for: first the default θ, then in the order given in
+            ``inversion.solving.asking``, so the solution is always the same one.
+
+        Raises
+        ------
+        NoSolution
+            ``error.proved`` says whether it is proved that there is none, ``error.searched`` what
+            was searched otherwise; where θ was given, the note says whether another one has an
+            answer.
+        WrongArguments
+            A TypeError: the number of values or coordinates is wrong, or a name does not exist.
+        OutsideDomain
+            A ValueError: a value is outside its domain.
+
+        Examples
+        --------
         >>> from inversion import invert
         >>> square = invert(lambda x: x * x, float)
         >>> square(4.0), square(4.0, negative_x=True)
@@ -142,7 +156,21 @@ class Inverse(Checkable):
     def recover(self, *args: Any) -> tuple[Any, ...]:
         """The parameters θ for which the inverse answers these inputs, given their result.
 
-        Raises NoSolution where no θ does within the tolerances, because digits were lost.
+        Parameters
+        ----------
+        args
+            All arguments of the function.
+
+        Raises
+        ------
+        NoSolution
+            No θ leads there within the tolerances, because digits were lost.
+
+        Examples
+        --------
+        >>> from inversion import invert
+        >>> invert(lambda x: x * x, float).recover(-2.0)
+        (True,)
         """
         inputs = self._definition.axes.inputs
         if len(args) != len(inputs):
@@ -179,8 +207,12 @@ class Inverse(Checkable):
         It takes the same arguments, θ as a tuple of native values (fastest from
         ``parameters.compiled``, with arrays for repeated ones), and makes the same checks; its
         errors name no line. It is frozen: it holds the function, and the functions that it calls,
-        as they are now. ``self`` does not use it once they have changed. Raises NotCompilable where
-        numba cannot compile it, or where the function has changed since it was inverted.
+        as they are now. ``self`` does not use it once they have changed.
+
+        Raises
+        ------
+        NotCompilable
+            numba cannot compile it, or the function has changed since it was inverted.
         """
         self._check_present()
         if self._fast is None:
@@ -212,19 +244,44 @@ class Inverse(Checkable):
     ) -> tuple[Any, ...]:
         """The unknown axes for whole arrays of known values, compiled.
 
-        Arrays of known values and θ are broadcast against one another; for an axis that is itself
-        an array, the rows come first. theta: a structured array of ``parameters.dtype``, one θ for
-        all rows, or a dict of some coordinates, each an array or a value; named: such coordinates
-        by name. Missing ones have their defaults; rows that have no answer so are searched as in a
-        call, one by one, which is slow for many rows.
-        out: the array that the answers are written into and returned as, of any layout; a tuple of
-        arrays where several axes are unknown. Where a row raises, part of it may have been written.
-        on_error: raise for the first row without a solution, or store NaN there (where the answers
-        are floats). progress: whether to show a bar; or a function that is called repeatedly, with
-        the number of rows done and of all rows.
         Where a known value or θ is a dask array, so are the answers: computed on demand, chunk by
         chunk.
-        Raises what a call raises, and NotCompilable.
+
+        Parameters
+        ----------
+        known
+            Arrays of known values. They and θ are broadcast against one another; for an axis that
+            is itself an array, the rows come first.
+        theta, named
+            A structured array of ``parameters.dtype``, one θ for all rows, or a dict of some
+            coordinates, each an array or a value; or such coordinates by name. Missing ones have
+            their defaults; rows that have no answer so are searched as in a call, one by one, which
+            is slow for many rows.
+        out
+            The array that the answers are written into and returned as, of any layout; a tuple of
+            arrays where several axes are unknown. Where a row raises, part of it may have been
+            written.
+        on_error
+            Raise for the first row without a solution, or store NaN there, where the answers are
+            floats.
+        progress
+            Whether to show a bar; or a function that is called repeatedly, with the number of rows
+            done and of all rows.
+
+        Raises
+        ------
+        NoSolution, WrongArguments, OutsideDomain
+            As for a call.
+        NotCompilable
+            numba cannot compile the inverse.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from inversion import invert
+        >>> (roots,) = invert(lambda x: x * x, float).batch(np.array([4.0, 9.0]))
+        >>> roots.tolist()
+        [2.0, 3.0]
         """
         if theta is None and out is None and progress is False and not named:
             answers = self._rows.as_they_are(known, on_error)
@@ -267,11 +324,31 @@ class Inverse(Checkable):
         periods, outwards from their defaults. Single solutions are checked, and given once.
         Continuous parameters stay open: see ``SolutionBranch``. Where there is no solution there is
         no branch, and ``reason`` has the proof: see ``Solutions`` for how a search ends.
-        limit: the largest number of branches. timeout: the time limit of the search, in seconds.
-        progress: whether to show a bar; or a function that is called repeatedly, with the number of
-        branches found, and of steps taken.
-        Raises WrongArguments where the known values do not fit, NotInvertible for programs with
-        arrays.
+
+        Parameters
+        ----------
+        known
+            Values of the known axes, in their order.
+        limit
+            The largest number of branches.
+        timeout
+            The time limit of the search, in seconds.
+        progress
+            Whether to show a bar; or a function that is called repeatedly, with the number of
+            branches found, and of steps taken.
+
+        Raises
+        ------
+        WrongArguments
+            The known values do not fit.
+        NotInvertible
+            The program has arrays.
+
+        Examples
+        --------
+        >>> from inversion import invert
+        >>> [branch.point for branch in invert(lambda x: x * x, float).solutions(4.0)]
+        [(2.0,), (-2.0,)]
         """
         _check_bounds(limit, timeout)
         return Solutions(self, self.known_values(known), limit, timeout, progress)
@@ -279,14 +356,31 @@ class Inverse(Checkable):
     def nearest(self, *known_and_guess: Any, timeout: float | None = None) -> tuple[Any, ...]:
         """The solution that is closest to a guess: ``inv.nearest(value, guess)``.
 
-        The guess comes last: a tuple of the unknown axes, as a call answers it, or the value alone
-        where there is one. timeout: the time limit of the search, in seconds.
         The distance is Euclidean in ``(x - g) / max(1, |g|)``. Discrete choices are searched
         exactly within the distance of the closest solution so far; along continuous ones a local
         minimum of the distance is found.
-        Raises NoSolution where no solution is found, where the function has changed since it was
-        inverted, and at the time limit: then the error's ``best`` is the closest that was found.
-        Raises NotInvertible for programs with arrays.
+
+        Parameters
+        ----------
+        known_and_guess
+            Values of the known axes, and last the guess: a tuple of the unknown axes, as a call
+            answers it, or the value alone where there is one.
+        timeout
+            The time limit of the search, in seconds.
+
+        Raises
+        ------
+        NoSolution
+            No solution was found, the function has changed since it was inverted, or the time limit
+            was reached: then the error's ``best`` is the closest that was found.
+        NotInvertible
+            The program has arrays.
+
+        Examples
+        --------
+        >>> from inversion import invert
+        >>> invert(lambda x: x * x, float).nearest(4.0, -3.0)
+        (-2.0,)
         """
         _check_bounds(None, timeout)
         refuse_sequences(self.origin, "measure how near solutions are")
@@ -305,9 +399,20 @@ class Inverse(Checkable):
         known values and θ, given as to a call. Without θ, it is taken at the answer of the call.
         The derivatives are exact up to rounding, along the arms and iterations that are run.
 
-        Raises NotInvertible where there are not as many unknown inputs as results, or not all of
-        them floats, or where a function has no known derivative; NoSolution where the Jacobian is
-        singular at this value, or has a kink, or where the function has changed since.
+        Raises
+        ------
+        NotInvertible
+            There are not as many unknown inputs as results, or not all of them are floats, or a
+            function has no known derivative.
+        NoSolution
+            The Jacobian is singular at this value, or has a kink, or the function has changed since
+            it was inverted.
+
+        Examples
+        --------
+        >>> from inversion import invert
+        >>> round(invert(lambda x: 2 * x, float).log_abs_det(6.0), 6)
+        -0.693147
         """
         from inversion.derivatives.jacobian import log_abs_det
 

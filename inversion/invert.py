@@ -48,17 +48,43 @@ def invert(
 ) -> Inverse:
     """The parametric inverse of a function: from its result to all its arguments.
 
-    types: of the arguments, or examples of them, by default from their annotations; a parameter
-    without one keeps its default. ``Annotated[float, Interval(0, 1)]``, or domain: ``{"name":
-    ...}``, restricts answers to a domain. context: calls in f, and relations, are resolved against
-    its tables first; answers are checked under it. root_finding: whether to find roots numerically
-    where algebra cannot isolate a shared variable: a parameter then says where the search begins;
-    root_finding=False refuses such a program. max_trips: the largest number of iterations of a
-    ``while`` loop; more are refused when the inverse is called. rtol: relative tolerance between
-    each number of the known result and f of the answer; atol: the tolerance for a 0. cache: whether
-    to store compiled code on disk for other processes; or the folder.
-    Raises NotInvertible, with the line, where a statement cannot be solved.
+    Parameters
+    ----------
+    f
+        The function, in Python or compiled by numba.
+    types
+        The types of its arguments, or examples of them; by default from the annotations. A
+        parameter without one keeps its default. ``Annotated[float, Interval(0, 1)]`` restricts
+        answers to a domain.
+    context
+        Calls in f, and relations, are resolved against its tables first; answers are checked under
+        it.
+    domain
+        Domains of arguments by name, to which answers are restricted.
+    root_finding
+        Whether to find roots numerically where algebra cannot isolate a shared variable: a
+        parameter then says where the search begins. Otherwise such a program is refused.
+    max_trips
+        The largest number of iterations of a ``while`` loop; more are refused when the inverse is
+        called.
+    rtol, atol
+        Tolerances between each number of the known result and f of the answer: relative, and for
+        a 0 absolute.
+    cache
+        Whether to store compiled code on disk for other processes; or the folder.
 
+    Returns
+    -------
+    Inverse
+        Called with a result, it returns a tuple of the arguments.
+
+    Raises
+    ------
+    NotInvertible
+        A statement cannot be solved; the error has its line.
+
+    Examples
+    --------
     >>> import math
     >>> from inversion import invert
     >>> inverse = invert(lambda x: 2 * math.exp(x) + 3, float)
@@ -93,10 +119,29 @@ def choose(
 ) -> Inverse:
     """The inverse of a function with any axes known: names of arguments, and ``"return"``.
 
-    As ``invert``, but calls take the known values in the order of ``known``, and answer the other
-    arguments in parameter order, an unknown ``"return"`` last. Parts of tuples and records may be
-    known: ``"return[0]"``, ``"o.strike"``; an axis known in part is answered as a whole.
+    Parameters
+    ----------
+    f, types
+        As for ``invert``, like all other parameters.
+    known
+        The known axes. Calls take their values in this order, and answer the other arguments in
+        parameter order, an unknown ``"return"`` last. Parts of tuples and records may be known:
+        ``"return[0]"``, ``"o.strike"``; an axis known in part is answered as a whole.
 
+    Returns
+    -------
+    Inverse
+        From the known axes to the others.
+
+    Raises
+    ------
+    NotInvertible
+        A statement cannot be solved; the error has its line.
+    WrongArguments
+        ``known`` names no axis, or one twice.
+
+    Examples
+    --------
     >>> from inversion import choose
     >>> divisor = choose(lambda x, y: x / y, float, float, known=("return", "x"))
     >>> divisor(4.0, 2.0, divisor.parameters.default())

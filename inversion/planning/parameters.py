@@ -23,11 +23,22 @@ __all__ = ["Coordinates", "Parameter", "ParameterSpace"]
 
 @dataclass(frozen=True)
 class Parameter:
-    """One free choice: a native value from ``domain``. line: ``file:line`` of the statement it is
-    for.
+    """One free choice: a native value from a domain.
 
-    rounding_only: whether it matters only where rounding maps several arguments to one result.
-    label: the parts of its name. key: its name in generated code, "" for ``name``.
+    Attributes
+    ----------
+    name
+        The name of the coordinate.
+    domain
+        The values that it may take.
+    line
+        ``file:line`` of the statement it is for.
+    rounding_only
+        Whether it matters only where rounding maps several arguments to one result.
+    label
+        The parts of its name.
+    key
+        Its name in generated code, "" for ``name``.
     """
 
     name: str
@@ -49,8 +60,19 @@ class Parameter:
 class ParameterSpace:
     """The coordinates of an inverse, in the order of θ.
 
-    The layout depends on the program and the argument types alone. repeats: whether a coordinate
-    holds a value for each iteration of a loop.
+    The layout depends on the program and the argument types alone.
+
+    Attributes
+    ----------
+    repeats
+        Whether a coordinate holds a value for each iteration of a loop.
+
+    Examples
+    --------
+    >>> from inversion import invert
+    >>> space = invert(lambda x: x * x, float).parameters
+    >>> space.names, space.default()
+    (('negative_x',), (False,))
     """
 
     def __init__(self, parameters: Sequence[Parameter]) -> None:
@@ -108,7 +130,10 @@ class ParameterSpace:
     def from_unit(self, u: Sequence[float] | NDArray[Any]) -> tuple[Any, ...]:
         """The θ for a point of the unit cube of ``dimensions``; a uniform point gives a sample.
 
-        Raises WrongArguments where it has another number of dimensions.
+        Raises
+        ------
+        WrongArguments
+            The point has another number of dimensions.
         """
         if len(u) != self.dimensions:
             raise self.wrong(len(u), self.dimensions)
@@ -143,6 +168,13 @@ class ParameterSpace:
         """A random θ, a tuple; with ``size`` an array of records of ``dtype``.
 
         Unbounded domains follow the distributions that ``primitives.domains`` states.
+
+        Parameters
+        ----------
+        rng
+            The generator that it is drawn from.
+        size
+            The number of records; None for one tuple.
         """
         if size is None:
             return tuple(parameter.domain.sample(rng) for parameter in self)
@@ -154,8 +186,12 @@ class ParameterSpace:
     def normal(self, theta: Any) -> tuple[Any, ...]:
         """θ as a tuple of native values, from a tuple or a record.
 
-        Raises WrongArguments for a wrong number of coordinates, OutsideDomain for a value
-        outside its domain.
+        Raises
+        ------
+        WrongArguments
+            The number of coordinates is wrong.
+        OutsideDomain
+            A value is outside its domain.
         """
         values = self.counted(theta)
         return tuple(_member(p, value) for p, value in zip(self, values, strict=True))
@@ -163,9 +199,17 @@ class ParameterSpace:
     def chosen(self, theta: Any) -> dict[str, Any]:
         """The given coordinates, by name, as native values.
 
-        theta: a tuple or a record of all, a dict of some, or the value alone of a single parameter.
-        Raises WrongArguments for unknown names, with the nearest known ones, and for a wrong number
-        of values; OutsideDomain for a value outside its domain.
+        Parameters
+        ----------
+        theta
+            A tuple or a record of all, a dict of some, or the value alone of a single parameter.
+
+        Raises
+        ------
+        WrongArguments
+            A name is unknown, with the nearest known ones, or the number of values is wrong.
+        OutsideDomain
+            A value is outside its domain.
         """
         if isinstance(theta, Mapping):
             self.check_known(theta)

@@ -38,8 +38,14 @@ Arguments = tuple[Any, ...]
 
 
 class Paving(NamedTuple):
-    """Boxes that cover all solutions: all points of ``inner`` are solutions; those of ``boundary``
-    may contain some.
+    """Boxes that cover all solutions of a constraint.
+
+    Attributes
+    ----------
+    inner
+        Boxes all of whose points are solutions.
+    boundary
+        Boxes that may contain solutions.
     """
 
     inner: list[Arguments]
@@ -51,14 +57,31 @@ def contract(
 ) -> Arguments:
     """The boxes of f's arguments, without values that cannot lead to a result in ``returns``.
 
-    boxes: for each argument an ``Interval`` of floats, a domain such as ``Integers(0, 9)``, or a
-    number. returns: likewise for the result, a tuple of them where f returns a tuple; True where f
-    is a condition. context: in which calls in f are resolved.
     The primitives of f are evaluated forwards and backwards, until no set gets narrower (hull
-    consistency, HC4). Removed values contain no solution; the rest may contain none. Raises
-    NoSolution, with the line, if nothing is left, which proves that there is none. Raises
-    NotInvertible if f is not composed of primitives.
+    consistency, HC4). Removed values contain no solution; the rest may contain none.
 
+    Parameters
+    ----------
+    f
+        A function composed of primitives.
+    boxes
+        For each argument an ``Interval`` of floats, a domain such as ``Integers(0, 9)``, or a
+        number.
+    returns
+        The same for the result, a tuple of them where f returns a tuple; True where f is a
+        condition.
+    context
+        The context in which calls in f are resolved.
+
+    Raises
+    ------
+    NoSolution
+        Nothing is left, which proves that there is no solution; the error has the line.
+    NotInvertible
+        f is not composed of primitives.
+
+    Examples
+    --------
     >>> from inversion import contract
     >>> from overlay.interpretations.intervals import Interval
     >>> boxes = Interval(2, 9), Interval(0, 5)
@@ -81,9 +104,29 @@ def pave(
     """Boxes that cover all arguments in ``boxes`` for which f gives a result in ``returns``.
 
     Boxes are contracted as by ``contract``, and cut in two, until they contain only solutions, or
-    are not wider than ``tolerance``, or there are ``max_boxes`` of them. Both lists are empty if
-    there is proved to be no solution. See ``contract`` for the arguments and errors.
+    are not wider than ``tolerance``, or there are ``max_boxes`` of them.
 
+    Parameters
+    ----------
+    f, boxes, returns, context
+        As for ``contract``.
+    tolerance
+        The width up to which boxes are not cut.
+    max_boxes
+        The largest number of boxes.
+
+    Returns
+    -------
+    Paving
+        Both lists are empty if there is proved to be no solution.
+
+    Raises
+    ------
+    NotInvertible
+        f is not composed of primitives.
+
+    Examples
+    --------
     >>> from inversion import pave
     >>> from overlay.interpretations.intervals import Interval
     >>> found = pave(lambda x: x * x, Interval(-9, 9), returns=Interval(1, 4), tolerance=0.1)
@@ -108,8 +151,24 @@ def solve(
 ) -> list[Arguments]:
     """Disjoint boxes that cover all solutions; isolated solutions usually have a box each.
 
-    An empty list proves that there is no solution. See ``pave`` for the arguments and errors.
+    Parameters
+    ----------
+    f, boxes, returns, tolerance, max_boxes, context
+        As for ``pave``.
 
+    Returns
+    -------
+    list
+        For each box a tuple of the arguments' sets, in ascending order. An empty list proves that
+        there is no solution.
+
+    Raises
+    ------
+    NotInvertible
+        f is not composed of primitives.
+
+    Examples
+    --------
     >>> from inversion import solve
     >>> from overlay.interpretations.intervals import Interval
     >>> roots = solve(lambda x: x**3 - 2 * x, Interval(-5, 5), returns=0.0)

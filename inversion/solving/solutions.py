@@ -49,11 +49,16 @@ Status = Literal["searching", "complete", "limit", "timeout", "not_exhausted"]
 class SolutionBranch:
     """One branch of all solutions: a single solution, or a family of solutions.
 
-    chosen: the coordinates of θ that are determined, by name. parameters: the remaining ones, whose
-    domains are narrowed to the range of solutions; none for a single solution.
-
     A family may contain no solution: it is what could not be excluded. Families with other choices
     may overlap.
+
+    Attributes
+    ----------
+    chosen
+        The coordinates of θ that are determined, by name.
+    parameters
+        The remaining ones, whose domains are narrowed to the range of solutions; none for a single
+        solution.
     """
 
     def __init__(
@@ -104,7 +109,20 @@ class SolutionBranch:
         return solved(self._inverse, self._known, theta) if self._answer is None else self._answer
 
     def sample(self, rng: np.random.Generator, tries: int = 100) -> tuple[Any, ...]:
-        """A random solution. Raises NoSolution if none of so many tries has one."""
+        """A random solution.
+
+        Parameters
+        ----------
+        rng
+            The generator that θ is drawn from.
+        tries
+            The largest number of draws.
+
+        Raises
+        ------
+        NoSolution
+            None of the draws has a solution.
+        """
         for _ in range(tries - 1):
             try:
                 return self(self.parameters.sample(rng))
@@ -266,7 +284,7 @@ def enumerated(
 
 
 class Solutions:
-    """All solutions for known values: a lazy sequence of branches.
+    """All solutions for known values: a lazy sequence of branches, made by ``inv.solutions``.
 
     It can be iterated repeatedly, and indexed: found branches are stored. ``len`` searches to the
     end. ``status`` is the state of the search:
@@ -279,10 +297,11 @@ class Solutions:
     | ``"timeout"`` | the time limit was reached |
     | ``"not_exhausted"`` | the search ended and may have missed solutions: see ``reason`` |
 
-    Made by ``inv.solutions``. If there is no branch and the status is ``"complete"``, there is no
-    solution; ``reason`` has the proof. Solutions that agree to 12 digits, and roots that agree to
-    7, count as one.
+    If there is no branch and the status is ``"complete"``, there is no solution; ``reason`` has the
+    proof. Solutions that agree to 12 digits, and roots that agree to 7, count as one.
 
+    Examples
+    --------
     >>> from inversion import invert
     >>> found = invert(lambda x: x * x, float).solutions(4.0)
     >>> [branch.point for branch in found], found.status

@@ -58,6 +58,15 @@ def array_of(element: type, shape: tuple[int, ...]) -> type:
 
     A subclass of the type of ``NDArray[...]`` in a signature, so that methods for arrays accept it.
 
+    Parameters
+    ----------
+    element
+        ``float``, ``complex``, ``bool``, ``np.int64`` or ``np.uint64``.
+    shape
+        The length of each axis.
+
+    Examples
+    --------
     >>> array_of(float, (2, 3))
     <class 'primitives.arrays.domain.float64[2, 3]'>
     """
@@ -104,7 +113,20 @@ def type_of_array(value: NDArray[Any]) -> type:
 class Shape:
     """The shape of an array, in its annotation: ``Annotated[NDArray[float64], Shape(3, 4)]``.
 
-    Raises WrongArguments if there would be no elements.
+    Parameters
+    ----------
+    lengths
+        The length of each axis, at least 1.
+
+    Raises
+    ------
+    WrongArguments
+        There would be no elements.
+
+    Examples
+    --------
+    >>> Shape(3, 4)
+    Shape(3, 4)
     """
 
     def __init__(self, *lengths: int) -> None:
@@ -124,6 +146,15 @@ class Shape:
 class Arrays(Domain):
     """The domain of arrays of one shape whose elements lie in a domain.
 
+    Attributes
+    ----------
+    element
+        The domain of the elements.
+    shape
+        The length of each axis.
+
+    Examples
+    --------
     >>> from primitives import Interval
     >>> Arrays(Interval(0, 1), (2,)).contains([0.5, 1.0])
     True
