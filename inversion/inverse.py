@@ -244,44 +244,27 @@ class Inverse(Checkable):
     ) -> tuple[Any, ...]:
         """The unknown axes for whole arrays of known values, compiled.
 
-        Where a known value or θ is a dask array, so are the answers: computed on demand, chunk by
-        chunk.
+        Where a known value or θ is a dask array, so are the answers: computed on demand, by chunk.
+        Raises NotCompilable where numba cannot compile the inverse, and otherwise as a call does.
 
         Parameters
         ----------
         known
-            Arrays of known values. They and θ are broadcast against one another; for an axis that
-            is itself an array, the rows come first.
+            Arrays, broadcast against one another and θ; for an axis that is an array, rows come
+            first.
         theta, named
-            A structured array of ``parameters.dtype``, one θ for all rows, or a dict of some
+            A structured array of ``parameters.dtype``, one θ for all rows, or a dict of
             coordinates, each an array or a value; or such coordinates by name. Missing ones have
-            their defaults; rows that have no answer so are searched as in a call, one by one, which
-            is slow for many rows.
+            their defaults; rows without an answer are then searched as in a call, one by one, which
+            is slow.
         out
-            The array that the answers are written into and returned as, of any layout; a tuple of
-            arrays where several axes are unknown. Where a row raises, part of it may have been
-            written.
+            The array for the answers, of any layout; a tuple of arrays for several axes. It may be
+            written in part where a row raises.
         on_error
-            Raise for the first row without a solution, or store NaN there, where the answers are
-            floats.
+            Raise for the first row without a solution, or store NaN, where the answers are floats.
         progress
-            Whether to show a bar; or a function that is called repeatedly, with the number of rows
-            done and of all rows.
-
-        Raises
-        ------
-        NoSolution, WrongArguments, OutsideDomain
-            As for a call.
-        NotCompilable
-            numba cannot compile the inverse.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from inversion import invert
-        >>> (roots,) = invert(lambda x: x * x, float).batch(np.array([4.0, 9.0]))
-        >>> roots.tolist()
-        [2.0, 3.0]
+            Whether to show a bar; or a function called with the numbers of rows done and of all
+            rows.
         """
         if theta is None and out is None and progress is False and not named:
             answers = self._rows.as_they_are(known, on_error)

@@ -50,33 +50,22 @@ def invert(
 
     Parameters
     ----------
-    f
-        The function, in Python or compiled by numba.
     types
-        The types of its arguments, or examples of them; by default from the annotations. A
-        parameter without one keeps its default. ``Annotated[float, Interval(0, 1)]`` restricts
-        answers to a domain.
+        Types of the arguments, or examples of them; by default the annotations. A parameter without
+        one keeps its default. ``Annotated[float, Interval(0, 1)]`` restricts answers to a domain.
     context
-        Calls in f, and relations, are resolved against its tables first; answers are checked under
-        it.
+        Calls in f, and relations, are resolved against its tables; answers are checked under it.
     domain
-        Domains of arguments by name, to which answers are restricted.
+        Domains that restrict answers, by argument.
     root_finding
         Whether to find roots numerically where algebra cannot isolate a shared variable: a
         parameter then says where the search begins. Otherwise such a program is refused.
     max_trips
-        The largest number of iterations of a ``while`` loop; more are refused when the inverse is
-        called.
+        The most iterations of a ``while`` loop; more are refused when the inverse is called.
     rtol, atol
-        Tolerances between each number of the known result and f of the answer: relative, and for
-        a 0 absolute.
+        Tolerances of f at the answer: relative to each number of the known result, and for a 0.
     cache
         Whether to store compiled code on disk for other processes; or the folder.
-
-    Returns
-    -------
-    Inverse
-        Called with a result, it returns a tuple of the arguments.
 
     Raises
     ------
@@ -119,26 +108,10 @@ def choose(
 ) -> Inverse:
     """The inverse of a function with any axes known: names of arguments, and ``"return"``.
 
-    Parameters
-    ----------
-    f, types
-        As for ``invert``, like all other parameters.
-    known
-        The known axes. Calls take their values in this order, and answer the other arguments in
-        parameter order, an unknown ``"return"`` last. Parts of tuples and records may be known:
-        ``"return[0]"``, ``"o.strike"``; an axis known in part is answered as a whole.
-
-    Returns
-    -------
-    Inverse
-        From the known axes to the others.
-
-    Raises
-    ------
-    NotInvertible
-        A statement cannot be solved; the error has its line.
-    WrongArguments
-        ``known`` names no axis, or one twice.
+    It takes the parameters of ``invert``, and raises its errors. known: the axes, in the order in
+    which calls take their values; they answer the other arguments in parameter order, an unknown
+    ``"return"`` last. Parts of tuples and records may be known: ``"return[0]"``, ``"o.strike"``;
+    an axis known in part is answered as a whole.
 
     Examples
     --------

@@ -69,4 +69,4 @@ RANGES: Mapping[Relation, Range] = {
     lgamma: _gamma_branches,
     mod_int: _quotients,
 }
-"""For the relations of which ``k`` numbers the solutions for their argument ``a``."""
+"""The range of the branch number ``k`` for an argument ``a``, by relation."""
