@@ -184,13 +184,13 @@ def cells(name, figure):
 def page(figures):
     """The part of docs/report.md."""
     text = (
-        "The program of [Which tool for which wish](choosing.md) with each tool. The first columns "
-        "are ratios to the program with the wish written into it by hand; the last the time to "
-        "the first compiled answer after the value of the wish has changed. A barrier runs "
+        "The program of [Choosing an extension mechanism](choosing.md) with each mechanism. The "
+        "first columns are ratios to the program with the change written into it by hand; the last "
+        "the time to the first compiled answer after the value has changed. A barrier runs "
         "interpreted at first; tables and plugins are made anew each time. Medians."
     )
     rows = [HEAD, *(cells(name, figure) for name, figure in figures.items())]
-    return part("Which tool", text, [section("One wish in six ways", "", rows)])
+    return part("Extension mechanisms", text, [section("One program, six mechanisms", "", rows)])
 
 
 def main():

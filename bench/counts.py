@@ -133,7 +133,7 @@ def page(figures):
         section("Inversion", "The parts of its work.", parts),
         section("Relations and cases", "", (), counts),
     ]
-    return part("What is counted", text, sections)
+    return part("Counts", text, sections)
 
 
 def main():

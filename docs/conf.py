@@ -12,7 +12,13 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 project = PROJECT["name"]
 version = release = PROJECT["version"]
 project_copyright = PROJECT["authors"][0]["name"]
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.viewcode"]
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.napoleon",  # sections of docstrings, in numpydoc style
+    "sphinx.ext.viewcode",
+]
+napoleon_google_docstring = False
 html_theme = "furo"
 html_title = project
 html_copy_source = False

@@ -1,4 +1,4 @@
-"""Functions run backwards: all the inputs that lead to a value, one for each choice of θ."""
+"""Program inversion: all inputs of a function that give a value, as a function of parameters."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -45,7 +45,7 @@ __all__ = [
 
 _register()
 
-# what stands on the tables of intervals is imported when it is asked for: they take their time
+# imported on first access: the tables of intervals, on which these are built, are slow to import
 _LATER = ("Paving", "contract", "pave", "solve")
 
 

@@ -1,4 +1,4 @@
-"""The deadline of a search: what takes long looks whether it is over, and is broken off if not."""
+"""The deadline of a search: long computations check it, and are interrupted if they do not."""
 
 from __future__ import annotations
 
@@ -12,21 +12,23 @@ from contextvars import ContextVar
 __all__ = ["OutOfTime", "check_deadline", "limited"]
 
 AGAIN = 1.0
-"""Seconds after which what has not ended is broken off once more."""
+"""Seconds until a computation that did not end is interrupted again."""
 
 _raise_in = ctypes.pythonapi.PyThreadState_SetAsyncExc
 _end: ContextVar[float] = ContextVar("_end", default=math.inf)
 
 
 class OutOfTime(BaseException):
-    """The deadline has passed. No ``except Exception`` on the way takes it for a failed trial."""
+    """The deadline has passed. A BaseException, so that ``except Exception`` does not catch it as a
+    failed trial.
+    """
 
 
 def limited[T](seconds: float, run: Callable[[], T]) -> T:
-    """Call a function that has so many seconds, or what is left of those of a call around it.
+    """Call a function with a time limit, at most what remains of the limit of an enclosing call.
 
-    Raises OutOfTime in it, also where it runs Python code that does not look: a loop of a relation
-    or of the user's function. Code in C is waited for.
+    Raises OutOfTime in it, also where it runs Python code that does not check: a loop of a relation
+    or of the user's function. Code in C is not interrupted.
     """
     if seconds == math.inf:
         return run()
@@ -36,12 +38,12 @@ def limited[T](seconds: float, run: Callable[[], T]) -> T:
     try:
         alarm.start()
         return run()
-    finally:  # in this frame, and in no context manager's: it may go off where such a one begins
+    finally:  # in this frame, not in a context manager's: it may be raised where such a one begins
         while is_set:
             try:
                 alarm.stop()
                 is_set = False
-            except OutOfTime:  # it, or that of a call around, went off on the way here
+            except OutOfTime:  # raised by this alarm or an enclosing one, on the way here
                 is_late = True
         _end.reset(token)
         if is_late:
@@ -49,8 +51,9 @@ def limited[T](seconds: float, run: Callable[[], T]) -> T:
 
 
 class _Alarm:
-    """Raises OutOfTime in the thread that has made it, some seconds after its start, and again
-    where that is lost, as in a finaliser, until it is stopped."""
+    """Raises OutOfTime in the thread that made it, some seconds after its start. It is raised again
+    until the alarm is stopped, since it may be lost, as in a finaliser.
+    """
 
     def __init__(self, seconds: float) -> None:
         self._seconds = min(max(seconds, 0.0), threading.TIMEOUT_MAX)
@@ -60,7 +63,7 @@ class _Alarm:
         self._thread = threading.Thread(target=self._run, daemon=True)
 
     def start(self) -> None:
-        """The seconds begin."""
+        """Start the timer."""
         self._thread.start()
 
     def _run(self) -> None:
@@ -72,14 +75,14 @@ class _Alarm:
             wait = AGAIN
 
     def stop(self) -> None:
-        """Nothing is raised once this has returned."""
+        """Stop the timer: nothing is raised after this has returned."""
         with self._lock:
             self._stopped.set()
         _raise_in(self._target, None)
 
 
 def check_deadline() -> None:
-    """Raise OutOfTime where the seconds are over."""
+    """Raise OutOfTime if the deadline has passed."""
     end = _end.get()
     if end != math.inf and time.monotonic() > end:
         raise OutOfTime

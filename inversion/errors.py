@@ -9,12 +9,12 @@ __all__ = ["MissingPackage", "NoSolution", "NotInvertible", "OutsideDomain", "Wr
 
 
 class NotInvertible(OverlayError):
-    """A program cannot be solved for the unknown axes: no mode for a statement, with its line."""
+    """A program cannot be solved for the unknown axes: a statement, named by line, has no mode."""
 
 
 class MissingPackage(OverlayError, ImportError):
-    """A package is not installed that what was asked for needs."""
+    """A package is not installed that the call needs."""
 
 
 class NotWritable(OverlayError):
-    """Something that an inverse needs cannot be written as Python, nor imported by a name."""
+    """An object that an inverse needs can neither be written as Python, nor imported by a name."""

@@ -32,18 +32,17 @@ from primitives.relation import RETURN
 __all__ = ["Inverse"]
 
 COMPILED_AFTER = 20_000
-"""After so many calls an inverse is compiled: by then they have taken as long as that takes."""
+"""The number of calls after which an inverse is compiled: they take about as long as that."""
 
 
 class Inverse(Checkable):
     """A parametric inverse: ``inv(*known, theta)`` is the tuple of the unknown axes.
 
-    Every answer is checked by running the function itself: what does not give the known values
-    back, within ``rtol`` relative to each number of the result, ``atol`` where that is 0, raises
-    NoSolution. Integers are
-    exact, of any size when interpreted; compiled, what needs more than 64 bits is refused, and
-    a call then falls back on the interpreter. Made by ``invert`` and ``choose``; pickled, it is
-    made again from the function by the process that reads it.
+    Every answer is checked by running the function: NoSolution is raised unless it gives the known
+    values, within ``rtol`` relative to each number of the result, ``atol`` where that is 0.
+    Integers are exact, of any size when interpreted; compiled code refuses what needs more than 64
+    bits, and the call falls back on the interpreter. Made by ``invert`` and ``choose``; unpickling
+    inverts the function again.
     """
 
     def __init__(self, definition: Definition, request: Request, cache: Cache = False) -> None:
@@ -59,7 +58,7 @@ class Inverse(Checkable):
 
     @property
     def is_out_of_date(self) -> bool:
-        """Whether the function, or a table of the context, has changed since."""
+        """Whether the function, or a table of the context, has changed since the inversion."""
         return self._watch.outdated
 
     # ---- calling ----
@@ -67,21 +66,34 @@ class Inverse(Checkable):
     def __call__(self, *values: Any, theta: Any = None, **named: Any) -> tuple[Any, ...]:
         """The unknown axes, in parameter order, for known values.
 
-        values: of the known axes, in their order; those left out at the end by keyword, under
-        their axis' name. One value more is θ. theta, named: choices among several solutions, which
-        may be left out, all or some: θ is a tuple or a record of ``parameters.dtype``, a dict of
-        some coordinates, or the value alone where there is one; or coordinates are given by name,
-        as ``inv(4.0, negative_x=True)``. Those that are not given are searched for: the
-        default θ comes first, then what ``inversion.solving.asking`` says, always the same
-        solution.
-        Raises NoSolution: ``error.proved`` says whether there is no solution at all, and
-        ``error.searched`` how far was looked where none was found; where θ was given, the note
-        says whether another one has an answer. Raises WrongArguments (a TypeError) for a wrong
-        number of values or coordinates, or for names that do not exist; OutsideDomain (a
-        ValueError) for a value outside its domain.
-        Differentiated, the one float that it finds from one result has the derivative of the
+        It is differentiable where it finds one float from one result: the derivative is that of the
         equation that it solves, with θ held fixed.
 
+        Parameters
+        ----------
+        values
+            Values of the known axes, in their order; the last ones may be given by keyword, under
+            their axis' name. One value more is θ.
+        theta, named
+            Choices among several solutions, all, some or none. θ is a tuple or a record of
+            ``parameters.dtype``, a dict of some coordinates, or the single value of a single
+            coordinate; or coordinates are given by name, as ``inv(4.0, negative_x=True)``. Missing
+            ones are searched for: first the default θ, then in the order given in
+            ``inversion.solving.asking``, so the solution is always the same one.
+
+        Raises
+        ------
+        NoSolution
+            ``error.proved`` says whether it is proved that there is none, ``error.searched`` what
+            was searched otherwise; where θ was given, the note says whether another one has an
+            answer.
+        WrongArguments
+            A TypeError: the number of values or coordinates is wrong, or a name does not exist.
+        OutsideDomain
+            A ValueError: a value is outside its domain.
+
+        Examples
+        --------
         >>> from inversion import invert
         >>> square = invert(lambda x: x * x, float)
         >>> square(4.0), square(4.0, negative_x=True)
@@ -94,7 +106,7 @@ class Inverse(Checkable):
         return self._solved(given, chosen)
 
     def _solved(self, known: tuple[Any, ...], chosen: Mapping[str, Any]) -> tuple[Any, ...]:
-        """The answer for known values in their types, and some coordinates."""
+        """The answer for known values of the right types, and some coordinates."""
         space = self.parameters
         if not len(space):
             theta: tuple[Any, ...] = ()
@@ -130,21 +142,35 @@ class Inverse(Checkable):
         return self.parameters.default()
 
     def _at(self, known: tuple[Any, ...], theta: tuple[Any, ...]) -> tuple[Any, ...]:
-        """The answer for known values and a whole θ, in their types. Raises NoSolution."""
+        """The answer for known values and a complete θ, of the right types. Raises NoSolution."""
         given = (*known, *self._definition.as_argument(theta))
         if self._fast is not None and not self._watch.changed:
             try:
                 return self._finished(self._fast(*self._code.fitted(given)))
             except (*REFUSALS, TypeError):
-                pass  # the interpreter knows why, and holds integers of any size
+                pass  # the interpreter finds the reason, and holds integers of any size
         else:
             self._count()
         return self._interpreted(given)
 
     def recover(self, *args: Any) -> tuple[Any, ...]:
-        """θ for which the inverse answers these inputs, given their result.
+        """The parameters θ for which the inverse answers these inputs, given their result.
 
-        Raises NoSolution where no θ does within the tolerances: digits were lost.
+        Parameters
+        ----------
+        args
+            All arguments of the function.
+
+        Raises
+        ------
+        NoSolution
+            No θ leads there within the tolerances, because digits were lost.
+
+        Examples
+        --------
+        >>> from inversion import invert
+        >>> invert(lambda x: x * x, float).recover(-2.0)
+        (True,)
         """
         inputs = self._definition.axes.inputs
         if len(args) != len(inputs):
@@ -179,11 +205,14 @@ class Inverse(Checkable):
         """The inverse as one function compiled by numba, which later calls of ``self`` use too.
 
         It takes the same arguments, θ as a tuple of native values (fastest from
-        ``parameters.compiled``, with arrays of what is repeated), and checks the same; what it
-        raises does not say where. It is frozen: it knows the function, and what that
-        calls, as they are now. ``self`` does not use it once they have changed.
-        Raises NotCompilable where numba cannot compile it, or where the function has changed
-        since it was inverted.
+        ``parameters.compiled``, with arrays for repeated ones), and makes the same checks; its
+        errors name no line. It is frozen: it holds the function, and the functions that it calls,
+        as they are now. ``self`` does not use it once they have changed.
+
+        Raises
+        ------
+        NotCompilable
+            numba cannot compile it, or the function has changed since it was inverted.
         """
         self._check_present()
         if self._fast is None:
@@ -191,12 +220,12 @@ class Inverse(Checkable):
         return self._fast
 
     def __overlay_compiled__(self, *, on_device: bool) -> Callable[..., tuple[Any, ...]]:
-        """What stands for the inverse in code that a context compiles."""
+        """The function that replaces the inverse in code that a context compiles."""
         self._check_present()
         return self._code.in_kernels if on_device else self._code.on_cpu
 
     def _check_present(self, refusal: type[NotCompilable | NoSolution] = NotCompilable) -> None:
-        """Refuse what no call of the function checks, where that has changed since."""
+        """Refuse if the function has changed since, where no call of it checks the answer."""
         if self._watch.changed:
             raise refusal(
                 f"{self!r} is out of date: the function has changed since",
@@ -215,19 +244,27 @@ class Inverse(Checkable):
     ) -> tuple[Any, ...]:
         """The unknown axes for whole arrays of known values, compiled.
 
-        Arrays of known values and θ are broadcast against one another; of an axis that is itself an
-        array, the rows come first. theta: a structured array of ``parameters.dtype``, one θ for
-        all rows, or a dict of some coordinates, an array or a value each; named: such coordinates
-        by name. Those that are not given have their defaults; rows that have no answer so are
-        searched as a call does, one by one, which takes long where there are many.
-        out: what the answers are written into and returned as, of any layout: an array, or a tuple
-        of arrays where several axes are unknown; where a row raises, part of it may have been
-        written. on_error: raise for the first row without a solution, or leave NaN there (where
-        the answers are floats). progress: whether to show a bar; or a function that is called, time
-        and again, with the number of rows done and of all rows.
-        Where a known value or θ is a dask array, the answers are: computed when they are asked for,
-        chunk by chunk.
-        Raises what a call raises, and NotCompilable.
+        Where a known value or θ is a dask array, so are the answers: computed on demand, by chunk.
+        Raises NotCompilable where numba cannot compile the inverse, and otherwise as a call does.
+
+        Parameters
+        ----------
+        known
+            Arrays, broadcast against one another and θ; for an axis that is an array, rows come
+            first.
+        theta, named
+            A structured array of ``parameters.dtype``, one θ for all rows, or a dict of
+            coordinates, each an array or a value; or such coordinates by name. Missing ones have
+            their defaults; rows without an answer are then searched as in a call, one by one, which
+            is slow.
+        out
+            The array for the answers, of any layout; a tuple of arrays for several axes. It may be
+            written in part where a row raises.
+        on_error
+            Raise for the first row without a solution, or store NaN, where the answers are floats.
+        progress
+            Whether to show a bar; or a function called with the numbers of rows done and of all
+            rows.
         """
         if theta is None and out is None and progress is False and not named:
             answers = self._rows.as_they_are(known, on_error)
@@ -264,18 +301,37 @@ class Inverse(Checkable):
         timeout: float | None = None,
         progress: Progress = False,
     ) -> Solutions:
-        """All solutions for known values, branch by branch, each when it is asked for.
+        """All solutions for known values, branch by branch, found lazily.
 
-        Every discrete choice is enumerated: signs, arms, divisors, roots; those without an end,
-        such as periods, outwards from their defaults. What is a single solution is checked, and
-        given once. Continuous parameters stay open: see ``SolutionBranch``. Where there is no
-        solution there is no branch, and ``reason`` has the proof: see ``Solutions`` for how a
-        search ends.
-        limit: how many branches there are at most. timeout: seconds that the search takes at most.
-        progress: whether to show a bar; or a function that is called, time and again, with how many
-        branches have been found, and in how many steps.
-        Raises WrongArguments where the known values do not fit, NotInvertible for programs with
-        arrays.
+        Every discrete choice is enumerated: signs, arms, divisors, roots; unbounded ones, such as
+        periods, outwards from their defaults. Single solutions are checked, and given once.
+        Continuous parameters stay open: see ``SolutionBranch``. Where there is no solution there is
+        no branch, and ``reason`` has the proof: see ``Solutions`` for how a search ends.
+
+        Parameters
+        ----------
+        known
+            Values of the known axes, in their order.
+        limit
+            The largest number of branches.
+        timeout
+            The time limit of the search, in seconds.
+        progress
+            Whether to show a bar; or a function that is called repeatedly, with the number of
+            branches found, and of steps taken.
+
+        Raises
+        ------
+        WrongArguments
+            The known values do not fit.
+        NotInvertible
+            The program has arrays.
+
+        Examples
+        --------
+        >>> from inversion import invert
+        >>> [branch.point for branch in invert(lambda x: x * x, float).solutions(4.0)]
+        [(2.0,), (-2.0,)]
         """
         _check_bounds(limit, timeout)
         return Solutions(self, self.known_values(known), limit, timeout, progress)
@@ -283,14 +339,31 @@ class Inverse(Checkable):
     def nearest(self, *known_and_guess: Any, timeout: float | None = None) -> tuple[Any, ...]:
         """The solution that is closest to a guess: ``inv.nearest(value, guess)``.
 
-        The guess comes last: the unknown axes, a tuple as a call answers it, or the value alone
-        where there is one. timeout: seconds that the search takes at most.
         The distance is Euclidean in ``(x - g) / max(1, |g|)``. Discrete choices are searched
-        exactly within the distance of the closest solution so far; along continuous ones the
-        distance goes down, to where it is least around.
-        Raises NoSolution where no solution is found, where the function has changed since it was
-        inverted, and where the seconds are over: the closest
-        that was found is the error's ``best`` then; NotInvertible for programs with arrays.
+        exactly within the distance of the closest solution so far; along continuous ones a local
+        minimum of the distance is found.
+
+        Parameters
+        ----------
+        known_and_guess
+            Values of the known axes, and last the guess: a tuple of the unknown axes, as a call
+            answers it, or the value alone where there is one.
+        timeout
+            The time limit of the search, in seconds.
+
+        Raises
+        ------
+        NoSolution
+            No solution was found, the function has changed since it was inverted, or the time limit
+            was reached: then the error's ``best`` is the closest that was found.
+        NotInvertible
+            The program has arrays.
+
+        Examples
+        --------
+        >>> from inversion import invert
+        >>> invert(lambda x: x * x, float).nearest(4.0, -3.0)
+        (-2.0,)
         """
         _check_bounds(None, timeout)
         refuse_sequences(self.origin, "measure how near solutions are")
@@ -303,14 +376,26 @@ class Inverse(Checkable):
         return nearest(self, given, self._guess(guess), timeout)
 
     def log_abs_det(self, *values: Any, theta: Any = None, **named: Any) -> float:
-        """The logarithm of the absolute determinant of this inverse's Jacobian, at known values
-        and θ, which a call takes in the same way: of the unknown inputs by the result, known
-        inputs held fixed. Where θ is not given, it is that at the answer of the call.
+        """The logarithm of the absolute determinant of this inverse's Jacobian.
 
-        Its derivatives are exact up to rounding, those of the arms and turns that are taken.
-        Raises NotInvertible where there are not as many unknown inputs as results, or not all of
-        them floats, or where a function has no known derivative; NoSolution where the Jacobian is
-        singular at this value, or has a kink, or where the function has changed since.
+        The Jacobian is that of the unknown inputs by the result, with known inputs held fixed, at
+        known values and θ, given as to a call. Without θ, it is taken at the answer of the call.
+        The derivatives are exact up to rounding, along the arms and iterations that are run.
+
+        Raises
+        ------
+        NotInvertible
+            There are not as many unknown inputs as results, or not all of them are floats, or a
+            function has no known derivative.
+        NoSolution
+            The Jacobian is singular at this value, or has a kink, or the function has changed since
+            it was inverted.
+
+        Examples
+        --------
+        >>> from inversion import invert
+        >>> round(invert(lambda x: 2 * x, float).log_abs_det(6.0), 6)
+        -0.693147
         """
         from inversion.derivatives.jacobian import log_abs_det
 
@@ -320,7 +405,7 @@ class Inverse(Checkable):
         return log_abs_det(self, given, lambda: self._solved(given, chosen))
 
     def _guess(self, guess: Any) -> list[Any]:
-        """A guess of the unknown axes, in their types."""
+        """A guess of the unknown axes, converted to their types."""
         unknown = self.unknown
         if len(unknown) == 1 and not (isinstance(guess, (tuple, list)) and len(guess) == 1):
             guess = (guess,)
@@ -332,10 +417,10 @@ class Inverse(Checkable):
             )
         return list(map(self._definition.cast, unknown, guess))
 
-    # ---- parts of a call ----
+    # ---- steps of a call ----
 
     def _interpreted(self, given: tuple[Any, ...]) -> tuple[Any, ...]:
-        taken_refusals()  # those of a call before
+        taken_refusals()  # of an earlier call
         count = len(self.known)
         theta = map(self.parameters.filled, given[count:])
         try:
@@ -364,7 +449,7 @@ class Inverse(Checkable):
 
 
 def _check_bounds(limit: Any, timeout: Any) -> None:
-    """Raise WrongArguments unless these bound a search."""
+    """Raise WrongArguments unless these are valid limits of a search."""
     if limit is not None and (not isinstance(limit, int) or limit < 0):
         raise WrongArguments(
             f"limit = {limit!r} is no number of branches", where=caller(), help="give limit=10"

@@ -40,11 +40,11 @@ _EXAMPLES = """\
 Exit codes: 0 with an answer, 1 where there is none, 2 where it was asked for wrongly or cannot be
 inverted."""
 _NO_SOLUTION = 1
-_NAMES = {"math": math, "np": np, "numpy": np}  # what a lambda may use
+_NAMES = {"math": math, "np": np, "numpy": np}  # the names that a lambda may use
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line, by default with this process's arguments; the exit code."""
+    """Run the command line, by default with this process's arguments; returns the exit code."""
     find_modules_here("inversion")
     asked = parsed(_parser(), arguments)
     try:
@@ -61,7 +61,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except NoSolution as error:
         report("inversion", asked, error)
         return _NO_SOLUTION
-    except Exception as error:  # of the function, or of the module that it is in
+    except Exception as error:  # of the function, or of its module
         return report("inversion", asked, error)
     return 0
 
@@ -163,7 +163,7 @@ def _assignment(text: str) -> tuple[str, Any]:
 def _answer(
     inverse: Inverse, asked: argparse.Namespace, given: dict[str, Any]
 ) -> tuple[dict[str, Any], tuple[Any, ...]]:
-    """The parameters by name, and what the inverse answers."""
+    """The parameters by name, and the answers of the inverse."""
     space = inverse.parameters
     if asked.theta is not None:
         theta = tuple(_value(part) for part in asked.theta.split(","))
@@ -178,7 +178,7 @@ def _answer(
 
 
 def _theta_of(inverse: Inverse, given: dict[str, Any], answers: tuple[Any, ...]) -> dict[str, Any]:
-    """The parameters that lead to an answer that was searched for, by name."""
+    """The parameters, by name, that lead to an answer that was found by search."""
     values = {**given, **dict(zip(inverse.unknown, answers, strict=True))}
     theta = inverse.coordinates_of([values[axis] for axis in inverse.axes.inputs])
     return dict(zip(inverse.parameters.names, theta or (), strict=False))

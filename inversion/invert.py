@@ -48,17 +48,32 @@ def invert(
 ) -> Inverse:
     """The parametric inverse of a function: from its result to all its arguments.
 
-    types: of the arguments, or examples of them, by default from their annotations; a parameter
-    left without one keeps its default. ``Annotated[float, Interval(0, 1)]``, or domain: ``{"name":
-    ...}``, declares that answers lie there. context: calls in f are resolved against its tables
-    first, and so are the relations; answers are checked under it. root_finding: whether to look
-    for roots where algebra does not close a loop of shared variables: a parameter then says where
-    the search begins; root_finding=False refuses such a program. max_trips: how often a ``while``
-    loop may run; more turns are refused when the inverse is called. rtol: how far from each
-    number of the known result, relative to it, f of the answer may be; atol: how far from a 0.
-    cache: whether compiled code is kept on disk, where other processes find it; or the folder.
-    Raises NotInvertible, with the line, where a statement cannot be solved.
+    Parameters
+    ----------
+    types
+        Types of the arguments, or examples of them; by default the annotations. A parameter without
+        one keeps its default. ``Annotated[float, Interval(0, 1)]`` restricts answers to a domain.
+    context
+        Calls in f, and relations, are resolved against its tables; answers are checked under it.
+    domain
+        Domains that restrict answers, by argument.
+    root_finding
+        Whether to find roots numerically where algebra cannot isolate a shared variable: a
+        parameter then says where the search begins. Otherwise such a program is refused.
+    max_trips
+        The most iterations of a ``while`` loop; more are refused when the inverse is called.
+    rtol, atol
+        Tolerances of f at the answer: relative to each number of the known result, and for a 0.
+    cache
+        Whether to store compiled code on disk for other processes; or the folder.
 
+    Raises
+    ------
+    NotInvertible
+        A statement cannot be solved; the error has its line.
+
+    Examples
+    --------
     >>> import math
     >>> from inversion import invert
     >>> inverse = invert(lambda x: 2 * math.exp(x) + 3, float)
@@ -91,12 +106,15 @@ def choose(
     atol: float = 1e-12,
     cache: Cache = False,
 ) -> Inverse:
-    """As ``invert``, with any axes known: names of arguments, and ``"return"``.
+    """The inverse of a function with any axes known: names of arguments, and ``"return"``.
 
-    Its calls take the known values in the order of ``known``, and answer the other arguments in
-    parameter order, an unknown ``"return"`` last. Parts of tuples and records may be known:
-    ``"return[0]"``, ``"o.strike"``; what is known in part is answered as a whole.
+    It takes the parameters of ``invert``, and raises its errors. known: the axes, in the order in
+    which calls take their values; they answer the other arguments in parameter order, an unknown
+    ``"return"`` last. Parts of tuples and records may be known: ``"return[0]"``, ``"o.strike"``;
+    an axis known in part is answered as a whole.
 
+    Examples
+    --------
     >>> from inversion import choose
     >>> divisor = choose(lambda x, y: x / y, float, float, known=("return", "x"))
     >>> divisor(4.0, 2.0, divisor.parameters.default())
@@ -138,7 +156,7 @@ def choose(
 
 
 def _check_known(f: Callable[..., Any], known: Sequence[str], axes: Sequence[str]) -> None:
-    """Raise WrongArguments unless what is known are some of these axes, or parts of them."""
+    """Raise WrongArguments unless the known axes are some of these, or parts of them."""
     if isinstance(known, str):
         raise WrongArguments(
             f"known is a tuple of axes, not the string {known!r}",
@@ -151,7 +169,7 @@ def _check_known(f: Callable[..., Any], known: Sequence[str], axes: Sequence[str
 
 
 def _axes(f: Callable[..., Any], lifted: Lifted, known: Sequence[str]) -> Axes:
-    """The axes of a function, of which these, or these parts, are known."""
+    """The axes of a function, with these axes or parts known."""
     axes, seen = Axes(Trees(lifted.axes), tuple(known)), set[str]()
     for name in known:
         try:
@@ -170,7 +188,7 @@ def _axes(f: Callable[..., Any], lifted: Lifted, known: Sequence[str]) -> Axes:
 
 
 def _parts(name: str, tree: Tree) -> list[str]:
-    """An axis and its parts, as they are named."""
+    """The names of an axis and all its parts."""
     if not isinstance(tree, Node):
         return [name]
     pairs = zip(tree.labels, tree.items, strict=True)
@@ -178,7 +196,7 @@ def _parts(name: str, tree: Tree) -> list[str]:
 
 
 def _by_keyword(f: Callable[..., Any], names: Sequence[str]) -> tuple[str, ...]:
-    """Those of these parameters that are given by keyword only."""
+    """The parameters among these that are keyword-only."""
     try:
         parameters = inspect.signature(getattr(f, "py_func", f)).parameters
     except (TypeError, ValueError):
@@ -190,7 +208,7 @@ def _by_keyword(f: Callable[..., Any], names: Sequence[str]) -> tuple[str, ...]:
 def _positional(
     f: Callable[..., Any], names: Sequence[str], keywords: Sequence[str]
 ) -> Callable[..., Any]:
-    """A function that takes these parameters by position, and passes those on by keyword."""
+    """A function that takes these parameters by position, and passes keyword-only ones on."""
     if not keywords:
         return f
     passed = [f"{name}={name}" if name in keywords else name for name in names]
@@ -209,7 +227,7 @@ def _planned(
     *,
     root_finding: bool,
 ) -> tuple[Program, Plan, Mapping[str, Domain]]:
-    """The program as it is planned, its plan, and the domains declared for its inputs."""
+    """The rewritten program, its plan, and the domains declared for its inputs."""
     parts = [leaf for axis in known.known for leaf in leaves(known.trees[axis])]
     stated = {
         leaf: domains[at]
@@ -226,6 +244,6 @@ def _planned(
             raise
         program, made = gathered, plan(gathered, parts, stated, root_finding=root_finding)
         if {v for v in gathered.inputs if v.name not in parts} <= set(made.free):
-            raise  # all would be chosen, and what is known only checked
+            raise  # all would be chosen, and the known values only checked
     names = {*lifted.axes, *program.axes}
     return program, renamed(tightened(made, stated), names), stated

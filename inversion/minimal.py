@@ -1,9 +1,9 @@
-"""Inversion by overlays alone: the whole of it, for straight-line programs.
+"""Inversion by overlays alone: a complete minimal implementation, for straight-line programs.
 
-The function is run once, under a context, on unknowns in the place of numbers. Each overlaid
-primitive returns a new unknown, which knows how to send a value backwards, to the unknowns that
-it was made from. Nothing is lifted and nothing is planned; so a variable that is used twice is
-refused unless both uses agree. ``inversion.invert`` goes beyond that, and agrees with this.
+The function is run once, under a context, with unknowns as arguments. Each overlaid primitive
+returns a new unknown, which sends a value backwards to the unknowns that it was made from. Nothing
+is lifted or planned; so a variable that is used twice is refused unless both uses agree.
+``inversion.invert`` does more, and agrees with this.
 
 >>> from inversion.minimal import run_backwards
 >>> run_backwards(lambda x, y: x * 3 - y, 5.0, (1.0,), inputs=2)
@@ -28,7 +28,9 @@ Choices = Iterator[Any]
 
 
 class UnknownNumber:
-    """A number that is not known yet. ``send`` takes its value once it is, and the choices."""
+    """A number that is not known yet. ``send`` receives its value when it is found, and the
+    choices.
+    """
 
     def __init__(self, send: Callable[[float, Choices], None]) -> None:
         self.send = send
@@ -37,7 +39,7 @@ class UnknownNumber:
 backwards = MethodTable("backwards")
 CONTEXT = Context(backwards)
 
-# what the argument is, from the result; the choices number the branches of sin and cos
+# the argument, from the result; the choices number the branches of sin and cos
 ONE: dict[Any, Callable[[float, Choices], float]] = {
     operator.neg: lambda z, _: -z,
     math.exp: lambda z, _: math.log(z),
@@ -48,7 +50,7 @@ ONE: dict[Any, Callable[[float, Choices], float]] = {
         2 * pi * (((k := next(choices)) + 1) // 2) + (-1) ** k * math.acos(z)
     ),
 }
-# what the left argument is, from the result and the right one; and the other way round
+# the left argument, from the result and the right one; and the reverse
 TWO: dict[Any, tuple[Callable[[float, float], float], Callable[[float, float], float]]] = {
     operator.add: (lambda z, b: z - b, lambda z, a: z - a),
     operator.sub: (lambda z, b: z + b, lambda z, a: a - z),
@@ -101,9 +103,9 @@ def run_backwards(
     """The arguments for which a function of ``inputs`` numbers gives this value.
 
     theta: the choices, in the order in which the value meets them on its way back: the right
-    operand where both are unknown, the number of the branch of sin and cos. context: whose tables
-    say how unknowns are solved for.
-    Raises NotInvertible, NoSolution, and WrongArguments where theta is too short.
+    operand where both are unknown, the number of the branch of sin and cos. context: its tables
+    define how unknowns are solved for. Raises NotInvertible, NoSolution, and WrongArguments where
+    theta is too short.
     """
     found: dict[int, float] = {}
 
@@ -120,7 +122,7 @@ def run_backwards(
         raise NotInvertible(f"the result does not depend on the arguments: {result!r}")
     try:
         result.send(value, iter(theta))
-        answer = tuple(found.get(i, 1.0) for i in range(inputs))  # one that is not used is free
+        answer = tuple(found.get(i, 1.0) for i in range(inputs))  # an unused argument is free
         again = function(*answer)
     except (ValueError, ArithmeticError) as error:
         raise NoSolution(f"{value!r} has no solution here: {error}") from error

@@ -14,11 +14,11 @@ WIDTH = 100
 HEAD = """# Report
 
 `make report` measures all of this and writes this page: what the project claims, beside its peers
-and what was asked of it. Figures are ratios to a peer that is measured in the same run, in the same
-process, the two taking turns: 1.00 is the speed of the peer, more is slower. Where nothing else is
-said the fastest runs are compared; *median* is that of the rounds' ratios, *spread* half the
-distance between their quartiles, *noise* how far two equal programs lie apart. A run on a machine
-that does other work says little beyond its spread."""
+and its targets. Figures are ratios to a peer that is measured in the same run, in the same process,
+the two taking turns: 1.00 is the speed of the peer, more is slower. Where nothing else is said the
+fastest runs are compared; *median* is that of the rounds' ratios, *spread* half the distance
+between their quartiles, *noise* how far two equal programs lie apart. A run on a machine that does
+other work says little beyond its spread."""
 QUICK = (
     "**This was a quick run, which shows that everything works: its figures say nothing. No page "
     "quotes them.**"
@@ -117,12 +117,12 @@ def targets(report: Report) -> Iterator[str]:
     verdicts = [line.verdict(report.found[line.name]) for line in asked]
     kinds = (REACHED, WITHIN, MISSED, UNKNOWN)
     counts = ", ".join(f"{verdicts.count(v)} {v}" for v in kinds if v in verdicts)
-    yield "## What was asked, and what holds"
+    yield "## Targets: met and missed"
     yield filled(
         f"Limits that were set before the work: {counts}. *Cases* are the least and the most of "
         "them, where the figure is made of several."
     )
-    head = ("part", "what", "asked", "measured", "cases", "spread", "")
+    head = ("part", "measure", "target", "measured", "cases", "spread", "")
     yield table([head, *map(row_of_target, asked, [report.found[a.name] for a in asked])], 2)
 
 
@@ -146,7 +146,7 @@ def figures_of(line: Line, found: Found) -> Sequence[str]:
 
 def changes(report: Report) -> Iterator[str]:
     """The lines that got worse since the stored report."""
-    yield "## What got worse"
+    yield "## Regressions"
     if isinstance(report.before, str):
         yield filled(report.before)
         return

@@ -16,14 +16,14 @@ __all__ = ["RANGES"]
 
 INF = math.inf
 BESIDE = 1e-9
-"""How far beside the end of a branch rounding may bring a number, relative to it."""
+"""Tolerance at the end of a branch: a rounded number may lie beyond it by this, relative."""
 
 
 Range = Callable[[Mapping[str, Any], NumberSet], tuple[float, float] | None]
 
 
 def _by(branch: Callable[[float], int]) -> Range:
-    """For a coordinate that grows with the argument; but for rounding."""
+    """The range of a branch number that increases with the argument, with a margin for rounding."""
 
     def ends(known: Mapping[str, Any], a: NumberSet) -> tuple[float, float]:
         low, high = float(a.low), float(a.high)
@@ -69,4 +69,4 @@ RANGES: Mapping[Relation, Range] = {
     lgamma: _gamma_branches,
     mod_int: _quotients,
 }
-"""For the relations of which ``k`` numbers the solutions for their argument ``a``."""
+"""The range of the branch number ``k`` for an argument ``a``, by relation."""

@@ -43,7 +43,7 @@ _floored = image(integer_bounds.floor_divide)
 
 
 def _rounded(a: NumberSet) -> NumberSet:
-    """What may have been rounded to a member."""
+    """The numbers that may round to a member."""
     return a if a.whole else widened(a)
 
 
@@ -52,7 +52,9 @@ def _over(a: NumberSet, b: NumberSet) -> NumberSet:
 
 
 def _finite_as(ret: NumberSet, found: NumberSet) -> NumberSet:
-    """Finite numbers, where the result is: a sum or product with an infinity is one, or NaN."""
+    """Found numbers, restricted to finite ones if the result is finite: a sum or product with an
+    infinite operand is infinite or NaN.
+    """
     if ret.whole or found.whole or ret.low == -INF or ret.high == INF:
         return found
     return found.meet(FINITE)
@@ -109,7 +111,7 @@ def _product(a: NumberSet, b: NumberSet) -> NumberSet:
 
 
 def _without_zero(b: NumberSet) -> NumberSet:
-    """The members but 0, of the kinds that are divided by."""
+    """The members without 0, as divisors: floats of at least the smallest size, or integers."""
     step = 1 if b.whole else TINY
     found: list[tuple[Bound, Bound]] = []
     for low, high in b.pieces:
@@ -118,7 +120,7 @@ def _without_zero(b: NumberSet) -> NumberSet:
 
 
 def quotients(ret: NumberSet, b: NumberSet) -> NumberSet:
-    """All that times a member of b is in ``ret``."""
+    """The numbers whose product with a member of b is in ``ret``."""
     wide = _rounded(ret)
     if wide.contains(0) and b.contains(0):
         return NumberSet(EVERYTHING, ret.whole)
@@ -133,7 +135,7 @@ def _whole_quotients(ret: NumberSet, b: NumberSet) -> NumberSet:
     for (low, high), (first, last) in itertools.product(ret.pieces, b.pieces):
         if INF in (high, -low):
             return NumberSet(EVERYTHING, whole=True)
-        # an infinite divisor takes what is divided to 0
+        # an infinite divisor gives a quotient of 0
         divisors = [int(d) for d in (first, last) if abs(d) != INF]
         ends = [q for r in (int(low), int(high)) for d in divisors for q in (r // d, -(-r // d))]
         ends += [0] if len(divisors) < 2 else []
@@ -142,21 +144,21 @@ def _whole_quotients(ret: NumberSet, b: NumberSet) -> NumberSet:
 
 
 def _quotient(a: NumberSet, b: NumberSet) -> NumberSet:
-    """All that a member of a, divided by one of b, gives; nothing is divided by 0."""
+    """The quotients of members of a by members of b other than 0."""
     found = _over(a, _without_zero(b))
     if not b.contains(0):
         return found
-    # a number of numpy's, divided by 0, is infinite or NaN
+    # division by 0 of a numpy number gives an infinity or NaN
     return found.join(number_set([(INF, INF), (-INF, -INF)], nan=True))
 
 
 def _divisors(ret: NumberSet, a: NumberSet) -> NumberSet:
-    """All by which a member of a is divided to give one of ``ret``."""
+    """The numbers that divide a member of a to give one of ``ret``."""
     wide = _rounded(ret)
     if wide.contains(0) and a.contains(0):
         return NumberSet(EVERYTHING)
     found = _rounded(_over(a, _without_zero(wide))).numbers()
-    # by an infinity, anything gives 0
+    # an infinite divisor gives 0
     ends = [(x, x) for x in (INF, -INF)] if wide.contains(0) else []
     return found.join(number_set(ends))
 
@@ -209,7 +211,9 @@ SQUARE = Contractor(_square, (_roots,))
 
 
 def _dividends(ret: NumberSet, a: NumberSet, b: NumberSet) -> NumberSet:
-    """All that, divided by b and rounded down, is in ``ret``: the quotient is less than 1 more."""
+    """The numbers whose floored quotient by b is in ``ret``: the exact quotient is less than 1
+    above.
+    """
     above = number_set(((low, high + 1) for low, high in ret.pieces), whole=ret.whole)
     product = _product(above if ret.whole else _rounded(above), b)
     return _rounded(product).numbers()
@@ -235,12 +239,12 @@ def _with_remainder(ret: NumberSet, a: NumberSet, b: NumberSet) -> NumberSet:
 
 
 def _size(b: NumberSet) -> int | None:
-    """The one divisor, if it is known and positive."""
+    """The only divisor, if it is known and positive."""
     return int(b.low) if b.low == b.high and 0 < b.low < INF else None
 
 
 def _remainder(a: NumberSet, b: NumberSet) -> NumberSet:
-    """Floats that are not further from 0 than a divisor, on its side."""
+    """The remainders of floats: between 0 and the divisor."""
     nan = b.contains(0) or INF in (a.high, -a.low, b.high, -b.low)
     return number_set(((min(0, low), max(0, high)) for low, high in b.pieces), nan=nan)
 
@@ -254,13 +258,13 @@ REMAINDER_WHOLE = Contractor(image(integer_bounds.remainder), (_with_remainder, 
 
 
 def _sizes_to_power(a: NumberSet, b: NumberSet) -> NumberSet:
-    """The powers of what is not negative."""
+    """The powers of the members that are not negative."""
     found = number_set(enclosed_pairs(sets.power, a, b))
     return found.join(number_set([(INF, INF)])) if a.contains(0) and b.low < 0 else found
 
 
 def _parity(b: NumberSet) -> int | None:
-    """0 or 1 for one exponent that is even or odd, None for others."""
+    """0 for a single even exponent, 1 for a single odd one, None for others."""
     whole = b.low == b.high and abs(b.low) < 2**53 and b.low == int(b.low)
     return int(b.low) % 2 if whole else None
 
@@ -278,7 +282,7 @@ def _power(a: NumberSet, b: NumberSet) -> NumberSet:
 
 
 def _bases(ret: NumberSet, a: NumberSet, b: NumberSet) -> NumberSet:
-    """The bases for one exponent other than 0."""
+    """The bases, for a single exponent other than 0."""
     parity = _parity(b)
     if b.low != b.high or b.low == 0 or (parity is None and a.low < 0):
         return NumberSet(EVERYTHING)
@@ -289,7 +293,7 @@ def _bases(ret: NumberSet, a: NumberSet, b: NumberSet) -> NumberSet:
 
 
 def _bases_right(ret: NumberSet, b: float) -> NumberSet:
-    """The bases from 0 on whose power is in ``ret``; all that is known is how large they are."""
+    """The non-negative bases whose power is in ``ret``."""
     sizes = _rounded(ret).meet(number_set([(0.0, INF)]))
     root = sets.divide((1.0, 1.0), (b, b))
     found = _rounded(number_set(enclosed_pairs(sets.power, sizes, number_set([root]))))

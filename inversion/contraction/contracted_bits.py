@@ -1,4 +1,4 @@
-"""Contractors of shifts and of bits combined: masks cut numbers into blocks, shifts scale them."""
+"""Contractors of shifts and bitwise operations: masks cut numbers into blocks, shifts scale."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["AND", "INVERT", "LEFT", "OR", "RIGHT", "XOR", "in_blocks"]
 
 INF = math.inf
 MOST_PLACES = 4096
-"""Shifts by more places say nothing here."""
+"""The longest shift that is contracted."""
 
 ALL: Piece = (-INF, INF)
 
@@ -20,7 +20,7 @@ Backwards = Callable[[NumberSet, NumberSet, NumberSet], NumberSet]
 
 
 def _place_count(k: NumberSet) -> int | None:
-    """The places of a shift, where they are known and not too many."""
+    """The distance of a shift, if it is known and not above the limit."""
     if len(k.pieces) != 1 or k.low != k.high or not 0 <= k.low <= MOST_PLACES:
         return None
     return int(k.low)
@@ -38,7 +38,7 @@ def _floored(bound: Bound, places: Bound) -> Bound:
 
 
 def _shifted(one: Callable[[Bound, Bound], Bound]) -> Callable[[NumberSet, NumberSet], NumberSet]:
-    """The image under a shift, which is monotone in the places wherever the number lies."""
+    """The image under a shift, which is monotone in the distance for any number."""
 
     def images(a: Piece, k: Piece) -> Piece:
         low, high = max(k[0], 0), k[1]
@@ -74,16 +74,16 @@ def _before_right(ret: NumberSet, a: NumberSet, k: NumberSet) -> NumberSet:
 LEFT = Contractor(_shifted(_scaled), (_before_left, None))
 RIGHT = Contractor(_shifted(_floored), (_before_right, None))
 
-# ---- bits of two numbers ------------------------------------------------------------------
+# ---- bitwise operations -------------------------------------------------------------------
 
 
 def _all_ones(*bounds: Bound) -> Bound:
-    """The largest number with no more bits than any of these, which are not negative."""
+    """The largest number with no more bits than any of these bounds, which are not negative."""
     return INF if INF in bounds else (1 << max(int(bound).bit_length() for bound in bounds)) - 1
 
 
 def _low_ones(b: Piece) -> int | None:
-    """A mask that is known and has its lowest bits set, and no others."""
+    """The mask of b, if it is a single number whose set bits are exactly the lowest ones."""
     mask = b[0]
     if mask != b[1] or mask < 0 or abs(mask) == INF or int(mask) & (int(mask) + 1):
         return None
@@ -122,8 +122,9 @@ def _xor(a: Piece, b: Piece) -> Piece:
 
 
 def _apart(a: Piece, b: Piece) -> bool:
-    """Whether one is a number that has no bit in common with any of the other, which are not
-    negative: combined they are their sum."""
+    """Whether one is a single number that shares no bit with any of the other: then the combination
+    is their sum. Neither is negative.
+    """
     return any(
         one[0] == one[1] and other[1] < INF and not int(one[0]) & int(_all_ones(other[1]))
         for one, other in ((a, b), (b, a))
@@ -131,7 +132,7 @@ def _apart(a: Piece, b: Piece) -> bool:
 
 
 def _before_and(ret: NumberSet, a: NumberSet, b: NumberSet) -> NumberSet:
-    """Members whose masked bits are in ``ret``."""
+    """The members whose masked bits are in ``ret``."""
     if len(b.pieces) == 1 and (mask := _low_ones(b.pieces[0])) is not None:
         return in_blocks(ret, a, mask + 1)
     if a.low >= 0 and b.low >= 0:
@@ -140,8 +141,9 @@ def _before_and(ret: NumberSet, a: NumberSet, b: NumberSet) -> NumberSet:
 
 
 def in_blocks(ret: NumberSet, a: NumberSet, size: int) -> NumberSet:
-    """Integers in a that leave a remainder in ``ret`` where they are divided by ``size``: from the
-    first to the last in each piece."""
+    """The integers in a whose remainder by ``size`` is in ``ret``: from the first to the last of
+    each piece.
+    """
     allowed = ret.meet(number_set([(0, size - 1)], whole=True))
     mirrored = number_set(
         ((size - 1 - high, size - 1 - low) for low, high in allowed.pieces), whole=True
@@ -149,7 +151,7 @@ def in_blocks(ret: NumberSet, a: NumberSet, size: int) -> NumberSet:
     found: list[Piece] = []
     for low, high in a.pieces if allowed else ():
         first = low if low == -INF else _from(int(low), allowed, size)
-        # from the other end, the numbers and their remainders run the other way
+        # mirrored, the numbers and their remainders run in the other direction
         last = high if high == INF else size - 1 - _from(size - 1 - int(high), mirrored, size)
         if first <= last:
             found.append((first, last))
@@ -177,7 +179,7 @@ def _before_or(ret: NumberSet, a: NumberSet, b: NumberSet) -> NumberSet:
 
 
 def _most_of(bits: int, bound: Bound) -> int:
-    """The largest number that is not above a bound and has no bits but these."""
+    """The largest number up to a bound that has no other bits than these."""
     found = 0
     for place in reversed(range(bits.bit_length())):
         one = bits & (1 << place)

@@ -39,7 +39,7 @@ __all__ = [
 ]  # fmt: skip
 
 INF, PI = math.inf, math.pi
-LARGEST_ANGLE = 1e8  # beyond, branches are not told apart
+LARGEST_ANGLE = 1e8  # above this, branches cannot be told apart
 MOST_BRANCHES = 20
 SLACK = 8
 POSITIVE = (0.0, INF)
@@ -49,7 +49,7 @@ Real = Callable[[float], float]
 
 
 def contractor_of(f: MathFunction, domain: Domain, codomain: Domain | None) -> Contractor | None:
-    """The contractor of a function that has a shape. domain, codomain: of its relation."""
+    """The contractor of a function that is monotone or even. domain, codomain: of its relation."""
     if f.shape is None or not isinstance(domain, Interval) or not isinstance(codomain, Interval):
         return None
     ends, results = (domain.low, domain.high), (codomain.low, codomain.high)
@@ -59,7 +59,7 @@ def contractor_of(f: MathFunction, domain: Domain, codomain: Domain | None) -> C
     return monotone(f.enclosure, inverse, ends, results)
 
 
-# ---- sizes --------------------------------------------------------------------------------
+# ---- absolute values ----------------------------------------------------------------------
 
 ABS = Contractor(
     image(integer_bounds.magnitude),
@@ -102,7 +102,7 @@ def _turning(enclosure: Enclosure) -> Callable[[NumberSet], NumberSet]:
 
 
 def _counted(a: NumberSet, shift: float) -> range | None:
-    """The numbers of the branches of length pi that a set meets, and one more on both sides."""
+    """The numbers of the branches of length pi that a set meets, with one more at each end."""
     if max(abs(a.low), abs(a.high)) > LARGEST_ANGLE:
         return None
     first, last = (math.floor(x / PI + shift) for x in (a.low, a.high))
@@ -110,7 +110,7 @@ def _counted(a: NumberSet, shift: float) -> range | None:
 
 
 def _angles(ret: NumberSet, a: NumberSet, shift: float, cosine: bool) -> NumberSet:
-    """All angles on the branches that a set meets."""
+    """The angles with this sine or cosine, on the branches that a set meets."""
     branches = _counted(a, shift)
     if branches is None or len(branches) > MOST_BRANCHES:
         return a
@@ -156,8 +156,7 @@ TAN = Contractor(None, (_tangents,))
 
 
 def _rounding(function: Real, below: float, above: float) -> Contractor:
-    """The contractor of a function that takes to whole numbers; below, above: what it may have
-    taken away."""
+    """The contractor of a function that rounds to whole numbers, by at most below or above."""
 
     def whole(x: Bound) -> Bound:
         return x if abs(x) >= 2**53 else function(x)
@@ -179,7 +178,7 @@ ROUND = _rounding(round, 0.5, 0.5)
 
 
 def integers_becoming(ret: NumberSet) -> NumberSet:
-    """The integers that become these floats."""
+    """The integers that convert to these floats."""
     found = (
         (low if low == -INF else lower(low) if abs(low) >= 2**53 else low,
          high if high == INF else raised(high) if abs(high) >= 2**53 else high)
@@ -189,7 +188,7 @@ def integers_becoming(ret: NumberSet) -> NumberSet:
 
 
 def _floats(a: NumberSet) -> NumberSet:
-    """Integers as floats, each rounded to the nearest one."""
+    """Integers converted to floats, each rounded to the nearest one."""
     try:
         return number_set((float(low), float(high)) for low, high in a.pieces)
     except OverflowError:

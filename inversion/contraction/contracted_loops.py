@@ -1,4 +1,4 @@
-"""Sets through loops that count: turn by turn to the end, and back."""
+"""Sets through counting loops: iteration by iteration to the end, and back."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ MOST_TURNS = 64
 
 Sets = dict[str, NumberSet]
 Through = Callable[[Program, Mapping[str, NumberSet]], Mapping[str, NumberSet]]
-"""From a program and sets of axes to smaller sets of all of them. Raises Nothing."""
+"""Contracts the sets of some axes of a program, and returns sets of all. Raises Nothing."""
 
 
 def through_loop(rule: Loop, outside: Mapping[str, NumberSet], through: Through) -> Sets:
-    """Smaller sets of what a loop reads and gives, by name; nothing is said of most loops.
+    """Smaller sets of the inputs and results of a loop, by name; empty for most loops.
 
-    outside: those that are known. Raises Nothing.
+    outside: the sets that are known. Raises Nothing.
     """
     turns = _turns(rule, outside)
     if turns is None or rule.bounds is None:
@@ -49,7 +49,7 @@ def through_loop(rule: Loop, outside: Mapping[str, NumberSet], through: Through)
 
 @functools.lru_cache(maxsize=256)
 def _programs(rule: Loop) -> tuple[Program, Program]:
-    """A turn of a loop, and what it gives at the end; made once."""
+    """The programs of one iteration of a loop and of its results at the end; cached."""
     return rule.turn(), rule.last()
 
 
@@ -60,7 +60,7 @@ def _whole(number: int) -> NumberSet:
 
 
 def _turns(rule: Loop, outside: Mapping[str, NumberSet]) -> range | None:
-    """What a loop counts through, where that is known and short."""
+    """The values of a loop's index, if they are known and few."""
     limits: list[int] = []
     for variable in rule.limits:
         known = outside.get(variable.name)

@@ -30,7 +30,7 @@ def _truth(certain: bool, possible: bool) -> NumberSet:
 
 
 def _next(bound: Bound, side: int, whole: bool) -> Bound:
-    """The number beside a bound."""
+    """The number next to a bound."""
     if whole or bound in (INF, -INF):
         return bound + side
     return math.nextafter(bound, side * INF)
@@ -47,7 +47,7 @@ def _at_least(a: NumberSet, bound: Bound, strict: bool) -> NumberSet:
 
 
 def _order(strict: bool, swapped: bool) -> Contractor:
-    """The contractor of < or <=; ``swapped``: of > or >=."""
+    """The contractor of < or <=; if ``swapped``, of > or >=."""
 
     def ret(a: NumberSet, b: NumberSet) -> NumberSet:
         one, other = (b, a) if swapped else (a, b)
@@ -79,7 +79,7 @@ GREATER, GREATER_EQUAL = _order(True, True), _order(False, True)
 
 
 def _apart(a: NumberSet, b: NumberSet) -> NumberSet:
-    """The members of a that differ from the only one of b."""
+    """The members of a that differ from the member of b, if it has only one."""
     if b.low != b.high:
         return a
     found: list[tuple[Bound, Bound]] = []
@@ -107,11 +107,11 @@ def _equality(negated: bool) -> Contractor:
 
 EQUAL, UNEQUAL = _equality(False), _equality(True)
 
-# ---- the smaller, the larger, the one between ---------------------------------------------
+# ---- minimum, maximum, clipping -----------------------------------------------------------
 
 
 def _smaller(ret: NumberSet, a: NumberSet, b: NumberSet) -> NumberSet:
-    """a, which is the result or lies above it."""
+    """The set of a, which equals the result or lies above it."""
     found = _at_least(a, ret.low, strict=False)
     return found.meet(ret) if b.low > ret.high else found
 
@@ -161,7 +161,7 @@ def _which(ret: NumberSet, a: NumberSet, b: NumberSet) -> NumberSet:
 
 
 def of_truths(function: Callable[..., bool], count: int) -> Contractor:
-    """The contractor of a function of truth values, by trying all of them."""
+    """The contractor of a function of truth values, by enumeration of all cases."""
     cases = list(itertools.product((0, 1), repeat=count))
 
     def collected(place: int) -> Image:

@@ -1,9 +1,9 @@
-"""Sets through programs: forwards from the inputs, backwards from the results, until they rest.
+"""Sets through programs: forwards from the inputs, backwards from the results, to a fixed point.
 
-For each statement a set of its result is met with the image of its arguments, and each argument
-with an inverse image of the result (hull consistency: F. Benhamou and others, Revising hull and
-box consistency, ICLP 1999). What this takes away leads to no solution; where nothing is left,
-that is proven.
+For each statement the set of its result is intersected with the image of its arguments, and each
+argument with an inverse image of the result (hull consistency: F. Benhamou and others, Revising
+hull and box consistency, ICLP 1999). Values that this removes lead to no solution; where a set
+becomes empty, it is proved that there is none.
 """
 
 from __future__ import annotations
@@ -44,24 +44,25 @@ SQUARES: Mapping[Relation, Relation] = {
 
 
 PARTS = {together: parts for parts, together in PAIRS.items()}
-"""The relations of each result, for those of two results that are found one by one."""
+"""The relations of the single results, for each relation of two results."""
 
-INNER_ROUNDS = 2  # of what stands inside a branch
-PART = 20  # what a branch or loop counts for, besides what stands in it
+INNER_ROUNDS = 2  # for the statements inside a branch
+PART = 20  # the effort of a branch or loop itself, besides the statements inside it
 EFFORT = 6_000
-"""How many statements are gone through at most, those inside branches and turns counted each
-time: then what is known so far holds."""
+"""The most statements that are contracted, those inside branches and loops counted at each pass:
+after that, the sets found so far are used.
+"""
 
 
 class _Work:
-    """What is left of an effort."""
+    """The remaining effort."""
 
     def __init__(self, left: int) -> None:
         self.left = left
 
 
 class Nothing(Exception):
-    """No numbers are left. where: ``file:line``. why: what was asked of what."""
+    """A set is empty: there is no solution. where: ``file:line``. why: the contradiction."""
 
     def __init__(self, where: str, why: str) -> None:
         super().__init__(why)
@@ -70,7 +71,7 @@ class Nothing(Exception):
 
 
 def first_box(program: Program, domains: Mapping[str, Domain]) -> dict[Variable, NumberSet]:
-    """All that the variables of a program may be. domains: declared for its inputs."""
+    """The initial sets of a program's variables, by type. domains: declared for its inputs."""
     box: dict[Variable, NumberSet] = {}
     for variable in program.variables:
         found = every(variable.kind)
@@ -88,7 +89,7 @@ def first_box(program: Program, domains: Mapping[str, Domain]) -> dict[Variable,
 def narrowed(
     program: Program, box: Box, given: Mapping[str, NumberSet]
 ) -> dict[Variable, NumberSet]:
-    """A box where axes of the program, by name, are in these sets. Raises Nothing."""
+    """A box with these axes of the program, by name, restricted to these sets. Raises Nothing."""
     found = dict(box)
     for axis, allowed in given.items():
         operand = program.operand(axis)
@@ -107,9 +108,11 @@ def narrowed(
 def contracted(
     program: Program, box: Box, effort: int = EFFORT, rounds: int = ROUNDS
 ) -> dict[Variable, NumberSet]:
-    """The box without what no run of the program passes through. effort: how many statements are
-    gone through, at most. rounds: how often forwards and back. Raises Nothing where nothing is
-    left."""
+    """The box without values that no run of the program can have.
+
+    effort: the most statements that are contracted. rounds: the most passes forwards and backwards.
+    Raises Nothing where a set becomes empty.
+    """
     return _contracted(program, box, rounds, _Work(effort))
 
 
@@ -127,7 +130,7 @@ def _contracted(program: Program, box: Box, rounds: int, work: _Work) -> dict[Va
         for statement in statements:
             _through(found, statement, work)
         for statement in reversed(statements):
-            if isinstance(statement.relation, Relation):  # the others have gone back as well
+            if isinstance(statement.relation, Relation):  # others contract both ways at once
                 _through(found, statement, work)
         if found == before:
             break
@@ -135,7 +138,7 @@ def _contracted(program: Program, box: Box, rounds: int, work: _Work) -> dict[Va
 
 
 def _parts(statement: Statement) -> Iterator[Statement]:
-    """Statements of one result each that say the same as one of several."""
+    """The statements of one result each that are equivalent to one of several results."""
     if statement.relation is polar:
         (r, a), of = statement.arguments, str(statement.results[0])
         for result, rule in zip(statement.results, (cosine, sine), strict=True):
@@ -171,7 +174,7 @@ def _set(
 
 
 def _through(box: dict[Variable, NumberSet], statement: Statement, work: _Work) -> None:
-    """A statement's variables, contracted."""
+    """Contract the sets of a statement's variables."""
     check_deadline()
     rule: Any = statement.relation
     work.left -= 1 if isinstance(rule, Relation) else PART
@@ -185,7 +188,7 @@ def _through(box: dict[Variable, NumberSet], statement: Statement, work: _Work) 
         return
     if len(statement.results) > 1:
         for part in _parts(statement):
-            if part.result not in statement.results:  # what is computed on the way
+            if part.result not in statement.results:  # an intermediate value
                 box.setdefault(part.result, _everything)
             _through(box, part, work)
         return
@@ -220,12 +223,12 @@ def _through(box: dict[Variable, NumberSet], statement: Statement, work: _Work) 
 
 @functools.lru_cache(maxsize=1024)
 def arms_of(rule: Branch) -> tuple[Program, Program]:
-    """What runs where each arm of a branch is taken; made once."""
+    """The programs of the two arms of a branch; cached."""
     return rule.program(0), rule.program(1)
 
 
 def inner_box(box: Box, statement: Statement, program: Program) -> dict[Any, NumberSet]:
-    """The box of an arm, from what is known outside. Raises Nothing."""
+    """The box of an arm, from the sets outside. Raises Nothing."""
     found = first_box(program, {})
     for inner, outer in zip(program.inputs, statement.arguments, strict=True):
         known = _of(box, outer)
@@ -240,14 +243,14 @@ def inner_box(box: Box, statement: Statement, program: Program) -> dict[Any, Num
 
 
 def becoming(known: NumberSet, given: Operand, result: Variable) -> NumberSet:
-    """What an arm gives, where the result is in a set: integers may become floats there."""
+    """The values of an arm that become a result in this set: integers may convert to floats."""
     return known if given.kind is float or result.kind is not float else integers_becoming(known)
 
 
 def _through_branch(
     box: dict[Variable, NumberSet], statement: Statement, rule: Branch, work: _Work
 ) -> None:
-    """A branch: what any of its arms leaves."""
+    """Contract a branch: the union of the sets of its arms."""
     left: list[tuple[Program, dict[Variable, NumberSet]]] = []
     reasons: list[str] = []
     for taken, program in enumerate(arms_of(rule)):
@@ -274,7 +277,7 @@ def _joined(
     found: list[NumberSet | None],
     statement: Statement,
 ) -> None:
-    """An operand is what it is in one of the arms."""
+    """Restrict an operand to the union of its sets in the arms."""
     now = _of(box, operand)
     known = [one for one in found if one is not None]
     if now is None or len(known) < len(found):
@@ -292,7 +295,7 @@ def _joined(
 def _through_loop(
     box: dict[Variable, NumberSet], statement: Statement, rule: Loop, work: _Work
 ) -> None:
-    """A loop, where it is known what it counts through."""
+    """Contract a loop whose index values are known."""
     operands = dict(statement.bindings())
     known = {axis: _of(box, operand) for axis, operand in operands.items()}
     outside = {axis: found for axis, found in known.items() if found is not None}

@@ -1,4 +1,4 @@
-"""Sets of partial derivatives: the rules of automatic differentiation, gone through with sets."""
+"""Sets of partial derivatives: the rules of automatic differentiation, evaluated on sets."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _OTHER_NAMES: Mapping[Relation, object] = {
 
 @functools.cache
 def _rules() -> Mapping[int, Rule]:
-    """The rules of smooth functions, by what they are rules of."""
+    """The rules of smooth functions, by the id of the function."""
     found: dict[int, Rule] = {}
     for rule in RULES:
         for function in rule.spellings if rule.kink is None else ():
@@ -41,8 +41,9 @@ def _rules() -> Mapping[int, Rule]:
 
 @functools.lru_cache(maxsize=256)
 def _program(relation: Relation) -> tuple[Program, bool] | None:
-    """The program that computes a relation's partial derivatives, and whether it takes the result;
-    None where there is none."""
+    """The program of a relation's partial derivatives, and whether it takes the result as well;
+    None if there is none.
+    """
     target = _OTHER_NAMES.get(relation, relation.target)
     rule = _rules().get(id(target))
     if rule is None or relation not in CONTRACTORS or relation.returns is not float:
@@ -60,8 +61,7 @@ def _program(relation: Relation) -> tuple[Program, bool] | None:
 
 
 def _of_power(base: NumberSet, exponent: float) -> list[NumberSet] | None:
-    """The partial derivatives of a power by its base, where the exponent is known; that by the
-    exponent is not told."""
+    """The partial derivatives of a power, for a known exponent; that by the exponent is unknown."""
     power, times = CONTRACTORS[powers.power_int].ret, CONTRACTORS[arithmetic.mul].ret
     low, high = point(float(exponent)), point(float(exponent) - 1)
     assert power
@@ -76,8 +76,9 @@ def _of_power(base: NumberSet, exponent: float) -> list[NumberSet] | None:
 def partial_sets(
     relation: Relation, args: Sequence[NumberSet], ret: NumberSet
 ) -> list[NumberSet] | None:
-    """For each argument of a smooth function a set that has all partial derivatives by it, where
-    the arguments are in these sets, and the result in another; None where they are not known.
+    """For each argument of a smooth function a set with all partial derivatives by it, for
+    arguments and result in these sets; None if they are not known. A bounded set proves that the
+    function has no pole and no step there.
 
     A set that is bounded proves that the function has no pole and no step there.
     """

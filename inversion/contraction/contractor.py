@@ -1,4 +1,4 @@
-"""How one function relates sets: the image of its arguments, and inverse images of its result."""
+"""The contractor of one function: the image of its arguments, and inverse images of its result."""
 
 from __future__ import annotations
 
@@ -41,12 +41,12 @@ Image = Callable[..., NumberSet]
 
 @dataclass(frozen=True)
 class Contractor:
-    """The sets of one function.
+    """Contracts the sets of one function's arguments and result.
 
-    ret: from sets of the arguments, without NaN, to a set that has all results, and NaN where
-    these arguments may give it. arguments: for each argument, from sets of the result and of all
-    arguments to a set that has all that lead there; None where nothing is known.
-    quiet: whether NaN among the arguments always makes the result NaN.
+    ret: maps sets of the arguments, without NaN, to a set that holds all results, and NaN where
+    these arguments may give it. arguments: for each argument, maps sets of the result and of all
+    arguments to a set that holds all values of it that give such a result; None where nothing is
+    known. quiet: whether NaN among the arguments always makes the result NaN.
 
     Laws: ``f(a, b)`` is in ``ret`` of sets with a and b; a is in ``arguments[0]`` of these.
     """
@@ -58,12 +58,12 @@ class Contractor:
     def contracted(
         self, ret: NumberSet, args: Sequence[NumberSet]
     ) -> tuple[NumberSet, tuple[NumberSet, ...]]:
-        """The sets, less what no solution has."""
+        """The sets without values that are part of no solution."""
         nan = any(arg.nan for arg in args)
         if nan and not self.quiet:
             return ret, tuple(args)
         numbers = [arg.numbers() for arg in args]
-        if len(numbers) > 1:  # each interval of one meets each of the others
+        if len(numbers) > 1:  # each interval of one is combined with each of the others
             numbers = [arg.fewer(MOST_PIECES_OF_SEVERAL) for arg in numbers]
             ret = ret.fewer(MOST_PIECES_OF_SEVERAL)
         if self.ret is not None:
@@ -81,7 +81,7 @@ class Contractor:
 
 
 def image(enclosure: Callable[..., Piece]) -> Image:
-    """The image under an operation that is exact, piece by piece: integers of integers alone."""
+    """The image under an exact operation, piece by piece; of integers a set of integers."""
 
     def images(*args: NumberSet) -> NumberSet:
         pieces = itertools.product(*(arg.pieces for arg in args))
@@ -95,30 +95,30 @@ def image(enclosure: Callable[..., Piece]) -> Image:
 
 
 def enclosed(enclosure: Enclosure, a: NumberSet) -> list[tuple[Bound, Bound]]:
-    """The image of each interval under a real function, and what the machine may make of it."""
+    """The images of a set's intervals under a real function, widened by the machine's error."""
     found = [enclosure((float(low), float(high))) for low, high in a.pieces]
     return [(lower(low), raised(high)) for low, high in found if low <= high]
 
 
 def enclosed_pairs(enclosure: Callable[..., Bounds], a: NumberSet, b: NumberSet) -> list[Any]:
-    """The images of each interval of a with each of b, rounded outwards as floats allow."""
+    """The images of each interval of a with each of b, rounded outwards to floats."""
     pairs = itertools.product(a.floats().pieces, b.floats().pieces)
     found = [enclosure(one, other) for one, other in pairs]
     return [(low, high) for low, high in found if low <= high]
 
 
 def lower(bound: float) -> float:
-    """A float that is below ``bound`` by what rounding may account for."""
+    """The bound, lowered by the largest rounding error."""
     return below(float(bound), SLACK)
 
 
 def raised(bound: float) -> float:
-    """A float that is above ``bound`` by what rounding may account for."""
+    """The bound, raised by the largest rounding error."""
     return above(float(bound), SLACK)
 
 
 def widened(a: NumberSet) -> NumberSet:
-    """What may have been rounded to a member."""
+    """The numbers that may round to a member."""
     return number_set((lower(float(low)), raised(float(high))) for low, high in a.pieces)
 
 
@@ -128,8 +128,11 @@ def monotone(
     ends: tuple[float, float] = (-INF, INF),
     results: tuple[float, float] = (-INF, INF),
 ) -> Contractor:
-    """The contractor of a function that goes from one end of ``results`` to the other between
-    two ends of its domain, and gives nothing, or NaN, beyond."""
+    """The contractor of a monotone function.
+
+    ends: of its domain, outside which it is not defined or NaN. results: its values at these ends,
+    in ascending order.
+    """
     domain, codomain = number_set([ends]), number_set([results])
 
     def ret(a: NumberSet) -> NumberSet:
@@ -146,12 +149,12 @@ def monotone(
 
 
 def mirrored(a: NumberSet) -> NumberSet:
-    """The negatives."""
+    """The negatives of the members."""
     return number_set(((-high, -low) for low, high in a.pieces), whole=a.whole, nan=a.nan)
 
 
 def even(right: Contractor) -> Contractor:
-    """The contractor of a function of the size of its argument. right: for sizes."""
+    """The contractor of an even function. right: the contractor for non-negative arguments."""
     sizes = image(integer_bounds.magnitude)
 
     def ret(a: NumberSet) -> NumberSet:

@@ -1,4 +1,4 @@
-"""Which contractor each relation of the base table has."""
+"""The contractor of each relation of the base table."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from primitives.sequences.lists import is_sequence
 __all__ = ["CONTRACTORS"]
 
 
-# of floats, and of the mathematical integers
+# of floats and mathematical integers
 _ARITHMETIC: Mapping[Relation, Contractor] = {
     arithmetic.add: whole_or_float.ADD,
     arithmetic.add_int: whole_or_float.ADD,
@@ -78,7 +78,7 @@ _FUNCTIONS: Mapping[Relation, Contractor] = {
     rounding.half_even: functions.ROUND,
     rounding.rint: functions.ROUND,
 }
-# for the numbers of all types, words among them: nothing wraps here
+# of numbers of all types, words included: nothing wraps here
 _ORDER: Mapping[object, Contractor] = {
     operator.lt: ordering.LESS,
     operator.le: ordering.LESS_EQUAL,
@@ -93,7 +93,7 @@ _ORDER: Mapping[object, Contractor] = {
     bool: ordering.TRUTH,
     operator.not_: ordering.NOT,
 }
-# of the mathematical integers, and of words, of which no bit is lost either
+# of mathematical integers, and of words, which lose no bit here either
 _BITS: Mapping[object, Contractor] = {
     operator.and_: bits.AND,
     operator.or_: bits.OR,
@@ -131,4 +131,4 @@ def _contractor(relation: Relation) -> Contractor | None:
 CONTRACTORS: Mapping[Relation, Contractor] = {
     relation: found for relation in RELATIONS if (found := _contractor(relation)) is not None
 }
-"""The relations of the base table that have one; of others the codomain is all that is known."""
+"""The relations of the base table that have a contractor; of others only the codomain is known."""

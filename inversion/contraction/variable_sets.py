@@ -1,4 +1,4 @@
-"""Sets that variables lie in before anything is contracted: by their type, or near a number."""
+"""Initial sets of variables, before contraction: by their type, or around a number."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ __all__ = ["around", "every"]
 
 
 def around(value: float, rtol: float, atol: float) -> NumberSet:
-    """The floats that are accepted as equal to a number."""
+    """The floats that count as equal to a number, within the tolerances."""
     off = raised(margin(value, rtol, atol))
     return NumberSet(((lower(value - off), raised(value + off)),))
 
 
 def every(kind: Any) -> NumberSet | None:
-    """All that a computation in this type may give; None where it is not of real numbers."""
+    """All values of a type that a computation may give; None if they are not real numbers."""
     if kind is float:
         return NumberSet(((-math.inf, math.inf),), nan=True)
     domain = domain_of(kind)

@@ -1,9 +1,9 @@
 """Derivatives of statements about arrays: sparse matrices, a row for each element.
 
-An element's derivatives by the unknown inputs are a row. What is done to each element multiplies
-rows, what moves elements moves rows; of functions of whole arrays the derivatives come from steps
-in an imaginary direction (J. N. Lyness and C. B. Moler, Numerical differentiation of analytic
-functions, SIAM J. Numer. Anal. 4, 1967), which cancel no digits.
+Each element has a row: its derivatives by the unknown inputs. Elementwise functions scale rows,
+moved elements permute rows; derivatives of functions of whole arrays come from complex steps (J. N.
+Lyness and C. B. Moler, Numerical differentiation of analytic functions, SIAM J. Numer. Anal. 4,
+1967), which have no cancellation.
 """
 
 from __future__ import annotations
@@ -37,28 +37,29 @@ __all__ = [
 ]
 
 Slope = Any
-"""The derivatives of a value: a sparse matrix of one row for each element; of a number, one row.
-None where all are 0."""
+"""The derivatives of a value: a sparse matrix with a row for each element; for a number, one row.
+None if all are 0.
+"""
 Value = tuple[Any, Slope | None]
 
 STEP = 1e-100
 DENSE = 300
-"""Up to so many rows a determinant is that of a dense matrix."""
+"""The most rows for which the determinant is computed from a dense matrix."""
 
 
 def has_steps(rule: Relation) -> bool:
-    """Whether a relation is of a function that takes complex steps: those of the table."""
+    """Whether a relation's function takes complex steps: those of the table do."""
     return rule.target in ARRAY_RELATIONS
 
 
 def unit_rows(start: int, count: int, size: int) -> Slope:
-    """The rows of elements that are themselves the unknown numbers from ``start`` on."""
+    """The derivatives of elements that are themselves the unknown numbers from ``start`` on."""
     at = np.arange(count)
     return sparse.csr_array((np.ones(count), (at, at + start)), shape=(count, size))
 
 
 def rows_of(values: Sequence[Value], kinds: Sequence[type], size: int) -> Slope:
-    """The derivatives of several values, one below the other."""
+    """The derivatives of several values, stacked."""
     blocks = [
         sparse.csr_array((math.prod(shape_of(kind)), size)) if slope is None else slope
         for (_, slope), kind in zip(values, kinds, strict=True)
@@ -67,7 +68,7 @@ def rows_of(values: Sequence[Value], kinds: Sequence[type], size: int) -> Slope:
 
 
 def of_moved(rule: Moved, given: Sequence[Value], size: int) -> list[Value]:
-    """Elements put at other places, with their rows."""
+    """Elements put at other places, with their derivatives."""
     kinds = [v.kind for v in rule.read]
     values = np.concatenate([np.ravel(value) for value, _ in given])
     moves = any(slope is not None for _, slope in given)
@@ -86,8 +87,11 @@ def of_elements(
     given: Sequence[Value],
     runs: Callable[[int], Callable[[dict[Variable, Value]], list[Value]]],
 ) -> list[Value]:
-    """The same scalar program for each element. runs: for a number of derivatives, what gives its
-    results, where inputs carry so many."""
+    """Results of one scalar program for each element, with derivatives.
+
+    runs: for a number of derivatives, returns the function that computes the program's results from
+    inputs that carry so many.
+    """
     places = [k for k, (_, slope) in enumerate(given) if slope is not None]
     count = math.prod(rule.shape)
     columns = [
@@ -119,7 +123,7 @@ def of_elements(
 
 
 def _spread(slope: Slope, variable: Variable, rule: Elementwise, count: int) -> Slope:
-    """The rows of an array; of a number that all elements share, one for each."""
+    """The derivatives of an array; those of a number that all elements share, repeated for each."""
     return slope if variable.name in rule.arrays else slope[np.zeros(count, np.int64)]
 
 
@@ -129,9 +133,11 @@ def of_whole(
     size: int,
     partials: Callable[..., Sequence[Any]] | None = None,
 ) -> Value:
-    """A function of whole arrays. partials: gives for its arguments, for each the matrix of
-    derivatives of the result's elements by its own; left out, they are found by steps.
-    Raises NoSolution where it has a kink."""
+    """The result of a function of whole arrays, with derivatives.
+
+    partials: returns for each argument the matrix of derivatives of the result's elements by its
+    own; without it, they are computed by complex steps. Raises NoSolution at a kink.
+    """
     values = [value for value, _ in given]
     known = None if partials is None else partials(*values)
     result = rule(*values)
@@ -145,7 +151,7 @@ def of_whole(
 
 
 def _by_steps(rule: Relation, values: Sequence[Any], place: int) -> NDArray[np.float64]:
-    """The derivatives of all elements of the result by those of one argument."""
+    """The derivatives of all elements of the result by those of one argument, by complex steps."""
     columns: list[NDArray[np.float64]] = []
     moved = np.array(values[place], dtype=np.complex128)
     flat = moved.reshape(-1)
@@ -163,7 +169,7 @@ def _by_steps(rule: Relation, values: Sequence[Any], place: int) -> NDArray[np.f
 
 
 def log_determinant(jacobian: Slope) -> float:
-    """The logarithm of the absolute value; minus infinity where it is singular."""
+    """The logarithm of the absolute determinant; minus infinity for a singular matrix."""
     if jacobian.shape[0] <= DENSE:
         dense = jacobian if isinstance(jacobian, np.ndarray) else jacobian.toarray()
         return float(np.linalg.slogdet(dense)[1])

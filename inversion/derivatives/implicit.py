@@ -1,8 +1,8 @@
-"""Derivatives of inverses: an inverse that is called with active numbers gives active ones.
+"""Derivatives of inverses: an inverse called with active numbers returns active ones.
 
-How an inverse finds an answer does not matter to its derivative, which is that of the equation
-that the answer solves: a step of Newton's method, taken in active numbers from the answer, leaves
-the answer where it is and gives it its tangents.
+The derivative of an answer does not depend on how it was found: it is that of the equation that the
+answer solves. One step of Newton's method, taken in active numbers from the answer, leaves the
+answer where it is and gives it its tangents.
 """
 
 from __future__ import annotations
@@ -30,18 +30,18 @@ OTHER = "the function is another one where the derivative is taken"
 
 
 def has_active(values: Sequence[Any]) -> bool:
-    """Whether one of these carries tangents."""
+    """Whether any of these values carries tangents."""
     return any(isinstance(value, Active) for value in values)
 
 
 def with_tangents(
     inverse: Inverse, function: Callable[..., Any], values: Sequence[Any], theta: Any = None
 ) -> tuple[Any, ...]:
-    """What an inverse answers, with tangents, for known values some of which are active.
+    """The answer of an inverse, with tangents, for known values some of which are active.
 
-    function: that is inverted, in its context. theta: coordinates that are given; what is searched
-    for does not change with the values. Raises NotInvertible unless one float is found from
-    one float, and where the known values are active in derivatives of different depths.
+    function: the inverted function, in its context. theta: coordinates that are given; searched
+    ones do not change with the values. Raises NotInvertible unless one float is found from one
+    float, and where the known values are active in derivatives of different depths.
     """
     given = dict(zip(inverse.known, values, strict=True))
     active = [value for value in given.values() if isinstance(value, Active)]
@@ -62,21 +62,24 @@ def with_tangents(
 
 
 def _plain(value: Any) -> Any:
-    """A number without its tangents."""
+    """The number without its tangents."""
     while isinstance(value, Active):
         value = value.value
     return value
 
 
 def _of_one(function: Callable[..., Any], at: int, args: Sequence[Any]) -> Callable[..., Any]:
-    """A function of its argument at this position, the others fixed: code that contexts enter."""
+    """The function of one argument, at this position, with the others fixed: as code that contexts
+    enter.
+    """
     given = ", ".join("x" if i == at else f"args[{i}]" for i in range(len(args)))
     return eval(f"lambda x: function({given})", {"function": function, "args": args})
 
 
 def check_active(axes: Axes, origin: Program, active: Iterable[type]) -> None:
-    """Raise NotInvertible unless one float is found from one result that is a float, and the
-    active classes of known values are one."""
+    """Raise NotInvertible unless one float is found from one float result, and all active known
+    values are of one class.
+    """
     trees = [axes.trees[axis] for axis in (RETURN, *axes.unknown)]
     kinds = [origin.operand(tree).kind for tree in trees if isinstance(tree, str)]
     if RETURN not in axes.known or kinds != [float, float] or len(trees) > 2:

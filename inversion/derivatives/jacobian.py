@@ -54,10 +54,10 @@ def log_abs_det(
 ) -> float:
     """The logarithm of the absolute determinant of an inverse's Jacobian, at a result.
 
-    solve: what the inverse answers there.
+    solve: returns the inverse's answer there.
 
-    Raises NotInvertible where there is no such thing for the program, NoSolution where there is
-    none at this result.
+    Raises NotInvertible where the program has no such determinant, NoSolution where there is none
+    at this result.
     """
     unknown, results = _square(inverse)
     answers = dict(zip(inverse.unknown, solve(), strict=True))
@@ -104,8 +104,9 @@ def _units(unknown: Sequence[Variable], size: int, *, sparse: bool) -> Mapping[V
 
 
 def _square(inverse: Inverse) -> tuple[list[Variable], list[str]]:
-    """The unknown inputs and the results, leaf by leaf. Raises NotInvertible where they are not
-    as many floats as one another."""
+    """The unknown inputs and the results, leaf by leaf. Raises NotInvertible unless both are
+    equally many floats.
+    """
     trees, program = inverse.axes.trees, inverse.origin
     if RETURN not in inverse.known:
         raise _refused(inverse, "the result is not known", "give choose known=('return', ...)")
@@ -139,7 +140,7 @@ def _refused(inverse: Inverse, why: str, help: str) -> NotInvertible:
 
 
 class _Forward:
-    """Runs programs with derivatives."""
+    """Runs programs forwards with derivatives."""
 
     def __init__(self, context: Context | None, size: int) -> None:
         self.context = context
@@ -151,13 +152,13 @@ class _Forward:
         return (operand.value, None) if isinstance(operand, Constant) else here[operand]
 
     def run(self, statements: Iterable[Statement], here: Here) -> None:
-        """Compute what statements give, into ``here``."""
+        """Compute the results of statements, into ``here``."""
         for statement in statements:
             given = [self.of(here, operand) for operand in statement.arguments]
             here.update(zip(statement.results, self.found(statement, given), strict=True))
 
     def found(self, statement: Statement, given: list[Value]) -> list[Value]:
-        """What a statement gives."""
+        """The results of a statement, with derivatives."""
         rule: Any = statement.relation
         if isinstance(rule, Relation):
             if any(map(is_array, (*rule.types, rule.returns))):
@@ -174,7 +175,9 @@ class _Forward:
         return self.branch(rule, inner) if isinstance(rule, Branch) else self.loop(rule, inner)
 
     def elements(self, rule: Elementwise, size: int) -> Callable[[Here], list[Value]]:
-        """What gives the results for one element, with derivatives by so many numbers."""
+        """The function of one element that returns the results, with derivatives by so many
+        numbers.
+        """
         inner = _Forward(self.context, size)
 
         def run(here: Here) -> list[Value]:
@@ -184,7 +187,9 @@ class _Forward:
         return run
 
     def whole(self, statement: Statement, rule: Relation, given: Sequence[Value]) -> Value:
-        """A function of whole arrays: by the rule of a context's tables, or else by steps."""
+        """The result of a function of whole arrays: by the rule in a context's tables, else by
+        steps.
+        """
         if all(slope is None for _, slope in given) or element_of(rule.returns) is not float:
             return rule(*(value for value, _ in given)), None
         method = resolve(self.tables, partials_of(rule.target), by_types(rule.types))
@@ -206,7 +211,7 @@ class _Forward:
                 f"`{statement}` is complex, and derivatives are of floats", where=statement.where
             )
         if not moving or float not in kinds:
-            # a whole number or truth value changes in steps alone
+            # integers and truth values change only in steps
             return [(value, None) for value in results]
         found: Any = self.partials(statement, rule)(*values)
         rows = found if len(results) > 1 else (found,)
@@ -216,7 +221,7 @@ class _Forward:
         ]
 
     def partials(self, statement: Statement, rule: Relation) -> Callable[..., Sequence[float]]:
-        """The rule for a function's partial derivatives. Raises NotInvertible where none is."""
+        """The rule for a function's partial derivatives. Raises NotInvertible if there is none."""
         if rule in self.rules:
             return self.rules[rule]
         tables = (*self.tables, partials) if rule in RELATIONS else self.tables
@@ -260,7 +265,7 @@ class _Forward:
     def given(
         self, here: Mapping[Variable, Any], gives: Sequence[Operand], results: Sequence[Variable]
     ) -> list[Value]:
-        """What a part gives, in the types of its results."""
+        """The results of an arm or loop, converted to the types of the results."""
         found: list[Value] = []
         for operand, result in zip(gives, results, strict=True):
             value, slope = self.of(dict(here), operand)

@@ -19,7 +19,7 @@ from inversion.program.statements import Constant, Variable
 
 
 def run(body: FunctionText, rule: Branch) -> None:
-    """Run a branch and return what it gives."""
+    """Run a branch and return its results."""
     body.forward(rule.before)
     each_arm(body, rule, lambda taken: give(body, rule, taken))
 
@@ -33,7 +33,7 @@ def each_arm(body: FunctionText, rule: Branch, then: Callable[[int], None]) -> N
 
 
 def give(body: FunctionText, rule: Branch, taken: int) -> None:
-    """Run an arm and return what it gives."""
+    """Run an arm and return its results."""
     arm = rule.arms[taken]
     body.forward(arm.statements)
     conditions(body, arm.holds)
@@ -46,7 +46,7 @@ def give(body: FunctionText, rule: Branch, taken: int) -> None:
 
 
 def solve(module: Module, rule: Branch, mode: Ranked, name: str) -> list[RowText]:
-    """The function that tries the arms in the order that is chosen."""
+    """The function that tries the arms in the chosen order."""
     body = FunctionText(module)
     arms = [solved_arm(module, rule, mode, taken) for taken in (0, 1)]
     arguments = [body.name(axis) for axis in mode.takes]
@@ -81,7 +81,7 @@ def solved_arm(module: Module, rule: Branch, mode: Ranked, taken: int) -> str:
         body.names(plan.program, ())
         known = [axis for axis in mode.takes if axis not in mode.coordinates]
         outputs = dict(zip(rule.outputs, rule.results, strict=True))
-        # of a result that is the same variable as something known, only the check is left
+        # a result that is the same variable as a known value is only checked
         given = {v for v in plan.program.inputs if v.name in known}
         first: list[str] = []
         for axis in known:
@@ -108,7 +108,7 @@ def answers(body: FunctionText, plan: Plan, mode: Ranked) -> list[str]:
 
 
 def check_arm(body: FunctionText, module: Module, rule: Branch, known: Sequence[str]) -> None:
-    """Run the branch on the answer: another arm may be the one that is taken."""
+    """Run the branch on the answer: its condition may take the other arm."""
     again = [body.own(f"again_{v.name}") for v in rule.results]
     given = ", ".join(map(body.shown, rule.inputs))
     body.row(f"{', '.join(again)} = {module.forward(rule)}({given})")
@@ -119,7 +119,7 @@ def check_arm(body: FunctionText, module: Module, rule: Branch, known: Sequence[
 
 
 def recover(module: Module, rule: Branch, mode: Ranked, name: str) -> list[RowText]:
-    """The function that reads off the coordinates: which arm is taken, and that one's."""
+    """The function that recovers the coordinates: the arm that is taken, and its coordinates."""
     assert mode.plans is not None
     plans = mode.plans
     body = FunctionText(module)

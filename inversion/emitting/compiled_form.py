@@ -1,9 +1,9 @@
-"""Inverses that are called in code that a context compiles, on the CPU and in kernels.
+"""Inverses called from code that a context compiles, on the CPU and in kernels.
 
-There a generated method stands for an inverse: for numbers the generated inverse, in its own
-context alone, for active numbers a step of Newton's method from its answer
-(``inversion.derivatives.implicit``). In a kernel, which can raise nothing, it gives NaN where
-there is no answer.
+A generated method replaces the inverse: for numbers the generated inverse, in its own context
+alone, for active numbers a step of Newton's method from its answer
+(``inversion.derivatives.implicit``). A kernel cannot raise: there the answer is NaN where there is
+none.
 """
 
 from __future__ import annotations
@@ -45,11 +45,13 @@ ACCEPTED: Mapping[Any, tuple[type, ...]] = {
     float: (*WHOLE, float, np.floating),
     complex: (*WHOLE, float, complex, np.number),
 }
-"""What may be given for a number of a program, by its type there; others take their own alone."""
+"""The types accepted for a number of a program, by its type there; other types take only
+themselves.
+"""
 
 
 def form_for_cpu(definition: Definition, inverse: Callable[..., Any]) -> Callable[..., Any]:
-    """What compiled code calls in place of an inverse.
+    """The function that compiled code calls for an inverse.
 
     inverse: the generated function, as it is compiled.
     """
@@ -57,7 +59,7 @@ def form_for_cpu(definition: Definition, inverse: Callable[..., Any]) -> Callabl
 
 
 def form_for_kernels(definition: Definition) -> Callable[..., Any]:
-    """What a kernel calls in place of an inverse: it gives NaN where there is no answer.
+    """The function that a kernel calls for an inverse: it gives NaN where there is no answer.
 
     Raises NotCompilable for answers that are no floats, and for arrays.
     """
@@ -90,7 +92,7 @@ def _nan(path: str, leaf: Any) -> str:
 
 
 def _keeps_turns(function: ast.stmt) -> bool:
-    """Whether one of the functions for answers has a list, of what turns of a loop have given."""
+    """Whether a function that computes answers has a list, which stores values of a loop."""
     is_for_answers = not getattr(function, "name", "").endswith("recover")
     return is_for_answers and any(isinstance(node, ast.List) for node in ast.walk(function))
 
@@ -116,7 +118,7 @@ def _check_for_kernels(definition: Definition, tree: ast.Module) -> None:
 
 
 class _Attempts(ast.NodeTransformer):
-    """Calls that are tried, as kernels try them.
+    """Rewrites ``try`` statements for kernels.
 
     ``try: answer = f(x) ...`` becomes ``ended, answer = attempted(f, x)`` and a branch.
     """
@@ -125,7 +127,7 @@ class _Attempts(ast.NodeTransformer):
         self._count = 0
 
     def made(self, tree: ast.Module) -> ast.Module:
-        """The tree of a module that was generated, changed."""
+        """The rewritten tree of a generated module."""
         return ast.fix_missing_locations(self.visit(tree))
 
     def visit_Try(self, node: ast.Try) -> list[ast.stmt]:
@@ -145,11 +147,13 @@ class _Attempts(ast.NodeTransformer):
         ]
 
 
-# ---- what is called -----------------------------------------------------------------------
+# ---- entry points -------------------------------------------------------------------------
 
 
 def _entry(definition: Definition, inverse: Callable[..., Any], refusal: str) -> Callable[..., Any]:
-    """The function for all that an inverse may be given: a table of its own looks at the types."""
+    """The function that solves for arguments of any accepted types: a method table of its own
+    dispatches on the types.
+    """
     space = definition.parameters
     names = [f"a{i}" for i in range(len(definition.axes.known))]
     given = ", ".join([*names, "theta"] if len(space) else names)
@@ -165,7 +169,7 @@ def _entry(definition: Definition, inverse: Callable[..., Any], refusal: str) ->
 
 
 class _Answers(MethodTable):
-    """The table of an inverse, which knows what it is in force with."""
+    """The method table of an inverse, which records the tables in force."""
 
     def __init__(self, name: str) -> None:
         super().__init__(name, interprets=True)
@@ -177,8 +181,9 @@ class _Answers(MethodTable):
         self._chosen_in.tables = tuple(tables)
 
     def alone(self, answer: Callable[..., Any], names: str) -> Callable[..., Any]:
-        """A function made for the call that was just resolved, as it is where no table gives what
-        it computes with another meaning."""
+        """A function made for the call that was just resolved. If a table in force changes the
+        meaning of what it computes, it runs in a context of its own.
+        """
         tables = getattr(self._chosen_in, "tables", ())
         if all(table.faithful for table in tables):
             return answer
@@ -189,10 +194,10 @@ class _Answers(MethodTable):
 
 
 class _Form:
-    """The generated method: from types of known values and θ to what answers for them.
+    """The generated method: maps the types of known values and θ to the function that answers.
 
-    table: it is in. names: of the known values. answers: its target. inverse: for plain numbers.
-    refusal: what is done where there is no derivative.
+    table: that holds it. names: of the known values. answers: its target. inverse: for plain
+    numbers. refusal: the statement to run where there is no derivative.
     """
 
     def __init__(
@@ -212,7 +217,9 @@ class _Form:
         self.refusal = refusal
 
     def generated(self, *types: Any) -> Callable[..., Any]:
-        """What answers for arguments of these types. Raises WrongArguments, NotInvertible."""
+        """The function that answers for arguments of these types. Raises WrongArguments,
+        NotInvertible.
+        """
         return self.table.alone(self._made(types), self._arguments)
 
     def _made(self, types: Sequence[Any]) -> Callable[..., Any]:
@@ -241,7 +248,7 @@ class _Form:
         return ", ".join([*self.names, "theta"] if len(self.definition.parameters) else self.names)
 
     def _passed(self, kinds: Tree, name: str, given: Any, axis: str) -> str:
-        """What is given for an axis in the types that the program has there, as an expression."""
+        """The expression that converts an argument to the types of the program's axis."""
         if not isinstance(kinds, Node):
             return self._number(kinds, name, given, axis)
         parts = _parts(given)
@@ -258,7 +265,7 @@ class _Form:
         return name if accepted is None else f"{kind.__name__}({name})"
 
     def _coordinates(self, given: Any) -> str:
-        """θ as a tuple of the types that its coordinates have, as an expression."""
+        """The expression of θ as a tuple, converted to the types of its coordinates."""
         space = self.definition.parameters
         parts = _parts(given)
         if parts is None:
@@ -282,7 +289,7 @@ class _Form:
         return f"({', '.join(values)},)"
 
     def _of_active(self, active: Sequence[bool]) -> Callable[..., Any]:
-        """A step of Newton's method from the answer for plain numbers."""
+        """The function that takes a step of Newton's method from the answer for plain numbers."""
         definition, axes = self.definition, self.definition.axes
         of_axis = dict(zip(axes.known, self.names, strict=True))
         plain = [f"{n}.value" if on else n for n, on in zip(self.names, active, strict=True)]
@@ -316,7 +323,7 @@ class _Form:
         return _written(definition, rows, names)
 
     def _check_floats(self) -> None:
-        """Raise NotInvertible where an input is no float: ``autodiff`` takes all of them."""
+        """Raise NotInvertible if an input is no float: ``autodiff`` takes all inputs."""
         definition = self.definition
         for axis in definition.axes.inputs:
             if definition.kinds[axis] is not float:
@@ -337,7 +344,7 @@ class _Form:
 
 
 def _parts(given: Any) -> tuple[Any, ...] | None:
-    """The types in a type of tuples; None for any other."""
+    """The element types of a type of tuples or records; None for any other type."""
     if typing.get_origin(given) is tuple:
         return typing.get_args(given)
     if is_record(given):
@@ -348,7 +355,7 @@ def _parts(given: Any) -> tuple[Any, ...] | None:
 def _written(
     definition: Definition, rows: Sequence[str], names: Mapping[str, Any]
 ) -> Callable[..., Any]:
-    """The function that some lines of Python define."""
+    """The function that these lines of Python define."""
     space: dict[str, Any] = {"__name__": __name__, **names}
     exec(compile("\n".join(rows), definition.filename, "exec"), space)
     return space[rows[0].removeprefix("def ").partition("(")[0]]

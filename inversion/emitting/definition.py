@@ -1,4 +1,4 @@
-"""What an inverse is made of, and the types of what goes in and comes out."""
+"""Definition of an inverse, and conversion of its arguments and answers."""
 
 from __future__ import annotations
 
@@ -46,12 +46,12 @@ THETAS = (tuple, list, Mapping, np.ndarray, np.void)
 
 @dataclass(frozen=True)
 class Definition:
-    """What an inverse is made of.
+    """The function, plan, source and settings that define an inverse.
 
-    function: that is inverted. source: the code for the plan. context: what calls are resolved
-    against. domains: declared for axes of the program. tolerance: rtol and atol. origin: the
-    program that was read from the function, as it is before it is planned. hides_errors: whether
-    the function, compiled, may give a result where it raises in Python.
+    function: the function to invert. source: the code for the plan. context: against which calls
+    are resolved. domains: declared for axes of the program. tolerance: rtol and atol. origin: the
+    program that was lifted from the function, before planning. hides_errors: whether the function,
+    compiled, may give a result where it raises in Python.
     """
 
     function: Callable[..., Any]
@@ -76,12 +76,12 @@ class Definition:
 
     @property
     def filename(self) -> str:
-        """What the generated code says that it is the file of."""
+        """The file name that the generated code carries."""
         return f"<inverse of {self.name}>"
 
     @property
     def parameters(self) -> ParameterSpace:
-        """The free choices."""
+        """The parameters, one for each free choice."""
         return self.plan.parameters
 
     def __repr__(self) -> str:
@@ -92,7 +92,7 @@ class Definition:
 
     @cached_property
     def kinds(self) -> Mapping[str, Tree]:
-        """The types of the numbers of each axis."""
+        """The types of the numbers of each axis, by axis."""
         return Trees(
             (axis, mapped(tree, lambda _, leaf: self.plan.operand(leaf).kind))
             for axis, tree in self.axes.trees.items()
@@ -100,15 +100,15 @@ class Definition:
 
     @cached_property
     def unknown_kinds(self) -> list[Tree]:
-        """Those of the unknown axes."""
+        """The types of the numbers of the unknown axes."""
         return [self.kinds[axis] for axis in self.axes.unknown]
 
     def leaf_kinds(self, axes: Iterable[str]) -> list[Any]:
-        """The types of the numbers that axes are made of, one after the other."""
+        """The types of the leaves of these axes, in order."""
         return [kind for axis in axes for kind in leaves(self.kinds[axis])]
 
     def parts(self, axis: str, value: Any) -> list[Any]:
-        """The numbers that a value of an axis is made of. Raises WrongArguments."""
+        """The leaves of a value of an axis. Raises WrongArguments."""
         tree = self.axes.trees[axis]
         if not isinstance(tree, Node):
             return [value]
@@ -124,7 +124,7 @@ class Definition:
             ) from None
 
     def cast(self, axis: str, value: Any) -> Any:
-        """A value given for an axis, in the types that the program has there."""
+        """Convert a value of an axis to the types of the program."""
         kinds = self.kinds[axis]
         if not isinstance(kinds, Node):
             return cast(axis, kinds, value)
@@ -132,9 +132,9 @@ class Definition:
         return rebuilt(kinds, iter([cast(axis, kind, number) for kind, number in parts]))
 
     def cast_known(self, values: Sequence[Any]) -> list[Any]:
-        """Values given for the known axes, in their types.
+        """Convert values of the known axes to the types of the program.
 
-        Raises OutsideDomain for what is outside a declared domain.
+        Raises OutsideDomain for a value outside a declared domain.
         """
         given = list(map(self.cast, self.axes.known, values))
         for axis, value in zip(self.axes.known, given, strict=True) if self.domains else ():
@@ -148,7 +148,7 @@ class Definition:
         return given
 
     def cast_alone(self, known: Sequence[Any]) -> tuple[Any, ...]:
-        """Values given for the known axes, without θ, in their types."""
+        """Convert values of the known axes, given without θ, to the types of the program."""
         axes = self.axes.known
         if len(known) != len(axes):
             raise WrongArguments(
@@ -229,24 +229,24 @@ class Definition:
         )
 
     def as_argument(self, theta: tuple[Any, ...]) -> tuple[tuple[Any, ...], ...]:
-        """θ as the generated code takes it: not at all, where there are no parameters."""
+        """θ as the arguments of the generated code: none, if there are no parameters."""
         return (theta,) if len(self.parameters) else ()
 
     def are_close(self, axis: str, answer: Any, wanted: Any) -> bool:
-        """Whether a value of an axis is another one, within the tolerances."""
+        """Whether two values of an axis are equal within the tolerances."""
         tree = self.axes.trees[axis]
         pairs = zip(taken_apart(tree, answer), taken_apart(tree, wanted), strict=True)
         return all(is_close(found, value, *self.tolerance) for found, value in pairs)
 
 
 def cast(axis: str, kind: Any, value: Any) -> Any:
-    """A value given for an axis, in the type that the program has there.
+    """Convert a value of an axis to a type of the program.
 
     Raises NoSolution for NaN and infinities, WrongArguments for values of another type.
     """
     if is_array(kind):
         return _cast_array(axis, kind.domain, value)
-    if isinstance(value, np.ndarray) and value.ndim == 0:  # as np.where gives of numbers
+    if isinstance(value, np.ndarray) and value.ndim == 0:  # as np.where gives for numbers
         value = value[()]
     if kind is float and isinstance(value, (int, float, np.integer, np.floating)):
         try:
@@ -305,7 +305,7 @@ def _cast_array(axis: str, domain: Arrays, value: Any) -> Any:
 
 
 def is_close(answer: Any, wanted: Any, rtol: float, atol: float) -> bool:
-    """Whether a number, or each element of an array, is what it should be."""
+    """Whether two numbers, or all elements of two arrays or lists, agree within the tolerances."""
     if isinstance(wanted, list):
         pairs = zip(answer, wanted, strict=False)
         return len(answer) == len(wanted) and all(
@@ -325,7 +325,7 @@ def dtype_of(kind: Any) -> np.dtype[Any]:
 
 
 def example_of(kind: Any) -> Any:
-    """A value of a type, for compiling. Raises NotCompilable where there is none."""
+    """An example value of a type, for compiling. Raises NotCompilable where there is none."""
     domain = domain_of(kind)
     if domain is None or is_sequence(kind):
         shown = getattr(kind, "__name__", repr(kind))
@@ -338,8 +338,9 @@ def example_of(kind: Any) -> Any:
 
 
 def as_text(value: Any) -> str:
-    """A value for a message, in one line: a large array in short, and also an integer that has
-    more digits than Python writes."""
+    """One line of text for a value in a message: large arrays and integers with more digits than
+    Python writes are abbreviated.
+    """
     try:
         with np.printoptions(threshold=6, edgeitems=2):
             return " ".join(repr(value).split())
@@ -348,7 +349,7 @@ def as_text(value: Any) -> str:
 
 
 def fits(array: NDArray[Any], domain: Domain) -> bool:
-    """Whether an array has the values of a domain's dtype, so that converting changes none."""
+    """Whether a domain's dtype holds the values of an array, so that conversion changes none."""
     wanted = domain.dtype.base
     if wanted.kind in "fc":
         return np.can_cast(array.dtype, wanted, "same_kind")
@@ -361,6 +362,7 @@ def fits(array: NDArray[Any], domain: Domain) -> bool:
 
 
 def fitted(array: NDArray[Any], domain: Domain) -> NDArray[Any] | None:
-    """An array in the dtype of a domain, of its elements where it is one of arrays; None where
-    that would change the values."""
+    """The array converted to a domain's dtype, of its elements for a domain of arrays; None if that
+    would change values.
+    """
     return array.astype(domain.dtype.base, copy=False) if fits(array, domain) else None

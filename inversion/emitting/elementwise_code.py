@@ -23,7 +23,7 @@ from inversion.program.statements import Variable
 from primitives.arrays.domain import element_of
 
 Column = tuple[str, Any]
-"""A name, and the type of the elements of the array that it is, None for a number."""
+"""A name, and the type of the array's elements; None for a number."""
 
 
 def run(body: FunctionText, rule: Elementwise) -> None:
@@ -54,7 +54,7 @@ def solve(module: Module, rule: Elementwise, mode: Each, name: str) -> list[RowT
     quick = mode.plan is not None and is_quick(mode.plan)
     whole(body, rule, solved_element(module, rule, mode), given, outs, quick=quick)
     found = [n for n, _ in outs]
-    if mode.common is not None:  # all elements agree, but those that do not tell
+    if mode.common is not None:  # all elements agree, except those that determine no value
         body.row(f"{found[0]} = np.sort({found[0]}.ravel())[{_size(rule) // 2}]")
     body.row(f"return {', '.join(found)}")
     return [*body.rows, RowText("")]
@@ -94,7 +94,7 @@ def solved_element(module: Module, rule: Elementwise, mode: Each) -> str:
 
 
 def recover(module: Module, rule: Elementwise, mode: Each, name: str) -> list[RowText]:
-    """The function that reads off the coordinates, arrays."""
+    """The function that recovers the coordinates, as arrays."""
     plan = mode.plan
     assert plan is not None
 
@@ -126,8 +126,10 @@ def whole(
     *,
     quick: bool = False,
 ) -> None:
-    """Call ``one`` for each element: arrays for ``outs``, from the columns given. quick: whether
-    that may answer NaN where it would raise."""
+    """Call ``one`` for each element: fills arrays for ``outs`` from the given columns.
+
+    quick: whether ``one`` may return NaN where it would raise.
+    """
     module = body.module
     key = one, "rows", tuple(kind is not None for _, kind in given)
     rows = module.part(key, f"{one}_rows", lambda name: kernel(name, one, given, outs))
@@ -159,7 +161,7 @@ def kernel(name: str, one: str, given: Sequence[Column], outs: Sequence[Column])
 
 
 def dtype_name(kind: Any) -> str:
-    """How generated code names the dtype of arrays of elements of a type."""
+    """The name, in generated code, of the dtype for elements of a type."""
     return "np.bool_" if kind is bool else f"np.{np.dtype(kind).name}"
 
 

@@ -1,4 +1,4 @@
-"""The functions ``inverse`` and ``recover``: what goes in and out, and the checks."""
+"""The functions ``inverse`` and ``recover``: arguments, answers and checks."""
 
 from __future__ import annotations
 
@@ -58,11 +58,11 @@ def emit(
     *,
     with_forward: bool = False,
 ) -> Source:
-    """The source for a plan.
+    """The source code for a plan.
 
     axes: the function's, as trees of the plan's. domains: declared for axes of the plan; answers
-    outside are refused. with_forward: whether ``forward`` is written too, as the program is; else
-    that name is left for the function itself.
+    outside are refused. with_forward: whether ``forward`` is generated too, from the program;
+    otherwise that name is left for the function itself.
     """
     module = Module(WRITERS)
     writer = EntryPoints(module, plan, axes)
@@ -73,7 +73,7 @@ def emit(
 
 
 class EntryPoints:
-    """The functions ``inverse`` and ``recover``."""
+    """Generates the functions ``inverse`` and ``recover``."""
 
     def __init__(self, module: Module, plan: Plan, axes: Axes) -> None:
         self.module = module
@@ -134,7 +134,7 @@ class EntryPoints:
         body.row(f"return {tuple_of(body.recovered(plan))}")
         return body.rows
 
-    # ---- what goes in and out ----
+    # ---- arguments and answers ----
 
     def arguments(self, body: FunctionText, axes: Sequence[str]) -> tuple[list[str], list[str]]:
         """The names of the arguments for some axes, and the assignments that they need."""
@@ -163,21 +163,21 @@ class EntryPoints:
         return names, first
 
     def pattern(self, body: FunctionText, axis: str, whole: str) -> str:
-        """The names of an axis's leaves, to be assigned to."""
+        """The names of an axis's leaves, as an assignment target."""
         if whole in (RETURN, "again"):
             name = "ret" if whole == RETURN else whole
             return _written(mapped(self.axes[axis], lambda _, leaf: self.part(body, leaf, name)))
         return _written(mapped(self.axes[axis], lambda _, leaf: body.name(leaf)))
 
     def part(self, body: FunctionText, leaf: str, whole: str) -> str:
-        """The name of one leaf of the result, as it is given or found again."""
+        """The name of one leaf of the result, given or computed again."""
         path = leaf.removeprefix(RETURN)
         if not path:
             return whole
         return body.name(as_name(f"{whole}{path}"))
 
     def answer(self, body: FunctionText, axis: str) -> str:
-        """An answer as its axis has it."""
+        """The expression of an answer, in the structure of its axis."""
 
         def leaf(_: str, name: str) -> str:
             operand = self.plan.operand(name)
@@ -187,7 +187,7 @@ class EntryPoints:
         return self.built(mapped(self.axes[axis], leaf))
 
     def built(self, tree: Tree) -> str:
-        """A value of a tree of expressions."""
+        """The expression that builds a value from a tree of expressions."""
         if not isinstance(tree, Node):
             return tree
         items = [self.built(item) for item in tree.items]
@@ -198,7 +198,7 @@ class EntryPoints:
     # ---- checks ----
 
     def finite(self, body: FunctionText) -> None:
-        """Refuse answers, and known inputs, that are infinite or NaN."""
+        """Refuse answers and known inputs that are infinite or NaN."""
         plan = self.plan
         solved: dict[Variable, Statement | None] = {
             v: statement_of(step) for step in plan.steps for v in solved_by(step)
@@ -243,8 +243,9 @@ class EntryPoints:
             body.compare(again, wanted, operand.kind, why, (rtol, atol))
 
     def bounded(self) -> str:
-        """The function that runs the program, and refuses loops that go on for too long: the
-        function itself might never come back from what is no answer."""
+        """The function that runs the program with a limit on loops: the function itself might not
+        terminate on a wrong answer.
+        """
 
         def write(name: str) -> list[RowText]:
             body, program = FunctionText(self.module), self.plan.program
@@ -256,7 +257,7 @@ class EntryPoints:
         return self.module.part(("bounded",), "bounded", write)
 
     def disagreement(self) -> str:
-        """Why the function may give another result than the known one."""
+        """The reason why the function may give another result than the known one."""
         plan = self.plan
         inputs = [plan.operand(axis) for axis in plan.known if axis not in plan.program.results]
         results = list(plan.program.results.values())

@@ -1,4 +1,4 @@
-"""Loops as generated functions: run forward, and undone turn by turn."""
+"""Loops as generated functions: run forwards, and undone iteration by iteration."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from inversion.program.statements import Operand, Variable
 
 
 def run(body: FunctionText, rule: Loop) -> None:
-    """Run a loop and return what it gives."""
+    """Run a loop and return its results."""
     turns(body, rule)
     body.depth += 1
     body.forward(rule.before.statements)
@@ -44,7 +44,7 @@ def _endless(rule: Loop) -> str:
     return f'raise NoSolution("{more}")'
 
 
-CLOSE = 1e-9  # what counts as the same where the end of a range is looked for
+CLOSE = 1e-9  # relative and absolute tolerance where the end of a range is searched for
 
 
 def turns(body: FunctionText, rule: Loop) -> None:
@@ -79,16 +79,16 @@ def solve(module: Module, rule: Loop, mode: BackwardLoop | Counted, name: str) -
 
 
 def undone(module: Module, rule: Loop, mode: BackwardLoop, name: str) -> list[RowText]:
-    """The function that undoes the turns of a loop, the last one first."""
+    """The function that undoes the iterations of a loop, the last one first."""
     assert mode.last is not None
     assert mode.turn is not None
     body = FunctionText(module)
     begun = [v for v in rule.state if v.name in mode.takes]
     arguments = {axis: body.name(axis) for axis in mode.takes}
     for axis in mode.coordinates:
-        # the plans have names of their own for what is chosen
+        # the plans use their own names for the coordinates
         arguments[axis] = body.own(TRIPS if axis == mode.trips else f"{axis}_chosen")
-    for v in begun:  # what it begins with stays, under a name of its own
+    for v in begun:  # initial state is stored under a name of its own
         if v not in mode.forwards:
             arguments[v.name] = body.own(f"{v.name}_begun")
     body.row(f"def {name}({', '.join(arguments.values())}):", depth=0)
@@ -136,7 +136,7 @@ def undone(module: Module, rule: Loop, mode: BackwardLoop, name: str) -> list[Ro
 def choose(
     body: FunctionText, mode: BackwardLoop, turn: Plan, arguments: Mapping[str, str]
 ) -> None:
-    """Take what is chosen for a turn."""
+    """Take the coordinates of an iteration."""
     for parameter in turn.parameters:
         if parameter.name in mode.each:
             name = body.name(parameter.name)
@@ -145,7 +145,7 @@ def choose(
 
 
 def begin(body: FunctionText, mode: BackwardLoop, arguments: Mapping[str, str], trips: str) -> None:
-    """Choose what a loop begins with and overwrites, where it runs at all."""
+    """Choose the initial values that a loop overwrites, if it runs at all."""
     for v in mode.overwritten:
         chosen = arguments[mode.begins.get(v, v.name)]
         body.row(f"if {trips} > 0:")
@@ -153,7 +153,7 @@ def begin(body: FunctionText, mode: BackwardLoop, arguments: Mapping[str, str], 
 
 
 def run_on(module: Module, rule: Loop, mode: BackwardLoop, name: str) -> list[RowText]:
-    """The function that runs a loop for some of what it gives, where the rest is known."""
+    """The function that runs a loop for some of its results, where the rest is known."""
     body = FunctionText(module)
     body.row(f"def {name}({', '.join(map(body.name, mode.takes))}):", depth=0)
     again = [body.own(f"again_{axis}") for axis in rule.outputs]
@@ -167,7 +167,7 @@ def run_on(module: Module, rule: Loop, mode: BackwardLoop, name: str) -> list[Ro
 def run_known(
     body: FunctionText, rule: Loop, mode: BackwardLoop, past: Mapping[Variable, str], trips: str
 ) -> None:
-    """Run the state that does not depend on what is unknown, and keep it for each turn."""
+    """Run the state that does not depend on the unknowns, and store it for each iteration."""
     if not past:
         return
     for v, kept in past.items():
@@ -186,7 +186,7 @@ def run_known(
 
 
 def undo(body: FunctionText, rule: Loop, mode: BackwardLoop, turn: Plan) -> None:
-    """Undo one turn."""
+    """Undo one iteration."""
     back = [v for v in rule.state if v not in mode.forwards]
     names: dict[Operand, Operand] = {}
     for v in back:
@@ -200,8 +200,9 @@ def undo(body: FunctionText, rule: Loop, mode: BackwardLoop, turn: Plan) -> None
 
 
 def count(module: Module, rule: Loop, mode: Counted, name: str) -> list[RowText]:
-    """The function that runs a loop until it gives what is known, and looks where that is closest
-    to the number of turns that is chosen."""
+    """The function that runs a loop until it gives the known results, as close as possible to the
+    chosen number of iterations.
+    """
     assert rule.bounds is not None
     body = FunctionText(module)
     best, turn, trips, beyond = map(body.own, ("best", "turn", TRIPS, BEYOND))
@@ -237,7 +238,7 @@ def count(module: Module, rule: Loop, mode: Counted, name: str) -> list[RowText]
 
 
 def again(body: FunctionText, rule: Loop) -> None:
-    """Run a turn whose beginning is known."""
+    """Run an iteration from a known state."""
     body.forward(rule.before.statements)
     conditions(body, rule.before.holds)
     body.forward(rule.after.statements)
@@ -246,14 +247,14 @@ def again(body: FunctionText, rule: Loop) -> None:
 
 
 def recover(module: Module, rule: Loop, mode: BackwardLoop | Counted, name: str) -> list[RowText]:
-    """The function that runs a loop to see what is chosen."""
+    """The function that recovers the coordinates of a loop, by running it."""
     if isinstance(mode, Counted):
         return counted(module, rule, mode, name)
     return followed(module, rule, mode, name)
 
 
 def counted(module: Module, rule: Loop, mode: Counted, name: str) -> list[RowText]:
-    """The function that says how often a loop runs, and where its range ends."""
+    """The function that returns the number of iterations, and the rest of the range."""
     body = FunctionText(module)
     body.row(f"def {name}({', '.join(map(body.name, mode.recovers))}):", depth=0)
     start, stop, step = map(body.shown, rule.limits)
@@ -264,7 +265,7 @@ def counted(module: Module, rule: Loop, mode: Counted, name: str) -> list[RowTex
 
 
 def followed(module: Module, rule: Loop, mode: BackwardLoop, name: str) -> list[RowText]:
-    """The function that runs a loop to see how often, and what is chosen on the way."""
+    """The function that runs a loop, and recovers the iteration count and the coordinates."""
     assert mode.last is not None
     assert mode.turn is not None
     body = FunctionText(module)
@@ -309,7 +310,9 @@ def followed(module: Module, rule: Loop, mode: BackwardLoop, name: str) -> list[
 
 
 def recovered(body: FunctionText, plan: Plan, done: Part) -> list[str]:
-    """The names of a plan's parameters, read off what was computed, part of it before."""
+    """The names of a plan's parameters, recovered from computed values; ``done`` was computed
+    before.
+    """
     inner = FunctionText(body.module, local=dict(body.local), depth=body.depth)
     inner.forward(s for s in plan.program.statements if s not in done.statements)
     found = inner.recovered(plan)

@@ -56,13 +56,15 @@ GIVEN: Mapping[str, Any] = {
     "refused": refused,
 }
 
-# how far apart two numbers may be that the same computation gives by two ways: see ``margin``
+# tolerance of two numbers that one computation gives by two routes: see ``margin``
 ROUGHLY = 1e-6, 0.0, 1e-9
 
 
 class ElementLoop(NamedTuple):
-    """A loop over elements: by what one is solved, how many arrays it fills, and whether that is
-    ``quick``: it gives floats, and may answer NaN where it would raise."""
+    """A loop over elements. one: the function that solves an element. outs: the number of arrays
+    that it fills. quick: whether the function returns floats, and may return NaN where it would
+    raise.
+    """
 
     one: str
     outs: int
@@ -71,10 +73,12 @@ class ElementLoop(NamedTuple):
 
 @dataclass(frozen=True)
 class Source:
-    """Generated code. text: a module with ``inverse`` and ``recover``. names: what its global
-    names stand for, ``forward`` apart, which is the function that is inverted. parts: the other
-    functions in it. lines: for each line that solves something, the statement. kernels: the loops
-    over elements."""
+    """Generated code.
+
+    text: a module with ``inverse`` and ``recover``. names: the objects of its global names, except
+    ``forward``, which is the inverted function. parts: the other functions in it. lines: for each
+    line that solves a statement, the statement. kernels: the loops over elements.
+    """
 
     text: str
     names: Mapping[str, Any]
@@ -90,8 +94,9 @@ class RowText:
 
 
 class PartWriter(NamedTuple):
-    """Writes the functions of one kind of part. run: what it does, into a body; solve, recover:
-    whole functions for a mode, of a name."""
+    """Writes the functions of one kind of part. run: adds the forward code to a body. solve,
+    recover: return whole functions for a mode, with a given name.
+    """
 
     run: Callable[[FunctionText, Any], None]
     solve: Callable[[Module, Any, Any, str], list[RowText]]
@@ -99,7 +104,7 @@ class PartWriter(NamedTuple):
 
 
 class _Either:
-    """What is in one of two sets."""
+    """Union of two containers of names."""
 
     def __init__(self, one: Container[str], other: Container[str]) -> None:
         self.both = one, other
@@ -109,7 +114,7 @@ class _Either:
 
 
 class Module:
-    """Generated functions, and the objects that their global names stand for."""
+    """Generated functions, and the objects that their global names refer to."""
 
     def __init__(self, writers: Mapping[type, PartWriter]) -> None:
         self.writers = writers
@@ -133,13 +138,13 @@ class Module:
         return self.objects[id(value)]
 
     def fresh(self, wanted: str) -> str:
-        """A name that nothing else has."""
+        """A name that is not used yet."""
         name = renumbered(wanted, _Either(self.taken, self.local))
         self.taken.add(name)
         return name
 
     def part(self, key: tuple[Any, ...], wanted: str, write: Callable[[str], list[RowText]]) -> str:
-        """The name of a function, which is written the first time that it is asked for."""
+        """The name of a function, which is generated on first use."""
         if key not in self.made:
             self.made[key] = name = self.fresh(wanted)
             rows = write(name)
@@ -147,7 +152,7 @@ class Module:
         return self.made[key]
 
     def source(self, entries: list[RowText]) -> Source:
-        """The module: the parts in the order in which they call each other, then these."""
+        """The module: the parts in the order of their calls, then these entries."""
         rows: list[RowText] = []
         for part in (*self.parts.values(), entries):
             rows += [*part, RowText("")]
@@ -155,10 +160,10 @@ class Module:
         text = "\n".join(row.text for row in rows[:-1]) + "\n"
         return Source(text, self.names, tuple(self.parts), lines, self.kernels)
 
-    # ---- parts of the program that have functions of their own ----
+    # ---- functions of parts ----
 
     def is_part(self, rule: StatementRule) -> bool:
-        """Whether it is run and solved by functions that are generated for it."""
+        """Whether functions are generated to run and solve it."""
         return type(rule) in self.writers
 
     def forward(self, rule: Any) -> str:
@@ -181,7 +186,7 @@ class Module:
         return self.part((id(mode),), wanted, lambda name: writer.solve(self, rule, mode, name))
 
     def recovery(self, rule: Any, mode: Any) -> str:
-        """The function that reads off the coordinates of a part."""
+        """The function that recovers the coordinates of a part."""
         writer = self.writers[type(rule)]
         wanted = f"{rule.name}_{'_'.join(mode.unknown)}_recover"
         key = id(mode), "recover"
@@ -212,7 +217,7 @@ class FunctionText:
         return self._named(wanted, wanted)
 
     def own(self, wanted: str) -> str:
-        """The name of what the function needs besides the program's variables."""
+        """The name of a local variable that is not one of the program's."""
         return self._named(f"own {wanted}", wanted)
 
     def _named(self, key: str, wanted: str) -> str:
@@ -244,7 +249,7 @@ class FunctionText:
             condition = f"all_finite({value})"
         if domain == Real:
             condition = f"is_finite({value})"
-        if domain == Bool:  # what a relation of integers answers for a bool
+        if domain == Bool:  # a relation of integers may answer a bool as an integer
             condition = f"0 <= {value} <= 1"
         if condition == "True":
             return []
@@ -260,7 +265,7 @@ class FunctionText:
     # ---- forward ----
 
     def forward(self, statements: Iterable[Statement]) -> None:
-        """Compute what statements give."""
+        """Compute the results of statements."""
         for statement in statements:
             rule = statement.relation
             bindings = dict(statement.bindings())
@@ -300,7 +305,7 @@ class FunctionText:
             self.step(step)
 
     def root(self, root: Root) -> None:
-        """Look for a root."""
+        """Find a root."""
         equation = self.equation(root)
         given = [*map(self.shown, root.needs), *(self.name(p.variable) for p in root.choices)]
         domain, guess = root.guess.domain, self.name(root.guess.variable)
@@ -311,7 +316,7 @@ class FunctionText:
         self.row(f"{self.shown(root.variable)} = find_root({', '.join(asked)})", root.check)
 
     def equation(self, root: Root) -> str:
-        """The function from an unknown to both sides of the equation that it has to solve."""
+        """The function that maps an unknown to both sides of its equation."""
 
         def write(name: str) -> list[RowText]:
             body = FunctionText(self.module)
@@ -353,7 +358,7 @@ class FunctionText:
         self.row(f"{answers} = {function}({', '.join(given)})", solved.statement)
 
     def guarded(self, axis: str, operand: Operand, statement: Statement) -> str:
-        """A known result, refused where the function never gives it."""
+        """The expression of a known result; values outside the codomain are refused."""
         value, codomain = self.shown(operand), statement.relation.codomain
         if axis != RETURN or codomain is None or codomain.total:
             return value
@@ -370,7 +375,7 @@ class FunctionText:
         self, again: str, wanted: str, kind: Any, why: str,
         tolerance: tuple[float, ...] = ROUGHLY,
     ) -> None:  # fmt: skip
-        """Refuse unless a number, or an array, has come out as it has to."""
+        """Refuse unless a number or an array equals the wanted one, within the tolerance."""
         margins = ", ".join(map(repr, tolerance))
         if is_array(kind):
             if element_of(kind) in (float, complex):
@@ -392,7 +397,7 @@ class FunctionText:
     # ---- recovering ----
 
     def recovered(self, plan: Plan) -> list[str]:
-        """The names of a plan's parameters, in order, read off what was computed."""
+        """The names of a plan's parameters, in order, recovered from computed values."""
         chosen = [self.name(v.name) for v in plan.free]
         for step in plan.steps:
             if isinstance(step, Root):
@@ -424,7 +429,7 @@ def conditions(body: FunctionText, holds: Iterable[tuple[Operand, bool]]) -> Non
 
 
 def assign(body: FunctionText, names: Sequence[Operand], values: Sequence[Operand]) -> None:
-    """Assign to several names at once."""
+    """Assign to several names simultaneously."""
     pairs = [(body.shown(n), body.shown(v)) for n, v in zip(names, values, strict=True)]
     pairs = [(name, value) for name, value in pairs if name != value]
     if pairs:

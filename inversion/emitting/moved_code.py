@@ -1,4 +1,4 @@
-"""Moved elements as generated functions: slices, and lists of places."""
+"""Moved elements as generated functions: slices and index arrays."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def run(body: FunctionText, rule: Moved) -> None:
 
 
 def solve(module: Module, rule: Moved, mode: Places, name: str) -> list[RowText]:
-    """The function that takes each element from where it is known."""
+    """The function that takes each element from its known place."""
     every = {v.name: v for v in (*rule.inputs, *rule.results)}
     kinds: dict[str, Any] = {v.name: v.kind for v in every.values()}
     kinds.update({axis: domain.kind for axis, domain in mode.coordinates.items()})
@@ -37,7 +37,7 @@ def solve(module: Module, rule: Moved, mode: Places, name: str) -> list[RowText]
 
 
 def recover(module: Module, rule: Moved, mode: Places, name: str) -> list[RowText]:
-    """The function that reads off the elements that are free."""
+    """The function that recovers the free elements."""
     body = FunctionText(module)
     body.row(f"def {name}({', '.join(map(body.shown, rule.inputs))}):", depth=0)
     pool = joined(body, [(body.shown(v), v.kind) for v in rule.inputs])
@@ -48,7 +48,7 @@ def recover(module: Module, rule: Moved, mode: Places, name: str) -> list[RowTex
 
 
 def joined(body: FunctionText, parts: Sequence[tuple[str, Any]]) -> str:
-    """The name of one array of all elements."""
+    """The name of one flat array of all elements."""
     flat = [f"{name}.ravel()" if is_array(kind) else f"np.full(1, {name})" for name, kind in parts]
     name = body.own("pool")
     body.row(f"{name} = " + (flat[0] if len(flat) == 1 else f"np.concatenate(({', '.join(flat)}))"))
@@ -66,7 +66,7 @@ def picked(body: FunctionText, pool: str, variable: Variable, places: Index) -> 
 
 
 def between(places: Index) -> str | None:
-    """Places that are evenly spaced as a slice."""
+    """The slice for evenly spaced places; None for others."""
     step = int(places[1] - places[0]) if len(places) > 1 else 1
     if step == 0 or not np.all(np.diff(places) == step):
         return None

@@ -1,4 +1,4 @@
-"""The loop over rows: the inverse called for each, as source."""
+"""The loop over rows: source that calls the inverse for each."""
 
 from __future__ import annotations
 
@@ -17,12 +17,11 @@ def loop_source(
     raises: bool = True,
     one_theta: bool = False,
 ) -> str:
-    """The source of the loop over rows, for known and unknown axes made of these, and so many
-    parameters: ``rows(failed, *columns, *outs)``, which notes those that have no answer, and gives
-    their number.
+    """The source of the loop over rows, for axes of these structures and a number of parameters:
+    ``rows(failed, *columns, *outs)`` marks the rows without an answer, and returns their number.
 
-    raises: whether the inverse does, where it has no answer; else it answers NaN, and the loop,
-    ``rows(*columns, *outs)``, gives whether there was any. one_theta: whether the parameters are
+    raises: whether the inverse raises if it has no answer; otherwise it answers NaN, and the loop,
+    ``rows(*columns, *outs)``, returns whether there was one. one_theta: whether the parameters are
     numbers that all rows share, not columns.
     """
     columns: list[str] = []
@@ -46,7 +45,7 @@ def loop_source(
         *(f"{out}[row] = {a}" for out, a in zip(outs, answers, strict=True)),
     ]
     if not raises:
-        solved += [f"largest = max(largest, size({answers[0]}))"]  # fewer instructions than a count
+        solved += [f"largest = max(largest, size({answers[0]}))"]  # cheaper than a count
         return _loop([*columns, *outs], "largest", solved, "largest > INFINITE")
     turn = ["try:", *(f"    {row}" for row in solved)]
     turn += ["except Exception:", "    failed[row] = True", "    refused += 1"]

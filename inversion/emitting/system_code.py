@@ -1,4 +1,4 @@
-"""Systems of linear equations as generated functions: the matrix is found by trying units."""
+"""Linear systems as generated functions: the matrix is computed from unit vectors."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from primitives.arrays.linear import nearest_solution, square_solution
 __all__ = ["SYSTEM"]
 
 MOST_ELIMINATED = 64
-"""So many numbers, which are no arrays, are solved for without a library."""
+"""The most unknown numbers that are solved for by elimination, without a library."""
 
 
 def run(body: FunctionText, rule: LinearSystem) -> None:
@@ -57,7 +57,7 @@ def solve(module: Module, rule: LinearSystem, mode: Solution, name: str) -> list
         f"    {point}[{at}] = 0.0",
         f"{nearby} = {around}",
         f"{point} = {closer}({matrix}, {wanted} - {base}, {nearby})",
-        f"for {at} in range(2):",  # the matrix has lost digits beside a large base
+        f"for {at} in range(2):",  # next to a large base, the matrix has lost digits
         f"    {missing} = {wanted} - {sides_at}",
         f"    {point} = {point} + {closer}({matrix}, {missing}, np.zeros({wide}))",
     ):
@@ -77,7 +77,7 @@ def solve(module: Module, rule: LinearSystem, mode: Solution, name: str) -> list
 
 
 def sides(module: Module, rule: LinearSystem, mode: Solution) -> str:
-    """The function from all unknowns in one array to all known results in one."""
+    """The function that maps all unknowns, in one array, to all known results in one array."""
 
     def write(name: str) -> list[RowText]:
         body = FunctionText(module)
@@ -95,7 +95,7 @@ def sides(module: Module, rule: LinearSystem, mode: Solution) -> str:
 def apart(
     body: FunctionText, rule: LinearSystem, variables: Sequence[Variable], point: str
 ) -> None:
-    """Take one array apart into variables."""
+    """Assign the parts of one array to variables."""
     for variable, start, stop in rule.places(variables):
         shape = shape_of(variable.kind)
         part = f"{point}[{start}:{stop}].copy().reshape({shape})"
@@ -104,7 +104,7 @@ def apart(
 
 
 def flat(body: FunctionText, variables: Sequence[Variable], names: Sequence[str]) -> str:
-    """One array of the elements of all."""
+    """The expression of one array of all variables' elements."""
     if not any(is_array(v.kind) for v in variables):
         return f"np.array({tuple_of(names)})"
     parts = [
@@ -115,7 +115,7 @@ def flat(body: FunctionText, variables: Sequence[Variable], names: Sequence[str]
 
 
 def recover(module: Module, rule: LinearSystem, mode: Solution, name: str) -> list[RowText]:
-    """The function that reads off the coordinates: the unknowns themselves."""
+    """The function that recovers the coordinates: the unknowns themselves."""
     body = FunctionText(module)
     body.row(f"def {name}({', '.join(map(body.shown, rule.read))}):", depth=0)
     body.row(f"return {tuple_of([body.shown(v) for v in mode.found])}")

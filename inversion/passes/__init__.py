@@ -2,6 +2,6 @@
 
 all_passes: all of them, in the order in which they run. simplifying: simplifications.
 integer_forms: digits, congruences and systems of integers. grouping: statements that are solved
-together: branches with what only they need, chains, polar coordinates, elements of arrays, linear
-systems.
+together: branches with statements that only they need, chains, polar coordinates, elements of
+arrays, linear systems.
 """

@@ -1,4 +1,4 @@
-"""All passes of ``invert``, in the order in which they run; each gives a program of equal meaning.
+"""All passes of ``invert``, in the order in which they run; each preserves a program's meaning.
 
 Nothing else rewrites a program between lifting and planning.
 """
@@ -22,39 +22,39 @@ from inversion.program.statements import Program
 __all__ = ["IF_NOT_PLANNED", "PASSES", "SIMPLIFY", "Pass", "rewritten", "simplified"]
 
 Pass = Callable[..., Program]
-"""Takes a program; those of ``TAKE_KNOWN`` also the names of its known axes."""
+"""A rewriting of a program; those of ``TAKE_KNOWN`` also take the names of its known axes."""
 
 SIMPLIFY: tuple[Pass, ...] = (
     fold,  # statements whose arguments are constants are computed
     share,  # equal statements become one
     fuse,  # n ^ (n >> k) becomes one step of a xorshift
     pair,  # a quotient and a remainder of the same numbers become one divmod
-    narrow,  # of a branch or loop whose result is known, only the paths that give it are left
-    settle,  # a condition about the lowest bit of an integer says what the bit is
-    prune,  # what the results do not need is left out
+    narrow,  # of a branch or loop whose result is known, only paths that give it remain
+    settle,  # a condition on the lowest bit of an integer determines the bit
+    prune,  # statements that no result needs are removed
 )
-"""The passes that run inside of branches, loops and elementwise statements, too."""
+"""The passes that also run inside branches, loops and elementwise statements."""
 
 PASSES: tuple[Pass, ...] = (
     *SIMPLIFY,
     by_digits,  # quotients and remainders of one integer by constants become a chain of divmods
-    reduced,  # a product of integers that is reduced becomes one congruence
-    chained,  # strings and lists that are joined in steps become one chain of parts
+    reduced,  # a product of integers, taken modulo a constant, becomes one congruence
+    chained,  # strings and lists concatenated in steps become one chain of parts
     prune,
     fuse_moved,  # statements that move elements of one array become one
     with_systems,  # a loop of shared arrays that is linear becomes one system of equations
     fuse_elementwise,  # elementwise statements that share an array become one
-    absorb,  # what only a branch needs is computed by the branch
+    absorb,  # statements that only a branch needs move into it
     in_polar_coordinates,  # a point's x and y, or its length and angle, become one statement
     prune,
 )
-"""The passes that every program goes through."""
+"""The passes that run on every program."""
 
 IF_NOT_PLANNED: tuple[Pass, ...] = (
     with_integer_systems,  # sums that share integers become one system of equations
     prune,
 )
-"""The passes after which a program is planned again where it cannot be planned without them."""
+"""The passes after which a program is planned again if planning failed."""
 
 TAKE_KNOWN: tuple[Pass, ...] = (with_systems, in_polar_coordinates)
 
@@ -62,12 +62,12 @@ TAKE_KNOWN: tuple[Pass, ...] = (with_systems, in_polar_coordinates)
 def rewritten(
     program: Program, known: Sequence[str] = (), passes: Sequence[Pass] = PASSES
 ) -> Program:
-    """A program after some passes. known: the names of its known axes."""
+    """The program after some passes. known: the names of its known axes."""
     for rewrite in passes:
         program = rewrite(program, known) if rewrite in TAKE_KNOWN else rewrite(program)
     return program
 
 
 def simplified(program: Program) -> Program:
-    """A program that stands inside of a statement, as it is planned."""
+    """A program that is part of a statement, simplified as for planning."""
     return absorb(rewritten(program, passes=SIMPLIFY))

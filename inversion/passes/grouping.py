@@ -1,8 +1,8 @@
-"""Statements that are solved together: they become one statement.
+"""Grouping: statements that have to be solved together become one statement.
 
-Of a point in polar coordinates, solved one after the other, the radius would be looked for as a
-root, and the angle be one of those with its cosine, of which every other has another sine. Of
-statements about arrays, algebra and the order of solving see each element's equations together.
+Solved one after the other, a point in polar coordinates would need a root search for the radius,
+and every other angle with the right cosine would have the wrong sine. For statements about arrays,
+algebra and the order of solving then see the equations of each element.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ __all__ = [
 
 
 def absorb(program: Program) -> Program:
-    """What only a branch needs, such as its condition, is computed by the branch."""
+    """Move statements that only a branch needs, such as its condition, into the branch."""
     kept: list[Statement] = []
     needed = Counter[Operand](program.results.values())
     needed.update(value for value, _ in program.holds)
@@ -54,7 +54,7 @@ def absorb(program: Program) -> Program:
 def _with_its_own(
     program: Program, statement: Statement, needed: Counter[Operand], taken: set[Statement]
 ) -> Statement:
-    """A statement; of a branch, one with what only it needs taken into it."""
+    """The statement; a branch takes in the statements that only it needs."""
     rule = statement.relation
     if not isinstance(rule, Branch):
         return statement
@@ -76,8 +76,9 @@ def _with_its_own(
 
 
 def chained(program: Program) -> Program:
-    """The program with each part that is itself put together, and used nowhere else, replaced by
-    its own parts: ``a + "/" + b`` is one whole, which can be cut at the places of what is known."""
+    """Replace each concatenation that is used once, as part of another, by its parts: ``a + "/" +
+    b`` becomes one chain, which can be cut where its known parts are.
+    """
     uses = Counter[Operand](o for s in program.statements for o in s.arguments)
     uses.update(program.results.values())
     uses.update(value for value, _ in program.holds)
@@ -94,7 +95,7 @@ def chained(program: Program) -> Program:
 
 
 def _flat(statement: Statement, inner: dict[Operand, Statement]) -> Statement:
-    """A statement of parts, with the parts of these in their place."""
+    """A concatenation with nested ones replaced by their parts."""
     rule = statement.relation
     if not isinstance(rule, ConcatenationRelation) or not any(
         o in inner for o in statement.arguments
@@ -116,7 +117,7 @@ def _flat(statement: Statement, inner: dict[Operand, Statement]) -> Statement:
 
 
 def _is_in_chain(program: Program, operand: Operand) -> bool:
-    """Whether the only use of a variable is as a sequence in a whole."""
+    """Whether the only use of a variable is as a sequence in a chain."""
     return isinstance(operand, Variable) and any(
         operand == part and not single
         for s in program.statements
@@ -126,9 +127,10 @@ def _is_in_chain(program: Program, operand: Operand) -> bool:
 
 
 def in_polar_coordinates(program: Program, known: Sequence[str]) -> Program:
-    """The program with what is multiplied by the cosine, and by the sine, of one angle as one
-    statement, where neither the angle nor the factor follows from what is known; and with the
-    length and the angle of a point that are known as one."""
+    """Combine the products of one factor with the cosine and the sine of one angle into one
+    statement, if neither the angle nor the factor follows from the known values; and likewise the
+    length and the angle of a point.
+    """
     angles, points = _angles(program), _points(program)
     if not angles and not points:
         return program
@@ -151,7 +153,7 @@ def in_polar_coordinates(program: Program, known: Sequence[str]) -> Program:
 
 
 def _angles(program: Program) -> Mapping[Operand, Mapping[Relation, Variable]]:
-    """The arguments of which both the cosine and the sine are taken, with these."""
+    """The arguments whose cosine and sine are both taken, with the results."""
     found: dict[Operand, dict[Relation, Variable]] = {}
     for statement in program.statements:
         for rule in (cosine, sine):
@@ -161,7 +163,7 @@ def _angles(program: Program) -> Mapping[Operand, Mapping[Relation, Variable]]:
 
 
 def _points(program: Program) -> Mapping[tuple[Operand, Operand], tuple[Statement, Statement]]:
-    """The points of which both the length and the angle are taken, by these."""
+    """The points whose length and angle are both taken, with the statements."""
     rules = hypotenuse, angle_of
     taken = {(s.relation, s.arguments): s for s in program.statements if s.relation in rules}
     return {
@@ -172,7 +174,7 @@ def _points(program: Program) -> Mapping[tuple[Operand, Operand], tuple[Statemen
 
 
 def _products(statements: Sequence[Statement], factor: Variable) -> dict[Operand, Statement]:
-    """The products of a variable with others, by these."""
+    """The products of a variable with others, by the other factor."""
     found: dict[Operand, Statement] = {}
     for statement in statements:
         if statement.relation is mul and factor in statement.arguments:
@@ -185,14 +187,16 @@ Group = tuple[int, ...]
 
 
 def fuse_moved(program: Program) -> Program:
-    """Statements that move elements, and share an array, become one, where no other statement has
-    to come between them."""
+    """Merge statements that move elements, and share an array, if no other statement has to run
+    between them.
+    """
     return _fused(program, Moved)
 
 
 def fuse_elementwise(program: Program) -> Program:
-    """Elementwise statements of one shape that share an array become one, where no other statement
-    has to come between them."""
+    """Merge elementwise statements of one shape that share an array, if no other statement has to
+    run between them.
+    """
     return _fused(program, Elementwise)
 
 
@@ -206,7 +210,7 @@ def _fused(program: Program, kind: type) -> Program:
 
 
 class _Fusion:
-    """Groups of a program's statements, by number."""
+    """Merges groups of a program's statements, given by number."""
 
     def __init__(self, program: Program, kind: type) -> None:
         self.program = program
@@ -223,7 +227,7 @@ class _Fusion:
         return [self.program.statements[i] for i in group]
 
     def merged(self) -> bool:
-        """Merge two groups; whether there were any."""
+        """Merge two groups; returns whether there were any."""
         for i, one in enumerate(self.groups):
             for other in self.groups[i + 1 :]:
                 if self.fit(one, other) and self.free(one, other):
@@ -244,14 +248,14 @@ class _Fusion:
         return any(v in arrays for s in self.of(other) for v in s.variables)
 
     def follows(self, group: Group) -> Iterator[Group]:
-        """The groups that read what a group gives."""
+        """The groups that read the results of a group."""
         readers = {i for s in self.of(group) for v in s.results for i in self.users.get(v, ())}
         for other in self.groups:
             if other != group and not readers.isdisjoint(other):
                 yield other
 
     def free(self, one: Group, other: Group) -> bool:
-        """Whether no way leads from one group to the other through a third."""
+        """Whether no path of dependencies leads from one group to the other through a third."""
         for first, last in ((one, other), (other, one)):
             waiting = [g for g in self.follows(first) if g != last]
             seen = set(waiting)
@@ -265,7 +269,7 @@ class _Fusion:
         return True
 
     def statements(self) -> Iterator[Statement]:
-        """A statement for each group, each after what it needs."""
+        """A statement for each group, in order of dependence."""
         left = sorted(self.groups)
         known: set[Operand] = set(self.program.inputs)
         while left:
@@ -275,13 +279,13 @@ class _Fusion:
             yield self.statement(group)
 
     def ready(self, group: Group, known: set[Operand]) -> bool:
-        """Whether all that a group needs from others is known."""
+        """Whether all inputs of a group from others are known."""
         own = {v for s in self.of(group) for v in s.results}
         return all(v in known or v in own for s in self.of(group) for v in s.arguments
                    if isinstance(v, Variable))  # fmt: skip
 
     def statement(self, group: Group) -> Statement:
-        """The one statement for a group."""
+        """The single statement for a group."""
         parts = self.of(group)
         if len(parts) == 1:
             return parts[0]
@@ -301,7 +305,7 @@ def _elementwise(parts: Sequence[Statement], results: Sequence[Variable]) -> Sta
     for part in parts:
         rule = part.relation
         assert isinstance(rule, Elementwise)
-        renamed: dict[Operand, Operand] = {}  # a pass may have put other variables in their place
+        renamed: dict[Operand, Operand] = {}  # a pass may have replaced variables
         for v, operand in zip(rule.read, part.arguments, strict=True):
             new = (
                 Variable(operand.name, v.kind, operand.source)
@@ -324,9 +328,9 @@ def _elementwise(parts: Sequence[Statement], results: Sequence[Variable]) -> Sta
 
 
 def with_systems(program: Program, known: Sequence[str]) -> Program:
-    """The program with each loop of shared arrays that is linear as one system of equations."""
+    """Combine each linear loop of shared arrays into one system of equations."""
     if not any(is_array(v.kind) for v in program.variables):
-        return program  # loops of numbers are taken apart first
+        return program  # loops of numbers are unrolled first
     order = causalise(program, given_variables(program, known))
     for core in _loops(order.core, set(order.open)):
         before, inside, after = split(program, core)
@@ -337,8 +341,9 @@ def with_systems(program: Program, known: Sequence[str]) -> Program:
 
 
 def _loops(core: Sequence[Statement], unknown: set[Variable]) -> Iterator[list[Statement]]:
-    """The statements of a core in parts that share no unknown; those about elements alone need no
-    system."""
+    """The connected components of a core, linked by unknowns; those of elementwise statements only
+    need no system.
+    """
     left = list(core)
     while left:
         part, reached = [left.pop(0)], set[Variable]()

@@ -1,12 +1,11 @@
-"""Arithmetic of integers, rewritten into statements that are solved as a whole.
+"""Integer arithmetic, rewritten into statements that are solved as a whole.
 
 Digits: ``s // 3600, s // 60 % 60, s % 60`` are the digits of s in mixed bases. Solved one by one,
-each but one would have to agree by chance with what the others leave open; as ``q, r = divmod(s,
-60)`` and ``divmod(q, 60)`` they determine s.
+the free choices of one would rarely agree with the others; as ``q, r = divmod(s, 60)`` and
+``divmod(q, 60)`` they determine s.
 
-Congruences: where a product is reduced, as in ``3 * n % 8``, the product would be chosen freely,
-and be a multiple of the factor for few choices. Systems: sums of the same integers are solved
-together.
+Congruences: in ``3 * n % 8``, the product would be chosen freely, and rarely be a multiple of the
+factor. Systems: sums of the same integers are solved together.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ __all__ = ["by_digits", "reduced", "with_integer_systems"]
 
 
 class Field(NamedTuple):
-    """``whole // unit % size``; without the remainder where there is no size."""
+    """A digit field, ``whole // unit % size``; without the remainder if size is None."""
 
     unit: int
     size: int | None
@@ -45,8 +44,9 @@ class Field(NamedTuple):
 
 @dataclass
 class Digits:
-    """What is computed from one integer by divisions. fields: what each variable is. statements:
-    those that compute them."""
+    """The digit fields computed from one integer. fields: of each variable. statements: that
+    compute them.
+    """
 
     whole: Variable
     fields: dict[Operand, Field]
@@ -57,13 +57,14 @@ DIVISION: Mapping[Any, tuple[Relation, Relation, Relation]] = {
     int: (floordiv_int, mod_int, divmod_int),
     **WORD_DIVISION,
 }
-"""Quotient, remainder and both, by type."""
+"""The relations of quotient, remainder and both, by type."""
 RULES = tuple(rule for rules in DIVISION.values() for rule in rules)
 
 
 def by_digits(program: Program) -> Program:
-    """The program with integers divided by constants step by step, where several of the quotients
-    and remainders of one are used, and fit together."""
+    """Rewrite divisions of an integer by constants as a chain, if several quotients and remainders
+    of it are used, and fit together.
+    """
     if sum(s.relation in RULES for s in program.statements) < 2:
         return program
     tried = set[Variable]()
@@ -80,7 +81,7 @@ def by_digits(program: Program) -> Program:
 
 
 def _digits(program: Program, whole: Variable) -> Digits:
-    """All that is computed from one integer by divisions by constants."""
+    """The digit fields that are computed from one integer by constant divisors."""
     found = Digits(whole, {whole: Field(1, None)}, [])
     for statement in program.statements:
         if statement.relation not in RULES or statement.arguments[0] not in found.fields:
@@ -96,7 +97,7 @@ def _digits(program: Program, whole: Variable) -> Digits:
 
 
 def _divided(field: Field, statement: Statement, by: int) -> Sequence[Field] | None:
-    """What a division of a field by a constant gives, as fields of the whole."""
+    """The results of a division of a field by a constant, as fields of the whole."""
     if field.size is not None and field.size % by != 0:
         return None
     rest = None if field.size is None else field.size // by
@@ -108,8 +109,9 @@ def _divided(field: Field, statement: Statement, by: int) -> Sequence[Field] | N
 
 
 def _rewritten(program: Program, found: Digits) -> Program | None:
-    """The program with these digits found step by step; None where they are so already, are used
-    together with the whole, or do not fit together."""
+    """The program with these digits computed by a chain of divisions; None if they already are, are
+    used together with the whole, or do not fit together.
+    """
     outside = [s for s in program.statements if s not in found.statements]
     uses = Counter(a for s in found.statements for a in s.arguments)
     used = {a for s in outside for a in s.arguments}
@@ -139,7 +141,7 @@ def _steps(
     wanted: Mapping[Operand, Field],
     pairs: Sequence[tuple[int, int]],
 ) -> tuple[Mapping[Operand, Operand], list[Statement]]:
-    """The divisions, lowest digits first; and which variables are the same as others."""
+    """The divisions, lowest digits first; and the variables that equal others."""
     names = {v.name for v in program.variables}
     first: dict[Field, Operand] = {}
     same = {v: first.setdefault(f, v) for v, f in wanted.items()}
@@ -184,7 +186,9 @@ Line = tuple[int, int]
 
 
 def reduced(program: Program) -> Program:
-    """The program with each linear function of one integer that is reduced as one statement."""
+    """Combine each linear function of one integer that is taken modulo a constant into one
+    statement.
+    """
     if not any(s.relation in (integer.mod_int, MASK) for s in program.statements):
         return program
     definitions = {v: s for s in program.statements for v in s.results}
@@ -209,7 +213,7 @@ def reduced(program: Program) -> Program:
 
 
 def _modulus(statement: Statement) -> int | None:
-    """What a statement reduces modulo, where that is a constant."""
+    """The constant modulus of a statement, if it has one."""
     if statement.relation not in (integer.mod_int, MASK):
         return None
     by = statement.arguments[1]
@@ -227,12 +231,13 @@ STEPS: Mapping[Relation, Callable[[Line, int, int], Line]] = {
     ),
     arithmetic.mul_int: lambda line, c, at: (line[0] * c, line[1]),
 }
-"""A linear function of what a statement gives, as one of its other argument. c: the constant that
-is an argument; at: its place."""
+"""Substitutes a statement's result in a linear function, giving one of its other argument. c: the
+argument that is constant; at: its position.
+"""
 
 
 def _through(line: Line, statement: Statement) -> tuple[Line, Operand] | None:
-    """A linear function of what a statement gives, as one of what it takes."""
+    """A linear function of a statement's result, as one of its variable argument."""
     rule = statement.relation
     if rule is arithmetic.neg_int:
         return (-line[0], line[1]), statement.arguments[0]
@@ -250,9 +255,9 @@ SUMMING = add_int, sub_int, neg_int, mul_int
 
 
 def with_integer_systems(program: Program) -> Program:
-    """The program with sums that share integers, all with known factors, as one statement each.
+    """Combine sums that share integers, all with known factors, into one statement each.
 
-    For programs that cannot be solved as they are: alone, each sum is solved in simpler ways.
+    For programs that cannot be solved otherwise: alone, a sum is solved more simply.
     """
     lines: dict[Operand, tuple[Sum, int]] = {}
     inner: list[Statement] = []
@@ -267,13 +272,13 @@ def with_integer_systems(program: Program) -> Program:
     sums = {s.result: lines[s.result] for s in inner if s.result in used}
     made = [_system(group, sums, inner) for group in _groups(sums) if len(group) > 1]
     gone = {v for s in made for v in s.results}
-    kept = [s for s in inner if s.result not in gone]  # what they do not need is pruned
+    kept = [s for s in inner if s.result not in gone]  # those that are no longer needed are pruned
     ordered = _ordered(program, [*rest, *kept, *made])
     return program if ordered is None or not made else program.replace(statements=tuple(ordered))
 
 
 def _line(statement: Statement, lines: Mapping[Operand, tuple[Sum, int]]) -> tuple[Sum, int] | None:
-    """What a statement gives as a sum of integers with factors; None where it is none."""
+    """The result of a statement as a linear combination of integers; None if it is none."""
     if statement.relation not in SUMMING:
         return None
     parts = [_part(operand, lines) for operand in statement.arguments]
@@ -295,7 +300,7 @@ def _part(operand: Operand, lines: Mapping[Operand, tuple[Sum, int]]) -> tuple[S
 
 
 def _combined(one: tuple[Sum, int], other: tuple[Sum, int], times: int) -> tuple[Sum, int]:
-    """One sum and another, times a factor."""
+    """The first sum plus a multiple of the second."""
     found = dict(one[0])
     for variable, factor in other[0].items():
         found[variable] = found.get(variable, 0) + times * factor
@@ -303,7 +308,7 @@ def _combined(one: tuple[Sum, int], other: tuple[Sum, int], times: int) -> tuple
 
 
 def _groups(sums: Mapping[Variable, tuple[Sum, int]]) -> Iterator[list[Variable]]:
-    """The sums in parts that share no integer."""
+    """The connected components of the sums, linked by shared integers."""
     left = {v for v, (line, _) in sums.items() if line}
     for first in sums:
         if first not in left:
@@ -330,7 +335,7 @@ def _system(
 
 
 def _ordered(program: Program, statements: Sequence[Statement]) -> list[Statement] | None:
-    """The statements, each after those that it needs; None where that cannot be."""
+    """The statements in order of dependence; None if there is a cycle."""
     known: set[Operand] = set(program.inputs)
     left, found = list(statements), list[Statement]()
     while left:

@@ -1,4 +1,4 @@
-"""Simplifications: each takes a program and gives one with the same meaning."""
+"""Simplifications: each takes a program and returns one with the same meaning."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MASK = next(rule for rule in integers_bitwise if rule.target is operator.and_)
 
 
 def fold(program: Program) -> Program:
-    """Statements whose arguments are all constants are computed once."""
+    """Evaluate statements whose arguments are all constants."""
 
     def change(statement: Statement) -> Statement | Sequence[Operand]:
         rule = statement.relation
@@ -35,7 +35,7 @@ def fold(program: Program) -> Program:
 
 
 def share(program: Program) -> Program:
-    """Equal statements become one: what is computed twice is one unknown."""
+    """Merge equal statements, so that what is computed twice is one unknown."""
     seen: dict[tuple[object, ...], tuple[Variable, ...]] = {}
 
     def change(statement: Statement) -> Statement | Sequence[Operand]:
@@ -47,7 +47,7 @@ def share(program: Program) -> Program:
 
 
 def pair(program: Program) -> Program:
-    """A quotient and a remainder of the same numbers become one statement with both results."""
+    """Merge a quotient and a remainder of the same numbers into one statement with both results."""
     first: dict[tuple[object, ...], int] = {}
     for i, statement in enumerate(program.statements):
         first.setdefault((statement.relation.identity, statement.arguments), i)
@@ -70,8 +70,9 @@ def pair(program: Program) -> Program:
 
 
 def _split_by_bits(program: Program) -> Iterator[tuple[int, int, Relation, Constant]]:
-    """Where an integer is shifted down, and where the bits are kept that are lost there: a
-    quotient and a remainder by a power of two."""
+    """The right shifts of an integer whose lost bits are also extracted: a quotient and a remainder
+    by a power of two.
+    """
     low: dict[tuple[Operand, int], int] = {}
     for i, statement in enumerate(program.statements):
         if statement.relation is MASK:
@@ -87,8 +88,9 @@ def _split_by_bits(program: Program) -> Iterator[tuple[int, int, Relation, Const
 
 
 def settle(program: Program) -> Program:
-    """Where a condition that holds says what a bit is, that is known too: ``n % 2``, where ``n % 2
-    == 1``, or where it counts as true."""
+    """Add the bits that are implied by conditions that hold: ``n % 2`` is known if ``n % 2 == 1``
+    holds, or if it is itself a condition.
+    """
     definitions: dict[Operand, Statement]
     definitions = {v: s for s in program.statements for v in s.results}
     found = dict(program.holds)
@@ -103,7 +105,7 @@ def settle(program: Program) -> Program:
 def _bit_of(
     statement: Statement, definitions: Mapping[Operand, Statement], *, is_true: bool
 ) -> tuple[Operand, bool] | None:
-    """The bit that a condition is about, and what it is there."""
+    """The bit that a condition tests, and its value there."""
     rule, (bit, *others) = statement.relation, statement.arguments
     if not isinstance(rule, Relation) or bit.kind is not int or bit not in definitions:
         return None
@@ -127,8 +129,7 @@ def _is_bit(statement: Statement, result: Operand) -> bool:
 
 
 def narrow(program: Program) -> Program:
-    """Where a condition that holds is what a branch or a loop gives, only the ways that give it
-    are left."""
+    """Restrict branches and loops whose result is a condition that holds to paths that give it."""
     while True:
         held = {value: is_true for value, is_true in program.holds if value.kind is bool}
         for statement in program.statements:
@@ -170,7 +171,7 @@ def _narrowed(program: Program, statement: Statement, found: Narrowed) -> Progra
 
 
 def prune(program: Program) -> Program:
-    """Statements that the results do not need are left out, and what others give besides."""
+    """Remove statements that the results do not need, and unneeded results of others."""
     wanted = {*program.results.values(), *(value for value, _ in program.holds)}
     kept: list[Statement] = []
     for statement in reversed(program.statements):
@@ -194,7 +195,7 @@ SHIFTS: Mapping[Callable[..., Any], Callable[..., Any]] = {
 
 
 def fuse(program: Program) -> Program:
-    """Xorshift steps that are written out become one statement each."""
+    """Merge xorshift steps that are written out into one statement each."""
     definitions = {v: s for s in program.statements for v in s.results}
     return program.replace(
         statements=tuple(_mixed(statement, definitions) for statement in program.statements)
@@ -202,7 +203,7 @@ def fuse(program: Program) -> Program:
 
 
 def _mixed(statement: Statement, definitions: Mapping[Variable, Statement]) -> Statement:
-    """A xorshift step in the place of ``n ^ (n >> k)``, where it is one."""
+    """A xorshift step in place of ``n ^ (n >> k)``; other statements unchanged."""
     if not _is(statement, operator.xor):
         return statement
     for n, other in (statement.arguments, statement.arguments[::-1]):

@@ -1,8 +1,7 @@
-"""The plan of an inverse: what is chosen, and what is solved after what.
+"""The plan of an inverse: its free choices, and the order in which statements are solved.
 
-plan: the plan as data. planner: makes it. algebra: collects what is used several times; joins:
-where its uses meet; tearing: guesses one unknown where algebra does not help. loop_modes,
-statement_modes: how statements are solved that have statements inside. parameters: the choices
-that are left; repeated: those made anew in each turn. tightening: keeps them to where they can
-be.
+plan: the plan as data. planner: makes it. algebra: collects repeated variables; joins: where the
+uses of a variable meet; tearing: guesses one unknown where algebra does not help. loop_modes,
+statement_modes: solve statements that contain statements. parameters: the free choices; repeated:
+those with a value for each iteration. tightening: shrinks their domains.
 """

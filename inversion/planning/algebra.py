@@ -1,9 +1,9 @@
-"""Closing loops by algebra: a variable that is used several times is collected.
+"""Closing loops by algebra: a variable that is used several times is collected into one use.
 
-Where the uses of a variable meet again in one statement, and all on the way are sums, products and
-quotients, this statement is a fraction of two polynomials in the variable. Up to degree two it is
-written with the variable standing once: ``a + a`` as ``2 * a``, ``x * y + x`` as ``(y + 1) * x``,
-``x * x + x`` as a square, completed, ``(x + 1) / (x - 2)`` as a relation of its own.
+Where the uses of a variable meet again in one statement, through sums, products and quotients
+alone, this statement is a fraction of two polynomials in the variable. Up to degree two it is
+rewritten with a single use of the variable: ``a + a`` as ``2 * a``, ``x * y + x`` as ``(y + 1) *
+x``, ``x * x + x`` by completing the square, ``(x + 1) / (x - 2)`` as a relation of its own.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ __all__ = ["collected"]
 
 MOST_TERMS = 3  # of a polynomial
 Polynomial = tuple[Operand, ...]
-"""The coefficients, that of the highest power last, which is not known to be 0."""
+"""The coefficients, in ascending powers; the last one is not known to be 0."""
 
 
 @dataclass(frozen=True)
 class Fraction:
-    """One polynomial divided by another."""
+    """A fraction of two polynomials."""
 
     top: Polynomial
     bottom: Polynomial
@@ -45,8 +45,9 @@ class Fraction:
 
 @dataclass
 class Rewritten:
-    """In place of a statement: others, the last of which may give its result; else what this
-    is equal to."""
+    """The replacement of a statement: other statements, the last of which may give its result; or
+    else an equal operand.
+    """
 
     made: list[Statement] = field(default_factory=list[Statement])
     equal: Operand | None = None
@@ -55,8 +56,9 @@ class Rewritten:
 def collected(
     program: Program, core: Sequence[Statement], unknown: Iterable[Variable]
 ) -> Program | None:
-    """The program with statements of the core rewritten, so that unknowns whose uses meet stand
-    once; None where there are none."""
+    """The program with core statements rewritten, so that each unknown whose uses meet is used
+    once; None if there are none.
+    """
     floats = [v for v in unknown if not is_array(v.kind)]
     names = {v.name for v in program.variables}
     lookup = functools.cache(_relation)
@@ -88,7 +90,7 @@ def _applied(program: Program, changed: Mapping[tuple[Variable, ...], Rewritten]
         new = changed.get(statement.results)
         statements += [statement] if new is None else new.made
         if new is not None and new.equal is not None:
-            statements.append(statement)  # a placeholder for what it is equal to
+            statements.append(statement)  # a placeholder for its equal operand
 
     def change(statement: Statement) -> Statement | Sequence[Operand]:
         new = changed.get(statement.results)
@@ -106,9 +108,9 @@ Lookup = Callable[..., Relation | None]
 
 
 class _Algebra:
-    """Writes what follows from one variable as fractions of polynomials in it.
+    """Expresses values that depend on one variable as fractions of polynomials in it.
 
-    Raises ArithmeticError inside where a coefficient cannot be computed.
+    Raises ArithmeticError internally where a coefficient cannot be computed.
     """
 
     def __init__(
@@ -134,7 +136,7 @@ class _Algebra:
         self.unused: Iterator[str] = iter(())
 
     def rewritten(self, at: int) -> Rewritten | None:
-        """The statement of this number with the variable standing once, if that can be."""
+        """Rewrite the statement of this number with a single use of the variable, if possible."""
         self.where = self.core[at].where
         self.unused = self.fresh(f"{self.core[at].results[0]}_part")
         try:
@@ -145,22 +147,23 @@ class _Algebra:
         return self.new if done else None
 
     def fresh(self, stem: str) -> Iterator[str]:
-        """Names for variables that no other has."""
+        """Unused names for variables."""
         numbered = (f"{stem}_{count}" for count in itertools.count(2))
         return (name for name in itertools.chain((stem,), numbered) if name not in self.names)
 
     # ---- reading ----
 
     def reached(self, at: int) -> Fraction | None:
-        """What a statement gives, going through all that lies between; None where that is no
-        fraction of polynomials, or not short."""
+        """The result of a statement as a fraction, from the variable on; None if it is no fraction
+        of polynomials, or its degree is too high.
+        """
         waiting = sorted(set(self.users[self.variable]))
         seen = set(waiting)
         while waiting:
             i = heapq.heappop(waiting)
             found = self.combined(self.core[i])
             if found is None and i != at:
-                continue  # a coefficient of its own, beside which the variable may cancel
+                continue  # a separate coefficient, beside which the variable may cancel
             if found is None or max(len(found.top), len(found.bottom)) > MOST_TERMS:
                 return None
             if i == at:
@@ -174,7 +177,7 @@ class _Algebra:
         return None
 
     def combined(self, statement: Statement) -> Fraction | None:
-        """What a statement gives, of fractions."""
+        """The result of a statement on fractions; None if it is no fraction."""
         rule = statement.relation
         if not isinstance(rule, Relation) or len(statement.results) > 1:
             return None
@@ -185,12 +188,12 @@ class _Algebra:
         return combine(*map(self.fraction, statement.arguments))
 
     def fraction(self, operand: Operand) -> Fraction:
-        """An operand; one that does not depend on the variable is a constant."""
+        """The fraction of an operand; one that does not depend on the variable is a constant."""
         return self.known.get(operand) or Fraction(self.trimmed((operand,)), (self.one,))
 
     @functools.cached_property
     def rules(self) -> dict[Callable[..., Any], Callable[..., Fraction | None]]:
-        """What a function of fractions is as a fraction."""
+        """The operations on fractions, by function."""
         return {
             operator.add: functools.partial(self.sum, operator.add),
             operator.sub: functools.partial(self.sum, operator.sub),
@@ -217,7 +220,7 @@ class _Algebra:
         return self.product(p, p)
 
     def quotient(self, p: Fraction, q: Fraction) -> Fraction | None:
-        if len(q.top) == 1 and len(p.bottom) == len(q.bottom) == 1:  # by what is known
+        if len(q.top) == 1 and len(p.bottom) == len(q.bottom) == 1:  # by a known divisor
             top = (x if _zero(x) else self.apply(operator.truediv, x, q.top[0]) for x in p.top)
             return Fraction(tuple(top), (self.one,)) if p.bottom == q.bottom else None
         return Fraction(self.times(p.top, q.bottom), self.times(p.bottom, q.top))
@@ -229,7 +232,7 @@ class _Algebra:
         return p if exponent.value == 1 else self.product(p, p)
 
     def each(self, target: Callable[..., Any], p: Polynomial, q: Polynomial) -> Polynomial:
-        """Term by term."""
+        """Apply a function coefficient by coefficient."""
         size = max(len(p), len(q))
         pairs = zip(self.padded(p, size), self.padded(q, size), strict=True)
         return self.trimmed(tuple(self.apply(target, a, b) for a, b in pairs))
@@ -256,7 +259,7 @@ class _Algebra:
     # ---- writing ----
 
     def apply(self, target: Callable[..., Any], *operands: Operand) -> Operand:
-        """The operand for a function of others, simplified where one of them is 0 or 1."""
+        """The operand for a function of others, simplified if one of them is 0 or 1."""
         if target is operator.sub and _zero(operands[0]):
             target, operands = operator.neg, operands[1:]
         simple = _simplified(target, *operands)
@@ -265,7 +268,7 @@ class _Algebra:
     def state(
         self, target: Callable[..., Any], *operands: Operand, result: Variable | None = None
     ) -> Operand:
-        """A new statement's result."""
+        """The result of a new statement."""
         found = self.lookup(target, *(operand.kind for operand in operands))
         if found is None:
             raise ArithmeticError
@@ -278,7 +281,7 @@ class _Algebra:
         return result
 
     def write(self, found: Fraction, result: Variable) -> bool:
-        """Write a fraction with the variable standing once; whether that is done."""
+        """Write a fraction with a single use of the variable; returns whether it was possible."""
         found = self.shortened(found)
         if len(found.bottom) == 1 and len(found.top) <= 2:
             constant, slope = self.padded(found.top, 2)
@@ -300,7 +303,7 @@ class _Algebra:
         return True
 
     def shortened(self, found: Fraction) -> Fraction:
-        """Without powers of the variable that both parts have, and a divisor without it."""
+        """Cancel common powers of the variable, and divide by a denominator without it."""
         top, bottom = found.top, found.bottom
         while min(len(top), len(bottom)) > 1 and _zero(top[0]) and _zero(bottom[0]):
             top, bottom = top[1:], bottom[1:]
@@ -310,7 +313,7 @@ class _Algebra:
         return Fraction(top, bottom)
 
     def affine(self, constant: Operand, slope: Operand, result: Variable) -> None:
-        """``slope * variable + constant``"""
+        """Write ``slope * variable + constant``."""
         if _zero(slope):
             self.new.equal = constant
         elif not _zero(constant):
@@ -322,7 +325,7 @@ class _Algebra:
             self.state(operator.mul, slope, self.variable, result=result)
 
     def quadratic(self, top: Polynomial, result: Variable) -> bool:
-        """A polynomial of an integer."""
+        """Write a polynomial of an integer."""
         constant, slope, lead = top
         if _zero(slope) and isinstance(lead, Constant):
             return self.square(constant, slope, lead, result)
@@ -332,7 +335,7 @@ class _Algebra:
         return True
 
     def square(self, constant: Operand, slope: Operand, lead: Constant, result: Variable) -> bool:
-        """``lead * (variable + shift)**2 + constant - lead * shift**2``"""
+        """Write ``lead * (variable + shift)**2 + constant - lead * shift**2``."""
         if self.kind is not float and not _zero(slope):
             return False
         base: Operand = self.variable
@@ -351,7 +354,7 @@ class _Algebra:
 
 
 def _may_cancel(found: Fraction) -> bool:
-    """Whether the fraction may have one value everywhere, as far as constants tell."""
+    """Whether the fraction may be constant, as far as known coefficients tell."""
     size = max(len(found.top), len(found.bottom))
     top, bottom = (
         [x.value if isinstance(x, Constant) else math.nan for x in p] + [0.0] * (size - len(p))
@@ -359,8 +362,8 @@ def _may_cancel(found: Fraction) -> bool:
     )
     pairs = list(zip(top, bottom, strict=True))
     if any(abs(a) > 0 and b == 0 for a, b in pairs):
-        return False  # a power that is left whatever the value is
-    # what is not known may be equal
+        return False  # a power that remains for any value
+    # unknown coefficients may be equal
     return not any(
         a * d < b * c or a * d > b * c for (a, b), (c, d) in itertools.combinations(pairs, 2)
     )

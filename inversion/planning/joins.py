@@ -1,4 +1,4 @@
-"""Where the uses of one variable meet again in a loop of shared variables."""
+"""Statements at which all uses of a shared variable meet again."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ END = -1
 
 
 def joins(core: Sequence[Statement], unknown: Iterable[Variable]) -> list[tuple[int, Variable]]:
-    """For each unknown that is used several times, the statement that all its uses lead to, by
-    number, where there is one: what the variable means there is all that it means to the loop."""
+    """For each unknown with several uses the statement, by number, that all of them lead to, if
+    there is one: the rest of the loop depends on the variable only through it.
+    """
     tree = _Tree(core, set(unknown))
     found: list[tuple[int, Variable]] = []
     for variable, users in tree.users.items():
@@ -25,7 +26,7 @@ def joins(core: Sequence[Statement], unknown: Iterable[Variable]) -> list[tuple[
 
 
 class _Tree:
-    """The tree of the statements that come after each one on every way (post-dominators)."""
+    """The tree of post-dominators: for each statement the next one on every path to the end."""
 
     def __init__(self, core: Sequence[Statement], unknown: set[Variable]) -> None:
         self.users: dict[Variable, list[int]] = {}
@@ -41,7 +42,7 @@ class _Tree:
             self.depth[i] = self.depth[self.next[i]] + 1
 
     def meeting(self, statements: Sequence[int]) -> int:
-        """The first statement that every way from these leads to."""
+        """The first statement that lies on every path from these."""
         at = statements[0]
         for other in statements[1:]:
             while at != other:

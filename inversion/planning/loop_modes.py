@@ -1,4 +1,4 @@
-"""Modes of loops: a loop runs backwards where its turns do, or is run to see where it ends."""
+"""Modes of loops: undone iteration by iteration, or run until the known results appear."""
 
 from __future__ import annotations
 
@@ -21,21 +21,22 @@ from primitives.relation import Mode
 __all__ = ["BEYOND", "TRIPS", "BackwardLoop", "Counted"]
 
 TRIPS, BEYOND = "trips", "beyond"
-"""What coordinates are called where no variable is: how often a loop has run, and how far the end
-of a range is from its last item."""
+"""Names of coordinates that have no variable: the number of iterations, and the distance from the
+last item of a range to its end.
+"""
 
 
 @dataclass(frozen=True)
 class BackwardLoop(Mode):
-    """A loop solved for the state that it begins with.
+    """A loop solved for its initial state.
 
-    forwards: state that is known at the beginning, and needs nothing else. last: how the state
-    at the end follows from what the loop gives. turn: how the state before a turn follows from
-    that after it. overwritten: state that a turn gives and does not read. at_end, each: the
-    coordinate that each parameter of these plans is, in ``each`` one for every turn. begins: the
-    coordinate for what is overwritten, as it is before the first turn. to_the_end: the range that
-    is gone through to its end, where that is known; else trips is the coordinate that says how
-    often the loop has run.
+    forwards: state that is known initially, and depends on known state alone. last: the plan from
+    the loop's results to its final state. turn: the plan from the state after an iteration to that
+    before it. overwritten: state that an iteration sets and does not read. at_end, each: the
+    coordinate of each parameter of these plans; those in ``each`` have a value for every iteration.
+    begins: the coordinates of the initial values of overwritten state. to_the_end: the range that
+    is iterated to its end, if it is known; otherwise trips is the coordinate for the number of
+    iterations.
     """
 
     forwards: tuple[Variable, ...] = ()
@@ -49,7 +50,7 @@ class BackwardLoop(Mode):
     trips: str | None = None
 
     def parts(self) -> list[tuple[str, Any, Mapping[str, str]]]:
-        """The plans for the end, where there is something to solve, and for each turn."""
+        """The plans for the end, if there is something to solve, and for each iteration."""
         begins = {v.name: coordinate for v, coordinate in self.begins.items()}
         named = [
             ("at the end", self.last, self.at_end),
@@ -60,16 +61,17 @@ class BackwardLoop(Mode):
 
 @dataclass(frozen=True)
 class Counted(Mode):
-    """A loop solved for the end of its range: it is run to see when it gives what is known. Of
-    several numbers of turns it is the one closest to a coordinate, ``trips``. beyond: the one that
-    says how far the end is from the last item."""
+    """A loop solved for the end of its range: it is run until it gives the known results. If
+    several numbers of iterations do, the one closest to the coordinate ``trips`` is taken. beyond:
+    the coordinate for the distance from the last item to the end.
+    """
 
     trips: str = TRIPS
     beyond: str = BEYOND
 
 
 MOST_VALUES = 100_000
-"""A loop whose turns need more values than this for one choice is not solved."""
+"""The most values of one choice, over all iterations, for which a loop is solved."""
 
 
 @planned.register(Loop)
@@ -93,7 +95,7 @@ def _planned(loop: Loop, unknown: frozenset[str]) -> Mode | None:
     begun = [v for v in back if v.name in known and v not in overwritten]
     chosen = [v for v in (*last.free, *turn.free) if v not in overwritten]
     if begun and any(v.kind in (float, complex) for v in chosen):
-        # rarely would it begin with what is known
+        # the initial state would rarely be the known one
         names = ", ".join(_names(begun))
         return loop.not_planned(f"it begins with a known {names}, and choices change that")
     coordinates = Coordinates(axes)
@@ -123,7 +125,7 @@ def _planned(loop: Loop, unknown: frozenset[str]) -> Mode | None:
 
 
 def _counted(loop: Loop, order: tuple[str, ...], known: tuple[str, ...]) -> Counted:
-    """The mode for the end of its range."""
+    """The mode for the end of a loop's range."""
     coordinates = Coordinates((*loop.outputs, *loop.axes))
     trips = coordinates.add(TRIPS, Integers(0, loop.max_trips))
     beyond = coordinates.add(BEYOND, Integers(0, None))
@@ -136,7 +138,7 @@ def _counted(loop: Loop, order: tuple[str, ...], known: tuple[str, ...]) -> Coun
 def _to_the_end(
     loop: Loop, forwards: Sequence[Variable], last: Plan
 ) -> tuple[Operand, Operand, Operand] | None:
-    """The range that tells how often it has run."""
+    """The range that determines the number of iterations; None if there is none."""
     if loop.bounds is not None:
         return loop.bounds.start, loop.bounds.stop, loop.bounds.step
     at = loop.counts
@@ -148,8 +150,9 @@ def _to_the_end(
 def _turn_plan(
     loop: Loop, forwards: Sequence[Variable], back: Sequence[Variable]
 ) -> tuple[tuple[Variable, ...], Plan]:
-    """How a turn is undone, and the state that it overwrites, which need not be known after
-    it."""
+    """The state that an iteration overwrites, which need not be known after it, and the plan that
+    undoes an iteration.
+    """
     overwritten = tuple(v for v in back if v not in _read_in_a_turn(loop))
     kept = [v for v in back if v not in overwritten]
     program = loop.turn()
@@ -161,7 +164,7 @@ def _turn_plan(
 
 
 def _read_in_a_turn(loop: Loop) -> set[Variable]:
-    """The state that a turn reads."""
+    """The state that an iteration reads."""
     parts = (loop.before, loop.after)
     read: set[Operand] = {a for part in parts for s in part.statements for a in s.arguments}
     read.update(value for part in parts for value, _ in part.holds)
@@ -172,7 +175,7 @@ def _read_in_a_turn(loop: Loop) -> set[Variable]:
 
 
 def _plan(loop: Loop, program: Program, known: Sequence[str], unknown: Sequence[Variable]) -> Plan:
-    """The plan for some state, all else known but what is not among the known axes."""
+    """The plan for some state, with all other known axes given."""
     simple = simplified(program)
     given = [axis for axis in simple.axes if axis in known or _is_given(loop, axis)]
     given = [axis for axis in given if axis not in _names(unknown)]
@@ -185,7 +188,7 @@ def _is_given(loop: Loop, axis: str) -> bool:
 
 
 def _forwards(loop: Loop, known: Sequence[Variable]) -> list[Variable]:
-    """The state that follows from known state alone."""
+    """The state that depends on known state alone."""
     found = list(known)
     following = dict(zip(loop.state, loop.following, strict=True))
     while True:

@@ -1,4 +1,4 @@
-"""The choices that an inverse leaves: named, typed coordinates."""
+"""The free choices of an inverse: named, typed coordinates."""
 
 from __future__ import annotations
 
@@ -23,10 +23,22 @@ __all__ = ["Coordinates", "Parameter", "ParameterSpace"]
 
 @dataclass(frozen=True)
 class Parameter:
-    """One free choice: a native value from ``domain``. line: ``file:line`` of what it is for.
+    """One free choice: a native value from a domain.
 
-    rounding_only: it counts only where rounding has made several arguments one result. label: what
-    its name is made of. key: its name in generated code, "" for ``name``.
+    Attributes
+    ----------
+    name
+        The name of the coordinate.
+    domain
+        The values that it may take.
+    line
+        ``file:line`` of the statement it is for.
+    rounding_only
+        Whether it matters only where rounding maps several arguments to one result.
+    label
+        The parts of its name.
+    key
+        Its name in generated code, "" for ``name``.
     """
 
     name: str
@@ -38,7 +50,7 @@ class Parameter:
 
     @property
     def variable(self) -> str:
-        """What it is called in generated code."""
+        """The name in generated code."""
         return self.key or self.name
 
     def __str__(self) -> str:
@@ -46,10 +58,21 @@ class Parameter:
 
 
 class ParameterSpace:
-    """The coordinates of an inverse, in the order in which θ holds them.
+    """The coordinates of an inverse, in the order of θ.
 
-    The layout depends on the program and on the argument types alone. repeats: whether one of
-    them holds a value for each turn of a loop.
+    The layout depends on the program and the argument types alone.
+
+    Attributes
+    ----------
+    repeats
+        Whether a coordinate holds a value for each iteration of a loop.
+
+    Examples
+    --------
+    >>> from inversion import invert
+    >>> space = invert(lambda x: x * x, float).parameters
+    >>> space.names, space.default()
+    (('negative_x',), (False,))
     """
 
     def __init__(self, parameters: Sequence[Parameter]) -> None:
@@ -85,28 +108,32 @@ class ParameterSpace:
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """The structured dtype of a record that holds one θ."""
+        """The structured dtype of a record of one θ."""
         return np.dtype([(p.name, p.domain.dtype) for p in self])
 
     @property
     def optional(self) -> bool:
-        """Whether θ may be left out, for its default: where each counts by rounding alone."""
+        """Whether θ is optional: each coordinate matters only for rounding."""
         return all(parameter.rounding_only for parameter in self)
 
     def default(self) -> tuple[Any, ...]:
-        """The θ of every coordinate's default."""
+        """The θ with the default of every coordinate."""
         return tuple(parameter.domain.default for parameter in self)
 
     @property
     def dimensions(self) -> int:
-        """How many numbers a θ holds: ``len``, where no choice is repeated in a loop, and none is
-        of an array."""
+        """The number of numbers in a θ: ``len``, unless a choice is repeated in a loop, or is of an
+        array.
+        """
         return sum(size_of(parameter.domain) for parameter in self)
 
     def from_unit(self, u: Sequence[float] | NDArray[Any]) -> tuple[Any, ...]:
         """The θ for a point of the unit cube of ``dimensions``; a uniform point gives a sample.
 
-        Raises WrongArguments where it has another number of dimensions.
+        Raises
+        ------
+        WrongArguments
+            The point has another number of dimensions.
         """
         if len(u) != self.dimensions:
             raise self.wrong(len(u), self.dimensions)
@@ -118,18 +145,18 @@ class ParameterSpace:
         return tuple(values)
 
     def records(self, thetas: Sequence[Any]) -> np.ndarray[Any, Any]:
-        """An array of records of ``dtype`` for several θ, each a tuple or a record."""
+        """An array of records of ``dtype``, from several θ, each a tuple or a record."""
         rows = [self.filled(self.normal(theta)) for theta in thetas]
         return np.array(rows, dtype=self.dtype)
 
     def filled(self, theta: tuple[Any, ...]) -> tuple[Any, ...]:
-        """A θ in which each choice that is repeated has a value for every turn."""
+        """A θ whose repeated choices have a value for every iteration."""
         if not self.repeats:
             return theta
         return tuple(filled(p.domain, value) for p, value in zip(self, theta, strict=True))
 
     def compiled(self, theta: tuple[Any, ...]) -> tuple[Any, ...]:
-        """A θ as compiled code takes it: with an array of what is repeated."""
+        """A θ as compiled code takes it: repeated choices as arrays."""
         if not self.repeats:
             return theta
         return tuple(
@@ -141,6 +168,13 @@ class ParameterSpace:
         """A random θ, a tuple; with ``size`` an array of records of ``dtype``.
 
         Unbounded domains follow the distributions that ``primitives.domains`` states.
+
+        Parameters
+        ----------
+        rng
+            The generator that it is drawn from.
+        size
+            The number of records; None for one tuple.
         """
         if size is None:
             return tuple(parameter.domain.sample(rng) for parameter in self)
@@ -152,18 +186,30 @@ class ParameterSpace:
     def normal(self, theta: Any) -> tuple[Any, ...]:
         """θ as a tuple of native values, from a tuple or a record.
 
-        Raises WrongArguments for a wrong number of coordinates, OutsideDomain for a value
-        outside its domain.
+        Raises
+        ------
+        WrongArguments
+            The number of coordinates is wrong.
+        OutsideDomain
+            A value is outside its domain.
         """
         values = self.counted(theta)
         return tuple(_member(p, value) for p, value in zip(self, values, strict=True))
 
     def chosen(self, theta: Any) -> dict[str, Any]:
-        """The coordinates that are given, by name, as native values.
+        """The given coordinates, by name, as native values.
 
-        theta: a tuple or a record of all, a dict of some of them, or the value alone where there
-        is one parameter. Raises WrongArguments for names that do not exist, with the nearest that
-        do, and for a wrong number of values; OutsideDomain for a value outside its domain.
+        Parameters
+        ----------
+        theta
+            A tuple or a record of all, a dict of some, or the value alone of a single parameter.
+
+        Raises
+        ------
+        WrongArguments
+            A name is unknown, with the nearest known ones, or the number of values is wrong.
+        OutsideDomain
+            A value is outside its domain.
         """
         if isinstance(theta, Mapping):
             self.check_known(theta)
@@ -173,7 +219,7 @@ class ParameterSpace:
         return dict(zip(self.names, self.normal(theta), strict=True))
 
     def _is_alone(self, theta: Any) -> bool:
-        """Whether a θ is the value of the only coordinate, in no tuple or record."""
+        """Whether a θ is the value of the only coordinate, not in a tuple or record."""
         if isinstance(theta, (np.void, np.ndarray)) and theta.dtype.names:
             return False
         if not isinstance(theta, (tuple, list)):
@@ -183,7 +229,7 @@ class ParameterSpace:
         return not in_tuple and parameter.domain.contains(theta)
 
     def check_known(self, names: Iterable[str]) -> None:
-        """Raise WrongArguments for a name that is no coordinate's, with the nearest ones."""
+        """Raise WrongArguments for a name of no coordinate, with the nearest ones."""
         for name in names:
             if name in self.names:
                 continue
@@ -217,9 +263,10 @@ class ParameterSpace:
             )
 
     def wrong(self, given: Any, numbers: int | None = None) -> WrongArguments:
-        """The error for a wrong number of coordinates; numbers: that are in all arrays.
+        """The error for a wrong number of coordinates. numbers: the count with the elements of
+        arrays.
 
-        given: how many there are, or what is no θ.
+        given: the number given, or the object that is no θ.
         """
         count = len(self) if numbers is None else numbers
         number = f"{count} coordinate" + ("s" if count != 1 else "")
@@ -239,12 +286,12 @@ class ParameterSpace:
 
 
 def _native(value: Any) -> Any:
-    """A field of a record as Python has it; one that holds objects is that already."""
+    """The field of a record as a Python object."""
     return value.tolist() if isinstance(value, (np.generic, np.ndarray)) else value
 
 
 def _member(parameter: Parameter, value: Any) -> Any:
-    """A coordinate's value in its own type. Raises OutsideDomain."""
+    """Convert a coordinate's value to its own type. Raises OutsideDomain."""
     try:
         if parameter.domain.contains(value):
             return parameter.domain.cast(value)
@@ -259,10 +306,10 @@ def _member(parameter: Parameter, value: Any) -> Any:
 
 
 class Coordinates:
-    """The coordinates of a mode that plans inside it give it, by name.
+    """The coordinates of a mode, collected from the plans inside it, by name.
 
-    axes: names that they must not have. domains: of each coordinate. labels: of those that
-    parameters of the plans inside are.
+    axes: names that are taken. domains: of each coordinate. labels: of the coordinates that come
+    from parameters of plans.
     """
 
     def __init__(self, axes: Iterable[str]) -> None:
@@ -271,8 +318,8 @@ class Coordinates:
         self.labels: dict[str, Label] = {}
 
     def add(self, wanted: str, domain: Domain, label: Label | None = None) -> str:
-        """A coordinate; its name."""
-        # a variable that is free inside is an axis here
+        """Add a coordinate; returns its name."""
+        # a free variable inside has the name of an axis here
         wanted = f"free_{wanted}" if wanted in self.axes else wanted
         name = renumbered(wanted, {*self.domains, *self.axes})
         self.domains[name] = domain

@@ -1,4 +1,6 @@
-"""The plan of an inverse: what is chosen, and what is solved after what. Data only."""
+"""The plan of an inverse: its free choices, and the order in which statements are solved. Data
+only.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,7 @@ __all__ = ["Plan", "PlanStep", "Root", "is_quick", "left_out", "renamed", "state
 
 @dataclass(frozen=True)
 class PlanStep:
-    """One statement, solved. chosen: the parameter for each coordinate of the mode that is one."""
+    """One solved statement. chosen: the parameters of the mode's coordinates that are free."""
 
     solved: Solved
     chosen: Mapping[str, Parameter]
@@ -38,8 +40,8 @@ class PlanStep:
 class Root:
     """One unknown, found as a root of an equation.
 
-    guess: the parameter where the search begins. check: the statement that is the equation.
-    steps: what is solved from a guess to see how far off the equation is.
+    guess: the parameter for the start of the search. check: the statement that is the equation.
+    steps: solved from a guess to compute the residual of the equation.
     """
 
     variable: Variable
@@ -49,7 +51,7 @@ class Root:
 
     @property
     def needs(self) -> tuple[Variable, ...]:
-        """The variables that the equation is made of, the unknown apart."""
+        """The variables of the equation other than the unknown."""
         solved = {self.variable, *(v for step in self.steps for v in solved_by(step))}
         mentioned = [v for step in self.steps for v in _mentioned(step)]
         needed = dict.fromkeys([*mentioned, *self.check.variables])
@@ -57,7 +59,7 @@ class Root:
 
     @property
     def choices(self) -> tuple[Parameter, ...]:
-        """The parameters of its steps, each once: one of them may be a step of another."""
+        """The parameters of its steps, without duplicates: steps may be nested in one another."""
         return tuple(dict.fromkeys(p for step in self.steps for p in choices_of(step)))
 
     def __str__(self) -> str:
@@ -66,8 +68,9 @@ class Root:
 
 @dataclass(frozen=True)
 class Plan:
-    """How a program is solved. known, unknown: axes. free: variables that are chosen, each with
-    its parameter. steps: the statements, in the order in which they are solved."""
+    """The solution procedure of a program. known, unknown: axes. free: variables that are chosen,
+    each with its parameter. steps: the statements, in the order of solving.
+    """
 
     program: Program
     known: tuple[str, ...]
@@ -77,12 +80,12 @@ class Plan:
     parameters: ParameterSpace
 
     def operand(self, axis: str) -> Operand:
-        """What an axis stands for in the program."""
+        """The operand of an axis in the program."""
         return self.program.operand(axis)
 
     @property
     def svg(self) -> str:
-        """A drawing of what is solved after what, as SVG that stands by itself."""
+        """A drawing of the order of solving, as self-contained SVG."""
         return svg_of(self)
 
     def _repr_html_(self) -> str:
@@ -93,10 +96,9 @@ class Plan:
 
 
 def renamed(plan: Plan, axes: Collection[str]) -> Plan:
-    """The plan with parameters called as their labels say, told apart.
+    """The plan with parameters renamed by their labels, made unique.
 
-    axes: the function's, and their parts: names that parameters have only where they are values
-    for them.
+    axes: the function's axes and their parts; parameters have these names only as values for them.
     """
     inputs = {v.name for v in plan.program.inputs}
     names = names_of([p.label for p in plan.parameters], inputs, {*axes, *inputs, *OPTIONS})
@@ -128,27 +130,28 @@ def renamed(plan: Plan, axes: Collection[str]) -> Plan:
 
 
 OPTIONS = ("theta", "limit", "timeout", "guess", "out", "on_error", "progress", "self")
-"""Names that a call of an inverse takes besides those of parameters."""
+"""Names of arguments of an inverse's methods, which parameters cannot have."""
 
 
 def parts_of(step: PlanStep | Root) -> list[tuple[str, Plan, Mapping[str, str]]]:
-    """What a step consists of: the plans of a branch's arms, of a loop's turns, each with the
-    coordinates that its parameters are."""
+    """The plans inside a step: of a branch's arms, of a loop's iterations, each with the
+    coordinates of its parameters.
+    """
     return [] if isinstance(step, Root) else step.solved.mode.parts()
 
 
 def solved_by(step: PlanStep | Root) -> tuple[Variable, ...]:
-    """The variables that a step gives."""
+    """The variables that a step solves for."""
     return (step.variable,) if isinstance(step, Root) else step.solved.unknown
 
 
 def own_choices(step: PlanStep | Root) -> tuple[Parameter, ...]:
-    """The parameters that a step brings."""
+    """The parameters that a step introduces."""
     return (step.guess,) if isinstance(step, Root) else tuple(step.chosen.values())
 
 
 def choices_of(step: PlanStep | Root) -> tuple[Parameter, ...]:
-    """The parameters that a step takes, those of its own steps among them."""
+    """The parameters that a step takes, including those of nested steps."""
     return (*own_choices(step), *(step.choices if isinstance(step, Root) else ()))
 
 
@@ -157,7 +160,7 @@ def _mentioned(step: PlanStep | Root) -> tuple[Variable, ...]:
 
 
 def left_out(made: Plan) -> Iterator[tuple[str, str]]:
-    """The relations whose modes in a plan leave solutions out, and why."""
+    """The relations whose modes in a plan miss solutions, with the reasons."""
     for step in made.steps:
         for one in step.steps if isinstance(step, Root) else (step,):
             rule = one.solved.statement.relation if isinstance(one, PlanStep) else None
@@ -174,11 +177,8 @@ def statement_of(step: PlanStep | Root) -> Statement:
     return step.check if isinstance(step, Root) else step.solved.statement
 
 
-# ---- refusals -----------------------------------------------------------------------------
-
-
 def is_quick(plan: Plan) -> bool:
-    """Whether a plan solves relations for floats, one after the other."""
+    """Whether a plan solves only relations of floats, in sequence."""
     steps = [step for step in plan.steps if isinstance(step, PlanStep)]
     solved = [step.solved.statement for step in steps]
     unknown = [v for step in steps for v in step.solved.unknown]

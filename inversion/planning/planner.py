@@ -1,4 +1,4 @@
-"""The planner: which axes of a program are chosen, and what is solved after what."""
+"""The planner: decides which axes of a program are chosen, and the order of solving the rest."""
 
 from __future__ import annotations
 
@@ -42,10 +42,10 @@ def plan(
 ) -> Plan:
     """The plan that finds all other axes of a program from the known ones.
 
-    domains: declared for inputs. root_finding: whether a loop of shared variables that algebra does
-    not close is closed by looking for a root.
-    Raises NotInvertible where such a loop cannot be closed, naming what would have to be known
-    besides.
+    domains: declared for inputs. root_finding: whether a loop of shared variables that algebra
+    cannot close is solved by a root search.
+    Raises NotInvertible where such a loop cannot be closed, naming the inputs that would have to be
+    known as well.
     """
     program, order = _closed(program, known)
     if order.core:
@@ -68,7 +68,7 @@ def plan(
 
 
 def _closed(program: Program, known: Sequence[str]) -> tuple[Program, Order]:
-    """The program, with as many loops closed by algebra as can be, and its order."""
+    """The program, with loops closed by algebra where possible, and its order."""
     order = _order(program, known)
     while order.core:
         candidate = collected(program, order.core, order.open)
@@ -82,8 +82,9 @@ def _closed(program: Program, known: Sequence[str]) -> tuple[Program, Order]:
 
 
 def _gathered(program: Program, known: Sequence[str], order: Order) -> tuple[Program, Order]:
-    """The program with its loop of shared variables gathered into one of the loop's branches,
-    where each arm then has a loop of its own that can be closed."""
+    """The program with its loop of shared variables moved into one of the loop's branches, if each
+    arm's loop can then be closed.
+    """
     for statement in order.core:
         gathered = _around(program, order.core, statement)
         if gathered is not None:
@@ -112,7 +113,7 @@ def _order(program: Program, known: Sequence[str]) -> Order:
 
 
 class _Space:
-    """Names the parameters of a plan, in order."""
+    """Creates the steps of a plan and names its parameters, in order."""
 
     def __init__(self, program: Program, domains: Mapping[str, Domain]) -> None:
         self.program = program
@@ -122,12 +123,12 @@ class _Space:
 
     @functools.cached_property
     def lines(self) -> Mapping[Operand, str]:
-        """Where what is computed is computed."""
+        """The line of each computed variable."""
         return {v: s.where for s in self.program.statements for v in s.results}
 
     @functools.cached_property
     def allowed(self) -> Mapping[Operand, Sequence[Domain]]:
-        """For what is used, where the statements that use it allow it to lie."""
+        """The domains that the using statements require of each operand."""
         found: dict[Operand, list[Domain]] = {}
         for statement in self.program.statements:
             domains = statement.relation.domain
@@ -137,7 +138,7 @@ class _Space:
         return found
 
     def free(self, variable: Variable) -> Parameter:
-        """The parameter that chooses a variable, from where the statements that use it allow."""
+        """The parameter for a free variable, restricted to the domains that its uses require."""
         domain = self.domains.get(variable.name) or domain_of(variable.kind)
         if domain is None:
             raise NotInvertible(
@@ -152,13 +153,13 @@ class _Space:
         return Parameter(variable.name, domain, where, label=label)
 
     def item(self, item: Solved | Guess) -> PlanStep | Root:
-        """A step, or a root with a parameter for where the search begins."""
+        """A step, or a root with a parameter for the start of the search."""
         made = self.root(item) if isinstance(item, Guess) else self.step(item)
         self.made[id(item)] = made
         return made
 
     def root(self, guess: Guess) -> Root:
-        """A root, of whose inner steps those are not made again that are steps of the plan."""
+        """A root; its inner steps are shared with the plan where they are steps of it."""
         free = self.free(guess.variable)
         line, subject = guess.check.where, subject_of(guess.variable)
         label = Label(f"near_{subject}", line, subject)
@@ -167,7 +168,7 @@ class _Space:
         return Root(guess.variable, parameter, guess.check, steps)
 
     def once(self, item: Solved | Guess) -> PlanStep | Root:
-        """The step for an item, the same each time."""
+        """The step for an item; cached."""
         if id(item) not in self.made:
             self.item(item)
         return self.made[id(item)]
@@ -186,7 +187,7 @@ class _Space:
         return PlanStep(solved, chosen)
 
     def fresh(self, label: Label) -> str:
-        """A name that nothing else in the plan has."""
+        """A name that is not used in the plan."""
         name = renumbered(label.base, self.names)
         self.names.add(name)
         return name
@@ -250,8 +251,9 @@ def _shared(core: Sequence[Statement]) -> list[Variable]:
 
 
 def _remedy(program: Program, known: Sequence[str]) -> str | None:
-    """Which inputs, known besides, would make the program solvable; None where these are all of
-    them, and nothing would be left to find."""
+    """The inputs that would have to be known as well to solve the program; None if these are all of
+    them, so that nothing would be left to find.
+    """
 
     def enough(names: Sequence[str]) -> bool:
         return not _closed(program, (*known, *names))[1].core

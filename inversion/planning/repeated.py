@@ -1,4 +1,4 @@
-"""Choices that are made again in each turn of a loop: one coordinate that holds them all."""
+"""Choices repeated in each iteration of a loop, as one coordinate."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ __all__ = ["Repeated", "filled", "size_of"]
 
 @dataclass(frozen=True)
 class Repeated(Domain):
-    """Tuples of at most ``most`` members of a domain, the first turn's first.
+    """Domain of tuples of at most ``most`` members of a domain, that of the first iteration first.
 
-    What a shorter tuple lacks is the domain's default. In a record of parameters, and in compiled
-    code, it is an array of ``most`` values.
+    Missing members of a shorter tuple are the domain's default. In a record of parameters, and in
+    compiled code, it is an array of ``most`` values.
 
     >>> from primitives import Interval
     >>> signs = Repeated(Interval(-1, 1), 3)
@@ -46,14 +46,14 @@ class Repeated(Domain):
         return tuple(map(self.each.cast, value))
 
     def filled(self, value: Sequence[Any]) -> tuple[Any, ...]:
-        """A member of the full length."""
+        """A member extended to the full length with defaults."""
         lacking = (self.each.default,) * (self.most - len(value))
         whole = (*value, *lacking)
         return tuple(map(self.each.filled, whole)) if isinstance(self.each, Repeated) else whole
 
     @property
     def size(self) -> int:
-        """How many numbers a member of the full length holds."""
+        """The number of numbers in a member of full length."""
         return math.prod(self.dtype.shape)
 
     def spread(self, units: NDArray[np.float64]) -> NDArray[Any]:
@@ -86,7 +86,7 @@ class Repeated(Domain):
         return ((), *((edge,) * self.most for edge in self.each.edges))
 
     def condition(self, name: str, kind: type | None = None) -> str:
-        """Nothing: generated code tests each value in the turn that takes it."""
+        """No condition: generated code tests each value in its iteration."""
         return "True"
 
     def meet(self, other: Domain) -> Domain:
@@ -101,10 +101,10 @@ class Repeated(Domain):
 
 
 def size_of(domain: Domain) -> int:
-    """How many numbers a member of a domain holds: 1, but for arrays and what is repeated."""
+    """The number of numbers in a member of a domain: 1, except for arrays and repeated choices."""
     return math.prod(domain.dtype.shape)
 
 
 def filled(domain: Domain, value: Any) -> Any:
-    """A member as generated code takes it: of the full length, where it is repeated."""
+    """A member as generated code takes it: of full length for a repeated choice."""
     return domain.filled(value) if isinstance(domain, Repeated) else value

@@ -1,4 +1,4 @@
-"""Modes of branches and of statements about whole arrays: how each is solved for its axes."""
+"""Modes of branches and of statements about whole arrays."""
 
 from __future__ import annotations
 
@@ -30,8 +30,9 @@ __all__ = ["Each", "Places", "Ranked", "Solution"]
 
 @dataclass(frozen=True)
 class Each(Mode):
-    """Elements found from elements, by one plan. chosen: the coordinate that each of its
-    parameters is: an array. common: the number, if it is one, that all elements have to give."""
+    """Elements found from elements, by one plan. chosen: the coordinate, an array, of each of its
+    parameters. common: the unknown number, if it is one, on which all elements have to agree.
+    """
 
     plan: Plan | None = None
     chosen: Mapping[str, str] = field(default_factory=dict[str, str])
@@ -42,14 +43,15 @@ class Each(Mode):
         return [] if self.plan is None else [("each element", self.plan, self.chosen)]
 
 
-REST = "rest"  # the coordinate: the elements that are not known
+REST = "rest"  # the coordinate of the unknown elements
 
 
 @dataclass(frozen=True, eq=False)
 class Places(Mode):
-    """Arrays found from others. sources: what elements are taken from, one after the other.
-    taken: for each unknown axis the places of its elements in these. missing: the places, among
-    those of all inputs, of the elements that are free."""
+    """Arrays whose elements are taken from others. sources: the arrays that elements are taken
+    from, concatenated. taken: for each unknown axis the places of its elements in these. missing:
+    the places, among those of all inputs, of the free elements.
+    """
 
     sources: tuple[str, ...] = ()
     taken: Mapping[str, Index] = field(default_factory=dict[str, Index])
@@ -58,22 +60,23 @@ class Places(Mode):
 
 @dataclass(frozen=True)
 class Solution(Mode):
-    """A system solved. found: the inputs that are. near: for each the coordinate where the
-    nearest solution is looked for. given: the results that are known."""
+    """A solved linear system. found: the inputs that are solved for. near: for each the coordinate
+    near which a solution is found. given: the known results.
+    """
 
     found: tuple[Variable, ...] = ()
     near: Mapping[str, str] = field(default_factory=dict[str, str])
     given: tuple[Variable, ...] = ()
 
 
-THEN_FIRST = "then"  # the coordinate that ranks the arms
+THEN_FIRST = "then"  # the coordinate for the order of the arms
 
 
 @dataclass(frozen=True)
 class Ranked(Mode):
-    """A branch solved for some axes: the arms' plans, tried in the order that a coordinate says.
+    """A branch solved for some axes: the arms' plans, tried in the order that a coordinate gives.
 
-    chosen: for each arm, the coordinate that each of its parameters is.
+    chosen: for each arm, the coordinate of each of its parameters.
     """
 
     plans: tuple[Plan, Plan] | None = None
@@ -166,7 +169,7 @@ def _planned_moved(rule: Moved, unknown: frozenset[str]) -> Mode | None:
     sources = (*known, *coordinates)
     used = np.concatenate([np.zeros(0, np.int64), *taken.values()])
     if not np.any(used < count) and set(order) & set(rule.axes):
-        return None  # nothing is known of any of them
+        return None  # no element of any of them is known
     return Places(
         order, generated, sources, coordinates, generated, rule.axes,
         sources=sources, taken=taken, missing=missing,

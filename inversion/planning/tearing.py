@@ -1,4 +1,4 @@
-"""Loops that algebra does not close: one unknown is guessed, and one equation tells how far off.
+"""Loops that algebra cannot close: an unknown is guessed, and an equation gives the residual.
 
 Tearing, as in equation-based modelling: H. Elmqvist and M. Otter, Methods for tearing systems of
 equations in object-oriented modeling, European Simulation Multiconference 1994.
@@ -18,16 +18,17 @@ from primitives.relation import Mode
 
 __all__ = ["Guess", "Torn", "torn"]
 
-MOST_GUESSES = 2  # one inside the other
-MOST_TRIED = 24  # unknowns that are tried as a guess
+MOST_GUESSES = 2  # nested in one another
+MOST_TRIED = 24  # unknowns tried as a guess
 FEWEST_TRIED = 2
-EFFORT = 10_000  # statements that are put in order to compare choices
+EFFORT = 10_000  # statements ordered while choices are compared
 
 
 @dataclass(frozen=True)
 class Guess:
-    """One unknown, found as a root. check: the statement that a guess of ``variable`` violates.
-    inner: what is solved from the guess to tell by how much."""
+    """One unknown, found as a root. check: the equation whose residual is computed. inner: the
+    steps that are solved from a guess to compute it.
+    """
 
     variable: Variable
     check: Statement
@@ -35,12 +36,12 @@ class Guess:
 
     @property
     def unknown(self) -> tuple[Variable, ...]:
-        """What it solves."""
+        """The variables that it solves for."""
         return (self.variable,)
 
     @property
     def needs(self) -> set[Variable]:
-        """The variables that the equation is made of, the unknown apart."""
+        """The variables of the equation other than the unknown."""
         solved = {v for item in self.inner for v in item.unknown}
         mentioned = set(self.check.variables)
         for item in self.inner:
@@ -50,31 +51,32 @@ class Guess:
 
 @dataclass(frozen=True)
 class Torn:
-    """A loop of statements, closed: free variables are chosen, then these solved in turn."""
+    """A closed loop of statements: free variables are chosen, then the items solved in order."""
 
     free: tuple[Variable, ...]
     items: tuple[Solved | Guess, ...]
 
 
 def needed_by(item: Solved | Guess) -> set[Variable]:
-    """The variables that a step takes."""
+    """The variables that a step needs."""
     if isinstance(item, Guess):
         return item.needs
     return set(item.statement.variables) - set(item.unknown)
 
 
 def torn(program: Program, order: Order, *, root_finding: bool = True) -> Torn | None:
-    """The loop that an order leaves, closed by guessing as few unknowns as can be; or None.
+    """The loop of an order, closed by as few guesses as possible; None if that fails.
 
-    It is closed block by block: linear equations as a system, others by a guess, unless not
-    ``root_finding``. Where a block has more unknowns than equations some of them are free.
+    It is closed block by block: linear equations as a system, others by a guess, unless
+    ``root_finding`` is off. Where a block has more unknowns than equations, some of them are free.
     """
     return _Tearing(program, MOST_GUESSES if root_finding else 0).closed(order)
 
 
 class _Tearing:
-    """Closes loops. depth: how many guesses may stand one inside the other. effort: how many
-    statements may be put in order to compare choices; then the first that is possible is taken."""
+    """Closes loops. depth: the most nested guesses. effort: the most statements that are ordered to
+    compare choices; after that, the first possible choice is taken.
+    """
 
     def __init__(self, program: Program, depth: int) -> None:
         self.program = program
@@ -82,7 +84,7 @@ class _Tearing:
         self.effort = EFFORT
 
     def closed(self, order: Order) -> Torn | None:
-        """What an order leaves, closed."""
+        """The rest of an order, closed."""
         free, items = list[Variable](), list[Solved | Guess]()
         for block in blocks(order.core, order.open):
             loop = Order((), (), (), block.statements, block.unknown, ())
@@ -94,7 +96,9 @@ class _Tearing:
         return Torn(tuple(free), tuple(items))
 
     def block(self, loop: Order) -> Torn | None:
-        """One block, closed: a free unknown is chosen, as long as there are too many of them."""
+        """One block, closed: free unknowns are chosen as long as there are more unknowns than
+        equations.
+        """
         if len(loop.open) > sum(len(s.results) for s in loop.core):
             found = self.chosen(loop)
             if found is not None:
@@ -109,11 +113,11 @@ class _Tearing:
             found = self.guessed(part, loop, guesses)
             if found is not None:
                 return found
-        # of several results of one statement, some are then only checked
+        # some results of one statement are then only checked
         return self.chosen(loop) if len(loop.open) > len(loop.core) else None
 
     def chosen(self, loop: Order) -> Torn | None:
-        """A block closed after an unknown is chosen; None where that closes nothing."""
+        """A block closed after an unknown is chosen; None if that closes nothing."""
         found = self.freed(loop)
         if found is None:
             return None
@@ -124,17 +128,17 @@ class _Tearing:
         return Torn((variable, *left.free, *rest.free), (*left.first, *rest.items, *left.last))
 
     def order(self, part: Program, loop: Order, more: Sequence[Variable]) -> Order:
-        """The order of a part in which these unknowns are known, too."""
+        """The order of a part, with these unknowns known as well."""
         self.effort -= len(part.statements)
         return causalise(part, [*_known(loop), *more])
 
     def freed(self, loop: Order) -> tuple[Order, Variable] | None:
-        """An unknown to choose, of those after which least is left of a loop, and what is left."""
+        """The rest of a loop, and the unknown to choose so that this rest is smallest."""
         part = _part(self.program, loop)
         best: tuple[Order, Variable] | None = None
         for variable in (*_not_guessed(part, loop), *_candidates(part, loop)):
             order = self.order(part, loop, [variable])
-            if _checks(loop, order, ()):  # it makes an equation a mere check
+            if _checks(loop, order, ()):  # an equation would only be checked
                 continue
             if best is None or len(order.core) < len(best[0].core):
                 best = order, variable
@@ -143,7 +147,7 @@ class _Tearing:
         return best
 
     def guessed(self, part: Program, loop: Order, guesses: int) -> Torn | None:
-        """A loop closed with so many guesses, if a check is left over for each."""
+        """A loop closed with a number of guesses, if a check remains for each."""
         for variable in _candidates(part, loop)[: None if self.effort > 0 else FEWEST_TRIED]:
             found = self.guess(loop, variable, guesses)
             if found is not None:
@@ -151,7 +155,7 @@ class _Tearing:
         return None
 
     def guess(self, loop: Order, variable: Variable, guesses: int) -> Torn | None:
-        """The loop closed with a guess of this variable, if a check is then left over."""
+        """The loop closed with a guess of this variable, if a check remains."""
         part = _part(self.program, loop)
         order = self.order(part, loop, [variable])
         inner: Torn | None = None
@@ -170,7 +174,7 @@ class _Tearing:
 
 
 def _solved_together(statement: Statement, unknown: Sequence[Variable]) -> Solved:
-    """A system of equations, solved for its unknowns."""
+    """A linear system, solved for its unknowns."""
     wanted = set(unknown)
     axes = {axis: v for axis, v in statement.bindings() if v in wanted}
     mode = statement.relation.mode(axes)
@@ -179,7 +183,7 @@ def _solved_together(statement: Statement, unknown: Sequence[Variable]) -> Solve
 
 
 def _answered(axes: Mapping[str, Operand], mode: Mode) -> Iterator[Variable]:
-    """The variables that a mode answers, in its order."""
+    """The variables that a mode solves for, in its order."""
     for axis in mode.unknown:
         variable = axes[axis]
         assert isinstance(variable, Variable)
@@ -187,7 +191,7 @@ def _answered(axes: Mapping[str, Operand], mode: Mode) -> Iterator[Variable]:
 
 
 def _part(program: Program, loop: Order) -> Program:
-    """A loop as a program of its own; what it needs from outside is known."""
+    """A loop as a program of its own; variables from outside are known."""
     results = {v for s in loop.core for v in s.results}
     unknown = set(loop.open)
     inputs = dict.fromkeys(v for v in program.inputs if v in unknown)
@@ -200,7 +204,7 @@ def _known(loop: Order) -> set[Variable]:
 
 
 def _candidates(program: Program, order: Order) -> list[Variable]:
-    """Unknowns that may be guessed: inputs first, then what stands in most statements."""
+    """Unknowns that may be guessed: inputs first, then those in most statements."""
     floats = [v for v in order.open if v.kind is float]
     uses = Counter(v for s in order.core for v in s.variables)
     inputs = set(program.inputs)
@@ -209,14 +213,13 @@ def _candidates(program: Program, order: Order) -> list[Variable]:
 
 
 def _not_guessed(program: Program, order: Order) -> list[Variable]:
-    """Inputs that can be chosen, but not guessed: numbers of another type."""
+    """Inputs that can be chosen, but not guessed: numbers that are no floats."""
     inputs = set(program.inputs)
     return [v for v in order.open if v.kind is not float and v in inputs]
 
 
 def _checks(loop: Order, order: Order, items: Sequence[Solved | Guess]) -> list[Statement]:
-    """The equations of a loop that are left over: for those between floats it can be told how
-    far off a guess is."""
+    """The equations of a loop that are left over, of floats, so that residuals are defined."""
     used = {id(s) for item in (items or order.solved) for s in _statements(item)}
     used |= {id(s) for s in order.core} if not items else set()
     return [s for s in loop.core if id(s) not in used and any(v.kind is float for v in s.results)]
@@ -234,7 +237,7 @@ def _statements(item: Solved | Guess) -> Iterator[Statement]:
 def _apart(
     items: Sequence[Solved | Guess], variable: Variable
 ) -> tuple[list[Solved | Guess], list[Solved | Guess]]:
-    """Steps that can be taken before a variable is known, and those after."""
+    """The steps that do not depend on a variable, and those that do."""
     waiting = {variable}
     before: list[Solved | Guess] = []
     after: list[Solved | Guess] = []
@@ -248,7 +251,7 @@ def _apart(
 
 
 def _slice(items: Sequence[Solved | Guess], wanted: set[Variable]) -> list[Solved | Guess]:
-    """The steps that some variables need."""
+    """The steps that some variables depend on."""
     kept: list[Solved | Guess] = []
     for item in reversed(items):
         if not wanted.isdisjoint(item.unknown):

@@ -1,8 +1,8 @@
-"""Parameters kept to where any run of the program can have them.
+"""Tightening: domains of parameters restricted to values that some run of the program has.
 
-Sets of all values go forwards and backwards through the program, before anything is known: what the
-cosine of an angle goes into may say on which of its branches the angle is, or that it is positive.
-The layout of parameters depends on the program alone, as ever.
+The sets of all values are contracted through the program, before anything is known: a function of a
+cosine may determine on which of its branches the angle is, or that it is positive. The layout of
+parameters still depends on the program alone.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from primitives.relation import RETURN
 
 __all__ = ["tightened"]
 
-EFFORT = 1_000  # statements that are gone through
-FURTHEST = 1e15  # branches beyond are not told apart
+EFFORT = 1_000  # statements that are contracted
+FURTHEST = 1e15  # farther branches are not told apart
 
 
 def tightened(plan: Plan, domains: Mapping[str, Domain]) -> Plan:
@@ -39,7 +39,7 @@ def tightened(plan: Plan, domains: Mapping[str, Domain]) -> Plan:
     try:
         box = contracted(plan.program, _first_box(plan.program, domains), EFFORT)
     except Nothing:
-        return plan  # it never gives anything
+        return plan  # it never returns
     made: dict[int, PlanStep | Root] = {}
     steps = tuple(_step(step, box, made) for step in plan.steps)
     free = {v: _free(parameter, box.get(v)) for v, parameter in plan.free.items()}
@@ -48,7 +48,7 @@ def tightened(plan: Plan, domains: Mapping[str, Domain]) -> Plan:
 
 
 def _first_box(program: Program, domains: Mapping[str, Domain]) -> Box:
-    """All that variables may be, but results that are NaN, which are neither given nor answered."""
+    """The initial sets of variables; results exclude NaN, which is neither given nor answered."""
     box = first_box(program, domains)
     for result in program.results.values():
         if isinstance(result, Variable) and result in box:
@@ -57,7 +57,7 @@ def _first_box(program: Program, domains: Mapping[str, Domain]) -> Box:
 
 
 def _step(step: PlanStep | Root, box: Box, made: dict[int, PlanStep | Root]) -> PlanStep | Root:
-    """A step with narrower domains, the same each time."""
+    """A step with narrower domains; cached."""
     if id(step) not in made:
         if isinstance(step, Root):
             inner = tuple(_step(one, box, made) for one in step.steps)
@@ -77,7 +77,7 @@ def _narrowed(step: PlanStep, box: Box) -> PlanStep:
     ((coordinate, parameter),) = step.chosen.items()
     if found is None or not found.pieces:
         return step
-    if coordinate == "negative" and len(step.solved.statement.arguments) == 1:  # the sign of it
+    if coordinate == "negative" and len(step.solved.statement.arguments) == 1:  # its sign
         return replace(step, chosen={}) if found.low >= 0 else step
     if coordinate != "k" or rule not in RANGES or mode.unknown != ("a",):
         return step
@@ -91,14 +91,14 @@ def _narrowed(step: PlanStep, box: Box) -> PlanStep:
         return step
     low, high = (int(end) if abs(end) < FURTHEST else None for end in ends)
     narrower = parameter.domain.meet(Integers(low, high, kind=parameter.domain.kind))
-    if low is not None and low == high:  # one value is left, which the coordinate then always has
+    if low is not None and low == high:  # the value is fixed
         fixed = replace(mode, coordinates={coordinate: narrower})
         return replace(step, chosen={}, solved=replace(step.solved, mode=fixed))
     return replace(step, chosen={coordinate: replace(parameter, domain=narrower)})
 
 
 def _is_determined(step: PlanStep, box: Box) -> bool:
-    """Whether no choice is left, wherever the known axes of a statement may lie."""
+    """Whether no choice is left, for all values of a statement's known axes."""
     mode, bindings = step.solved.mode, dict(step.solved.statement.bindings())
     if mode.determined_if is None or not mode.determined_by:
         return False
@@ -106,7 +106,7 @@ def _is_determined(step: PlanStep, box: Box) -> bool:
     kinds = {axis: (axis, operand.kind) for axis, operand in operands.items()}
     try:
         program = _program(mode.determined_if, tuple(kinds.values()))
-    except NotInvertible:  # it is written with more than sets go through
+    except NotInvertible:  # the condition uses functions that sets cannot pass through
         return False
     never: dict[str, NumberSet] = {}
     for axis, operand in (*operands.items(), (RETURN, Constant(False))):
@@ -128,7 +128,7 @@ def _program(condition: Any, inputs: tuple[tuple[str, Any], ...]) -> Program:
 
 
 def _free(parameter: Parameter, found: NumberSet | None) -> Parameter:
-    """A variable that is chosen, from where it may lie."""
+    """The parameter of a free variable, restricted to its set."""
     if found is None or not found.pieces:
         return parameter
     return replace(parameter, domain=parameter.domain.within(found))

@@ -14,7 +14,7 @@ __all__ = ["Arm", "Branch", "branch"]
 
 @dataclass(frozen=True)
 class Arm:
-    """What one arm adds: statements, conditions that must hold, and what it gives."""
+    """One arm of a branch: statements, conditions that must hold, and results."""
 
     statements: tuple[Statement, ...]
     gives: tuple[Operand, ...]
@@ -22,7 +22,7 @@ class Arm:
 
     @property
     def variables(self) -> Iterator[Variable]:
-        """The variables that it mentions."""
+        """The variables that the arm mentions."""
         for statement in self.statements:
             yield from statement.variables
         for operand in (*self.gives, *(value for value, _ in self.holds)):
@@ -30,8 +30,9 @@ class Arm:
                 yield operand
 
     def where_gives(self, at: int, is_true: bool) -> Arm | None:
-        """The arm, without what it gives at a position, where that is known; None where it is
-        never so."""
+        """The arm, with its result at a position known and removed; None if it never has that
+        value.
+        """
         give = self.gives[at]
         gives = (*self.gives[:at], *self.gives[at + 1 :])
         if isinstance(give, Variable):
@@ -39,7 +40,7 @@ class Arm:
         return Arm(self.statements, gives, self.holds) if bool(give.value) is is_true else None
 
     def giving(self, at: Sequence[int]) -> Arm:
-        """The arm with what it gives at these positions only."""
+        """The arm with only the results at these positions."""
         gives = tuple(self.gives[i] for i in at)
         wanted: set[Operand] = {*gives, *(value for value, _ in self.holds)}
         return Arm(needed(self.statements, wanted), gives, self.holds)
@@ -47,11 +48,11 @@ class Arm:
 
 @dataclass(frozen=True, eq=False)
 class Branch(Structured):
-    """``if condition: ... else: ...`` as an equation between what it reads and what it gives.
+    """``if condition: ... else: ...`` as an equation between its inputs and results.
 
-    before: statements that come before the condition, or after it in both arms' place, and that
-    nothing else needs. inputs: the variables from outside. results: what both arms give.
-    root_finding: whether roots are looked for in the arms.
+    before: statements before the condition, or shared by both arms, that nothing else needs.
+    inputs: the variables from outside. results: those of both arms. root_finding: whether the arms
+    may use root searches.
     """
 
     name: str
@@ -65,7 +66,7 @@ class Branch(Structured):
     _reasons: list[str] = field(default_factory=list[str])
 
     def _inputs(self) -> tuple[Variable, ...]:
-        """The variables from outside, in the order in which they are met."""
+        """The variables from outside, in order of first use."""
         inside = {v for s in self.inside for v in s.results}
         mentioned = [v for s in self.before for v in s.variables]
         mentioned += [self.condition] if isinstance(self.condition, Variable) else []
@@ -78,10 +79,10 @@ class Branch(Structured):
         for arm in self.arms:
             yield from arm.statements
 
-    # ---- as a rule ----
+    # ---- as a statement rule ----
 
     def rows(self) -> list[str]:
-        """Both arms."""
+        """The lines of text for both arms."""
         rows = listed(self.before)
         for word, arm in zip((f"if {self.condition}:", "else:"), self.arms, strict=True):
             given = ", ".join(map(str, arm.gives))
@@ -90,7 +91,9 @@ class Branch(Structured):
         return rows
 
     def program(self, taken: int) -> Program:
-        """What runs where arm 0 or 1 is taken: the condition is known, the branch gone."""
+        """The program that runs if arm 0 or 1 is taken: the condition is known, and the branch
+        removed.
+        """
         arm = self.arms[taken]
         return Program(
             self.name,
@@ -122,7 +125,7 @@ class Branch(Structured):
         taken = 0 if first is not None else 1
         arm = arms[taken]
         if arm is None:
-            return None  # it never gives that
+            return None  # it never has that result
         gives = (*arm.gives[:at], Constant(is_true), *arm.gives[at:])
         instead: dict[Operand, Operand] = dict(zip(statement.results, gives, strict=True))
         holds = ((self.condition, not taken), *arm.holds)
@@ -141,7 +144,7 @@ class Branch(Structured):
     def around(
         self, before: Sequence[Statement], after: Sequence[Statement], gives: Sequence[Variable]
     ) -> Statement | None:
-        """The branch with what stands before it, and what stands after it in both arms."""
+        """The branch with the preceding statements, and with the following ones in both arms."""
         arms = [self._arm_with(arm, after, gives) for arm in self.arms]
         wider = Branch(
             self.name, (*before, *self.before), self.condition, (arms[0], arms[1]), tuple(gives),
@@ -159,14 +162,14 @@ class Branch(Structured):
         return Arm((*arm.statements, *added), given, arm.holds)
 
     def with_before(self, statements: Sequence[Statement]) -> Branch:
-        """The branch that computes more itself."""
+        """The branch with more statements before its condition."""
         return Branch(
             self.name, (*statements, *self.before), self.condition, self.arms, self.results,
             self.where, self.root_finding,
         )  # fmt: skip
 
     def statement(self) -> Statement:
-        """The statement that it holds of its own variables."""
+        """The statement of the branch on its own variables."""
         return Statement(self, self.results, self.inputs, self.where)
 
 

@@ -1,13 +1,13 @@
-"""Which statement is solved for which variable, and in what order.
+"""Causality: assigns each statement a variable to solve for, and orders the statements.
 
-Statements are equations between unknowns. First, as long as an equation has one unknown left,
-it is solved for it. For the rest, backwards: a variable that stands in one equation only can be
-solved last, from that equation, which then no longer binds the others. This leaves no equation
-exactly where an order without a loop exists; each step takes the choice that asks least.
-Variables that no equation is solved for are free.
+Statements are equations between unknowns. First, each equation with one unknown left is solved for
+it. For the rest, backwards: a variable that occurs in one equation only can be solved last, from
+that equation, which then no longer binds the others. No equation remains exactly where an order
+without a loop exists; each step takes the choice with the least cost. Variables that no equation is
+solved for are free.
 
-A comparison says little of what it compares: it is solved only for what nothing else determines,
-and where that leaves a loop it is only checked.
+A comparison gives little information on its operands: it is solved only for variables that nothing
+else determines, and if that leaves a loop, it is only checked.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ FORWARD, JOINTLY, INNER, INPUT, PARTLY, LAST_RESORT = range(6)
 
 @dataclass(frozen=True)
 class Solved:
-    """A statement that is solved by one mode of its relation, for these variables."""
+    """A statement solved by one mode of its relation, for these variables."""
 
     statement: Statement
     mode: Mode
@@ -37,11 +37,12 @@ class Solved:
 
 @dataclass(frozen=True)
 class Order:
-    """How a program is solved: free variables are chosen, the statements then solved in turn.
+    """The order of solving a program: free variables are chosen, then statements are solved in
+    order.
 
-    core: the statements that are left, in a loop of shared variables, those in ``open``: what
-    comes first is solved before them, what comes last after them. stuck: those of the core that
-    alone bind a variable, for which they have no mode.
+    core: the remaining statements, in a loop of the shared variables ``open``; first is solved
+    before them, last after them. stuck: those of the core that alone bind a variable, for which
+    they have no mode.
     """
 
     free: tuple[Variable, ...]
@@ -53,17 +54,17 @@ class Order:
 
     @property
     def solved(self) -> tuple[Solved, ...]:
-        """All that is solved: what comes before the core, and after it."""
+        """All solved statements outside the core, in order."""
         return (*self.first, *self.last)
 
 
 def causalise(program: Program, known: Iterable[Variable]) -> Order:
-    """The order in which a program is solved where these variables are known."""
+    """The order in which a program is solved, with these variables known."""
     return _Causality(program, known).order()
 
 
 def given_variables(program: Program, known: Sequence[str]) -> list[Variable]:
-    """The variables that are known: those of the known axes, and the conditions that hold."""
+    """The known variables: those of the known axes, and the conditions that hold."""
     operands = [*map(program.operand, known), *(value for value, _ in program.holds)]
     return [operand for operand in operands if isinstance(operand, Variable)]
 
@@ -75,7 +76,7 @@ class _Causality:
         self.inputs = set(program.inputs)
         self.unknowns = [v for v in dict.fromkeys(program.variables) if v not in given]
         self.rank = {v: i for i, v in enumerate(self.unknowns)}
-        # equations that remain, by number, each with its unknowns
+        # remaining equations, by number, each with its unknowns
         self.left: dict[int, set[Variable]] = {}
         self.users: dict[Variable, set[int]] = {v: set() for v in self.unknowns}
         for i, statement in enumerate(program.statements):
@@ -103,11 +104,12 @@ class _Causality:
             ),
         )
 
-    # ---- forwards from what is known ----
+    # ---- forwards from known variables ----
 
     def propagated(self) -> Iterator[Solved]:
-        """Solve equations that have one unknown left; those without unknowns are only checks. What
-        needs a coordinate comes last: another equation may tell the same without a choice."""
+        """Solve equations with one unknown left; those without unknowns are only checks. Equations
+        with a coordinate come last: another equation may determine the unknown without a choice.
+        """
         ready: list[tuple[bool, int]] = []
         for i in self.left:
             self.offer_ready(ready, i)
@@ -133,12 +135,12 @@ class _Causality:
                         self.offer_ready(ready, other)
 
     def offer_ready(self, heap: list[tuple[bool, int]], i: int) -> None:
-        """Add equation i, where it may leave no choice."""
+        """Add equation i to the queue, if it may be solved without a choice."""
         if self.is_ready(i):
             heapq.heappush(heap, (False, i))
 
     def ready(self, i: int) -> Solved | None:
-        """Equation i solved for all that is unknown in it, where that leaves little choice."""
+        """Equation i solved for all its unknowns, if that leaves little choice."""
         unknown = tuple(sorted(self.left[i], key=self.rank.__getitem__))
         step = None if self.is_condition(i) else self.solved(i, unknown)
         if step is None or (len(unknown) > 1 and not step.mode.settled and not self.is_decided(i)):
@@ -146,31 +148,35 @@ class _Causality:
         return step
 
     def is_ready(self, i: int) -> bool:
-        """Whether equation i may leave no choice: it has one unknown, or is solved as a whole."""
+        """Whether equation i may be solved without a choice: it has one unknown, or is solved as a
+        whole.
+        """
         return len(self.left[i]) <= 1 or self.rule(i).whole
 
     def is_decided(self, i: int) -> bool:
-        """Whether the results that are known say as much as is unknown, apart from which of
-        separate solutions is meant."""
+        """Whether the known results determine the unknowns, up to the choice between separate
+        solutions.
+        """
         rule, results = self.rule(i), self.program.statements[i].results
         if not isinstance(rule, Relation) or not rule.independent:
             return False
         return len(results) >= len(self.left[i]) and self.left[i].isdisjoint(results)
 
     def rule(self, i: int) -> StatementRule:
-        """What equation i says."""
+        """The relation of equation i."""
         return self.program.statements[i].relation
 
-    # ---- backwards from what is bound once ----
+    # ---- backwards from variables in one equation ----
 
     def peeled(self) -> Iterator[Solved]:
-        """Take away equations that alone bind a variable, the last to be solved first."""
+        """Remove equations that alone bind a variable, the last to be solved first."""
         heap: list[tuple[tuple[int, ...], int, tuple[Variable, ...]]] = []
         for i in self.left:
             self.offer(heap, i)
         while heap or self.left:
             if not heap:
-                # what says little of an array cannot be left to the check: it would hardly pass
+                # conditions on arrays that give little information cannot be left to the check,
+                # which would rarely pass
                 conditions = [
                     i
                     for i in self.left
@@ -189,7 +195,7 @@ class _Causality:
             self.take(heap, i)
 
     def take(self, heap: list[tuple[tuple[int, ...], int, tuple[Variable, ...]]], i: int) -> None:
-        """Take equation i away, and offer those of which it bound a variable."""
+        """Remove equation i, and offer the equations that share its variables."""
         touched: set[int] = set()
         for variable in self.left.pop(i):
             self.users[variable].discard(i)
@@ -198,8 +204,9 @@ class _Causality:
             self.offer(heap, other)
 
     def is_condition(self, i: int) -> bool:
-        """Whether equation i is a comparison with a known result, of what is no truth value, or
-        has another known result that says as little."""
+        """Whether equation i is a comparison with a known result, of operands that are no truth
+        values, or has another known result that gives as little information.
+        """
         results = self.program.statements[i].results
         if self.rule(i).low_information:
             return self.left[i].isdisjoint(results)
@@ -208,7 +215,7 @@ class _Causality:
         )
 
     def offer(self, heap: list[tuple[tuple[int, ...], int, tuple[Variable, ...]]], i: int) -> None:
-        """Add the ways to take equation i away."""
+        """Add the options for removing equation i to the queue."""
         statement = self.program.statements[i]
         alone = [v for v in statement.variables if self.users.get(v) == {i}]
         ways = [(v,) for v in alone] + ([tuple(alone)] if len(alone) > 1 else [])
@@ -222,14 +229,15 @@ class _Causality:
                 heapq.heappush(heap, ((*self.cost(step), -i, -rank, len(unknown)), i, unknown))
 
     def joins(self, step: Solved) -> bool:
-        """Whether a statement is solved for several variables at once rather than after a free
-        choice of some: for inputs, and where a free choice would mostly have no solution."""
+        """Whether a statement is solved for several variables at once, rather than after a free
+        choice of some: for inputs, and where a free choice would rarely have a solution.
+        """
         if step.statement.relation.whole or _discrete(step.statement):
             return True
         return self.inputs.issuperset(step.unknown)
 
     def cost(self, step: Solved) -> tuple[int, ...]:
-        """What counts against a choice, the smaller the better."""
+        """The cost of a choice; smaller is better."""
         relation = step.statement.relation
         codomain = relation.codomain
         forward = set(relation.outputs) <= set(step.mode.unknown)
@@ -247,7 +255,7 @@ class _Causality:
         return kind, int(partial), len(step.mode.coordinates)
 
     def is_part(self, step: Solved) -> bool:
-        """Whether more could be solved for at once, by a relation that is better solved so."""
+        """Whether a relation that is better solved jointly could be solved for more variables."""
         rule = step.statement.relation
         single = len(step.unknown) == 1 and step.mode.coordinates
         if single and _discrete(step.statement) and rule.mode(rule.axes):
@@ -258,10 +266,10 @@ class _Causality:
         return len(left) > len(step.unknown) and rule.mode(left) is not None
 
     def solved(self, i: int, unknown: tuple[Variable, ...]) -> Solved | None:
-        """Equation i solved for these variables, or None where no mode does that."""
+        """Equation i solved for these variables; None if it has no mode for them."""
         statement = self.program.statements[i]
         by_axis = {axis: v for axis, v in statement.bindings() if v in unknown}
-        if len(by_axis) > len(unknown):  # one of them stands on two axes
+        if len(by_axis) > len(unknown):  # one of them occurs on two axes
             return None
         mode = statement.relation.mode(by_axis)
         if mode is None:

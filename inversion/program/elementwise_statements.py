@@ -1,4 +1,4 @@
-"""What is done to each element of arrays of one shape, as one statement: a scalar program."""
+"""Elementwise statements: one scalar program, applied to each element of arrays of one shape."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ __all__ = ["Elementwise", "elementwise"]
 
 @dataclass(frozen=True, eq=False)
 class Elementwise(Whole):
-    """The same scalar program for each element of arrays of one shape.
+    """One scalar program for each element of arrays of one shape.
 
-    read, results: as each element has them; ``arrays`` names of what is read the arrays, the
+    read, results: the variables of one element. arrays: the names of inputs that are arrays; the
     others are numbers that all elements share.
     """
 
@@ -35,16 +35,16 @@ class Elementwise(Whole):
 
     @property
     def inside(self) -> tuple[Statement, ...]:
-        """What is done to an element."""
+        """The statements for an element."""
         return self.statements
 
     def rows(self) -> list[str]:
-        """What is done to an element."""
+        """The lines of text for an element."""
         return [f"  {row}" for row in listed(self.statements)]
 
     @functools.cached_property
     def program(self) -> Program:
-        """What is done to an element."""
+        """The program for an element."""
         results: dict[str, Operand] = {v.name: v for v in self.results}
         return Program(self.name, self.inputs, self.statements, results, self.where)
 
@@ -81,10 +81,10 @@ def elementwise(
     *,
     root_finding: bool,
 ) -> Statement:
-    """The statement that scalar statements hold of each element.
+    """The statement that applies scalar statements to each element.
 
-    operands: what the variables that come from outside stand for, by name. results: the variables
-    that are needed outside.
+    operands: the operands of the variables from outside, by name. results: the variables that are
+    needed outside.
     """
     made = {v for s in statements for v in s.results}
     read = dict.fromkeys(v for s in statements for v in s.variables if v not in made)

@@ -1,4 +1,4 @@
-"""What is not done for programs over arrays, refused by name."""
+"""Refusal of operations that programs over arrays, strings or lists do not support."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ __all__ = ["first_sequence", "has_arrays", "refuse_arrays", "refuse_sequences"]
 
 
 def refuse_arrays(program: Program, what: str) -> None:
-    """Raise NotInvertible where a program has arrays, naming the axis, or else the value inside,
-    that is one. what: what was asked for, as ``"cannot ..."`` goes on."""
+    """Raise NotInvertible if a program has arrays, naming the axis or inner value. what: the
+    operation, to complete ``"cannot ..."``.
+    """
     for name, kind, where in _operands(program):
         if is_array(kind):
             raise NotInvertible(
@@ -27,8 +28,7 @@ def refuse_arrays(program: Program, what: str) -> None:
 
 
 def first_sequence(program: Program) -> tuple[str, str, str] | None:
-    """The name, the type and the line of the first string or list that is an axis of a program, or
-    a value inside."""
+    """The name, type and line of the first string or list among axes and inner values."""
     for name, kind, where in _operands(program):
         if is_sequence(kind):
             return name, kind.__name__, where
@@ -36,8 +36,9 @@ def first_sequence(program: Program) -> tuple[str, str, str] | None:
 
 
 def refuse_sequences(program: Program, what: str) -> None:
-    """Raise NotInvertible where a program has strings or lists, naming the first. what: what was
-    asked for, as ``"cannot ..."`` goes on."""
+    """Raise NotInvertible if a program has strings or lists, naming the first. what: the operation,
+    to complete ``"cannot ..."``.
+    """
     found = first_sequence(program)
     if found is not None:
         name, kind, where = found
@@ -49,18 +50,18 @@ def refuse_sequences(program: Program, what: str) -> None:
 
 
 def has_arrays(program: Program) -> bool:
-    """Whether an axis of a program, or a value inside, is an array."""
+    """Whether an axis of a program, or an inner value, is an array."""
     return any(is_array(kind) for _, kind, _ in _operands(program))
 
 
 def _operands(program: Program) -> Iterator[tuple[str, type, str]]:
-    """The name, type and line of each axis and of each value inside."""
+    """The name, type and line of each axis and inner value."""
     yield from ((axis, program.operand(axis).kind, program.where) for axis in program.axes)
     yield from _values(program.statements)
 
 
 def _values(statements: Iterable[Statement]) -> Iterator[tuple[str, type, str]]:
-    """The name, type and line of all that statements read and give, also inside."""
+    """The name, type and line of all operands of statements, nested ones included."""
     for statement in statements:
         for operand in (*statement.results, *statement.arguments):
             yield str(operand), operand.kind, statement.where

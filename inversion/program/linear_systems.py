@@ -1,4 +1,4 @@
-"""Loops of shared arrays that are linear: one statement, solved as a system of equations."""
+"""Linear systems: loops of shared arrays that are linear, as one statement."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MOST_UNKNOWNS = 2048
 
 @dataclass(frozen=True, eq=False)
 class LinearSystem(Whole):
-    """Statements that are linear in some of what they read, ``linear``, when the rest is known."""
+    """Statements that are linear in the inputs ``linear``, with the other inputs known."""
 
     name: str
     read: tuple[Variable, ...]
@@ -40,7 +40,7 @@ class LinearSystem(Whole):
         return sum(map(size_of, self.results)) < sum(map(size_of, self.linear))
 
     def rows(self) -> list[str]:
-        """The equations."""
+        """The lines of text for the equations."""
         return [f"  {row}" for row in listed(self.statements)]
 
     def giving(self, statement: Statement, wanted: Sequence[Variable]) -> Statement:
@@ -56,15 +56,16 @@ class LinearSystem(Whole):
         return Statement(rule, tuple(wanted), tuple(operands[v] for v in read), statement.where)
 
     def places(self, variables: Sequence[Variable]) -> Iterator[tuple[Variable, int, int]]:
-        """Each variable with where its elements begin and end, one after the other."""
+        """Each variable with the start and end of its elements in one flat array."""
         for name, start in offsets(variables).items():
             variable = next(v for v in variables if v.name == name)
             yield variable, start, start + size_of(variable)
 
 
 def system(core: Sequence[Statement], unknown: Sequence[Variable]) -> Statement | None:
-    """One statement for these, which are solved for these variables together; None where they are
-    not linear in them, or more than ``MOST_UNKNOWNS``, or where one number alone is unknown."""
+    """One statement for these, solved for these variables together; None if they are not linear in
+    them, or more than ``MOST_UNKNOWNS``, or if a single number is unknown.
+    """
     made = {v for s in core for v in s.results}
     sources = [v for v in unknown if v not in made and any(v in s.variables for s in core)]
     read_here = {v for s in core for v in s.variables}

@@ -1,8 +1,9 @@
-"""Loops of shared variables taken apart, into blocks that are closed one after the other.
+"""Decomposition of loops of shared variables into blocks that are closed one after the other.
 
-A matching gives each equation an unknown of its own (Dulmage and Mendelsohn 1958): equations that
-get none are too many, unknowns that get none are too many, and what is left falls into blocks of as
-many equations as unknowns, of which each needs only those before it (Tarjan 1972).
+A maximum matching assigns equations to unknowns (Dulmage and Mendelsohn 1958): unmatched equations
+belong to an overdetermined part, unmatched unknowns to an underdetermined one, and the rest
+decomposes into blocks with as many equations as unknowns, each of which depends only on those
+before it (Tarjan 1972).
 """
 
 from __future__ import annotations
@@ -18,25 +19,26 @@ __all__ = ["LoopBlock", "blocks", "split"]
 
 @dataclass(frozen=True)
 class LoopBlock:
-    """Statements that are closed together, and the variables that they are closed for."""
+    """Statements that are closed together, and the variables that they are solved for."""
 
     statements: tuple[Statement, ...]
     unknown: tuple[Variable, ...]
 
 
 def blocks(statements: Sequence[Statement], unknown: Iterable[Variable]) -> list[LoopBlock]:
-    """The blocks of some equations between these unknowns, in an order in which all that a block
-    mentions besides its unknowns is known."""
+    """The blocks of some equations between these unknowns, ordered so that each depends only on its
+    unknowns and on earlier blocks.
+    """
     return _Blocks(statements, unknown).found()
 
 
 def split(
     program: Program, core: Sequence[Statement]
 ) -> tuple[list[Statement], list[Statement], list[Statement]]:
-    """The statements before a loop of shared variables, those in it and between, those after."""
+    """The statements before a loop of shared variables, those inside and between, those after."""
     chosen = {id(s) for s in core}
     needs: set[Operand] = {a for s in core for a in s.arguments}
-    used = set[int]()  # what the loop needs
+    used = set[int]()  # statements that the loop needs
     for s in reversed(program.statements):
         if not needs.isdisjoint(s.results):
             used.add(id(s))
@@ -61,7 +63,7 @@ class _Blocks:
         self.statements = statements
         self.unknown = list(unknown)
         wanted = set(self.unknown)
-        # the equations: one for each result of a statement; those of one statement stay together
+        # one equation for each result of a statement; those of one statement stay together
         self.results = [(i, result) for i, s in enumerate(statements) for result in s.results]
         self.beside: dict[int, list[int]] = {}
         for number, (i, _) in enumerate(self.results):
@@ -80,7 +82,7 @@ class _Blocks:
         self.match()
 
     def is_in(self, variable: Variable, i: int, result: Variable) -> bool:
-        """Whether a variable of a statement stands in the equation for this result."""
+        """Whether a variable of a statement occurs in the equation for this result."""
         return variable == result or variable not in self.statements[i].results
 
     def together(self, equation: int) -> list[int]:
@@ -106,10 +108,10 @@ class _Blocks:
             tuple(v for v in self.unknown if v in own),
         )
 
-    # ---- a matching ----
+    # ---- matching ----
 
     def match(self) -> None:
-        """Give as many equations as can be an unknown: most get the one that they compute."""
+        """Find a maximum matching, starting from the variables that the equations compute."""
         for i, (_, result) in enumerate(self.results):
             if result in self.users and result not in self.equation:
                 self.equation[result], self.variable[i] = i, result
@@ -118,7 +120,7 @@ class _Blocks:
                 self.augment(i)
 
     def augment(self, start: int) -> None:
-        """Find an unknown for one more equation, moving others to other unknowns."""
+        """Match one more equation, along an augmenting path."""
         came: dict[Variable, int] = {}
         waiting = deque([start])
         while waiting:
@@ -133,7 +135,7 @@ class _Blocks:
                 waiting.append(self.equation[variable])
 
     def turn(self, variable: Variable, came: dict[Variable, int], start: int) -> None:
-        """Along the way that has led to a free unknown, give each equation the next one."""
+        """Shift the matching along an augmenting path to a free unknown."""
         while True:
             i = came[variable]
             before = self.variable.get(i)
@@ -142,10 +144,10 @@ class _Blocks:
                 return
             variable = before
 
-    # ---- what is too many ----
+    # ---- over- and underdetermined parts ----
 
     def reached_by_equations(self, start: Iterable[int]) -> set[int]:
-        """The equations that compete with some for their unknowns."""
+        """The equations that compete with these for their unknowns, and these."""
         found, waiting = set[int](), list(start)
         while waiting:
             i = waiting.pop()
@@ -156,7 +158,7 @@ class _Blocks:
         return found
 
     def reached_by_unknowns(self, start: Iterable[Variable]) -> set[int]:
-        """The equations that could be solved for others where these unknowns are chosen."""
+        """The equations that could be solved for other variables if these unknowns were chosen."""
         found, waiting = set[int](), list(start)
         while waiting:
             for i in (j for user in self.users[waiting.pop()] for j in self.together(user)):
@@ -167,7 +169,7 @@ class _Blocks:
         return found
 
     def connected(self, equations: set[int]) -> Iterator[list[int]]:
-        """These equations in parts that share no unknown."""
+        """The connected components of these equations, linked by unknowns."""
         left = set(equations)
         for first in sorted(equations):
             if first not in left:
@@ -181,10 +183,10 @@ class _Blocks:
                 part += sorted(near)
             yield part
 
-    # ---- what is as many as it should be ----
+    # ---- the square part ----
 
     def ordered(self, equations: Sequence[int]) -> Iterator[list[int]]:
-        """The strongly connected parts of these equations, each after those that it needs."""
+        """The strongly connected components of these equations, in order of dependence."""
         inside = set(equations)
         index: dict[int, int] = {}
         low: dict[int, int] = {}

@@ -1,4 +1,4 @@
-"""Loops: a ``for`` or ``while`` as one statement, from turn to turn."""
+"""Loops: a ``for`` or ``while`` as one statement about the state of its iterations."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["Bounds", "CountedRange", "Loop", "Part"]
 
 @dataclass(frozen=True)
 class Part:
-    """A stretch of a loop's turn: statements, and conditions that must hold."""
+    """Part of a loop's iteration: statements, and conditions that must hold."""
 
     statements: tuple[Statement, ...] = ()
     holds: tuple[tuple[Operand, bool], ...] = ()
@@ -23,8 +23,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Bounds:
-    """The range that a loop counts through: the variables for its start, stop and step, and the
-    one that counts."""
+    """The range of a counting loop: the variables for its start, stop and step, and the index."""
 
     start: Variable
     stop: Variable
@@ -34,8 +33,9 @@ class Bounds:
 
 @dataclass(frozen=True)
 class CountedRange:
-    """The range of a loop that may be left before its end: the state that counts, the stop and
-    step, and the condition that it goes on."""
+    """The range of a loop with other exits: the state variable that counts, the stop and step, and
+    the condition to continue.
+    """
 
     at: Variable
     stop: Operand
@@ -45,15 +45,14 @@ class CountedRange:
 
 @dataclass(frozen=True, eq=False)
 class Loop(Structured):
-    """A loop as an equation between what it begins with and what it gives.
+    """A loop as an equation between its initial state and its results.
 
-    state: what changes from turn to turn, as it is before a turn. before: what a turn does up to
-    the point where the loop may be left, after: what it does from there on. condition: whether it
-    is left (``leaves``) or goes on; None where it counts through ``bounds``. following: the state
-    after a turn. gives: what results are made of, where the loop is left. root_finding: whether
-    roots are looked for in a turn. max_trips: how often it may run, where it does not count; where
-    it does, for how many turns there are choices at most. ends: conditions that hold where it is
-    left. counts: its range, where that is not the only thing that ends it.
+    state: the variables that change, as before an iteration. before: the part of an iteration up to
+    the exit, after: the rest. condition: whether the loop exits (``leaves``) or continues; None
+    where it counts through ``bounds``. following: the state after an iteration. gives: the results
+    at the exit. root_finding: whether an iteration may use root searches. max_trips: the most
+    iterations of a loop that does not count; for one that does, the most iterations that have
+    choices. ends: conditions that hold at the exit. counts: its range, if it has other exits.
     """
 
     name: str
@@ -95,18 +94,18 @@ class Loop(Structured):
 
     @property
     def limits(self) -> tuple[Variable, ...]:
-        """The variables of the range, where it counts."""
+        """The variables of the range of a counting loop."""
         at = self.bounds
         return () if at is None else (at.start, at.stop, at.step)
 
     def _inputs(self) -> tuple[Variable, ...]:
-        """The state at the beginning, what does not change, and the range."""
+        """The initial state, the variables that do not change, and the range."""
         return (*self.state, *self.free, *self.limits)
 
-    # ---- as a rule ----
+    # ---- as a statement rule ----
 
     def rows(self) -> list[str]:
-        """A turn."""
+        """The lines of text for an iteration."""
         rows = listed(self.before.statements, self.before.holds)
         if self.condition is not None:
             rows.append(f"  leave if {self.condition} is {self.leaves}")
@@ -141,7 +140,7 @@ class Loop(Structured):
         return Statement(rest, tuple(wanted), tuple(actual[v] for v in rest.inputs), self.where)
 
     def _reduced(self) -> Loop:
-        """The loop without the state that nothing needs."""
+        """The loop without state that nothing needs."""
         parts = (self.before, self.after)
         wanted: set[Operand] = {*self.gives, *(value for value, _ in self.ends)}
         wanted |= {value for part in parts for value, _ in part.holds}
@@ -162,10 +161,10 @@ class Loop(Structured):
             following=tuple(following[v] for v in state), _modes={}, _reasons=[],
         )  # fmt: skip
 
-    # ---- what is solved ----
+    # ---- programs to solve ----
 
     def last(self) -> Program:
-        """From the state where the loop is left to what it gives."""
+        """The program from the state at the exit to the results."""
         holds = (*self.before.holds, *self.ends)
         if self.condition is not None:
             holds = ((self.condition, self.leaves), *holds)
@@ -175,7 +174,7 @@ class Loop(Structured):
         )  # fmt: skip
 
     def turn(self) -> Program:
-        """From the state before a turn to that after it."""
+        """The program from the state before an iteration to that after it."""
         holds = (*self.before.holds, *self.after.holds)
         if self.condition is not None:
             holds = ((self.condition, not self.leaves), *holds)
@@ -191,7 +190,7 @@ class Loop(Structured):
         return [f"{v.name} after" for v in state]
 
     def slice_for(self, state: Sequence[Variable]) -> Iterator[Statement]:
-        """The statements of a turn that some state needs."""
+        """The statements of an iteration that some state needs."""
         following = dict(zip(self.state, self.following, strict=True))
         wanted: set[Operand] = {following[v] for v in state}
         kept: list[Statement] = []

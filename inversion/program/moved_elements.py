@@ -1,7 +1,7 @@
-"""Elements that are put at other places: slices, reshaping, joining, as one kind of statement.
+"""Moved elements: slices, reshaping and concatenation, as one kind of statement.
 
-A statement is a table of places: each element of what it gives is one element of what it reads.
-So it is solved for any of its arrays: an element is read off wherever it is known.
+A statement is a table of indices: each element of its results is one element of its inputs. So it
+can be solved for any of its arrays: an element is read wherever it is known.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ Index = NDArray[np.int64]
 
 
 def size_of(variable: Variable) -> int:
-    """The number of elements of an array, 1 of a number."""
+    """The number of elements of an array; 1 for a number."""
     return math.prod(shape_of(variable.kind))
 
 
 def offsets(variables: Sequence[Variable]) -> Mapping[str, int]:
-    """Where the elements of each begin, when all are put one after the other."""
+    """The offset of each variable's elements in the concatenation of all."""
     found: dict[str, int] = {}
     start = 0
     for variable in variables:
@@ -40,10 +40,10 @@ def offsets(variables: Sequence[Variable]) -> Mapping[str, int]:
 
 @dataclass(frozen=True, eq=False)
 class Moved(Whole):
-    """Elements put at other places.
+    """Elements of inputs put at other places.
 
-    read: what they are taken from. places: for each result, the places of its elements when all
-    that is read is put one after the other.
+    read: the inputs. places: for each result, the indices of its elements in the concatenated
+    inputs.
     """
 
     name: str
@@ -56,12 +56,12 @@ class Moved(Whole):
 
     @property
     def inside(self) -> tuple[Statement, ...]:
-        """Nothing but the equation."""
+        """No statements: the equation is the table."""
         return ()
 
     @property
     def low_information(self) -> bool:
-        """Whether elements of the inputs are left out."""
+        """Whether some elements of the inputs are unused."""
         seen = np.zeros(sum(map(size_of, self.inputs)), dtype=np.bool_)
         for places in self.places.values():
             seen[places] = True
@@ -69,12 +69,12 @@ class Moved(Whole):
 
     @property
     def identity(self) -> Hashable:
-        """The same for statements that put elements at the same places."""
+        """Equal for statements that put elements at the same places."""
         kinds = tuple(v.kind for v in self.results)
         return Moved, kinds, tuple(places.tobytes() for places in self.places.values())
 
     def rows(self) -> list[str]:
-        """Nothing but the equation."""
+        """No lines: the equation says all."""
         return []
 
     def is_linear(self, arguments: Sequence[Operand], varying: Collection[Operand]) -> bool:
@@ -93,14 +93,14 @@ def moved(
     places: Mapping[Variable, Index],
     where: str,
 ) -> Statement:
-    """The statement that the results, the keys of ``places``, hold elements of the inputs."""
+    """The statement of ``places``: its keys, the results, are elements of the inputs."""
     by_name = {v.name: index for v, index in places.items()}
     rule = Moved(name, tuple(inputs), tuple(places), by_name, where)
     return Statement(rule, tuple(places), tuple(operands), where)
 
 
 def places_of(parts: Sequence[Statement], results: Sequence[Variable]) -> Statement:
-    """Several such statements, one after the other, as one that gives these variables."""
+    """The composition of several such statements, in order, as one that gives these variables."""
     made = {v for part in parts for v in part.results}
     inputs: dict[Operand, Variable] = {}
     for part in parts:

@@ -1,4 +1,4 @@
-"""Programs, plans and inverses as text and drawings: `inversion.tools` registers how each looks."""
+"""Programs, plans and inverses as text and drawings; `inversion.tools` registers the renderers."""
 
 from __future__ import annotations
 
@@ -9,19 +9,21 @@ __all__ = ["html_of", "svg_of", "text_of"]
 
 @singledispatch
 def text_of(value: object) -> str:
-    """A value as text of one or more lines."""
+    """The text of a value, one or more lines."""
     raise _not_registered(value)
 
 
 @singledispatch
 def html_of(value: object) -> str:
-    """A value as HTML, as a notebook shows it."""
+    """The HTML of a value, for notebooks."""
     raise _not_registered(value)
 
 
 @singledispatch
 def svg_of(value: object, *, is_alone: bool = True) -> str:
-    """A drawing of a value. is_alone: with the styles that it needs outside of a page."""
+    """The drawing of a value. is_alone: whether it includes the styles that it needs outside a
+    page.
+    """
     raise _not_registered(value)
 
 

@@ -33,9 +33,9 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Variable:
-    """A value that a program computes or is given; told apart by its name.
+    """A value that a program computes or is given, identified by its name.
 
-    source: what the program itself calls it, or else in a word what gives it; "" for ``name``.
+    source: its name in the source, or else a word for the function that gives it; "" for ``name``.
     """
 
     name: str
@@ -51,13 +51,13 @@ class Variable:
 
 @dataclass(frozen=True)
 class Constant:
-    """A number, or an array, that stands in the program."""
+    """A constant number or array of the program."""
 
     value: Any
 
     @property
     def kind(self) -> Any:
-        """Its type."""
+        """The type of the value."""
         if isinstance(self.value, list):
             return type_of_list(self.value)
         return type_of_array(self.value) if _is_array(self.value) else type(self.value)
@@ -90,8 +90,9 @@ Operand = Variable | Constant
 
 @dataclass(frozen=True)
 class Statement:
-    """``result = f(arguments)``, as the relation of f, which may give several results. where:
-    ``file:line`` in the source."""
+    """``result = f(arguments)``, as the relation of f, which may have several results. where:
+    ``file:line`` in the source.
+    """
 
     relation: StatementRule
     results: tuple[Variable, ...]
@@ -100,22 +101,22 @@ class Statement:
 
     @property
     def result(self) -> Variable:
-        """Its only result."""
+        """The only result."""
         (result,) = self.results
         return result
 
     def bindings(self) -> Iterable[tuple[str, Operand]]:
-        """Each axis with what it stands for; the results first."""
+        """Pairs of axes and operands; results first."""
         yield from zip(self.relation.outputs, self.results, strict=True)
         yield from zip(self.relation.axes, self.arguments, strict=True)
 
     def axes_of(self, variable: Variable) -> tuple[str, ...]:
-        """The axes on which a variable stands."""
+        """The axes on which a variable occurs."""
         return tuple(axis for axis, operand in self.bindings() if operand == variable)
 
     @functools.cached_property
     def variables(self) -> tuple[Variable, ...]:
-        """Its variables, each once."""
+        """The variables of the statement, without duplicates."""
         operands = (operand for _, operand in self.bindings())
         return tuple(dict.fromkeys(v for v in operands if isinstance(v, Variable)))
 
@@ -128,70 +129,70 @@ class Statement:
 
 
 class StatementRule(Protocol):
-    """What a statement says of its variables: a relation, or a part of the program that is
-    planned as one."""
+    """The rule of a statement: a relation, or a part of the program that is planned as one."""
 
     @property
     def name(self) -> str:
-        """What it is called in generated code."""
+        """The name in generated code."""
         ...
 
     @property
     def axes(self) -> tuple[str, ...]:
-        """Its inputs."""
+        """The names of the inputs."""
         ...
 
     @property
     def outputs(self) -> tuple[str, ...]:
-        """Its results."""
+        """The names of the results."""
         ...
 
     @property
     def domain(self) -> Mapping[str, Domain]:
-        """Where its inputs lie."""
+        """The domains of the inputs."""
         ...
 
     @property
     def codomain(self) -> Domain | None:
-        """Where its result lies."""
+        """The domain of the result."""
         ...
 
     @property
     def identity(self) -> Hashable:
-        """The same for rules that say the same."""
+        """A key that is equal for equivalent rules."""
         ...
 
     @property
     def low_information(self) -> bool:
-        """Whether its results say little of its inputs."""
+        """Whether the results give little information on the inputs."""
         ...
 
     @property
     def whole(self) -> bool:
-        """Whether it is solved for all that it alone binds."""
+        """Whether it is solved for all variables that it alone binds."""
         ...
 
     def mode(self, unknown: Iterable[str]) -> Mode | None:
-        """How it is solved for exactly these axes, or None."""
+        """The mode that solves for exactly these axes, or None."""
         ...
 
     def shown(self, names: Mapping[str, str]) -> str:
-        """Its equation with axes replaced by expressions."""
+        """The equation with axes replaced by expressions."""
         ...
 
     def shown_modes(self) -> str:
-        """Its modes by the axes that they solve for."""
+        """The modes, by the axes that they solve for."""
         ...
 
     def rows(self) -> Sequence[str]:
-        """What it consists of, to read; nothing for a relation."""
+        """Lines of text for the contents; none for a relation."""
         ...
 
     def around(
         self, before: Sequence[Statement], after: Sequence[Statement], gives: Sequence[Variable]
     ) -> Statement | None:
-        """The statement for this and what stands before and after it in one, giving these
-        variables; None where it cannot take others in."""
+        """One statement for this and the statements before and after it, with these results; None
+        if it cannot take others in.
+        """
         ...
 
 
@@ -199,10 +200,10 @@ class StatementRule(Protocol):
 class Program:
     """A function as a list of relations.
 
-    name, where: of the function. inputs: in the order of its parameters. results: by axis, what
-    it gives: a Constant where the inputs do not matter. holds: conditions without which it gives
-    nothing. functions: the Python code it was read from. attributes: those that were read of
-    objects: of which, by what name, and what was there.
+    name, where: of the function. inputs: in the order of its parameters. results: by axis; a
+    Constant if the inputs do not matter. holds: conditions that are necessary for a result.
+    functions: the Python code it was lifted from. attributes: the attributes that were read while
+    lifting: object, name and value.
     """
 
     name: str
@@ -216,22 +217,22 @@ class Program:
 
     @property
     def result(self) -> Operand:
-        """What it gives, where that is one number."""
+        """The only result."""
         (result,) = self.results.values()
         return result
 
     @property
     def variables(self) -> tuple[Variable, ...]:
-        """All its variables: the inputs, then the results of the statements."""
+        """The variables: the inputs, then the results of the statements."""
         return (*self.inputs, *(v for statement in self.statements for v in statement.results))
 
     @property
     def axes(self) -> tuple[str, ...]:
-        """The names of the inputs and of what it gives."""
+        """The names of the inputs and of the results."""
         return (*(v.name for v in self.inputs), *self.results)
 
     def operand(self, axis: str) -> Operand:
-        """What an axis stands for."""
+        """The operand of an axis."""
         if axis in self.results:
             return self.results[axis]
         return next(v for v in self.inputs if v.name == axis)
@@ -241,7 +242,9 @@ class Program:
         return replace(self, **changes)
 
     def rewritten(self, change: Callable[[Statement], Statement | Sequence[Operand]]) -> Program:
-        """Each statement changed, or replaced by an operand wherever one of its results stands."""
+        """The program with each statement changed; if ``change`` returns operands, these replace
+        the results.
+        """
         known: dict[Operand, Operand] = {}
         kept: list[Statement] = []
         for statement in self.statements:
@@ -260,7 +263,7 @@ class Program:
 
     @property
     def svg(self) -> str:
-        """A drawing of its dataflow, as SVG that stands by itself."""
+        """A drawing of the dataflow, as self-contained SVG."""
         return svg_of(self)
 
     def _repr_html_(self) -> str:
@@ -275,8 +278,9 @@ class Program:
 def listed(
     statements: Sequence[Statement], holds: Sequence[tuple[Operand, bool]] = ()
 ) -> list[str]:
-    """Statements to read, with their lines, what stands inside a branch or loop below it; then
-    the conditions that hold."""
+    """Lines of text for statements, with their source lines and nested statements; then the
+    conditions that hold.
+    """
     lengths = [len(str(s)) for s in statements]
     width = max((length for length in lengths if length <= ALIGNED), default=0)
     rows: list[str] = []
@@ -287,12 +291,12 @@ def listed(
 
 
 WIDTH = 100
-ALIGNED = 64  # the longest statement beside which places stand in a column
+ALIGNED = 64  # the longest statement for which source lines are aligned in a column
 _WITH_PLACE = re.compile(r"(\s*)(.*\S)\s{3,}(\S+:\d+)")
 
 
 def in_columns(rows: Iterable[str]) -> str:
-    """Rows to read, each in as many lines of ``WIDTH`` as it takes, its place at the end."""
+    """Join rows of text, wrapped at ``WIDTH``, with the source line at the end of each."""
     return "\n".join(line for row in rows for line in _lines(row))
 
 
@@ -312,7 +316,7 @@ def _lines(row: str) -> list[str]:
 
 
 def renumbered(wanted: str, taken: Container[str]) -> str:
-    """``wanted``, with a number where it is taken."""
+    """``wanted``, with a number appended if it is taken."""
     if wanted not in taken:
         return wanted
     count = 2

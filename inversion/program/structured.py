@@ -1,4 +1,6 @@
-"""Statements with statements inside, such as a branch or a loop: rules that are planned."""
+"""Structured statements, such as branches and loops: rules with statements inside, which are
+planned.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,7 @@ __all__ = ["Narrowed", "Structured", "Whole", "generated", "is_linear", "needed"
 
 @dataclass(frozen=True)
 class Narrowed:
-    """What a statement comes down to. instead: for some of its results, what stands for them."""
+    """The reduced form of a statement. instead: the operands that replace some of its results."""
 
     statements: tuple[Statement, ...]
     holds: tuple[tuple[Operand, bool], ...]
@@ -29,10 +31,10 @@ class Narrowed:
 
 
 class Structured(ABC):
-    """Control flow as an equation between what it reads, its inputs, and what it gives.
+    """Control flow as an equation between its inputs and its results.
 
-    It stands in a statement where other statements have a relation: its modes are plans for what
-    stands inside, made when they are first asked for.
+    It takes the place of a relation in a statement: its modes are plans of the statements inside,
+    computed on first use.
     """
 
     name: str
@@ -48,121 +50,122 @@ class Structured(ABC):
 
     @abstractmethod
     def _inputs(self) -> tuple[Variable, ...]:
-        """The variables from outside, each once."""
+        """The variables from outside, without duplicates."""
 
     @property
     @abstractmethod
     def inside(self) -> Iterable[Statement]:
-        """The statements that stand inside."""
+        """The statements inside."""
 
     def where_gives(self, statement: Statement, result: Variable, is_true: bool) -> Narrowed | None:
-        """What its statement comes down to where one result is known; None where that says
-        nothing of it."""
+        """The reduced form of its statement if one result is known; None if that simplifies
+        nothing.
+        """
         return None
 
     @abstractmethod
     def giving(self, statement: Statement, wanted: Sequence[Variable]) -> Statement:
-        """A statement that gives these of its results only."""
+        """A statement with only these of its results."""
 
     @property
     def low_information(self) -> bool:
-        """Whether its results say little of its inputs."""
+        """Whether the results give little information on the inputs."""
         return False
 
     def is_linear(self, arguments: Sequence[Operand], varying: Collection[Operand]) -> bool:
-        """Whether its results are linear in those of its arguments that vary."""
+        """Whether its results are linear in the varying arguments."""
         return False
 
     @property
     def identity(self) -> Hashable:
-        """The same for parts that say the same."""
+        """A key that is equal for equivalent parts."""
         return id(self)
 
     def around(
         self, before: Sequence[Statement], after: Sequence[Statement], gives: Sequence[Variable]
     ) -> Statement | None:
-        """It takes no other statements in."""
+        """None: it takes in no other statements."""
         return None
 
     @property
     def axes(self) -> tuple[str, ...]:
-        """The names of what it reads."""
+        """The names of the inputs."""
         return tuple(v.name for v in self.inputs)
 
     @property
     def outputs(self) -> tuple[str, ...]:
-        """The names of what it gives."""
+        """The names of the results."""
         return tuple(v.name for v in self.results)
 
     @property
     def domain(self) -> Mapping[str, Domain]:
-        """Nothing is known of where its inputs lie."""
+        """No domains are known of the inputs."""
         return {}
 
     @property
     def codomain(self) -> Domain | None:
-        """Nothing is known of where its results lie."""
+        """No domain is known of the results."""
         return None
 
     def mode(self, unknown: Iterable[str]) -> Mode | None:
-        """The mode that solves for exactly these axes, where there is one."""
+        """The mode that solves for exactly these axes, or None."""
         key = frozenset(unknown)
         if key not in self._modes:
             self._modes[key] = planned(self, key)
         return self._modes[key]
 
     def divided(self, unknown: frozenset[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """All its axes, results first: those that are known, and those that are not."""
+        """The known axes, and the unknown ones; results first."""
         axes = (*self.outputs, *self.axes)
         known = tuple(axis for axis in axes if axis not in unknown)
         return known, tuple(axis for axis in axes if axis in unknown)
 
     def shown(self, names: Mapping[str, str]) -> str:
-        """As ``total = for_3(0, n)``, of what it reads."""
+        """The equation as text, such as ``total = for_3(0, n)``."""
         gives = ", ".join(names.get(axis, axis) for axis in self.outputs)
         reads = ", ".join(names.get(axis, axis) for axis in self.axes)
         return f"{gives} = {self.name}({reads})"
 
     def shown_modes(self) -> str:
-        """What was asked for so far, and can be solved."""
+        """The axes that could be solved for, of those requested so far."""
         found = (sorted(key) for key, mode in self._modes.items() if mode is not None)
         modes = ", ".join("{" + ", ".join(names) + "}" for names in found) or "none of those asked"
         return modes + "".join(f"; {why}" for why in dict.fromkeys(self._reasons))
 
     def not_planned(self, why: NotInvertible | str) -> None:
-        """Keep the reason why there is no mode."""
+        """Record the reason why there is no mode."""
         if isinstance(why, NotInvertible):
             why = why.asked if why.where is None else f"{why.asked} [{why.where}]"
         self._reasons.append(why)
 
 
 class Whole(Structured):
-    """A statement about arrays as wholes, which reads variables that it names itself."""
+    """A statement about whole arrays, which reads variables that it names itself."""
 
     read: tuple[Variable, ...]
     whole = True
 
     def _inputs(self) -> tuple[Variable, ...]:
-        """What it reads."""
+        """The inputs."""
         return self.read
 
 
 @functools.singledispatch
 def planned(rule: Structured, unknown: frozenset[str]) -> Mode | None:
-    """The mode of a rule for these axes, where what stands inside can be solved for them.
+    """The mode of a rule for these axes, if the statements inside can be solved for them.
 
-    ``inversion.planning`` registers how each kind is solved.
+    ``inversion.planning`` registers an implementation for each kind.
     """
     raise TypeError(f"nothing is registered that plans a {type(rule).__name__}")
 
 
 def generated(*args: Any) -> Any:
-    """In place of a mode's function: what solves such a statement is written out."""
+    """Placeholder for a mode's solver: the solver of such a statement is generated."""
     raise AssertionError("what solves this statement is generated")
 
 
 def needed(statements: Iterable[Statement], wanted: set[Operand]) -> tuple[Statement, ...]:
-    """The statements that some operands need; what these need besides is added to them."""
+    """The statements that some operands depend on; adds their arguments to ``wanted``."""
     kept: list[Statement] = []
     for statement in reversed(tuple(statements)):
         if not wanted.isdisjoint(statement.results):
@@ -174,11 +177,11 @@ def needed(statements: Iterable[Statement], wanted: set[Operand]) -> tuple[State
 JOINTLY = (operator.add, operator.sub, operator.neg, np.sum, np.mean, np.cumsum, np.diff)
 """Functions that are linear in all arguments at once."""
 ONE_AT_A_TIME = (operator.mul, operator.matmul, np.matmul, np.dot)
-"""Functions that are linear in one argument where the others are known."""
+"""Functions that are linear in one argument if the others are constant."""
 
 
 def is_linear(statement: Statement, varying: Collection[Operand]) -> bool:
-    """Whether results are linear in those of these variables that a statement reads."""
+    """Whether the results of a statement are linear in the varying variables."""
     rule = statement.relation
     if isinstance(rule, Structured):
         return rule.is_linear(statement.arguments, varying)

@@ -1,7 +1,6 @@
-"""Tuples and records in and out: trees of numbers, as they are declared and as they are taken
-apart.
+"""Trees: the structure of tuples and records among arguments and results.
 
-Records are named tuples, and dataclasses that do nothing but hold their fields.
+Records are named tuples, and dataclasses that only hold their fields.
 """
 
 from __future__ import annotations
@@ -43,21 +42,21 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Node:
-    """A tuple or a record: its class and what stands at each position."""
+    """A tuple or a record: its class and its items."""
 
     cls: type
     items: tuple[Tree, ...]
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """How each item is got: ``[0]``, or ``.x`` of a record."""
+        """The suffix that accesses each item: ``[0]``, or ``.x`` of a record."""
         if is_record(self.cls):
             return tuple(f".{name}" for name in fields_of(self.cls))
         return tuple(f"[{i}]" for i in range(len(self.items)))
 
 
 Tree = Any
-"""A Node, or a leaf: anything else."""
+"""A Node, or a leaf: any other object."""
 
 
 def is_record(cls: Any) -> bool:
@@ -80,7 +79,7 @@ def is_dataclass(cls: Any) -> bool:
 
 
 def fields_of(cls: type) -> tuple[str, ...]:
-    """The names in a class of records."""
+    """The field names of a class of records."""
     if is_dataclass(cls):
         made: Any = cls
         return tuple(field.name for field in dataclasses.fields(made))
@@ -88,7 +87,7 @@ def fields_of(cls: type) -> tuple[str, ...]:
 
 
 def defaults_of(cls: type) -> Mapping[str, Any]:
-    """What fields of a class of records are where they are not given, for those that may be."""
+    """The default values of the fields of a class of records."""
     if not is_dataclass(cls):
         return getattr(cls, "_field_defaults", {})
     made: Any = cls
@@ -125,7 +124,7 @@ def leaves(tree: Tree) -> Iterator[Any]:
 
 
 def mapped(tree: Tree, change: Callable[[str, Any], Any], path: str = "") -> Tree:
-    """The tree with each leaf changed; ``change`` takes how it is got, such as ``[0].x``, too."""
+    """The tree with each leaf changed; ``change`` also takes its path, such as ``[0].x``."""
     if not isinstance(tree, Node):
         return change(path, tree)
     pairs = zip(tree.labels, tree.items, strict=True)
@@ -133,8 +132,9 @@ def mapped(tree: Tree, change: Callable[[str, Any], Any], path: str = "") -> Tre
 
 
 def taken_apart(tree: Tree, value: Any) -> list[Any]:
-    """The parts of a value that stand at the leaves. A tuple may also be given as a list, or as
-    an array. Raises TypeError where it is built otherwise."""
+    """The parts of a value at the leaves of a tree. A tuple may also be given as a list or an
+    array. Raises TypeError for a value of another structure.
+    """
     if not isinstance(tree, Node):
         return [value]
     if is_dataclass(tree.cls):
@@ -149,7 +149,7 @@ def taken_apart(tree: Tree, value: Any) -> list[Any]:
 
 
 def branch(tree: Tree, path: str) -> Tree:
-    """What stands at a path, such as ``[0].x``. Raises KeyError where nothing does."""
+    """The subtree at a path, such as ``[0].x``. Raises KeyError if there is none."""
     if not path:
         return tree
     if isinstance(tree, Node):
@@ -161,7 +161,7 @@ def branch(tree: Tree, path: str) -> Tree:
 
 
 def part(tree: Tree, value: Any, path: str) -> Any:
-    """What a value that is built as a tree has at a path."""
+    """The part of a value at a path of its tree."""
     if not path:
         return value
     for label in tree.labels:
@@ -174,7 +174,7 @@ def part(tree: Tree, value: Any, path: str) -> Any:
 
 
 def apart(tree: Tree, expression: str) -> str:
-    """An expression for nested tuples, as patterns take them, of what an expression gives."""
+    """The expression for nested tuples, as patterns take them, of the value of an expression."""
     if not isinstance(tree, Node) or not any(map(is_dataclass, classes_of(tree))):
         return expression
     pairs = zip(tree.labels, tree.items, strict=True)
@@ -183,8 +183,7 @@ def apart(tree: Tree, expression: str) -> str:
 
 
 class Trees(dict[str, Tree]):
-    """The trees of a function's axes by name; those of parts of them are found by their paths,
-    ``o.strike``."""
+    """The trees of a function's axes by name; a part's tree is found by path, ``o.strike``."""
 
     def __missing__(self, name: str) -> Tree:
         axis, path = axis_of(name)
@@ -194,18 +193,18 @@ class Trees(dict[str, Tree]):
 
 
 def axis_of(name: str) -> tuple[str, str]:
-    """The axis and the path that a name of a part says: ``("o", ".strike")``."""
+    """The axis and the path in the name of a part: ``("o", ".strike")``."""
     at = min((i for i in (name.find("."), name.find("[")) if i > 0), default=len(name))
     return name[:at], name[at:]
 
 
 def as_name(name: str) -> str:
-    """An identifier for an axis, or a part of one."""
+    """An identifier for an axis or a part of one."""
     return name.replace("[", "_").replace("]", "").replace(".", "_")
 
 
 def rebuilt(tree: Tree, parts: Iterator[Any]) -> Any:
-    """The value that has these parts at the leaves of a tree."""
+    """The value with these parts at the leaves of a tree."""
     if not isinstance(tree, Node):
         return next(parts)
     items = [rebuilt(item, parts) for item in tree.items]
@@ -213,7 +212,7 @@ def rebuilt(tree: Tree, parts: Iterator[Any]) -> Any:
 
 
 def written(tree: Tree) -> str:
-    """A tree of expressions as an expression; a class of named tuples is called by its name."""
+    """The expression of a tree of expressions; a class of named tuples is called by its name."""
     if not isinstance(tree, Node):
         return str(tree)
     items = ", ".join(map(written, tree.items))
@@ -232,9 +231,9 @@ def classes_of(tree: Tree) -> Iterator[type]:
 
 @dataclass(frozen=True)
 class Axes:
-    """The axes of a function, each with the tree of the program's axes that it is made of.
+    """The axes of a function, each with a tree of the program's axes.
 
-    known: those that are known, or parts of them, ``o.strike``; the others are unknown.
+    known: the known axes or parts of axes, ``o.strike``; the others are unknown.
     """
 
     trees: Trees
@@ -242,22 +241,22 @@ class Axes:
 
     @functools.cached_property
     def given(self) -> frozenset[str]:
-        """The program's axes that are known."""
+        """The known axes of the program."""
         return frozenset(leaf for name in self.known for leaf in leaves(self.trees[name]))
 
     @functools.cached_property
     def unknown(self) -> tuple[str, ...]:
-        """The axes that are found, in order; one of which a part is known is found as a whole."""
+        """The axes that are solved for, in order; one known in part is solved as a whole."""
         return tuple(
             axis for axis, tree in self.trees.items() if not self.given.issuperset(leaves(tree))
         )
 
     def value(self, name: str, values: Mapping[str, Any]) -> Any:
-        """The value of an axis, or of a part of one, where those of all axes are these."""
+        """The value of an axis, or of a part of one, from the values of all axes."""
         axis, path = axis_of(name)
         return part(self.trees[axis], values[axis], path)
 
     @property
     def inputs(self) -> tuple[str, ...]:
-        """The function's arguments."""
+        """The axes of the function's arguments."""
         return tuple(axis for axis in self.trees if axis != RETURN)

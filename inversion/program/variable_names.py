@@ -1,8 +1,8 @@
-"""What parameters are called: after the expressions of the source that they belong to.
+"""Names of parameters, from the expressions of the source that they belong to.
 
-A parameter's name is made of its label: what it chooses, and of which variable or function. Where
-several have the same label, the line is added; where several stand on one line, the variable; where
-that does not tell them apart either, a number. Nothing of it depends on other statements.
+A parameter's name comes from its label: the kind of choice, and the variable or function. Equal
+labels are told apart by the line; on one line, by the variable; or else by a number. A name does
+not depend on other statements.
 """
 
 from __future__ import annotations
@@ -26,19 +26,20 @@ WORDS = {
     "eq": "comparison", "ne": "comparison", "getitem": "item", "matmul": "product",
     "from_polar": "polar",
 }  # fmt: skip
-"""What operators give, in words."""
+"""The results of operators, as words."""
 
 OF_FUNCTIONS = {"k": "branch", "u": "fraction"}
-"""Coordinates that are named after the function that is undone, rather than after the unknown."""
+"""Coordinates named after the function that is inverted, rather than after the unknown."""
 
 ALONE = ("trips", "beyond")
-"""Coordinates that have no unknown in their names."""
+"""Coordinates without an unknown in their names."""
 
 
 @dataclass(frozen=True)
 class Label:
-    """What a parameter is called before it is told from others. line: ``file:line``. of: what it
-    belongs to. value: the variable of which it is the value, if it is one's."""
+    """The parts of a parameter's name, before names are made unique. line: ``file:line``. of: the
+    variable or function it belongs to. value: the variable whose value it is, if any.
+    """
 
     base: str
     line: str
@@ -47,13 +48,13 @@ class Label:
 
 
 def word_for(name: str) -> str:
-    """What a function gives, as a name: ``sum`` of ``add``."""
+    """The name of a function's result: ``sum`` for ``add``."""
     word = "".join(c if c.isalnum() else "_" for c in WORDS.get(name, name)).strip("_")
     return word if word.isidentifier() else f"value_{word}".rstrip("_")
 
 
 def subject_of(variable: Variable) -> str:
-    """A variable's name in the source; that of what it is computed by, where it has none."""
+    """A variable's name in the source; if it has none, the name of its function."""
     return variable.source or variable.name
 
 
@@ -77,10 +78,10 @@ def coordinate_label(
 def names_of(
     labels: Sequence[Label], inputs: Collection[str], reserved: Collection[str]
 ) -> list[str]:
-    """A name for each label: identifiers, each one once.
+    """Unique identifiers for labels, one for each.
 
-    inputs: variables whose values parameters may be called after. reserved: names that mean
-    something else, as axes do.
+    inputs: variables after whose values parameters may be named. reserved: names with another
+    meaning, such as axes.
     """
     values = Counter(label.value for label in labels)
     own = [
@@ -104,7 +105,7 @@ def names_of(
 
 
 def _told_apart(label: Label, labels: Sequence[Label]) -> str:
-    """A name for a label that tells it from others, if its line and what it belongs to can."""
+    """A name that distinguishes a label from equal ones, by its line and subject if possible."""
     alike = [other for other in labels if other.base == label.base]
     here = [other for other in alike if other.line == label.line]
     told = len({other.of for other in here}) == len(here) > 1

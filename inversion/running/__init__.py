@@ -1,6 +1,6 @@
-"""Inverses that run: on one result, on rows of them, and in other processes.
+"""Running inverses: on one result, on rows of results, and in other processes.
 
-generated_functions: interpreted and compiled. rows: a batch; columns: its numbers; quick: many
-rows at once, by threads; dask_arrays: chunks of them. array_kernels: loops over elements.
-progress: how far a batch or search has come. sending: inverses in other processes.
+generated_functions: interpreted and compiled. rows: a batch; columns: its numbers; quick: many rows
+at once, by threads; dask_arrays: chunks of them. array_kernels: loops over elements. progress: the
+progress of a batch or search. sending: inverses in other processes.
 """

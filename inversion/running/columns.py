@@ -1,4 +1,4 @@
-"""Columns: the numbers that a batch takes and gives, row by row, a range of rows at a time."""
+"""Columns: the numbers that a batch reads and writes, a range of rows at a time."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Column:
-    """What rows are solved for: a number, or an array, in each row.
+    """One input of rows: a number, or an array, for each row.
 
-    array: of shape (*rows, *inner), in any layout. dtype: that compiled code takes. inner: the
-    shape of what is in a row.
+    array: of shape (*rows, *inner), in any layout. dtype: for compiled code. inner: the shape of
+    one row's value.
     """
 
     array: NDArray[Any]
@@ -46,30 +46,31 @@ class Column:
         return self.array.shape[: self.array.ndim - len(self.inner)]
 
     def spread(self, shape: tuple[int, ...]) -> Column:
-        """The same for rows of this shape, which it is broadcast to."""
+        """The column broadcast to rows of this shape."""
         if self.lead == shape:
             return self
         return Column(np.broadcast_to(self.array, (*shape, *self.inner)), self.dtype, self.inner)
 
     def rows(self, start: int, stop: int) -> NDArray[Any]:
-        """A range of rows, one after the other, as compiled code takes them, but for one number
-        in all rows, which is not copied either where they are so already."""
+        """A range of rows, flattened, as compiled code takes them. A single number for all rows is
+        not expanded, and rows of the right layout are not copied.
+        """
         part = _flat_rows(self.array, self.inner, start, stop)
         return part if is_one(part) and part.dtype == self.dtype else as_compiled(part, self.dtype)
 
 
 def is_one(rows: NDArray[Any]) -> bool:
-    """Whether one number stands in all rows."""
+    """Whether all rows share one number."""
     return rows.strides == (0,)
 
 
 def as_compiled(rows: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
-    """Rows as compiled code takes them; not a copy where they are so already."""
+    """Rows in the layout for compiled code; copied only if necessary."""
     return np.require(rows, dtype, ["C", "A", "W"])
 
 
 class AnswerTarget:
-    """Where answers are written. array: of shape (*rows, *inner), in any layout."""
+    """The destination of answers. array: of shape (*rows, *inner), in any layout."""
 
     def __init__(self, array: NDArray[Any], inner: tuple[int, ...]) -> None:
         self.array = array
@@ -77,13 +78,13 @@ class AnswerTarget:
         self._is_plain = array.flags.c_contiguous and array.flags.aligned
 
     def rows(self, start: int, stop: int) -> NDArray[Any]:
-        """Room for a range of rows, which ``put`` brings where it belongs."""
+        """A buffer for a range of rows; ``put`` copies it to its place."""
         if self._is_plain:
             return _flat_rows(self.array, self._inner, start, stop)
         return np.empty((stop - start, *self._inner), self.array.dtype)
 
     def put(self, start: int, stop: int, answers: NDArray[Any]) -> None:
-        """Take over a range of rows."""
+        """Copy a range of rows to its place."""
         if self._is_plain:
             return
         size = math.prod(self._inner)
@@ -91,7 +92,7 @@ class AnswerTarget:
 
 
 def _flat_rows(array: NDArray[Any], inner: tuple[int, ...], start: int, stop: int) -> NDArray[Any]:
-    """A range of rows, one after the other: a view where the layout allows it."""
+    """A range of rows, flattened: a view if the layout allows it."""
     if array.ndim == 1 + len(inner):
         return array[start:stop]
     count = math.prod(array.shape[: array.ndim - len(inner)])
@@ -101,13 +102,13 @@ def _flat_rows(array: NDArray[Any], inner: tuple[int, ...], start: int, stop: in
     return array.flat[start * size : stop * size].reshape((stop - start, *inner))
 
 
-# ---- from what is given -------------------------------------------------------------------
+# ---- columns of arguments -----------------------------------------------------------------
 
 
 def columns(axis: str, arrays: Iterable[Any], kinds: Iterable[Any]) -> list[Column]:
-    """The numbers of a known axis, in the types that the program has.
+    """The columns of a known axis, in the types of the program.
 
-    Raises WrongArguments for values of other types, or that its words do not hold.
+    Raises WrongArguments for values of other types, or that do not fit into its words.
     """
     found: list[Column] = []
     for values, kind in zip(arrays, kinds, strict=True):
@@ -126,8 +127,8 @@ def columns(axis: str, arrays: Iterable[Any], kinds: Iterable[Any]) -> list[Colu
 
 
 def theta_columns(space: ParameterSpace, theta: Any) -> list[Column]:
-    """One for each coordinate, from a structured array, from one θ for all rows, or from a dict of
-    arrays or values; of what is not given, the default.
+    """The columns of the coordinates, from a structured array, from one θ for all rows, or from a
+    dict of arrays or values; missing ones have their default.
 
     Raises WrongArguments where fields are missing, OutsideDomain for values outside a domain.
     """
@@ -175,7 +176,7 @@ def _check_rows(name: str, array: NDArray[Any], shape: tuple[int, ...]) -> None:
 def common_shape(leads: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
     """The shape that arrays of rows of these shapes are broadcast to.
 
-    Raises WrongArguments where they do not fit.
+    Raises WrongArguments if they do not fit.
     """
     try:
         return np.broadcast_shapes(*leads)

@@ -1,4 +1,4 @@
-"""Batches of dask arrays: one task for each chunk of rows, run when the answers are asked for."""
+"""Batches of dask arrays: one task for each chunk of rows, computed lazily."""
 
 from __future__ import annotations
 
@@ -44,9 +44,10 @@ def _is_dask(value: Any) -> bool:
 def lazily(
     inverse: Inverse, definition: Definition, known: Sequence[Any], theta: Any, wanted: BatchOptions
 ) -> tuple[Any, ...]:
-    """The unknown axes as dask arrays. Types and shapes are checked now, values in the tasks.
+    """The unknown axes as dask arrays. Types and shapes are checked immediately, values in the
+    tasks.
 
-    Raises WrongArguments for what cannot be had of dask arrays, too.
+    Raises WrongArguments also for options that dask arrays do not support.
     """
     _check_wanted(definition, wanted)
     parts = [
@@ -79,7 +80,7 @@ def lazily(
 
 @dataclass(frozen=True)
 class _Chunk:
-    """What a task does: the answers for chunks of the known axes, and of θ if that is one too."""
+    """A task: computes the answers for chunks of the known axes, and of θ if it is an array."""
 
     inverse: Inverse
     theta: Any
@@ -104,7 +105,7 @@ class _Chunk:
 
 
 def _of_one(theta: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Coordinates that all rows share. Raises WrongArguments for arrays of them."""
+    """Check that coordinates are shared by all rows. Raises WrongArguments for arrays of them."""
     arrays = [
         name for name, value in theta.items() if isinstance(value, np.ndarray) or _is_dask(value)
     ]
@@ -118,7 +119,7 @@ def _of_one(theta: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _dimensions(side: str, inner: Sequence[tuple[int, ...]]) -> tuple[str, dict[str, int]]:
-    """Names for what is in a row of each array, as a signature has them, and their lengths."""
+    """Names and lengths of the inner dimensions of each array, as in a gufunc signature."""
     named = [
         {f"{side}{i}_{j}": length for j, length in enumerate(shape)}
         for i, shape in enumerate(inner)
@@ -128,14 +129,14 @@ def _dimensions(side: str, inner: Sequence[tuple[int, ...]]) -> tuple[str, dict[
 
 
 def _in_equal_chunks(parts: Sequence[Any], inner: Sequence[tuple[int, ...]]) -> list[Any]:
-    """Known values as dask arrays that have the same rows, and these whole, in each chunk."""
+    """Known values as dask arrays with equal chunks of rows, and undivided inner dimensions."""
     da: Any = importlib.import_module("dask.array")
     given: list[Any] = []
     for i, (part, shape) in enumerate(zip(parts, inner, strict=True)):
         array = da.asarray(part)
         rows = array.ndim - len(shape)
         whole = array.rechunk(dict.fromkeys(range(rows, array.ndim), -1)) if shape else array
-        # the rows are numbered from the last axis on, as broadcasting does
+        # rows are numbered from the last axis, as in broadcasting
         given += [whole, (*range(-rows, 0), *((i, j) for j in range(len(shape))))]
     return list(da.core.unify_chunks(*given)[1])
 
@@ -155,7 +156,7 @@ def _check_wanted(definition: Definition, wanted: BatchOptions) -> None:
 
 
 def _check(definition: Definition, parts: Sequence[Any], theta: Any) -> None:
-    """Raise what a batch would raise for the types and shapes of these arrays."""
+    """Raise the errors of a batch for the types and shapes of these arrays."""
     trees, known = definition.axes.trees, definition.axes.known
     inner = [len(shape_of(kind)) for kind in definition.leaf_kinds(known)]
     shown = iter(list(map(_stand_in, parts, inner)))
@@ -168,14 +169,13 @@ def _check(definition: Definition, parts: Sequence[Any], theta: Any) -> None:
 
 
 def _lead(value: Any, inner: int) -> tuple[int, ...]:
-    """The shape of the rows; a length that is not known yet fits any."""
+    """The shape of the rows; an unknown length becomes 1, which fits any."""
     shape = np.shape(value)
     return tuple(1 if math.isnan(n) else n for n in shape[: max(0, len(shape) - inner)])
 
 
 def _stand_in(value: Any, inner: int) -> Any:
-    """An array of one row, of the same dtype and number of dimensions, for a dask array; what is
-    none as it is."""
+    """An array of one row, of the same dtype and dimensions, for a dask array; others unchanged."""
     if not _is_dask(value):
         return value
     rows = max(0, value.ndim - inner)

@@ -1,5 +1,6 @@
-"""The generated functions of an inverse: interpreted, compiled, and in loops over rows; and whether
-what the inverse was made from has changed since."""
+"""The generated functions of an inverse: interpreted, compiled, and in loops over rows; and their
+staleness.
+"""
 
 from __future__ import annotations
 
@@ -31,16 +32,16 @@ Cache = bool | str | os.PathLike[str]
 
 
 class GeneratedFunctions:
-    """The functions of an inverse, each made when it is asked for.
+    """The functions of an inverse, each created on first use.
 
-    cache: whether, or in what folder, compiled code is kept on disk: see ``Context.jit``.
+    cache: whether, or in what folder, compiled code is stored on disk: see ``Context.jit``.
     """
 
     def __init__(self, definition: Definition, cache: Cache) -> None:
         self._definition = definition
         self._source = definition.source
         self.cache = cache
-        # each has its own: compiled code looks at all that its context has compiled, for changes
+        # a context of its own: a context checks all that it has compiled for changes
         self._home = Context(MethodTable(definition.filename))
         self._quick_loops: dict[str, Callable[..., None]] = {}
 
@@ -81,21 +82,21 @@ class GeneratedFunctions:
         )
 
     def fitted(self, given: tuple[Any, ...]) -> tuple[Any, ...]:
-        """What a call is given, as compiled code takes it."""
+        """The arguments of a call, as compiled code takes them."""
         count = len(self._definition.axes.known)
         return (*given[:count], *map(self._definition.parameters.compiled, given[count:]))
 
     def _normal(self, given: tuple[Any, ...]) -> tuple[Any, ...]:
-        """What compiled code is given where types do not fit; θ may be a tuple of tuples."""
+        """The arguments converted where types do not fit; θ may be a tuple of tuples."""
         count, space = len(self._definition.axes.known), self._definition.parameters
         return self.fitted((*given[:count], *map(space.normal, given[count:])))
 
     def _compiled_part(self, name: str) -> Callable[..., Any]:
-        """One of the generated functions, compiled when it is called."""
+        """One of the generated functions, compiled on first call."""
         return self._home.jit(self._entered[name], cache=self.cache)
 
     def _quick_loop(self, name: str) -> Callable[..., None] | None:
-        """A loop over elements that fills in NaN, where it can."""
+        """A loop over elements that stores NaN for errors, if there is one."""
         loop = self._source.kernels[name]
         if not loop.quick:
             return None
@@ -106,7 +107,7 @@ class GeneratedFunctions:
 
     @cached_property
     def _entered(self) -> dict[str, Any]:
-        """The generated functions as they are compiled. Raises NotCompilable."""
+        """The generated functions in the form for compilation. Raises NotCompilable."""
         self.check()
         context, function = self._definition.context, self._definition.function
         names = {name: entered(value) for name, value in self._source.names.items()}
@@ -118,7 +119,7 @@ class GeneratedFunctions:
         return names
 
     def check(self) -> None:
-        """Raise NotCompilable for a program with strings or lists."""
+        """Raise NotCompilable for a program with strings, lists or dataclasses."""
         if self._sequence is not None:
             name, kind, where = self._sequence
             raise NotCompilable(
@@ -144,12 +145,12 @@ class GeneratedFunctions:
 
     @cached_property
     def on_cpu(self) -> Callable[..., tuple[Any, ...]]:
-        """What code that a context compiles calls. Raises NotCompilable."""
+        """The function that code compiled by a context calls. Raises NotCompilable."""
         return form_for_cpu(self._definition, self._entered["inverse"])
 
     @cached_property
     def in_kernels(self) -> Callable[..., tuple[Any, ...]]:
-        """What a kernel calls. Raises NotCompilable."""
+        """The function that a kernel calls. Raises NotCompilable."""
         self.check()
         return form_for_kernels(self._definition)
 
@@ -157,20 +158,20 @@ class GeneratedFunctions:
 
     @cached_property
     def rows(self) -> Callable[..., int]:
-        """The compiled inverse in a loop over rows: ``rows(failed, *columns, *outs)``,
-        which gives the number of those that have failed. Raises NotCompilable.
+        """The compiled loop over rows: ``rows(failed, *columns, *outs)`` returns the number of rows
+        that failed. Raises NotCompilable.
         """
         rows = self._loop(self._entered["inverse"], raises=True)
         return self._for_columns(self._home.jit(rows, cache=self.cache, nogil=True), raises=True)
 
     @cached_property
     def quick_rows(self) -> Callable[..., int] | None:
-        """``rows(*columns, *outs)``, where an inverse that answers NaN can be compiled."""
+        """``rows(*columns, *outs)``, if an inverse that answers NaN can be compiled."""
         return self._made_quick(one_theta=False)
 
     @cached_property
     def quick_rows_of_one(self) -> Callable[..., int] | None:
-        """The same that takes the parameters as numbers, which all rows share."""
+        """``quick_rows`` with parameters as numbers, which all rows share."""
         return self._made_quick(one_theta=True)
 
     def _made_quick(self, *, one_theta: bool) -> Callable[..., int] | None:
@@ -190,7 +191,7 @@ class GeneratedFunctions:
     def _loop(
         self, inverse: Callable[..., Any], *, raises: bool, one_theta: bool = False
     ) -> Callable[..., int]:
-        """The loop over rows around an inverse."""
+        """The loop over rows that calls an inverse."""
         definition = self._definition
         known, unknown = (
             [definition.axes.trees[axis] for axis in axes]
@@ -217,7 +218,8 @@ class GeneratedFunctions:
 
 
 class Staleness:
-    """Whether names, attributes, code or tables that a program was read from have changed since.
+    """Detects changes of names, attributes, code or tables that a program was lifted from. It
+    stores what the functions read at that time, and listens to a context's tables.
 
     It holds what the functions read when the program was made, and listens to a context's tables.
     """
@@ -230,12 +232,12 @@ class Staleness:
             table.listen(self)
 
     def table_changed(self, target: Any) -> None:
-        """Called by the tables."""
+        """Callback of the tables."""
         self._changed = True
 
     @property
     def changed(self) -> bool:
-        """Whether anything has changed, at any time that this was asked."""
+        """Whether a change was detected, now or at an earlier check."""
         self._changed = (
             self._changed
             or any(reading.changed() for reading in self._readings)
@@ -248,6 +250,8 @@ class Staleness:
 
     @property
     def outdated(self) -> bool:
-        """The same, or the contents of an array or list that was read. Looks at all of these."""
+        """Whether anything changed, including the contents of arrays and lists that were read,
+        which are all compared.
+        """
         self._changed = self.changed or any(reading.altered() for reading in self._readings)
         return self._changed

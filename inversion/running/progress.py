@@ -1,4 +1,4 @@
-"""How far a long batch or search has come: a bar, or a function that is told."""
+"""Progress of a long batch or search: a bar, or a callback."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from overlay.core.location import caller
 __all__ = ["Progress", "Report", "SearchProgress", "reported"]
 
 Report = Callable[[int, int], object]
-"""Takes how many rows are done, and how many there are."""
+"""Callback with the number of rows done, and of all rows."""
 
 Progress = bool | Report
 
 
 @contextmanager
 def reported(progress: Progress, total: int, name: str) -> Generator[Report | None, None, None]:
-    """What is told of rows that are done; None where nobody asked. A bar is closed at the end.
+    """The callback for finished rows; None if there is none. A bar is closed at the end.
 
     progress: ``True`` for a bar by tqdm; a function that takes the numbers of rows done and of all.
     Raises MissingPackage where tqdm is not installed.
@@ -33,11 +33,11 @@ def reported(progress: Progress, total: int, name: str) -> Generator[Report | No
 
 
 class SearchProgress:
-    """How far a search has come, of which nobody knows how long it takes.
+    """Progress of a search of unknown length.
 
     progress: ``True`` for a bar by tqdm that counts the branches found and the steps taken; a
-    function that takes both numbers. limit: how many branches there are at most. The bar is shown
-    from the first step on. Raises MissingPackage where tqdm is not installed.
+    function that takes both numbers. limit: the largest number of branches. The bar is shown from
+    the first step on. Raises MissingPackage where tqdm is not installed.
     """
 
     def __init__(self, progress: Progress, limit: int | None, name: str) -> None:
@@ -49,7 +49,7 @@ class SearchProgress:
             self._tell = _told(progress, "found, steps")
 
     def __call__(self, found: int, steps: int) -> None:
-        """Tell how many branches have been found in how many steps."""
+        """Report the number of branches found, and of steps taken."""
         if self._bar is not None:
             self._bar.set_postfix(steps=steps, refresh=False)
             self._bar.update(found - self._bar.n)
@@ -57,13 +57,13 @@ class SearchProgress:
             self._tell(found, steps)
 
     def close(self) -> None:
-        """The search has ended."""
+        """Close the bar."""
         if self._bar is not None:
             self._bar.close()
 
 
 def _told(progress: Progress, takes: str) -> Report | None:
-    """The function that is told; None where nobody asked."""
+    """The callback; None if there is none."""
     if progress is False or progress is None:
         return None
     if callable(progress):

@@ -1,5 +1,6 @@
-"""Rows of floats solved all at once: compiled code in which nothing can raise, so that LLVM may
-vectorise it. What it gives no number for is left to the code that says why."""
+"""Fast loops over rows of floats: compiled code that cannot raise, so that LLVM may vectorise it.
+Rows that give NaN are left to the code that explains errors.
+"""
 
 from __future__ import annotations
 
@@ -26,8 +27,9 @@ __all__ = ["SEEN", "Pace", "in_threads", "quick_loop", "quick_names"]
 ROWS_AT_ONCE = 1 << 15
 
 PAYS_AFTER = 500e-6
-"""Seconds: what is done sooner by one thread is done by one. To wake others takes a fifth of this,
-and what takes as little for so many rows waits for memory, which the threads have in common."""
+"""The time, in seconds, below which one thread is used. Waking others takes a fifth of this, and
+code that is so fast for so many rows is bound by memory, which threads share.
+"""
 
 vectorised = MethodTable("vectorised")
 for _function, _form in vector_maths.VECTORISED.items():
@@ -40,12 +42,12 @@ def _quotient(a: float, b: float) -> float:
 
 
 def size(value: float) -> np.int64:
-    """An integer that grows with the size of a float; that of NaN is beyond that of infinity."""
+    """An integer that increases with the size of a float; that of NaN exceeds that of infinity."""
     return np.float64(abs(value)).view(np.int64)
 
 
 SEEN = {"size": compiled(size, refuses=False), "INFINITE": int(size(math.inf))}
-"""By what the loop over rows sees answers that are NaN."""
+"""Names with which the loop over rows detects answers that are NaN."""
 
 
 def quick_names(
@@ -60,8 +62,9 @@ def quick_names(
 
 
 def quick_loop(text: str, names: Mapping[str, Any], loop: str, one: str) -> Callable[..., None]:
-    """A generated loop over elements, compiled so that it fills in NaN where ``one`` would raise,
-    for threads."""
+    """A generated loop over elements, compiled without the GIL, that stores NaN where ``one`` would
+    raise.
+    """
     return released(_unrefused(text, names, one)[loop])
 
 
@@ -74,13 +77,14 @@ def _unrefused(text: str, names: Mapping[str, Any], one: str) -> dict[str, Any]:
 
 @dataclass
 class Pace:
-    """What a row takes, in seconds: the least that has been seen, as caches that are cold, pages
-    that are new and other programs only ever add to it."""
+    """The time per row, in seconds: the minimum measured, since cold caches, new pages and other
+    programs only add to it.
+    """
 
     least: float = math.inf
 
     def timed(self, rows: Callable[..., int], columns: Sequence[Any]) -> int:
-        """What ``rows`` gives for these columns."""
+        """Call ``rows`` on these columns, measure it, and return its result."""
         begin = time.perf_counter()
         found = rows(*columns)
         self.least = min(self.least, (time.perf_counter() - begin) / _length(columns))
@@ -88,8 +92,9 @@ class Pace:
 
 
 def in_threads(rows: Callable[..., int], columns: Sequence[Any], pace: Pace) -> int:
-    """Run ``rows`` over columns of one length, and numbers that all rows share, by as many threads
-    as there are cores to use where that pays; the sum of what it gives. pace: that of ``rows``."""
+    """Run ``rows`` over columns of one length, and numbers that all rows share, in parallel threads
+    if that pays; returns the sum of the results. pace: that of ``rows``.
+    """
     count = _length(columns)
     if count < 2 * ROWS_AT_ONCE:
         return rows(*columns)
@@ -100,7 +105,7 @@ def in_threads(rows: Callable[..., int], columns: Sequence[Any], pace: Pace) -> 
         start, found = ROWS_AT_ONCE, pace.timed(rows, _part(columns, 0, ROWS_AT_ONCE))
         if (count - start) * pace.least < PAYS_AFTER:
             return found + pace.timed(rows, _part(columns, start, count))
-    # each takes what is left: none waits for one that has no core to run on
+    # work is taken from a queue: no thread waits for one without a core
     left = deque(range(start, count, ROWS_AT_ONCE))
     work = functools.partial(_work, rows, columns, pace, left)
     waiting = [_pool().submit(work) for _ in range(min(cores, len(left)) - 1)]
@@ -122,7 +127,7 @@ def _part(columns: Sequence[Any], start: int, stop: int) -> list[Any]:
 
 
 def _work(rows: Callable[..., int], columns: Sequence[Any], pace: Pace, left: deque[int]) -> int:
-    """Take ranges of rows until none is left."""
+    """Process ranges of rows until none is left."""
     found = 0
     while True:
         try:
@@ -134,12 +139,13 @@ def _work(rows: Callable[..., int], columns: Sequence[Any], pace: Pace, left: de
 
 @functools.cache
 def _pool() -> ThreadPoolExecutor:
-    """The threads beside the one that asks; they stay, since to start one takes as long as to
-    solve some ten thousand rows."""
+    """The pool of threads besides the caller's; they persist, since starting one takes as long as
+    solving some ten thousand rows.
+    """
     return ThreadPoolExecutor(max(1, _cores() - 1), "rows")
 
 
-if hasattr(os, "register_at_fork"):  # a child has none of these threads
+if hasattr(os, "register_at_fork"):  # a child process has none of these threads
     os.register_at_fork(after_in_child=_pool.cache_clear)
 
 

@@ -1,4 +1,4 @@
-"""Whole arrays of known values: columns in, compiled loops, and the rows that have no answer."""
+"""Batches: columns of known values, compiled loops, and rows that have no answer."""
 
 from __future__ import annotations
 
@@ -37,16 +37,16 @@ OnError = Literal["raise", "nan"]
 Arrays = Sequence[NDArray[Any]]
 
 AT_ONCE, AT_ONCE_REPORTED = 1 << 20, 1 << 16
-"""How many numbers of a column are solved for before the next ones are looked at."""
+"""The most numbers of a column that are solved for at a time."""
 
 
 COMPILED_AFTER = 1 << 24
-"""After so many rows solved by code from disk it has paid to compile what is faster."""
+"""The number of rows, solved by code from disk, after which faster code is compiled."""
 
 
 @dataclass(frozen=True)
 class BatchOptions:
-    """How a batch is answered: see ``Inverse.batch``."""
+    """Options of a batch: see ``Inverse.batch``."""
 
     out: Any = None
     on_error: OnError = "raise"
@@ -54,18 +54,20 @@ class BatchOptions:
 
 
 def searched_for(space: ParameterSpace, theta: Any) -> frozenset[str]:
-    """The coordinates that rows without an answer are searched for: those that are not given. Where
-    all of them count by rounding only, the default is all that counts."""
+    """The coordinates that are searched for in rows without an answer: those that are not given. If
+    all of them matter only for rounding, none is.
+    """
     if space.optional or not (theta is None or isinstance(theta, Mapping)):
         return frozenset()
     return frozenset(space.names).difference(theta or ())
 
 
 class RowsInverse:
-    """An inverse over rows. solved: a call of it, from known values and the coordinates of θ that
-    are given, which searches for the others, and says why there is no answer.
+    """An inverse over rows. solved: solves one row from known values and the given coordinates of
+    θ, searches for the others, and gives the reason if there is no answer.
 
-    is_changed: whether the function has changed since it was inverted; then all are interpreted.
+    is_changed: whether the function has changed since it was inverted; then all rows are
+    interpreted.
     """
 
     def __init__(
@@ -84,8 +86,9 @@ class RowsInverse:
         self._pace = Pace()
 
     def as_they_are(self, known: Sequence[Any], on_error: OnError) -> tuple[Any, ...] | None:
-        """The answers for arrays of numbers that compiled code takes as they are, in as few steps
-        as there can be; None for any others."""
+        """The answers for arrays of numbers that compiled code can take directly, with little
+        overhead; None for any others.
+        """
         takes, gives = self._numbers
         if not takes or len(known) != len(takes):
             return None
@@ -109,8 +112,9 @@ class RowsInverse:
 
     @cached_property
     def _numbers(self) -> tuple[list[np.dtype[Any]], list[np.dtype[Any]]]:
-        """The dtypes of the known and the unknown axes, where each is a number, and nothing is
-        left to choose; else none."""
+        """The dtypes of the known and the unknown axes, if each is a number, and there are no
+        parameters; otherwise empty.
+        """
         definition = self._definition
         trees = definition.axes.trees.values()
         kinds = definition.leaf_kinds(definition.axes.trees)
@@ -150,7 +154,7 @@ class RowsInverse:
         wanted: BatchOptions,
         searched: frozenset[str],
     ) -> None:
-        """Fill in the answers, a range of rows at a time."""
+        """Compute the answers, a range of rows at a time."""
         inner = [array.shape[len(shape) :] for array in arrays]
         targets = [AnswerTarget(array, tail) for array, tail in zip(arrays, inner, strict=True)]
         count = math.prod(shape)
@@ -175,7 +179,7 @@ class RowsInverse:
         count: int,
         searched: frozenset[str] = frozenset(),
     ) -> None:
-        """The answers for columns of rows, written into these. first: the number of their first."""
+        """Write the answers for columns of rows. first: the number of the first row."""
         changed = self._is_changed()
         # the compiled form is that of the old function
         failed = np.ones(count, np.bool_) if changed else self._failed(flat, outs, count)
@@ -189,7 +193,7 @@ class RowsInverse:
                 out[failed] = np.nan
 
     def _failed(self, flat: Arrays, outs: Arrays, count: int) -> NDArray[Any] | None:
-        """Fill in the answers that compiled code has; which rows have none, or None."""
+        """Compute answers by compiled code; returns which rows have none, None if all have one."""
         known = len(flat) - self._choices
         one_theta = known < len(flat) and all(map(is_one, flat[known:]))
         quick_rows = self._quick_rows(count, one_theta)
@@ -202,7 +206,7 @@ class RowsInverse:
             if not in_threads(quick_rows, [*given, *shared, *outs], self._pace):
                 return None
             failed = np.isnan(outs[0])
-        except Exception:  # the function itself raised; the rows are told apart below
+        except Exception:  # the function itself raised; rows are examined below
             failed = np.ones(count, np.bool_)
         rows = np.flatnonzero(failed)
         answers = [out[rows] for out in outs]
@@ -214,8 +218,9 @@ class RowsInverse:
         return failed
 
     def _quick_rows(self, count: int, one_theta: bool) -> Callable[..., int] | None:
-        """The loop in which nothing can raise, where there is one. It is not on disk: where the
-        other is, it is compiled once so many rows have been solved that it pays."""
+        """The loop that cannot raise, if there is one. It is not stored on disk: if the other loop
+        is, it is compiled after so many rows that it pays.
+        """
         self._solved += count
         if self._code.cache is not False and self._solved < COMPILED_AFTER:
             return None
@@ -230,8 +235,9 @@ class RowsInverse:
         on_error: OnError,
         searched: frozenset[str],
     ) -> None:
-        """A row that compiled code does not answer, as a call of the inverse: an answer, what the
-        search for the coordinates that are not given finds, or the reason."""
+        """Solve a row without a compiled answer by a call of the inverse, which may search for
+        missing coordinates, or raise the reason.
+        """
         definition = self._definition
         trees, unknown = definition.axes.trees, definition.axes.unknown
         values = iter([column[row] for column in columns])
@@ -264,7 +270,7 @@ class RowsInverse:
 
 
 def _ranges(count: int, size: int) -> Iterator[tuple[int, int]]:
-    """Ranges of so many rows each, but for the last."""
+    """Consecutive ranges of this many rows; the last may be shorter."""
     for start in range(0, count, size):
         yield start, min(start + size, count)
 
@@ -275,7 +281,7 @@ def _filled(column: NDArray[Any]) -> NDArray[Any]:
 
 
 def kind_columns(definition: Definition, known: Sequence[Any]) -> list[Column]:
-    """The numbers of the known axes, one column for each."""
+    """The columns of the known axes."""
     return [
         column
         for axis, value in zip(definition.axes.known, known, strict=True)
@@ -283,11 +289,11 @@ def kind_columns(definition: Definition, known: Sequence[Any]) -> list[Column]:
     ]
 
 
-# ---- room for answers ---------------------------------------------------------------------
+# ---- buffers for answers ------------------------------------------------------------------
 
 
 def _given_room(definition: Definition, out: Any, shape: tuple[int, ...]) -> list[NDArray[Any]]:
-    """The arrays that are given for the answers of rows of this shape. Raises WrongArguments."""
+    """The arrays given for answers of rows of this shape. Raises WrongArguments."""
     unknown = definition.axes.unknown
     whole = (out,) if len(unknown) == 1 and not isinstance(out, tuple) else out
     if not isinstance(whole, tuple) or len(whole) != len(unknown):
@@ -329,14 +335,14 @@ def _check_room(axis: str, array: Any, shape: tuple[int, ...], dtype: np.dtype[A
 
 
 def _apart(column: Column, arrays: Arrays) -> Column:
-    """A column that stays as it is while answers are written into these arrays."""
+    """A column that does not change while answers are written into these arrays."""
     if not any(np.may_share_memory(column.array, array) for array in arrays):
         return column
     return Column(column.array.copy(), column.dtype, column.inner)
 
 
 def check_on_error(definition: Definition, on_error: str) -> None:
-    """Raise WrongArguments unless rows can be refused in this way."""
+    """Raise WrongArguments unless this is a valid handling of errors."""
     if on_error == "raise":
         return
     kinds = definition.leaf_kinds(definition.axes.unknown)

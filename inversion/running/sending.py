@@ -1,4 +1,4 @@
-"""Inverses in other processes: they are sent as what was asked for, and made again there."""
+"""Inverses in other processes: the request is sent, and the inverse made again there."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 __all__ = ["Request"]
 
 MOST = 32
-"""How many inverses that came from other processes are held, for when they come again."""
+"""The number of inverses from other processes that are cached."""
 
 _received: Kept[Inverse] = Kept(MOST)
 
 
 @dataclass(frozen=True)
 class Request:
-    """A call that makes an inverse: ``make(function, *types, **options)``."""
+    """The call that made an inverse: ``make(function, *types, **options)``."""
 
     make: Callable[..., Inverse]
     function: Callable[..., Any]
@@ -35,8 +35,9 @@ class Request:
     options: Mapping[str, Any]
 
     def reduced(self) -> tuple[Any, ...]:
-        """What ``pickle`` writes for the inverse. Raises OverlayError where no module holds the
-        function, and it is not written by value, as cloudpickle does."""
+        """The reduction of the inverse for ``pickle``. Raises OverlayError if no module holds the
+        function, and it is not pickled by value, as cloudpickle does.
+        """
         what = f"the inverse of {getattr(self.function, '__name__', self.function)!s}"
         function = Shipped(self.function, what)
         types = tuple(map(_told, self.types))
@@ -45,7 +46,7 @@ class Request:
 
 
 def _told(kind: Any) -> Any:
-    """A type in a form that is the same in each process: classes of arrays are made in each."""
+    """A type in a form that is equal in all processes: classes of arrays are created in each."""
     if not is_array(kind):
         return kind
     scalar = np.dtype(element_of(kind)).type
@@ -59,9 +60,9 @@ def _made(
     types: tuple[Any, ...],
     options: dict[str, Any],
 ) -> Inverse:
-    """The inverse that another process has sent, made once as long as it is not out of date."""
+    """The inverse that another process has sent; cached until it is out of date."""
     if content is None:
         return make(function, *types, **options)
-    # compiled code belongs to an inverse: one that comes for each task must not be made anew
+    # compiled code belongs to an inverse, so inverses that come with each task are reused
     found = _received.found(content, lambda: make(function, *types, **options))
     return make(function, *types, **options) if found.is_out_of_date else found

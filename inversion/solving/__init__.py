@@ -1,9 +1,9 @@
-"""All solutions, the nearest one, and one where no choices are given.
+"""Solvers: all solutions, the nearest one, and one where no choices are given.
 
-solutions: the solutions, branch by branch. branch_search: a plan walked through; search_state:
-what is chosen so far; candidates: what a choice may be; equations: one statement solved;
-isolation: all roots of one; search_slopes: sets of derivatives; starting: the first state.
-asking: one solution, by all means; argument_search, boxes, even_points: arguments looked for;
-finite: gone through. nearest: the closest one. constraints: contract, pave and solve.
-negative_powers, unproved: what has no proof.
+solutions: the solutions, branch by branch. branch_search: traversal of a plan; search_state: the
+choices so far; candidates: values of a choice; equations: single statements; isolation: all roots
+of an equation; search_slopes: sets of derivatives; starting: the initial state. asking: one
+solution, by all methods; argument_search, boxes, even_points: search for arguments; finite:
+enumeration. nearest: the closest solution. constraints: contract, pave and solve. negative_powers,
+unproved: cases without proof.
 """

@@ -1,9 +1,9 @@
-"""Arguments looked for themselves: no plan, only what the function gives for them.
+"""Search for arguments by least squares: without a plan, from values of the function alone.
 
-The difference between what the function gives and what is known goes down, by the method of
+The difference between the function's result and the known one is minimised by the method of
 Levenberg and Marquardt (D. W. Marquardt, SIAM J. Appl. Math. 11, 1963), from a fixed sequence of
-starts within the sets that contraction leaves. So it finds what a plan hides: values that are
-overdetermined, several unknowns in one loop, guesses that depend on one another.
+starts within the contracted sets. This finds solutions that plans miss: of overdetermined values,
+of several unknowns in one loop, of guesses that depend on one another.
 """
 
 from __future__ import annotations
@@ -35,20 +35,20 @@ if TYPE_CHECKING:
 __all__ = ["STARTS", "from_arguments", "goes_on", "has_numbers"]
 
 STARTS = 24
-"""From so many points the difference goes down."""
+"""The number of starting points."""
 DESCENTS = 60
 MOST_NUMBERS = 64
-"""With more unknown numbers, arguments are not looked for."""
-DIFFERENCE = 1e-6  # relative: how far apart the points of a difference quotient are
-SCALES = (1.0, 10.0, 0.1, 100.0, 1e3, 1e4, 1e5)  # of starts where nothing bounds a number
-WIDEST = 1e9  # a set that is wider bounds nothing
+"""The most unknown numbers for which arguments are searched."""
+DIFFERENCE = 1e-6  # relative step of difference quotients
+SCALES = (1.0, 10.0, 0.1, 100.0, 1e3, 1e4, 1e5)  # of starts for unbounded numbers
+WIDEST = 1e9  # a wider set counts as unbounded
 
 REFUSED = (Exception,)  # the function itself may raise anything
 Numbers = NDArray[np.float64]
 
 
 def has_numbers(inverse: Inverse) -> bool:
-    """Whether arguments can be looked for: unknown floats, from results that are numbers."""
+    """Whether arguments can be searched: unknown floats, from results that are numbers."""
     if RETURN not in inverse.known:
         return False
     sizes = [_size(kind, (float, complex)) for kind in _kinds(inverse, inverse.unknown)]
@@ -65,7 +65,7 @@ def _kinds(inverse: Inverse, axes: Sequence[str]) -> list[Any]:
 
 
 def _size(kind: Any, elements: tuple[Any, ...]) -> int:
-    """How many real numbers a value has; 0 where its elements are none of these."""
+    """The number of real numbers in a value; 0 if its elements are of another type."""
     element = element_of(kind)
     if element not in elements:
         return 0
@@ -73,7 +73,7 @@ def _size(kind: Any, elements: tuple[Any, ...]) -> int:
 
 
 def goes_on(inverse: Inverse) -> bool:
-    """Whether a run of the function may never end: it has a loop that counts through nothing."""
+    """Whether a run of the function may not terminate: it has a loop without a range."""
     return _has_while(inverse.origin.statements)
 
 
@@ -90,7 +90,7 @@ def _has_while(statements: Iterable[Statement]) -> bool:
 def from_arguments(
     inverse: Inverse, known: Sequence[Any], fixed: Mapping[str, Any]
 ) -> Iterator[list[Any]]:
-    """All arguments of the function, for each place where the difference is least.
+    """All arguments of the function, at each local minimum that is found.
 
     fixed: inputs of the program that are given, by name.
     """
@@ -105,7 +105,7 @@ def from_arguments(
 
 
 def _problem(inverse: Inverse, known: Sequence[Any], fixed: Mapping[str, Any]) -> _ArgumentProblem:
-    """Raises Nothing where sets show that there is no solution."""
+    """The search problem. Raises Nothing where contraction proves that there is no solution."""
     values = dict(zip(inverse.known, known, strict=True))
     box = {} if has_arrays(inverse.origin) else box_of(inverse, known)
     sets = {variable.name: found for variable, found in box.items()}
@@ -122,13 +122,13 @@ def _problem(inverse: Inverse, known: Sequence[Any], fixed: Mapping[str, Any]) -
 
 @dataclass(frozen=True)
 class _Bounds:
-    """Where a number may lie: the least and the largest float."""
+    """The bounds of a number: the least and the largest float."""
 
     low: float = -math.inf
     high: float = math.inf
 
     def at(self, unit: float, scale: float) -> float:
-        """A start for a number in (0, 1), spread as wide as this where nothing bounds it."""
+        """The start for a number in (0, 1); ``scale`` is the spread of an unbounded one."""
         low, high = self.low, self.high
         if high - low <= WIDEST:
             return low + unit * (high - low)
@@ -155,8 +155,9 @@ def _bounds(domain: Any, found: NumberSet | None) -> _Bounds:
 
 @dataclass(frozen=True)
 class _ArgumentProblem:
-    """Numbers that are to be found. names: the leaves of the unknown axes. fixed: those of them
-    that are given. bounds: of each number that is not."""
+    """Numbers to solve for. names: the leaves of the unknown axes. fixed: the given ones of these.
+    bounds: of each number that is not fixed.
+    """
 
     inverse: Inverse
     known: Mapping[str, Any]
@@ -178,7 +179,7 @@ class _ArgumentProblem:
         return np.clip(x, low, high)
 
     def arguments(self, x: Numbers) -> list[Any]:
-        """The function's arguments where the unknown numbers are these."""
+        """The function's arguments for values of the unknown numbers."""
         inverse, at = self.inverse, 0
         trees, parts = inverse.axes.trees, dict[str, Any](self.fixed)
         for name in self.names:
@@ -196,7 +197,7 @@ class _ArgumentProblem:
         ]
 
     def off(self, x: Numbers) -> Numbers | None:
-        """How far the function is off, relative to what is known; None where it gives nothing."""
+        """The residuals of the function, relative to the known result; None if it raises."""
         args = self.arguments(x)
         if self.may_go_on and self.inverse.coordinates_of(args) is None:
             return None
@@ -209,7 +210,7 @@ class _ArgumentProblem:
             )
             size = np.abs(wanted)
             largest = float(size.max(initial=0.0))
-            # a zero counts as what stands beside it
+            # a zero is scaled like the other numbers
             scale = np.where(size > 1e-9 * largest, size, largest or 1.0)
             off = (found - wanted) / scale
         except REFUSED:
@@ -218,7 +219,7 @@ class _ArgumentProblem:
 
 
 def _value(kind: Any, numbers: Numbers) -> Any:
-    """The value of a type that has these real numbers."""
+    """The value of a type with these real numbers."""
     found: NDArray[Any] = numbers
     if element_of(kind) is complex:
         found = numbers[0::2] + 1j * numbers[1::2]
@@ -235,9 +236,9 @@ def _flat(value: Any) -> Numbers:
     return array.astype(np.float64)
 
 
-@np.errstate(all="ignore")  # trial arguments overflow where the difference is large
+@np.errstate(all="ignore")  # trial arguments overflow at large residuals
 def _descended(problem: _ArgumentProblem, x: Numbers) -> Numbers | None:
-    """Where the difference goes down to; None where there is none."""
+    """The minimum that descent from a start finds; None if there is none."""
     off = problem.off(x)
     if off is None:
         return None
@@ -266,7 +267,7 @@ def _descended(problem: _ArgumentProblem, x: Numbers) -> Numbers | None:
 
 
 def _slopes(problem: _ArgumentProblem, x: Numbers, off: Numbers) -> Numbers:
-    """How the difference changes with each number; 0 where that cannot be told."""
+    """The derivatives of the residuals by each number; 0 where they are unknown."""
     columns: list[Numbers] = []
     for i in range(len(x)):
         step = DIFFERENCE * max(abs(float(x[i])), 1e-3)

@@ -1,17 +1,16 @@
-"""The search for a solution where parameters are not given: in a fixed order, with a fixed end.
+"""The search for a solution without given parameters: in a fixed order, with a fixed end.
 
-1. The default θ. (Where a plan looks for one root inside another, or for roots among arrays, which
-   takes long, 3 comes first.)
-2. The first of the solutions, discrete choices outwards from their defaults, as ``solutions`` goes
-   through them: single ones as they come, of families the default, then points of a fixed sequence.
-3. The arguments themselves: from some starts, the difference between what the function gives and
-   what is known goes down to nothing by the method of Levenberg and Marquardt.
-4. Boxes of arguments, made narrower and cut in two.
+1. The default θ. (If a plan nests roots, or has roots among arrays, which is slow, 3 is first.)
+2. The first of the solutions, discrete choices outwards from their defaults, in the order of
+   ``solutions``: single ones at once, of families the default, then points of a fixed sequence.
+3. The arguments themselves: from some starts, the difference between the function's result and the
+   known one is minimised by the method of Levenberg and Marquardt.
+4. Boxes of arguments, contracted and bisected.
 5. The solutions that come after the first ones.
 6. Points of the same sequence in the space of all parameters.
 
-The sequence is that of J. H. Halton (1960), which fills a cube evenly. How far is looked is counted
-in steps, so that the answer is the same every time, on every machine.
+The sequence is that of J. H. Halton (1960), which fills a cube evenly. The search is limited by
+steps, so that the answer is the same every time, on every machine.
 """
 
 from __future__ import annotations
@@ -54,21 +53,21 @@ __all__ = [
 NONE_EXISTS = "no arguments of the function lead to this value"
 
 SEARCH_STEPS = 500
-"""So many steps through the solutions are gone, of which each finds one, a family, or nothing."""
+"""The most steps through the solutions; each finds a solution, a family, or nothing."""
 FIRST_STEPS = 100
-"""So many of them come before the arguments themselves are looked for, the others afterwards."""
+"""The number of these steps that precede the search for arguments; the others follow it."""
 FAMILIES = 16
-"""In so many families of solutions points are tried, each time."""
+"""The most families of solutions in which points are tried, each time."""
 FAMILY_POINTS = 16
-"""So many points are tried of each family, after its default."""
+"""The number of points of each family that are tried after its default."""
 SPACE_POINTS = 64
-"""So many points are tried of the space of all parameters."""
+"""The number of points in the space of all parameters that are tried."""
 MOST_OF_ONE = 64
-"""So many numbers of one coordinate differ from point to point; all others have their defaults."""
+"""The most numbers of one coordinate that vary between points; the others have their defaults."""
 FEW_POINTS = 4
-"""So many, of each, where roots are looked for from each point, which takes long."""
+"""The number of points, of each, if every point needs a root search, which is slow."""
 HINT_STEPS = 100
-"""Steps of the short search that an error's note comes from."""
+"""Steps of the short search for the note of an error."""
 
 EXACT = (int, bool, str, np.int64, np.uint64)
 
@@ -88,9 +87,9 @@ def asked(
     """The first solution that the search finds after the default θ.
 
     known: values of the known axes, in their types. given: the coordinates of θ that are fixed.
-    solve: the answer for a whole θ. refused: why the default θ has none. steps: how many are gone
-    through the solutions, at most.
-    Raises NoSolution, which says whether there is none at all, or how far was looked.
+    solve: returns the answer for a complete θ. refused: the error of the default θ. steps: the most
+    steps through the solutions.
+    Raises NoSolution, which says whether it is proved that there is none, or what was searched.
     """
     search = _Search(inverse, known, given, solve)
     proof = None if search.has_arrays else infeasible(inverse, known)
@@ -107,8 +106,9 @@ def asked(
 
 
 def _without_choice(inverse: Inverse, refused: NoSolution, proof: NoSolution | None) -> NoSolution:
-    """The error of an inverse that has no parameters: what its one way says, and whether there is
-    none at all."""
+    """The error of an inverse without parameters: its only reason, and whether it proves that there
+    is no solution.
+    """
     if proof is not None:
         refused.proved, note = True, proof.notes
     elif is_exact(inverse) or is_by_trial(inverse.origin):
@@ -121,8 +121,9 @@ def _without_choice(inverse: Inverse, refused: NoSolution, proof: NoSolution | N
 
 
 def is_slow(inverse: Inverse) -> bool:
-    """Whether each θ takes long, and arguments can be looked for: where a plan looks for roots
-    among arrays, or for one root inside another."""
+    """Whether each θ takes long, and arguments can be searched: if a plan has roots among arrays,
+    or nested ones.
+    """
     roots = [step for step in inverse.program.steps if isinstance(step, Root)]
     nested = any(isinstance(step, Root) for root in roots for step in root.steps)
     return bool(roots) and (nested or has_arrays(inverse.origin)) and has_numbers(inverse)
@@ -131,15 +132,17 @@ def is_slow(inverse: Inverse) -> bool:
 def asked_first(
     inverse: Inverse, known: tuple[Any, ...], given: Mapping[str, Any], solve: Solve
 ) -> Answer | None:
-    """The solution that is looked for before the default θ, from the arguments, where ``is_slow``;
-    None where none is found."""
+    """The solution from the search for arguments that precedes the default θ if ``is_slow``; None
+    if none is found.
+    """
     search = _Search(inverse, known, given, solve)
     return next(search.of_arguments(from_arguments(inverse, known, search.fixed)), None)
 
 
 def working_theta(inverse: Inverse, known: tuple[Any, ...], solve: Solve) -> list[tuple[str, str]]:
-    """Notes for the error of a θ that was given and has no answer: one that has, if a short search
-    finds it, or that there is none at all."""
+    """Notes for the error of a given θ without an answer: a θ with one, if a short search finds it,
+    or that there is none.
+    """
     search = _Search(inverse, known, {}, solve)
     space = inverse.parameters
     try:
@@ -157,7 +160,7 @@ def working_theta(inverse: Inverse, known: tuple[Any, ...], solve: Solve) -> lis
 
 
 class _Search:
-    """One search. theta: that of what was found last."""
+    """One search. theta: that of the last solution."""
 
     def __init__(
         self,
@@ -174,14 +177,14 @@ class _Search:
         self.has_arrays = has_arrays(inverse.origin)
         self.looked: list[str] = []
         self.steps = 0
-        self.ended = False  # whether the ways through the plan have come to an end
-        self.unproved = Unproved()  # what they may have missed
+        self.ended = False  # whether the paths through the plan are exhausted
+        self.unproved = Unproved()  # reasons why they may have missed solutions
         self.may_go_on = goes_on(inverse)
         self.is_ruled_out = False  # whether no box of arguments is left
-        self.met = False  # whether one of them led to something
+        self.met = False  # whether one of the paths led to a solution
 
     def tried(self, theta: tuple[Any, ...]) -> Answer | None:
-        """The answer for a θ, less what is given; None where there is none."""
+        """The answer for a θ, with given coordinates replaced; None if there is none."""
         names = self.inverse.parameters.names
         theta = tuple(self.given.get(n, v) for n, v in zip(names, theta, strict=True))
         try:
@@ -194,7 +197,7 @@ class _Search:
     def run(self, steps: int) -> Iterator[Answer]:
         """The solutions, in the order in which they are found."""
         if is_by_trial(self.inverse.origin):
-            self.ended = True  # the default θ goes through all values
+            self.ended = True  # the default θ enumerates all values
             return
         open_ = [p for p in self.inverse.parameters if p.name not in self.given]
         self.looked.append("the default θ")
@@ -218,16 +221,16 @@ class _Search:
 
     @property
     def is_exhausted(self) -> bool:
-        """Whether all that is possible has been tried, exactly: then there is no solution."""
+        """Whether all possibilities were tried, exactly: then there is no solution."""
         return self.is_ruled_out or (self.ended and not self.met and not self.unproved)
 
-    # ---- the ways to look ----
+    # ---- search methods ----
 
     def through_solutions(self, steps: int) -> Iterator[Answer | None]:
-        """Solutions, and None once, after the first steps."""
+        """Solutions, with one None after the first steps."""
         families: list[SolutionBranch] = []
         found = search(self.inverse, self.known, self.given, unproved=self.unproved)
-        is_slow = has_roots(self.inverse)  # what is a family is then left for later
+        is_slow = has_roots(self.inverse)  # families are then postponed
         for count in range(1, steps + 1):
             try:
                 branch = next(found)
@@ -260,7 +263,7 @@ class _Search:
             yield from self.of_family(branch, range(1, most + 1))
 
     def of_family(self, branch: SolutionBranch, numbers: range) -> Iterator[Answer]:
-        """Answers at points of a family: number 0 is its default."""
+        """Answers at points of a family; number 0 is its default."""
         space = branch.parameters
         for number in numbers:
             rest = space.default() if number == 0 else _point(space, number)
@@ -278,7 +281,7 @@ class _Search:
 
     @property
     def fixed(self) -> dict[str, Any]:
-        """The inputs of the program that are coordinates which are given."""
+        """The program's inputs that are given as coordinates."""
         inverse = self.inverse
         free = {v.name: p.name for v, p in inverse.program.free.items()}
         return {v: self.given[n] for v, n in free.items() if n in self.given}
@@ -295,7 +298,7 @@ class _Search:
 
     def of_these(self, args: list[Any]) -> Answer | None:
         inverse, names = self.inverse, self.inverse.parameters.names
-        # a function that may go on for ever is run where its inverse says that it ends
+        # a function that may not terminate is only run if its inverse shows that it does
         theta = inverse.coordinates_of(args) if self.may_go_on else ()
         if theta is None or not self.is_solution(args):
             return None
@@ -323,10 +326,10 @@ class _Search:
         except Exception:  # of the function
             return False
 
-    # ---- what is said where there is none ----
+    # ---- errors ----
 
     def error(self, refused: NoSolution) -> NoSolution:
-        """The error where nothing was found; refused: that of the default θ."""
+        """The error if nothing was found. refused: that of the default θ."""
         inverse = self.inverse
         pairs = zip(inverse.known, self.known, strict=True)
         shown = ", ".join(f"{axis} = {value!r}" for axis, value in pairs)
@@ -355,8 +358,9 @@ class _Search:
 
 
 def is_exact(inverse: Inverse) -> bool:
-    """Whether trying all choices proves something: no floats, no roots that are looked for, no
-    loops that may be longer, no statements that are not solved in every way."""
+    """Whether trying all choices is a proof: no floats, roots, loops of open length, or statements
+    with incomplete modes.
+    """
     return (
         all(v.kind in EXACT for v in inverse.origin.variables)
         and not any(isinstance(s.relation, Structured) for s in inverse.origin.statements)
@@ -368,7 +372,7 @@ def is_exact(inverse: Inverse) -> bool:
 
 
 def has_roots(inverse: Inverse) -> bool:
-    """Whether a root is looked for."""
+    """Whether a plan has root searches."""
     return any(isinstance(step, Root) for step in inverse.program.steps)
 
 
@@ -384,7 +388,7 @@ def _further(has_arrays: bool, is_given: bool) -> str:
 
 
 def _point(space: ParameterSpace, number: int) -> tuple[Any, ...]:
-    """A point of the space: choices that are repeated have their defaults after the first turns."""
+    """A point of the space; repeated choices have their defaults after the first iterations."""
     sizes = [min(size_of(p.domain), MOST_OF_ONE) for p in space]
     units = iter(point_of(number, sum(sizes)))
     found: list[Any] = []

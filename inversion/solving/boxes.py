@@ -1,8 +1,8 @@
-"""Arguments looked for in boxes: sets of all of them are made narrower, and cut in two.
+"""Search for arguments by branch and prune: boxes are contracted, and cut in two.
 
-Branch and prune: the smallest box comes first, so that one solution is found before all are. In
-each box the middle, and what is nearest to 0, are tried. Where integers alone are cut, and no box
-is left, there is no solution.
+The smallest box comes first, so that one solution is found before all are. In each box the middle,
+and the point nearest to 0, are tried. If only integers are cut, and no box is left, there is no
+solution.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ if TYPE_CHECKING:
 __all__ = ["BOXES", "from_boxes", "has_boxes"]
 
 BOXES = 400
-"""So many boxes are looked at."""
-EFFORT = 1_500  # in making one box narrower
-SMALLEST = 1e-12  # relative: an interval of floats that is narrower is not cut
+"""The most boxes that are examined."""
+EFFORT = 1_500  # statements that are contracted for one box
+SMALLEST = 1e-12  # relative: narrower intervals of floats are not cut
 KINDS = (int, float, bool)
 
 Arguments = list[Any]
 
 
 def has_boxes(inverse: Inverse) -> bool:
-    """Whether arguments are looked for in boxes: they are all numbers, of Python's own."""
+    """Whether arguments are searched in boxes: all are Python's own numbers."""
     program = inverse.origin
     if any(negative_powers(program.statements, inverse.domains)):
         return False
@@ -45,7 +45,7 @@ def has_boxes(inverse: Inverse) -> bool:
 def from_boxes(
     inverse: Inverse, known: Sequence[Any], fixed: Mapping[str, Any]
 ) -> Iterator[Arguments | None]:
-    """Arguments to try, for each box some; None at last where these are all that is possible.
+    """Arguments to try, some for each box; None at the end if there can be no others.
 
     fixed: inputs of the program that are given, by name.
     """
@@ -77,7 +77,7 @@ def from_boxes(
             except Nothing:
                 continue
             size = sum(_size(left[v]) for v in unknown)
-            # of boxes of the same size those found later, which are deeper, come first
+            # of boxes of equal size later ones, which are deeper, come first
             heapq.heappush(waiting, (size, -len(waiting) - count, left))
     if is_all:
         yield None
@@ -98,7 +98,7 @@ def _arguments(inverse: Inverse, given: Mapping[str, Any], parts: Mapping[str, A
 
 
 def _points(box: Box, unknown: Sequence[Variable]) -> list[dict[str, Any]]:
-    """The middle of a box, and what of it is nearest to 0."""
+    """The middle of a box, and its point nearest to 0."""
     middle = {v.name: _middle(v, box[v]) for v in unknown}
     nearest = {v.name: _nearest(v, box[v]) for v in unknown}
     return [nearest] if middle == nearest else [nearest, middle]
@@ -119,7 +119,7 @@ def _nearest(variable: Variable, found: NumberSet) -> Any:
 
 
 def _size(found: NumberSet) -> float:
-    """How much there is of a set, as a logarithm: of floats the orders of magnitude too."""
+    """The size of a set, as a logarithm; that of floats counts orders of magnitude."""
     if found.whole:
         count = found.count()
         return math.log2(count) if count < math.inf else 1100.0
@@ -128,7 +128,7 @@ def _size(found: NumberSet) -> float:
 
 
 def _place(x: float) -> float:
-    """A number that grows with x evenly near 0, and with its logarithm further away."""
+    """A number that grows linearly with x near 0, and logarithmically further away."""
     return math.copysign(math.log1p(abs(x)) if abs(x) < LARGEST else 710.0, x) * 2**40
 
 
@@ -137,7 +137,7 @@ def _ends(found: NumberSet) -> tuple[float, float]:
 
 
 def _halves(box: Box, unknown: Sequence[Variable]) -> list[Box]:
-    """A box cut in two, where it is the largest."""
+    """The two halves of a box, cut along its largest side."""
     wide = [v for v in unknown if _is_wide(box[v])]
     if not wide:
         return []
@@ -162,7 +162,7 @@ def _is_wide(found: NumberSet) -> bool:
 
 
 def _cut(low: Any, high: Any, *, whole: bool) -> Any:
-    """Where to cut: at 0, and far from it in the middle of the orders of magnitude."""
+    """The cut: at 0, and far from it at the geometric mean."""
     if low < 0 <= high:
         return -1 if whole else (0.0 if high > 0 else low / 2)
     if high < 0:

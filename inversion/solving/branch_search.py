@@ -1,8 +1,8 @@
-"""A plan walked through choice by choice: all that its discrete choices can be.
+"""Traversal of a plan, with all values of its discrete choices.
 
-What is known as a number is solved at once; a statement of which something is still open is left,
-and its continuous coordinates with it. After each choice the sets of all variables are contracted:
-what cannot be is not tried.
+A statement whose known operands are numbers is solved immediately; one with open operands is left
+open, with its continuous coordinates. After each choice the sets of all variables are contracted,
+which excludes impossible choices.
 """
 
 from __future__ import annotations
@@ -58,11 +58,11 @@ Item = tuple[Variable, Parameter] | PlanStep | Root
 
 
 class Search:
-    """The ways through a plan.
+    """Enumerates the paths through a plan.
 
     starts: coordinates from which choices are tried outwards. fixed: coordinates that are given,
-    which are in the ``theta`` of the state where it begins. unproved: takes the reasons for which
-    solutions may be missed.
+    which are in the ``theta`` of the initial state. unproved: receives the reasons why solutions
+    may be missed.
     """
 
     def __init__(
@@ -74,7 +74,7 @@ class Search:
         self.solver = Solver()
 
     def run(self, frame: SearchFrame, state: SearchState) -> Iterator[SearchState | None]:
-        """The states at the end of a plan; None for each step that has found nothing."""
+        """The states at the end of a plan; None for each step without a result."""
         plan = frame.plan
         known = dict(state.values)
         for value, is_true in plan.program.holds:
@@ -87,7 +87,7 @@ class Search:
     def onwards(
         self, frame: SearchFrame, state: SearchState, items: Sequence[Item], at: int
     ) -> Iterator[SearchState | None]:
-        """From one step on: without a choice the next follows, else each choice leads on."""
+        """Continue from one step on: a step with choices continues from each of them."""
         for place in range(at, len(items)):
             found = self.taken(frame, state, items[place])
             if found is None:
@@ -108,7 +108,7 @@ class Search:
     def taken(
         self, frame: SearchFrame, state: SearchState, item: Item
     ) -> SearchState | Iterator[SearchState | None] | None:
-        """A step taken: the state after it, or those after each of its choices."""
+        """Take a step: the state after it, or the states after each of its choices."""
         if isinstance(item, Root):
             return self.rooted(frame, state, item)
         if isinstance(item, PlanStep):
@@ -116,7 +116,7 @@ class Search:
         return self.freed(frame, state, *item)
 
     def ended(self, frame: SearchFrame, state: SearchState) -> SearchState:
-        """The state, its open variables kept to where they may lie."""
+        """The state, with open variables restricted to their sets."""
         kept = dict(state.kept)
         for variable, parameter in frame.plan.free.items():
             name = frame.names[parameter.name].name
@@ -130,7 +130,7 @@ class Search:
     def freed(
         self, frame: SearchFrame, state: SearchState, variable: Variable, parameter: Parameter
     ) -> SearchState | Iterator[SearchState | None] | None:
-        """A free variable: each value of a discrete one; a continuous one stays open."""
+        """Choose a free variable: each value of a discrete one; a continuous one stays open."""
         name = frame.names[parameter.name].name
         allowed = state.box.get(variable)
         if name in self.fixed:
@@ -146,7 +146,7 @@ class Search:
     def given(
         self, frame: SearchFrame, state: SearchState, variable: Variable, value: Any
     ) -> SearchState | None:
-        """The state where a free variable has the value that is given for it."""
+        """The state with the given value of a free variable."""
         only = point(value) if variable in state.box else None
         box = state.box if only is None else boxed(frame, state, {variable: only})
         return (
@@ -171,7 +171,7 @@ class Search:
     def stepped(
         self, frame: SearchFrame, state: SearchState, step: PlanStep
     ) -> SearchState | Iterator[SearchState | None] | None:
-        """A statement solved, for each of its choices."""
+        """Solve a statement, for each of its choices."""
         mode, statement = step.solved.mode, step.solved.statement
         if isinstance(mode, Ranked) and mode.plans is not None:
             return self.armed(frame, state, step, mode)
@@ -213,7 +213,7 @@ class Search:
         names: Mapping[str, Parameter],
         known: Mapping[str, Any],
     ) -> Iterator[SearchState | None] | None:
-        """All integers that solve a statement, where they can be tried one by one."""
+        """The states for all integers that solve a statement, if they can be enumerated."""
         unknown, rule = step.solved.unknown, step.solved.statement.relation
         sets = [state.box.get(v) for v in unknown]
         if not isinstance(rule, Relation) or rule.outputs != (RETURN,):
@@ -326,12 +326,12 @@ class Search:
     def armed(
         self, frame: SearchFrame, state: SearchState, step: PlanStep, mode: Ranked
     ) -> Iterator[SearchState | None]:
-        """The states after a branch: each arm that may be, with its own choices."""
+        """The states after a branch: each possible arm, with its own choices."""
         rule: Any = step.solved.statement.relation
         assert isinstance(rule, Branch)
         assert mode.plans is not None
         first = frame.names[step.chosen[THEN_FIRST].name].name
-        start = bool(self.starts.get(first, True))  # where that is fixed, the other comes after it
+        start = bool(self.starts.get(first, True))  # if it is fixed, the other arm comes after it
 
         def arm(taken: int) -> Iterator[SearchState | None]:
             try:
@@ -344,7 +344,7 @@ class Search:
     def in_arm(
         self, frame: SearchFrame, state: SearchState, step: PlanStep, mode: Ranked, taken: int
     ) -> Iterator[SearchState | None]:
-        """The states where one arm is taken. Raises Nothing where it cannot be."""
+        """The states if one arm is taken. Raises Nothing if that is impossible."""
         statement = step.solved.statement
         rule: Any = statement.relation
         assert mode.plans is not None
@@ -372,7 +372,7 @@ class Search:
     def left(
         self, frame: SearchFrame, state: SearchState, step: PlanStep, plan: Plan, inner: SearchState
     ) -> SearchState | None:
-        """The state outside, from that at the end of an arm."""
+        """The outer state, from that at the end of an arm."""
         mode, found = step.solved.mode, dict(state.values)
         sets: dict[Variable, NumberSet | None] = {}
         for axis, variable in zip(mode.unknown, step.solved.unknown, strict=True):
@@ -390,7 +390,7 @@ class Search:
     def rooted(
         self, frame: SearchFrame, state: SearchState, root: Root
     ) -> SearchState | Iterator[SearchState | None] | None:
-        """The states for each root of an equation, where all else in it is known."""
+        """The states for each root of an equation, if its other operands are known."""
         guess = frame.names[root.guess.name]
         is_given = guess.name in self.fixed  # the inverse finds the root from there
         inner = [frame.names[p.name] for p in choices_of(root) if p is not root.guess]
@@ -414,7 +414,7 @@ class Search:
     def range_in(
         self, frame: SearchFrame, state: SearchState, root: Root, parameter: Parameter
     ) -> NumberSet | None:
-        """Where a choice inside an equation lies: what it numbers is within known sets."""
+        """The range of a choice inside an equation, from known sets."""
         for step in root.steps:
             if not isinstance(step, PlanStep):
                 continue
@@ -487,7 +487,7 @@ class Search:
 
 
 def _overflows(found: NumberSet) -> bool:
-    """Whether floats are so large that rounding alone tells them from infinity."""
+    """Whether floats are so large that only rounding separates them from infinity."""
     if found.whole or found.nan or not found:
         return False
     return all(low >= OVERFLOW or high <= -OVERFLOW for low, high in found.pieces)

@@ -1,4 +1,4 @@
-"""What a discrete choice may be, the likeliest first; and lazy searches that are fair."""
+"""Values of discrete choices, the likeliest first; and fair interleaving of lazy searches."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["fairly", "is_discrete", "members", "outwards", "periods"]
 
 INF = math.inf
 MOST_MEMBERS = 20_000
-"""So many integers are tried one by one; of more, those that a coordinate names."""
+"""The most integers that are tried one by one; of more, only those that a coordinate numbers."""
 
 
 T = TypeVar("T")
@@ -27,9 +27,10 @@ S = TypeVar("S")
 def fairly[T, S](
     outer: Iterator[T | None], inner: Callable[[T], Iterator[S | None]]
 ) -> Iterator[S | None]:
-    """What ``inner`` finds for each of ``outer``, of which each may be endless, in turns.
+    """The results of ``inner`` for each item of ``outer``, interleaved fairly: each may be
+    infinite.
 
-    None stands for a step that has found nothing.
+    None is a step without a result.
     """
     running: deque[Iterator[S | None]] = deque()
     more = True
@@ -50,20 +51,21 @@ def fairly[T, S](
             try:
                 found = next(one)
             except StopIteration:
-                yield None  # a step too: of endlessly many each may end at once
+                yield None  # a step too: infinitely many iterators may each end immediately
                 continue
             running.append(one)
             yield found
 
 
 def is_discrete(domain: Domain) -> bool:
-    """Whether its members can be counted."""
+    """Whether its members can be enumerated."""
     return isinstance(domain, (Booleans, Integers))
 
 
 def members(domain: Domain, start: Any, allowed: NumberSet | None) -> Iterator[Any]:
-    """The members of a discrete domain that are allowed, outwards from ``start``; None for one
-    that is not allowed."""
+    """The allowed members of a discrete domain, outwards from ``start``; None for one that is not
+    allowed.
+    """
     if isinstance(domain, Booleans):
         for value in (bool(start), not start):
             yield value if allowed is None or allowed.contains(value) else None
@@ -83,7 +85,7 @@ def members(domain: Domain, start: Any, allowed: NumberSet | None) -> Iterator[A
 
 
 def outwards(start: int, low: float, high: float) -> Iterator[int]:
-    """The integers from ``low`` to ``high``, from one of them on both sides."""
+    """The integers from ``low`` to ``high``, outwards from one of them."""
     yield start
     distance = 1
     while start + distance <= high or start - distance >= low:
@@ -94,14 +96,13 @@ def outwards(start: int, low: float, high: float) -> Iterator[int]:
         distance += 1
 
 
-# ---- which numbers a coordinate may have where an argument is in a set ---------------------
-
+# ---- periodic solutions -------------------------------------------------------------------
 
 PERIODIC = (mod, fmod)
 
 
 def periods(relation: Any, known: Mapping[str, Any], a: NumberSet, start: float) -> Iterator[float]:
-    """The arguments that leave a remainder, outwards from the one near ``start``."""
+    """The arguments with a given remainder, outwards from the one near ``start``."""
     ret, b = float(known["return"]), abs(float(known["b"]))
     low, high = ((float(end) - ret) / b for end in (a.low, a.high))
     first = math.floor(low) if math.isfinite(low) else -INF

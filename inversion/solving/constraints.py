@@ -1,5 +1,4 @@
-"""Constraints on what a function is given and gives: boxes made narrower, and covers of all
-solutions."""
+"""Constraints on arguments and results: contracted boxes, and covers of all solutions."""
 
 from __future__ import annotations
 
@@ -32,15 +31,22 @@ __all__ = ["Paving", "contract", "pave", "solve"]
 
 INF = math.inf
 ROUNDS = 30
-# constants are enclosed like all else: what is computed of them is rounded in more ways than one
+# constants are enclosed too: functions of them may be rounded in several ways
 PASSES = tuple(rewrite for rewrite in SIMPLIFY if rewrite is not fold)
-GAIN = 0.05  # of some width: less is not worth another round
+GAIN = 0.05  # relative to a width: a smaller gain does not justify another round
 Arguments = tuple[Any, ...]
 
 
 class Paving(NamedTuple):
-    """Boxes that cover all solutions: in each of ``inner`` all points are solutions; those of
-    ``boundary`` may hold some."""
+    """Boxes that cover all solutions of a constraint.
+
+    Attributes
+    ----------
+    inner
+        Boxes all of whose points are solutions.
+    boundary
+        Boxes that may contain solutions.
+    """
 
     inner: list[Arguments]
     boundary: list[Arguments]
@@ -49,16 +55,33 @@ class Paving(NamedTuple):
 def contract(
     f: Callable[..., Any], *boxes: Any, returns: Any, context: Context | None = None
 ) -> Arguments:
-    """The boxes of f's arguments, without what cannot lead to a result in ``returns``.
+    """The boxes of f's arguments, without values that cannot lead to a result in ``returns``.
 
-    boxes: for each argument an ``Interval`` of floats, a domain such as ``Integers(0, 9)``, or a
-    number. returns: the same of the result, a tuple of them where f gives a tuple; True where f
-    is a condition. context: in which calls in f are resolved.
-    Each primitive that f is made of is gone through forwards and backwards, until nothing gets
-    narrower (hull consistency, HC4). What is taken away holds no solution; what is left may hold
-    none. Raises NoSolution, with the line, where nothing is left: there is none, proved. Raises
-    NotInvertible where f is not made of primitives.
+    The primitives of f are evaluated forwards and backwards, until no set gets narrower (hull
+    consistency, HC4). Removed values contain no solution; the rest may contain none.
 
+    Parameters
+    ----------
+    f
+        A function composed of primitives.
+    boxes
+        For each argument an ``Interval`` of floats, a domain such as ``Integers(0, 9)``, or a
+        number.
+    returns
+        The same for the result, a tuple of them where f returns a tuple; True where f is a
+        condition.
+    context
+        The context in which calls in f are resolved.
+
+    Raises
+    ------
+    NoSolution
+        Nothing is left, which proves that there is no solution; the error has the line.
+    NotInvertible
+        f is not composed of primitives.
+
+    Examples
+    --------
     >>> from inversion import contract
     >>> from overlay.interpretations.intervals import Interval
     >>> boxes = Interval(2, 9), Interval(0, 5)
@@ -80,10 +103,30 @@ def pave(
 ) -> Paving:
     """Boxes that cover all arguments in ``boxes`` for which f gives a result in ``returns``.
 
-    Boxes are made narrower as ``contract`` does, and cut in two, until they hold solutions alone
-    or are not wider than ``tolerance``, or there are ``max_boxes`` of them. Both lists are
-    empty where there is no solution, proved. See ``contract`` for the arguments and errors.
+    Boxes are contracted as by ``contract``, and cut in two, until they contain only solutions, or
+    are not wider than ``tolerance``, or there are ``max_boxes`` of them.
 
+    Parameters
+    ----------
+    f, boxes, returns, context
+        As for ``contract``.
+    tolerance
+        The width up to which boxes are not cut.
+    max_boxes
+        The largest number of boxes.
+
+    Returns
+    -------
+    Paving
+        Both lists are empty if there is proved to be no solution.
+
+    Raises
+    ------
+    NotInvertible
+        f is not composed of primitives.
+
+    Examples
+    --------
     >>> from inversion import pave
     >>> from overlay.interpretations.intervals import Interval
     >>> found = pave(lambda x: x * x, Interval(-9, 9), returns=Interval(1, 4), tolerance=0.1)
@@ -106,9 +149,26 @@ def solve(
     max_boxes: int = 2000,
     context: Context | None = None,
 ) -> list[Arguments]:
-    """Boxes, apart from each other, that cover all solutions: one for each where these are single
-    points, as a rule. None: there is no solution, proved. See ``pave``.
+    """Disjoint boxes that cover all solutions; isolated solutions usually have a box each.
 
+    Parameters
+    ----------
+    f, boxes, returns, tolerance, max_boxes, context
+        As for ``pave``.
+
+    Returns
+    -------
+    list
+        For each box a tuple of the arguments' sets, in ascending order. An empty list proves that
+        there is no solution.
+
+    Raises
+    ------
+    NotInvertible
+        f is not composed of primitives.
+
+    Examples
+    --------
     >>> from inversion import solve
     >>> from overlay.interpretations.intervals import Interval
     >>> roots = solve(lambda x: x**3 - 2 * x, Interval(-5, 5), returns=0.0)
@@ -127,7 +187,7 @@ def solve(
 
 @dataclass(frozen=True)
 class _Problem:
-    """A program, with sets of its inputs and results. first: all of them."""
+    """A program, with sets of its inputs and results. first: the initial box."""
 
     function: Callable[..., Any]
     program: Program
@@ -135,7 +195,7 @@ class _Problem:
     results: Mapping[str, NumberSet]
 
     def contracted(self, box: Box) -> dict[Variable, NumberSet]:
-        """A box made narrower until that ends. Raises NoSolution."""
+        """Contract a box until that gains nothing. Raises NoSolution."""
         found = dict(box)
         try:
             for _ in range(ROUNDS):
@@ -152,16 +212,16 @@ class _Problem:
         return found
 
     def shown(self, box: Box) -> Arguments:
-        """The inputs as the user has them."""
+        """The inputs as the user's types."""
         return tuple(_shown(box[v], v.kind) for v in self.program.inputs)
 
     def with_inputs(self, inputs: Mapping[Variable, NumberSet]) -> dict[Variable, NumberSet]:
-        """The first box with these sets of inputs, of which other variables are not yet told."""
+        """The first box with these sets of inputs; other variables are not contracted yet."""
         return {**self.first, **inputs}
 
     @functools.cached_property
     def _bounds(self) -> list[Interval] | None:
-        """What the results have to be in, where all numbers are floats."""
+        """The bounds of the results, if all numbers are floats."""
         kinds = [v.kind for v in self.program.inputs]
         if any(kind is not float for kind in kinds) or any(
             one.whole or len(one.pieces) != 1 for one in self.results.values()
@@ -170,7 +230,7 @@ class _Problem:
         return [Interval(one.low, one.high) for one in self.results.values()]
 
     def holds_everywhere(self, box: Box) -> bool:
-        """Whether all points of a box are solutions, proved by running the function on it."""
+        """Whether all points of a box are proved, by interval evaluation, to be solutions."""
         if self._bounds is None or any(one.low == one.high for one in self._bounds):
             return False
         try:
@@ -211,7 +271,7 @@ def _problem(
 
 
 def _declared(program: Program, given: Sequence[tuple[NumberSet, Any]]) -> dict[str, Domain]:
-    """The domains of integers that boxes are, by input."""
+    """The domains of integer inputs, from their boxes."""
     found: dict[str, Domain] = {}
     for variable, (allowed, kind) in zip(program.inputs, given, strict=True):
         if kind is int and allowed.pieces:
@@ -270,7 +330,7 @@ def _parts(found: Any) -> Iterator[Any]:
 
 
 def _gained(before: NumberSet, after: NumberSet) -> bool:
-    """Whether a set is narrower by what is worth another round."""
+    """Whether a set has shrunk enough for another round."""
     if before == after:
         return False
     return not after.width > (1 - GAIN) * before.width or len(after.pieces) > len(before.pieces)
@@ -280,7 +340,7 @@ def _gained(before: NumberSet, after: NumberSet) -> bool:
 
 
 def _paved(problem: _Problem, tolerance: float, max_boxes: int) -> Iterator[tuple[Box, bool]]:
-    """Boxes that cover the solutions, each with whether it holds nothing else."""
+    """Boxes that cover the solutions, each with whether it contains only solutions."""
     order = itertools.count()
     waiting: list[tuple[float, int, Box]] = []
     done = 0
@@ -312,7 +372,7 @@ def _paved(problem: _Problem, tolerance: float, max_boxes: int) -> Iterator[tupl
 
 
 def _cut(problem: _Problem, box: Box) -> list[dict[Variable, NumberSet]] | None:
-    """The sets of the inputs, one of which is cut in two; None where that cannot be."""
+    """The sets of the inputs, with the widest cut in two; None if it cannot be cut."""
     inputs = {v: box[v] for v in problem.program.inputs}
     widest = max(inputs, key=lambda v: inputs[v].width)
     halves = _halves(inputs[widest])
@@ -336,7 +396,7 @@ def _halves(found: NumberSet) -> tuple[NumberSet, NumberSet] | None:
 
 
 def _joined(boxes: list[dict[Variable, NumberSet]]) -> list[dict[Variable, NumberSet]]:
-    """Boxes that touch each other become one."""
+    """Merge boxes that touch each other."""
     apart: list[dict[Variable, NumberSet]] = []
     for box in boxes:
         current = box

@@ -1,4 +1,4 @@
-"""Single statements solved in a search: no choices are left in them."""
+"""Single statements solved in a search, with no choices left."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ __all__ = ["REFUSALS", "Solver"]
 
 REFUSALS = (NoSolution, OutsideDomain, ValueError, ArithmeticError)
 GOLDEN = 0.6180339887498949  # its multiples spread over the unit interval
-COMPUTED = 1e-12  # relative: how far off a number is that was solved for
+COMPUTED = 1e-12  # relative error of a solved number
 
 
 ROUNDING = 1e-9
 
 
 class Solver:
-    """Solves statements, and says where their solutions lie."""
+    """Solves statements, and bounds their solutions."""
 
     def __init__(self) -> None:
         self.made: dict[int, Callable[..., Any]] = {}
@@ -49,7 +49,7 @@ class Solver:
         names: Mapping[str, Parameter],
         known: Mapping[str, Any],
     ) -> SearchState | None:
-        """The state after a statement is solved; None where it has no solution."""
+        """The state after a statement is solved; None if it has no solution."""
         mode, rule = step.solved.mode, step.solved.statement.relation
         given: list[Any] = []
         for name in mode.takes:
@@ -76,7 +76,7 @@ class Solver:
         return state.having(values={**state.values, **found})
 
     def solver(self, step: PlanStep) -> Callable[..., Any]:
-        """The function that solves a statement: generated, where the program has parts in it."""
+        """The function that solves a statement: generated, if the program has statements in it."""
         mode, rule = step.solved.mode, step.solved.statement.relation
         if isinstance(rule, Relation):
             return mode.solver
@@ -98,7 +98,7 @@ class Solver:
         known: Mapping[str, Any],
         value: float,
     ) -> SearchState | None:
-        """The state where continuous coordinates are such that they lead to a value."""
+        """The state with continuous coordinates that lead to a value."""
         mode = step.solved.mode
         axes = {**known, mode.unknown[0]: value}
         try:
@@ -117,11 +117,12 @@ class Solver:
         others: Mapping[str, Parameter],
         known: Mapping[str, Any],
     ) -> SearchState | None:
-        """The state after a statement whose coordinates may count for nothing; None where it has
-        no solution."""
+        """The state after a statement whose coordinates may all have no effect; None if it has no
+        solution.
+        """
         trials = (
             {p.name: p.domain.default for p in others.values()},
-            # all elsewhere, and each at another place
+            # all different, each at another place
             {
                 p.name: p.domain.from_unit((i + 1) * GOLDEN % 1)
                 for i, p in enumerate(others.values())
@@ -138,7 +139,7 @@ class Solver:
     def solutions(
         self, state: SearchState, step: PlanStep, known: Mapping[str, Any], axis: str
     ) -> NumberSet | None:
-        """The set of solutions for one unknown; None where no contractor tells it."""
+        """The set of solutions for one unknown; None if it has no contractor."""
         rule: Any = step.solved.statement.relation
         contractor = CONTRACTORS.get(rule) if isinstance(rule, Relation) else None
         (variable,) = step.solved.unknown
@@ -157,7 +158,7 @@ class Solver:
     def range_of(
         self, state: SearchState, step: PlanStep, coordinate: str, known: Mapping[str, Any] | None
     ) -> NumberSet | None:
-        """Where a coordinate lies that numbers the solutions in a bounded set."""
+        """The range of a coordinate that numbers the solutions in a bounded set."""
         rule: Any = step.solved.statement.relation
         if isinstance(rule, ConcatenationRelation) and known is not None:
             return number_set([(0, rule.count(known) - 1)], whole=True)
@@ -178,7 +179,7 @@ class Solver:
     def sides(
         self, frame: SearchFrame, state: SearchState, root: Root, x: float
     ) -> tuple[float, float]:
-        """Both sides of an equation at a guess. Raises NoSolution where there are none."""
+        """Both sides of an equation at a guess. Raises NoSolution if they have no value."""
         there = state.having(values={**state.values, root.variable: x})
         for step in root.steps:
             assert isinstance(step, PlanStep)
@@ -205,15 +206,16 @@ def _forward(statement: Statement, mode: Mode) -> Solved:
 
 
 def is_near(value: Any, wanted: Any) -> bool:
-    """Whether a value is the one that is wanted, but for rounding on the way back to it; answers
-    are checked forwards all the same."""
+    """Whether a value equals the wanted one, up to the rounding of an inverse; answers are checked
+    forwards in any case.
+    """
     if type(value) is not float or type(wanted) is not float:
         return bool(value == wanted)
     return value == wanted or math.isclose(value, wanted, rel_tol=ROUNDING, abs_tol=ROUNDING)
 
 
 def _holds(allowed: NumberSet, value: Any) -> bool:
-    """Whether a set of integers has a number, but for rounding."""
+    """Whether a set of integers contains a number, up to rounding."""
     if type(value) is not float or not math.isfinite(value):
         return allowed.contains(value)
     near = float(round(value))
@@ -221,9 +223,9 @@ def _holds(allowed: NumberSet, value: Any) -> bool:
 
 
 def _in_codomain(value: Any, codomain: Domain | None) -> Any:
-    """A known result, moved into what the function gives where rounding has put it outside.
+    """A known result, moved into the codomain if rounding has put it outside.
 
-    Raises NoSolution where it is not near.
+    Raises NoSolution if it is not near.
     """
     if codomain is None or codomain.contains(value):
         return value

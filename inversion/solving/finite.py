@@ -1,7 +1,7 @@
-"""Functions of few values: where nothing else solves one, its arguments are gone through.
+"""Functions of few values: if nothing else solves one, its arguments are enumerated.
 
-The parameters are the values where that begins: the first arguments from there on that give what is
-known are the answer. So each solution is reached, and recovered by itself.
+The parameters are the values where the enumeration begins: the first arguments from there on that
+give the known result are the answer. So each solution is reached, and recovers itself.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ __all__ = ["MOST_TRIED", "by_trial", "count_of", "is_by_trial", "listed"]
 
 _made: WeakSet[Relation] = WeakSet()
 
-MOST_RUN = 16  # arguments for which a function is run to see what it gives
+MOST_RUN = 16  # arguments for which a function is run to find its type
 MOST_TRIED = 65_536
-"""Combinations of values; a function of more is not gone through."""
+"""The most combinations of values for which a function is enumerated."""
 
 
 def by_trial(
@@ -40,9 +40,9 @@ def by_trial(
     domains: Mapping[str, Domain],
     context: Context | None,
 ) -> Lifted | None:
-    """The function as one statement, which is solved by trying all values of what is unknown.
+    """The function as one statement, which is solved by trying all values of the unknown inputs.
 
-    None where the result is unknown or no single number, or where what is unknown has too many
+    None if the result is unknown or no single number, or if the unknown inputs have too many
     values: truth values have two, integers as many as their declared domain.
     """
     unknown = [name for name, _ in inputs if name not in known]
@@ -71,8 +71,9 @@ def by_trial(
 def _seen(
     function: Callable[..., Any], inputs: Sequence[tuple[str, Tree]], domains: Mapping[str, Domain]
 ) -> type | None:
-    """The type of number that a function gives for its first arguments, where numba does not tell;
-    None where one is not of a declared domain, or the numbers are of several types."""
+    """The type of number that a function returns for its first arguments, if numba does not infer
+    it; None if an input has no declared domain, or there are several types.
+    """
     names = [name for name, _ in inputs]
     if count_of([domains.get(name) for name in names]) == 0:
         return None
@@ -81,19 +82,19 @@ def _seen(
     for args in itertools.islice(firsts, MOST_RUN):
         try:
             kinds.add(type(function(*args)))
-        except Exception:  # whatever a function raises outside its domain
+        except Exception:  # a function may raise anything outside its domain
             continue
     (kind,) = kinds if len(kinds) == 1 else (None,)
     return kind if kind in (int, float, bool) else None
 
 
 def count_of(domains: Iterable[Domain | None]) -> int:
-    """How many combinations of values domains have; 0 where these are not gone through."""
+    """The number of combinations of values of domains; 0 if they are not enumerated."""
     return math.prod(map(_size, domains))
 
 
 def listed(domain: Domain | None) -> Sequence[Any]:
-    """The values of a domain that has some, in order."""
+    """The values of a finite domain, in order."""
     if isinstance(domain, Integers):
         assert domain.low is not None
         return range(domain.low, domain.low + _size(domain))
@@ -101,13 +102,14 @@ def listed(domain: Domain | None) -> Sequence[Any]:
 
 
 def is_by_trial(program: Program) -> bool:
-    """Whether a program is solved by trying all values: an inverse without an answer for one θ
-    has none for any other."""
+    """Whether a program is solved by trying all values: if an inverse has no answer for one θ, it
+    has none for any.
+    """
     return any(statement.relation in _made for statement in program.statements)
 
 
 def _size(domain: Domain | None) -> int:
-    """How many values a domain has; 0 where they are not gone through."""
+    """The number of values of a domain; 0 if they are not enumerated."""
     if domain is Bool:
         return 2
     if not isinstance(domain, Integers) or domain.kind is not int or domain.without:
@@ -154,7 +156,7 @@ def _solver(
     unknown: Sequence[str],
     near: Mapping[str, Domain],
 ) -> Callable[..., Any]:
-    """The function that goes through the values, outermost the first unknown, from near on."""
+    """The function that enumerates the values, from near on; the first unknown is outermost."""
     known = [name for name in names if name not in unknown]
     taken = {*names, *near}
     forward, found, refusal, turn, sizes = (

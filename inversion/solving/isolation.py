@@ -1,9 +1,9 @@
-"""All roots of an equation: intervals are halved, those that cannot have one are put aside.
+"""Isolation of all roots of an equation: intervals are halved, and those without a root discarded.
 
 Branch and prune, as in interval constraint programming, with the interval Newton method (R. E.
-Moore, R. B. Kearfott, M. J. Cloud, Introduction to Interval Analysis, 2009): where the derivative
-is not 0 on an interval there is one root at most. What is left is where roots lie close to one
-another, or where the function touches 0: there one root stands for all numbers that pass as roots.
+Moore, R. B. Kearfott, M. J. Cloud, Introduction to Interval Analysis, 2009): an interval on which
+the derivative is not 0 has at most one root. Intervals with close roots, or where the function
+touches 0, cannot be resolved: there one root represents all numbers within the tolerances.
 """
 
 from __future__ import annotations
@@ -24,21 +24,22 @@ __all__ = ["roots_of"]
 
 APART = 1e-7  # relative: closer roots are not told apart
 TINY = 1e-300
-SMALL = 1e-6  # beside the largest number that may be a root, or 1: as good as 0
-WIDE = 1e-2  # relative: so wide an interval of roots is not one root
-FINE = 4e-6  # relative: an interval is so narrow before all of it passes as one root
-MOST_PIECES = 1_500  # where no derivative is known; nothing may ever be pruned there
+SMALL = 1e-6  # relative to the largest candidate, or 1: counts as 0
+WIDE = 1e-2  # relative: a wider interval of roots is not one root
+FINE = 4e-6  # relative: the widest interval all of which may count as one root
+MOST_PIECES = 1_500  # without derivatives, where intervals may never be pruned
 MOST_PIECES_WITH_SLOPES = 30_000
 FEW = 16  # floats that are tried one by one
-ENOUGH = 0.6  # of an interval: what is left after a step of Newton's method that is repeated
-RTOL, ATOL = 4e-9, 4e-12  # what is within the tolerances of an inverse, and a margin of sets
+ENOUGH = 0.6  # of an interval: Newton's method is repeated if a step leaves at most this
+RTOL, ATOL = 4e-9, 4e-12  # within the tolerances of an inverse, and a margin of sets
 PLACES = (0.0, 0.137, 0.381, 0.618, 0.871, 1.0)
 
 Equation = Callable[[float], tuple[float, float]]
 Prune = Callable[[NumberSet], NumberSet | None]
 Slopes = Callable[[float, float], tuple[Bounds, Bounds] | None]
-"""From an interval to bounds of what both sides differ by in its middle, and of the derivative of
-that on all of it: bounded, where there is no pole and no step. None where they are not known."""
+"""For an interval, bounds of the residual in its middle, and of the derivative on all of it;
+bounded only if there is no pole and no step. None if they are not known.
+"""
 
 
 def roots_of(
@@ -49,12 +50,12 @@ def roots_of(
     start: float,
     unproved: Unproved,
 ) -> Iterator[float | tuple[float, float] | None]:
-    """The roots in a set, of those found alike the one near ``start`` first, and at last both ends
-    of intervals that consist of roots; None for an interval without one.
+    """The roots in a set, among equals those near ``start`` first, and at the end the bounds of
+    intervals of roots; None for an interval without a root.
 
-    prune: from a set to what of it may be a root, or None where nothing may. The widest
-    intervals come first: where nothing is ever pruned, they still cover all sizes. unproved: takes
-    it where roots may have been missed.
+    prune: the part of a set that may contain roots, or None. The widest intervals come first: if
+    nothing is pruned, all sizes are still covered. unproved: receives the reason why roots may have
+    been missed.
     """
     bounded = prune(allowed)
     if bounded is not None:
@@ -63,8 +64,9 @@ def roots_of(
 
 
 class _Roots:
-    """A search for roots. small: numbers as good as 0. level: intervals on which the equation holds
-    within the tolerances, such as those around a double root."""
+    """A search for roots. small: the size of numbers that count as 0. level: intervals on which the
+    equation holds within the tolerances, such as those around a double root.
+    """
 
     def __init__(
         self,
@@ -106,10 +108,10 @@ class _Roots:
         yield from self.levels()
 
     def levels(self) -> Iterator[float | tuple[float, float]]:
-        """Of intervals on which the equation holds the wide ones, and of others one root each."""
+        """The wide intervals on which the equation holds; for narrow ones a root each."""
         beside = [_finite(x - self.apart(x), x + self.apart(x)) for x in self.found]
         near = self.level
-        # those side by side are one, and those around a root that has been found
+        # adjacent intervals are merged, also with those around known roots
         for low, high in _merged([*near, *beside]) if near else ():
             if high - low > WIDE * max(abs(low), abs(high), self.small / SMALL):
                 yield low, high
@@ -127,7 +129,7 @@ class _Roots:
                 )
 
     def apart(self, x: float) -> float:
-        """How far from a root others are told apart."""
+        """The distance from a root at which others are told apart."""
         return APART * max(abs(x), self.small)
 
     def wait(self, depth: int, low: float, high: float) -> None:
@@ -137,7 +139,7 @@ class _Roots:
             heapq.heappush(self.waiting, (depth, away, self.count, low, high))
 
     def within(self, depth: int, low: float, high: float) -> Iterator[float]:
-        """A root in an interval, if there is one at hand; what is left of it waits."""
+        """Search an interval for a root; queue the rest."""
         pieces, at_most_one = self.narrowed(low, high)
         for piece in pieces:
             yield from self.searched(depth, *piece, at_most_one=at_most_one)
@@ -170,7 +172,7 @@ class _Roots:
             self.wait(depth + 1, a, b)
 
     def one_by_one(self, low: float, high: float) -> Iterator[float]:
-        """A root among a few floats side by side."""
+        """A root among a few adjacent floats."""
         x, fitting = low, list[float]()
         while x <= high:
             if _fits(self.defined, x):
@@ -182,7 +184,7 @@ class _Roots:
             yield best
 
     def narrowed(self, low: float, high: float) -> tuple[list[tuple[float, float]], bool]:
-        """What is left of an interval by Newton's method, and whether it has one root at most."""
+        """The rest of an interval after Newton's method, and whether it has at most one root."""
         at_most_one = False
         while low < high:
             check_deadline()
@@ -207,14 +209,14 @@ class _Roots:
         return [(low, high)], at_most_one
 
     def is_level(self, low: float, high: float) -> bool:
-        """Whether all of an interval is as good as a root, beside the tolerances of an inverse."""
+        """Whether a whole interval satisfies the equation within the tolerances of an inverse."""
         if all(gap(self.defined, x, ()) == 0 for x in _places(low, high)):
             return True
         is_fine = high - low <= FINE * max(abs(low), abs(high), self.small / SMALL)
         return is_fine and all(_fits(self.defined, x) for x in _places(low, high))
 
     def defined(self, x: float) -> tuple[float, float]:
-        """Both sides at x. Raises NoSolution where they are not finite."""
+        """Both sides at x. Raises NoSolution if they are not finite."""
         sides = self.equation(x)
         if not (math.isfinite(sides[0]) and math.isfinite(sides[1])):
             raise NoSolution("overflow")
@@ -222,7 +224,7 @@ class _Roots:
 
 
 def _merged(pieces: list[tuple[float, float]]) -> list[tuple[float, float]]:
-    """Intervals of which those that touch are one."""
+    """The union of intervals, as disjoint ones."""
     merged: list[tuple[float, float]] = []
     for low, high in sorted(pieces):
         if merged and low <= merged[-1][1]:
@@ -239,14 +241,15 @@ def _has_few_floats(low: float, high: float) -> bool:
 def _around_zero(
     low: float, high: float, middle: float, known: tuple[Bounds, Bounds]
 ) -> list[tuple[float, float]]:
-    """What is left of an interval on which the derivative may be 0: less what is around its middle,
-    where both sides differ there."""
+    """The rest of an interval on which the derivative may be 0: without a neighbourhood of its
+    middle, if the sides differ there.
+    """
     (off_low, off_high), (least, most) = known
     if off_low <= 0 <= off_high:
         return [(low, high)]
     off = min(abs(off_low), abs(off_high))
     down, up = (least, most) if off_low > 0 else (-most, -least)
-    # a difference above 0 goes down to the right where the derivative is below 0, no faster
+    # a positive residual decreases to the right no faster than the most negative derivative
     right = middle + off / -down * (1 - 1e-12) if down < 0 else math.inf
     left = middle - off / up * (1 - 1e-12) if up > 0 else -math.inf
     parts = [(low, left), (right, high)]
@@ -258,7 +261,7 @@ def _places(low: float, high: float) -> Iterator[float]:
 
 
 def _touching(equation: Equation, low: float, high: float) -> float:
-    """Where in an interval the sides of an equation are closest."""
+    """The point of an interval where the sides of an equation are closest."""
     sign = math.copysign(1.0, gap(equation, low, ()))
     found = touching(equation, low, high, sign, ())
     return low + (high - low) / 2 if math.isnan(found) else found
@@ -273,7 +276,7 @@ def _same(x: float, y: float, small: float) -> bool:
 
 
 def _root(equation: Equation, low: float, high: float, small: float) -> float | None:
-    """A root in an interval, if one is easily found."""
+    """A root in an interval, if a simple method finds one."""
     middle = low + (high - low) / 2
     if _same(low, high, small) and gap(equation, middle, ()) == 0:
         return middle
@@ -282,7 +285,7 @@ def _root(equation: Equation, low: float, high: float, small: float) -> float | 
         return _polished(equation, low if first == 0 else high)
     if first * last < 0:
         found = closed(equation, low, first, high, last, ())
-        # too small an interval to tell a root from a pole: the inverse says which it is
+        # the interval is too small to distinguish a root from a pole: the inverse decides
         if math.isnan(found):
             return _polished(equation, middle) if _same(low, high, small) else None
         return _polished(equation, found)
@@ -298,7 +301,7 @@ def _fits(equation: Equation, x: float) -> bool:
 
 
 def _polished(equation: Equation, x: float) -> float:
-    """The float around a root where both sides are closest."""
+    """The float near a root where both sides are closest."""
     near = [x]
     below = above = x
     for _ in range(FEW):
@@ -308,7 +311,7 @@ def _polished(equation: Equation, x: float) -> float:
 
 
 def _off(equation: Equation, x: float) -> float:
-    """How far both sides are apart, infinitely where there is no value."""
+    """The distance between both sides; infinite where there is no value."""
     try:
         found, wanted = equation(x)
     except (NoSolution, ValueError, ArithmeticError):
@@ -317,7 +320,7 @@ def _off(equation: Equation, x: float) -> float:
 
 
 def _halves(low: float, high: float, roots: list[float], small: float) -> list[tuple[float, float]]:
-    """What is left of an interval without its roots, in two; nothing where it is too small."""
+    """The halves of an interval without its roots; none if it is too small."""
     if _same(low, high, small):
         return []
     parts = [(low, high)]
@@ -328,7 +331,7 @@ def _halves(low: float, high: float, roots: list[float], small: float) -> list[t
 
 
 def _middle(low: float, high: float) -> float:
-    """Where to halve an interval: in the middle of its exponents, where these differ much."""
+    """The point at which to halve an interval: the geometric mean if the exponents differ much."""
     if low < 0 < high:
         return 0.0
     if low < 0:

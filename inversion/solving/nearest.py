@@ -3,10 +3,9 @@
 The distance is Euclidean, and scaled: a number x counts as far from a guess g as
 ``|x - g| / max(1, |g|)``. Truth values are 0 and 1.
 
-Discrete choices are searched exactly: a first solution bounds how far away a closer one can be, and
-the search goes on within these bounds alone. Along continuous parameters the distance goes down by
-the method of Levenberg and Marquardt, from the parameters of the guess: what is found there is
-closest in its neighbourhood.
+Discrete choices are searched exactly: a first solution bounds the distance of closer ones, and the
+search continues within these bounds. Along continuous parameters the distance is minimised by the
+method of Levenberg and Marquardt, from the parameters of the guess: the result is a local minimum.
 """
 
 from __future__ import annotations
@@ -34,16 +33,16 @@ if TYPE_CHECKING:
 __all__ = ["nearest"]
 
 MOST_STEPS = 4_000  # of the search through discrete choices
-MOST_FAMILIES = 32  # in which the distance goes down
+MOST_FAMILIES = 32  # in which the distance is minimised
 DESCENTS = 40
-GAIN = 0.02  # of a distance: a closer solution is worth a search of its own
-DIFFERENCE = 1e-6  # relative: how far apart the points of a difference quotient are
+GAIN = 0.02  # of a distance: a gain that justifies a new search
+DIFFERENCE = 1e-6  # relative step of difference quotients
 
 Answer = tuple[Any, ...]
 
 
 class _Guess:
-    """The arguments that a solution is to be close to."""
+    """The guess: the arguments that a solution should be close to."""
 
     def __init__(self, inverse: Inverse, guess: Sequence[Any]) -> None:
         self.inverse = inverse
@@ -56,7 +55,7 @@ class _Guess:
         return [part for axis, answer in pairs for part in taken_apart(trees[axis], answer)]
 
     def offsets(self, answers: Answer) -> list[float]:
-        """How far answers are off, number by number, scaled."""
+        """The scaled differences between answers and the guess, number by number."""
         found: list[float] = []
         triples = zip(self.apart(answers), self.parts, self.scales, strict=True)
         for part, wanted, scale in triples:
@@ -71,7 +70,7 @@ class _Guess:
         return math.hypot(*self.offsets(answers))
 
     def ball(self, radius: float) -> dict[str, NumberSet]:
-        """The sets of inputs that are no further away than this."""
+        """The sets of inputs within this distance."""
         axes = [axis for axis in self.inverse.unknown if axis != RETURN]
         names = [leaf for axis in axes for leaf in leaves(self.inverse.axes.trees[axis])]
         found: dict[str, NumberSet] = {}
@@ -98,8 +97,9 @@ def _difference(part: Any, wanted: Any) -> float:
 def nearest(
     inverse: Inverse, known: tuple[Any, ...], guess: Sequence[Any], timeout: float | None = None
 ) -> Answer:
-    """The solution closest to a guess of the unknown axes. Raises NoSolution where none is found,
-    and where the seconds are over: then with the closest found as ``best``."""
+    """The solution closest to a guess of the unknown axes. Raises NoSolution if none is found, and
+    at the time limit: then with the closest one as ``best``.
+    """
     search = _Nearest(inverse, known, guess)
     try:
         limited(math.inf if timeout is None else timeout, search.run)
@@ -115,8 +115,9 @@ def nearest(
 
 
 class _Nearest:
-    """A search for the closest solution. best: found so far. refusal: why the guess's own
-    coordinates lead to none."""
+    """A search for the closest solution. best: the closest so far. refusal: the reason why the
+    guess's own coordinates have no answer.
+    """
 
     def __init__(self, inverse: Inverse, known: tuple[Any, ...], guess: Sequence[Any]) -> None:
         self.inverse = inverse
@@ -127,7 +128,7 @@ class _Nearest:
         self.refusal: NoSolution | None = None
 
     def run(self) -> None:
-        """Search within the distance of the closest solution so far, which gets smaller."""
+        """Search within the distance of the closest solution so far, repeatedly."""
         inverse, known, wanted = self.inverse, self.known, self.wanted
         starts = _starts(inverse, known, self.guess)
         self.best, self.refusal = _of_guess(inverse, known, starts)
@@ -144,12 +145,12 @@ class _Nearest:
             if found is None:
                 return
             self.best = found
-            if wanted.distance(found) > (1 - GAIN) * radius:  # no smaller ball is worth it
+            if wanted.distance(found) > (1 - GAIN) * radius:  # a smaller ball is not worth a search
                 self.best = min([found, *closer], key=wanted.distance)
                 return
 
     def timed_out(self, timeout: float | None) -> NoSolution:
-        """The error for a search that its seconds have ended."""
+        """The error for a search that exceeded its time limit."""
         if self.best is None:
             found = "no solution was found"
         else:
@@ -170,7 +171,7 @@ def _found(
     starts: Mapping[str, Any],
     radius: float,
 ) -> Iterator[Answer]:
-    """Solutions on the branches that come as near as this: of families, the closest found."""
+    """Solutions on branches within this distance; of families, the closest one found."""
     families = 0
     for state in _limited(states(inverse, known, starts, wanted.ball(radius))):
         branch = branch_of(inverse, known, state)
@@ -190,7 +191,7 @@ def _limited(found: Iterator[Any]) -> Iterator[Any]:
 
 
 def _starts(inverse: Inverse, known: tuple[Any, ...], guess: Sequence[Any]) -> Mapping[str, Any]:
-    """The coordinates that lead to the guess, given what that gives."""
+    """The coordinates of the guess, given its result."""
     given = dict(zip(inverse.known, known, strict=True))
     given.update(zip(inverse.unknown, guess, strict=True))
     theta = inverse.coordinates_of([given[axis] for axis in inverse.axes.inputs])
@@ -200,7 +201,7 @@ def _starts(inverse: Inverse, known: tuple[Any, ...], guess: Sequence[Any]) -> M
 def _of_guess(
     inverse: Inverse, known: tuple[Any, ...], starts: Mapping[str, Any]
 ) -> tuple[Answer | None, NoSolution | None]:
-    """The solution for the guess's own coordinates, or why there is none."""
+    """The solution for the guess's own coordinates, or the reason why there is none."""
     theta = tuple(starts.get(p.name, p.domain.default) for p in inverse.parameters)
     try:
         return solved(inverse, known, theta), None
@@ -212,7 +213,7 @@ def _of_guess(
 
 
 def _closest_in(branch: SolutionBranch, wanted: _Guess, starts: Mapping[str, Any]) -> Answer | None:
-    """The closest solution of a family that a descent from the guess's coordinates finds."""
+    """The closest solution of a family, found by descent from the guess's coordinates."""
     domains = [p.domain for p in branch.parameters]
     if not all(isinstance(domain, Interval) for domain in domains):
         start = tuple(starts.get(p.name, p.domain.default) for p in branch.parameters)
@@ -250,7 +251,7 @@ def _descended(
     wanted: _Guess,
     x: NDArray[np.float64],
 ) -> Answer | None:
-    """Where the distance goes down to, by Levenberg and Marquardt's method."""
+    """The local minimum of the distance, by the method of Levenberg and Marquardt."""
     best = answer(x)
     if best is None:
         return None
@@ -286,7 +287,7 @@ def _slopes(
     x: NDArray[np.float64],
     off: NDArray[np.float64],
 ) -> NDArray[np.float64] | None:
-    """How the offsets change with each coordinate, by differences."""
+    """The derivatives of the offsets by each coordinate, as difference quotients."""
     columns: list[NDArray[np.float64]] = []
     for i in range(len(x)):
         step = DIFFERENCE * max(1.0, abs(float(x[i])))

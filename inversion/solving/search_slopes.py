@@ -1,4 +1,4 @@
-"""Sets of what both sides of an equation differ by, and of the derivative of that."""
+"""Sets of an equation's residual, and of its derivative."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from primitives.floats import trigonometric
 __all__ = ["difference", "slope"]
 
 BRANCHES = {trigonometric.sine: 0.0, trigonometric.cosine: 0.5, trigonometric.tangent: 0.0}
-"""Where the middle of the branch 0 is, in half turns."""
+"""The middle of branch 0, as a multiple of pi."""
 
 ZERO, ONE = NumberSet(((0.0, 0.0),)), NumberSet(((1.0, 1.0),))
 Sets = dict[Variable, NumberSet]
@@ -31,8 +31,9 @@ Sets = dict[Variable, NumberSet]
 def difference(
     frame: SearchFrame, state: SearchState, root: Root, x: NumberSet
 ) -> tuple[NumberSet, Sets] | None:
-    """A set of all that both sides differ by for guesses in a set, and the sets of what is computed
-    on the way; None where these are not known, or where the equation has no value somewhere."""
+    """A set of all residuals for guesses in a set, and the sets of intermediate values; None if
+    these are not known, or if the equation has no value somewhere.
+    """
     found: Sets = {root.variable: x}
     for step in root.steps:
         if not isinstance(step, PlanStep) or len(step.solved.unknown) != 1:
@@ -53,8 +54,9 @@ def difference(
 
 
 def slope(state: SearchState, root: Root, sets: Mapping[Variable, NumberSet]) -> NumberSet | None:
-    """A set of the derivatives of that by the guess, where all variables are in these sets:
-    bounded, so that there is no pole and no step; None where it is not known to be."""
+    """A set of the derivatives of the residual by the guess, for variables in these sets. It is
+    bounded, so that there is no pole and no step; None if that is not known.
+    """
     slopes: Sets = {root.variable: ONE}
     for step in root.steps:
         assert isinstance(step, PlanStep)
@@ -69,7 +71,7 @@ def slope(state: SearchState, root: Root, sets: Mapping[Variable, NumberSet]) ->
 
 
 def _branch(frame: SearchFrame, state: SearchState, step: PlanStep) -> NumberSet | None:
-    """The branch that a choice stands for, of a function with numbered ones."""
+    """The interval of the chosen branch, of a function with numbered branches."""
     rule: Any = step.solved.statement.relation
     if not isinstance(rule, Relation) or rule not in BRANCHES or "k" not in step.chosen:
         return None
@@ -94,7 +96,7 @@ def _set(
 
 
 def _rule(statement: Statement) -> tuple[Relation, Sequence[Operand]] | None:
-    """A statement's relation and arguments; as one variable's square where it is a product."""
+    """A statement's relation and arguments; a product of one variable with itself is its square."""
     rule, arguments = statement.relation, statement.arguments
     if not isinstance(rule, Relation) or len(statement.results) != 1:
         return None
@@ -106,7 +108,7 @@ def _rule(statement: Statement) -> tuple[Relation, Sequence[Operand]] | None:
 def _image(
     state: SearchState, found: Mapping[Variable, NumberSet], statement: Statement
 ) -> NumberSet | None:
-    """A set of what a statement gives; None where it may give nothing."""
+    """A set of a statement's results; None if it may have none."""
     made = _rule(statement)
     if made is None:
         return None
@@ -127,8 +129,9 @@ def _solved(
     unknown: Variable,
     branch: NumberSet | None,
 ) -> NumberSet | None:
-    """A set of what a statement is solved for; None where there may be none. branch: where it lies
-    for the choice that is made."""
+    """A set of the values that a statement is solved for; None if there may be none. branch: the
+    interval of the chosen branch.
+    """
     if unknown in statement.results:
         return _image(state, found, statement)
     made = _rule(statement)
@@ -152,7 +155,9 @@ def _derived(
     statement: Statement,
     unknown: Variable | None,
 ) -> NumberSet | None:
-    """A set of the derivatives of what a statement is solved for; of what it gives for None."""
+    """A set of the derivatives of the value that a statement is solved for; of its result if
+    ``unknown`` is None.
+    """
     moving = [v for v in (*statement.arguments, *statement.results) if v != unknown]
     if all(v not in slopes for v in moving if isinstance(v, Variable)):
         return ZERO

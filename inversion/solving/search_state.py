@@ -1,4 +1,4 @@
-"""What a search has chosen and found so far, and where all variables may lie."""
+"""The state of a search: choices and values so far, and the sets of all variables."""
 
 from __future__ import annotations
 
@@ -25,18 +25,17 @@ __all__ = [
     "value_of",
 ]
 
-NARROW = 1e-3  # relative: a set of solutions so narrow is one
+NARROW = 1e-3  # relative: the widest set that counts as one solution
 NOTHING_BESIDE_ZERO = 1e-100
-EFFORT = 1_500  # in contracting sets after each choice
+EFFORT = 1_500  # statements that are contracted after each choice
 
 
 @dataclass(frozen=True)
 class SearchState:
-    """What is chosen and known so far.
+    """The choices and values so far.
 
-    values: of variables that are numbers by now. box: where all variables lie. theta: coordinates
-    that are chosen. kept: those that stay open, with their domains. searched: whether a root was
-    looked for.
+    values: the known values of variables. box: the sets of all variables. theta: the chosen
+    coordinates. kept: the open ones, with their domains. searched: whether a root search was used.
     """
 
     values: Mapping[Variable, Any]
@@ -50,13 +49,13 @@ class SearchState:
         return replace(self, **changes)
 
     def choosing(self, **theta: Any) -> SearchState:
-        """With more coordinates chosen."""
+        """A copy with more coordinates chosen."""
         return replace(self, theta={**self.theta, **theta})
 
 
 @dataclass(frozen=True)
 class SearchFrame:
-    """A plan, the program for its sets, and what its parameters are called in θ."""
+    """A plan, the program for its sets, and the names of its parameters in θ."""
 
     plan: Plan
     program: Program
@@ -66,7 +65,7 @@ class SearchFrame:
 def boxed(
     frame: SearchFrame, state: SearchState, sets: Mapping[Variable, NumberSet | None]
 ) -> Box | None:
-    """The box where variables are in these sets; None where nothing is left."""
+    """The box with variables restricted to these sets; None if a set becomes empty."""
     box = dict(state.box)
     for variable, found in sets.items():
         if variable in box and found is not None:
@@ -80,12 +79,12 @@ def boxed(
 
 
 def value_of(state: SearchState, operand: Operand) -> Any:
-    """The number that an operand is by now, or None."""
+    """The known value of an operand, or None."""
     return operand.value if isinstance(operand, Constant) else state.values.get(operand)
 
 
 def known_axes(state: SearchState, statement: Statement) -> dict[str, Any]:
-    """The axes of a statement that are numbers by now."""
+    """The axes of a statement with known values."""
     found = {axis: value_of(state, operand) for axis, operand in statement.bindings()}
     return {axis: value for axis, value in found.items() if value is not None}
 
@@ -93,19 +92,19 @@ def known_axes(state: SearchState, statement: Statement) -> dict[str, Any]:
 def known_for(
     state: SearchState, statement: Statement, takes: Sequence[str]
 ) -> dict[str, Any] | None:
-    """The axes that a mode takes; None where one of them is still open."""
+    """The axes that a mode takes; None if one of them is still open."""
     axes = [axis for axis, _ in statement.bindings() if axis in takes]
     found = known_axes(state, statement)
     return {a: found[a] for a in axes} if all(a in found for a in axes) else None
 
 
 def keeping(state: SearchState, parameters: Any) -> SearchState:
-    """The state with these coordinates left open, but those that are chosen."""
+    """The state with these coordinates left open, except chosen ones."""
     left = {p.name: p.domain for p in parameters if p.name not in state.theta}
     return state.having(kept={**state.kept, **left})
 
 
 def is_narrow(low: float, high: float) -> bool:
-    """Whether an interval of solutions is one solution."""
+    """Whether an interval of solutions counts as one solution."""
     limit = max(NARROW * max(abs(low), abs(high)), NOTHING_BESIDE_ZERO)
     return math.isfinite(limit) and high - low <= limit

@@ -35,25 +35,30 @@ if TYPE_CHECKING:
 
 __all__ = ["SolutionBranch", "Solutions", "branch_of", "search", "solved"]
 
-SOLVED, SEARCHED = 1e-12, 1e-7  # relative: nearer solutions, and nearer roots, are one
-BESIDE = 1e-5  # relative: a refused candidate so near to a solution is that one
+SOLVED, SEARCHED = 1e-12, 1e-7  # relative: closer solutions, and closer roots, are the same
+BESIDE = 1e-5  # relative: a refused candidate as close to a solution is the same
 TRIED_AT_ONCE = 100
 MOST_FEW = 4096
-"""Combinations of integers that are gone through where sets leave so few."""
+"""The most combinations of integers, after contraction, that are enumerated."""
 SHOWN = 6  # branches in a repr
-UNCERTAIN = re.compile("lost digits|overflow")  # a refusal that does not tell there is none
+UNCERTAIN = re.compile("lost digits|overflow")  # refusals that do not prove that there is none
 
 Status = Literal["searching", "complete", "limit", "timeout", "not_exhausted"]
 
 
 class SolutionBranch:
-    """One branch of all solutions: a single solution, or a family of them.
+    """One branch of all solutions: a single solution, or a family of solutions.
 
-    chosen: the coordinates of θ that are settled, by name. parameters: those that are left, whose
-    domains are narrowed to where solutions may lie; there are none where it is a single solution.
+    A family may contain no solution: it is what could not be excluded. Families with other choices
+    may overlap.
 
-    A family may hold no solution at all: it is what could not be ruled out. Families with other
-    choices may overlap.
+    Attributes
+    ----------
+    chosen
+        The coordinates of θ that are determined, by name.
+    parameters
+        The remaining ones, whose domains are narrowed to the range of solutions; none for a single
+        solution.
     """
 
     def __init__(
@@ -79,7 +84,7 @@ class SolutionBranch:
     def point(self) -> tuple[Any, ...]:
         """The single solution, as a call of the inverse answers it.
 
-        Raises WrongArguments where it is a family.
+        Raises WrongArguments if the branch is a family.
         """
         if self._answer is None:
             raise WrongArguments(
@@ -91,18 +96,33 @@ class SolutionBranch:
         return self._answer
 
     def theta(self, rest: Any = ()) -> tuple[Any, ...]:
-        """The whole θ: what is chosen, and values for ``parameters``, a tuple or a record."""
+        """The complete θ: the chosen coordinates, and values for ``parameters``, a tuple or a
+        record.
+        """
         open_ = dict(zip(self.parameters.names, self.parameters.normal(rest), strict=True))
         given = {**self.chosen, **open_}
         return tuple(given[name] for name in self._inverse.parameters.names)
 
     def __call__(self, rest: Any = ()) -> tuple[Any, ...]:
-        """The solution for values of ``parameters``. Raises NoSolution where there is none."""
+        """The solution for values of ``parameters``. Raises NoSolution if there is none."""
         theta = self.theta(rest)
         return solved(self._inverse, self._known, theta) if self._answer is None else self._answer
 
     def sample(self, rng: np.random.Generator, tries: int = 100) -> tuple[Any, ...]:
-        """A random solution. Raises NoSolution where so many tries lead to none."""
+        """A random solution.
+
+        Parameters
+        ----------
+        rng
+            The generator that θ is drawn from.
+        tries
+            The largest number of draws.
+
+        Raises
+        ------
+        NoSolution
+            None of the draws has a solution.
+        """
         for _ in range(tries - 1):
             try:
                 return self(self.parameters.sample(rng))
@@ -129,16 +149,16 @@ class SolutionBranch:
 
 
 def solved(inverse: Inverse, known: Sequence[Any], theta: tuple[Any, ...]) -> tuple[Any, ...]:
-    """What the inverse answers. Raises NoSolution."""
+    """The answer of the inverse. Raises NoSolution."""
     return inverse(*known, theta) if theta else inverse(*known)
 
 
 def branch_of(
     inverse: Inverse, known: tuple[Any, ...], state: SearchState, refused: _Refused | None = None
 ) -> SolutionBranch | None:
-    """The branch that a state is; None where its only candidate is no solution.
+    """The branch of a state; None if its only candidate is no solution.
 
-    refused: takes it where that is not certain.
+    refused: records the candidate if that is not certain.
     """
     kept = [
         Parameter(p.name, state.kept[p.name], p.line, p.rounding_only)
@@ -168,11 +188,11 @@ def search(
     budget: int | None = None,
     unproved: Unproved | None = None,
 ) -> Iterator[SolutionBranch | None]:
-    """The branches of the solution, each single solution once, in an order that is always the same;
-    None for each step of the search that has found nothing.
+    """The branches of the solution, each single solution once, in a fixed order; None for each step
+    of the search without a result.
 
-    fixed: coordinates of θ that are given. budget: how many steps there are at most.
-    unproved: takes the reasons for which solutions may be missing at the end.
+    fixed: coordinates of θ that are given. budget: the most steps. unproved: receives the reasons
+    why solutions may be missing at the end.
     """
     noted = Unproved() if unproved is None else unproved
     space = inverse.parameters
@@ -204,14 +224,15 @@ def search(
 
 
 def is_small(inverse: Inverse) -> bool:
-    """Whether what is unknown has declared values alone, and few combinations of them."""
+    """Whether all unknowns have declared values, with few combinations."""
     return len(inverse.unknown) > 0 and 0 < count_of(inverse.unknown_domains()) <= MOST_TRIED
 
 
 def few_arguments(inverse: Inverse, known: tuple[Any, ...]) -> list[Sequence[Any]] | None:
-    """The values of each unknown axis that may lead to what is known, where these are few and no
-    floats: of declared domains; and of integers beside floats, whose rounding on the way back
-    would lose solutions, what is left of them by sets pushed backwards."""
+    """The values of each unknown axis that may lead to the known ones, if these are few and no
+    floats: of declared domains; and of integers in programs with floats, whose rounding would lose
+    solutions, the values that contraction leaves.
+    """
     if is_small(inverse):
         return [listed(domain) for domain in inverse.unknown_domains()]
     program = inverse.origin
@@ -242,7 +263,7 @@ def enumerated(
     budget: int | None,
     unproved: Unproved,
 ) -> Iterator[SolutionBranch | None]:
-    """The solutions among all values of what is unknown, in their order: each is tried."""
+    """The solutions among all values of the unknown axes, in order: each is tried."""
     given = dict(zip(inverse.known, known, strict=True))
     wanted = given.pop(RETURN)
     names = inverse.parameters.names
@@ -263,22 +284,24 @@ def enumerated(
 
 
 class Solutions:
-    """All solutions for known values: branches, each searched for when it is asked for.
+    """All solutions for known values: a lazy sequence of branches, made by ``inv.solutions``.
 
-    It is iterated as often as one likes, and indexed: what has been found is kept. ``len`` is that
-    of a search that has ended, and searches to the end before. ``status`` says how that was:
+    It can be iterated repeatedly, and indexed: found branches are stored. ``len`` searches to the
+    end. ``status`` is the state of the search:
 
     | status | |
     | --- | --- |
-    | ``"searching"`` | it has not ended: more is searched for when it is asked for |
+    | ``"searching"`` | it has not ended: it continues on demand |
     | ``"complete"`` | every solution is on one of the branches, proved |
-    | ``"limit"`` | as many branches as were asked for |
-    | ``"timeout"`` | the seconds were over |
-    | ``"not_exhausted"`` | the search ended and may have missed solutions: ``reason`` says why |
+    | ``"limit"`` | the requested number of branches was found |
+    | ``"timeout"`` | the time limit was reached |
+    | ``"not_exhausted"`` | the search ended and may have missed solutions: see ``reason`` |
 
-    Made by ``inv.solutions``. No branch and ``"complete"``: there is no solution; ``reason`` has
-    the proof. Solutions that agree to 12 digits, and roots that agree to 7, are one.
+    If there is no branch and the status is ``"complete"``, there is no solution; ``reason`` has the
+    proof. Solutions that agree to 12 digits, and roots that agree to 7, count as one.
 
+    Examples
+    --------
     >>> from inversion import invert
     >>> found = invert(lambda x: x * x, float).solutions(4.0)
     >>> [branch.point for branch in found], found.status
@@ -308,18 +331,19 @@ class Solutions:
 
     @property
     def status(self) -> Status:
-        """How the search ended; ``"searching"`` as long as it has not."""
+        """The state of the search: ``"searching"`` until it has ended."""
         return self._status
 
     @property
     def reason(self) -> str | None:
-        """Why the search ended as it did: the proof where there is no solution, what was not
-        exhausted; None where there is nothing to say."""
+        """The reason for the status: the proof that there is no solution, or the cases not
+        exhausted; None if there is none.
+        """
         return self._reason
 
     @property
     def found(self) -> tuple[SolutionBranch, ...]:
-        """The branches that have been found so far. Nothing is searched for."""
+        """The branches found so far, without searching."""
         return tuple(self._found)
 
     def __iter__(self) -> Iterator[SolutionBranch]:
@@ -341,7 +365,7 @@ class Solutions:
     @overload
     def __getitem__(self, at: slice) -> list[SolutionBranch]: ...
     def __getitem__(self, at: int | slice) -> SolutionBranch | list[SolutionBranch]:
-        """One branch, or several: as many are searched for as that takes."""
+        """One branch, or several; searches for as many as that takes."""
         ends = (at.start, at.stop) if isinstance(at, slice) else (at, at)
         if any(end is not None and end < 0 for end in ends) or ends[1] is None:
             len(self)
@@ -374,7 +398,7 @@ class Solutions:
         yield from search(self._inverse, self._known, {}, None, self._unproved)
 
     def _advanced(self) -> bool:
-        """Whether one more branch has been found. The search goes on to it, or to its end."""
+        """Search for one more branch; returns whether there is one."""
         if self._status != "searching":
             return False
         if self._limit is not None and len(self._found) >= self._limit:
@@ -416,15 +440,16 @@ class Solutions:
 
 
 class _Refused:
-    """Candidates that the check has refused by its tolerances alone, and coordinates of solutions
-    that it has accepted: beside one of these a refused candidate is the same solution."""
+    """Candidates that the check has refused only by its tolerances, and coordinates of accepted
+    solutions: a refused candidate next to one of these is the same solution.
+    """
 
     def __init__(self) -> None:
         self.candidates: list[tuple[Mapping[str, Any], Exception]] = []
         self.accepted: list[Mapping[str, Any]] = []
 
     def tell(self, unproved: Unproved) -> None:
-        """Add what no solution stands for."""
+        """Report candidates that no accepted solution represents."""
         for chosen, error in self.candidates:
             if not any(_are_beside(chosen, other) for other in self.accepted):
                 reason = reason_of(error)
@@ -441,16 +466,16 @@ def _are_beside(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
 
 
 class _Seen:
-    """Single solutions that have been given."""
+    """Single solutions that were found before."""
 
     def __init__(self, inverse: Inverse) -> None:
         self.inverse = inverse
-        # by what is exact in them, what is not, and how large the numbers get
+        # by exact numbers; the others as complex numbers; and the largest size
         self.points: dict[tuple[Any, ...], list[tuple[complex, ...]]] = {}
         self.size = 0.0
 
     def is_new(self, answers: tuple[Any, ...], apart: float) -> bool:
-        """Whether no solution was as near as this, relative to it; then it is seen."""
+        """Whether no solution within this relative distance was seen; records it."""
         parts: list[Any] = []
         for axis, answer in zip(self.inverse.unknown, answers, strict=True):
             parts += taken_apart(self.inverse.axes.trees[axis], answer)

@@ -1,4 +1,4 @@
-"""Where a search begins: the sets that known values leave, and the first state."""
+"""The start of a search: the sets of variables for known values, and the initial state."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ __all__ = ["box_of", "infeasible", "states"]
 
 
 def _allowed(inverse: Inverse, known: Sequence[Any]) -> dict[str, NumberSet]:
-    """Where the known axes of the program lie: of results, what is accepted as equal."""
+    """The sets of the known axes of the program; for results, the values that count as equal."""
     found: dict[str, NumberSet] = {}
     rtol, atol = inverse.tolerance
     for axis, value in zip(inverse.known, known, strict=True):
@@ -44,9 +44,9 @@ def _allowed(inverse: Inverse, known: Sequence[Any]) -> dict[str, NumberSet]:
 def box_of(
     inverse: Inverse, known: Sequence[Any], within: Mapping[str, NumberSet] | None = None
 ) -> Box:
-    """Where the variables of the function's program lie for known values, and inputs within sets.
+    """The sets of the program's variables for known values, with inputs in given sets.
 
-    Raises Nothing where that is nowhere.
+    Raises Nothing if one is empty.
     """
     program = inverse.origin
     box = narrowed(program, first_box(program, inverse.domains), within or {})
@@ -56,7 +56,7 @@ def box_of(
 
 
 def infeasible(inverse: Inverse, known: Sequence[Any]) -> NoSolution | None:
-    """The error that proves that known values have no solution at all, if that can be proven."""
+    """The error that proves that known values have no solution, if there is a proof."""
     try:
         box_of(inverse, known)
     except Nothing as nothing:
@@ -79,10 +79,10 @@ def states(
     fixed: Mapping[str, Any] | None = None,
     unproved: Unproved | None = None,
 ) -> Iterator[SearchState | None]:
-    """The ends of all ways through the plan; None for each step that has found nothing.
+    """The states at the ends of all paths through the plan; None for each step without a result.
 
     starts: coordinates from which choices are tried outwards. within: sets of inputs. fixed:
-    coordinates that are given. unproved: takes what the search could not exhaust.
+    coordinates that are given. unproved: receives the cases that the search could not exhaust.
     """
     try:
         box = box_of(inverse, known, within)

@@ -1,4 +1,4 @@
-"""What a search could not settle: why it may have missed solutions."""
+"""Reasons why a search may have missed solutions."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ MOST_REASONS = 8
 
 
 class Unproved:
-    """Reasons for which a search that has ended may have missed solutions, each once."""
+    """Reasons why a finished search may have missed solutions, without duplicates."""
 
     def __init__(self) -> None:
         self.reasons: dict[str, str] = {}
@@ -17,7 +17,7 @@ class Unproved:
         return bool(self.reasons)
 
     def add(self, kind: str, reason: str) -> None:
-        """A reason of a kind; of each kind the first is kept."""
+        """Add a reason of a kind; only the first of each kind is stored."""
         if len(self.reasons) < MOST_REASONS:
             self.reasons.setdefault(kind, reason)
 

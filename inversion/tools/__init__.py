@@ -1,6 +1,7 @@
-"""Inverses to look at, to check, and to write out.
+"""Tools for inverses: inspection, checks and export.
 
-readable: what is read off an inverse, and what a search asks of one. explaining: why there is no
-answer. formulas: steps as text; drawings: programs and plans as HTML; layers: where the nodes of
-a drawing stand; renderers: which of these shows what. standalone: a module that runs by itself.
+readable: the public attributes of an inverse, and its interface for searches. explaining: errors
+for missing answers. formulas: steps as text; drawings: programs and plans as HTML; layers: layout
+of drawings; renderers: registration of renderers by type. standalone: export as a standalone
+module.
 """

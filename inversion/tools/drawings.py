@@ -56,22 +56,24 @@ _WITH_PLACE = re.compile(r"(.*\S)\s{3,}(\S+:\d+)")
 
 
 def of_program(program: Program) -> str:
-    """A program: its statements beside its dataflow."""
+    """The HTML of a program: its statements next to its dataflow."""
     return view(_sides(_listing(program), program_svg(program, is_alone=False)))
 
 
 def of_plan(plan: Plan) -> str:
-    """A plan: its steps beside what is solved after what."""
+    """The HTML of a plan: its steps next to the order of solving."""
     return view(_sides(_steps(plan), plan_svg(plan, is_alone=False)))
 
 
 def of_parameters(space: ParameterSpace) -> str:
-    """A parameter space: each coordinate's name, domain and line."""
+    """The HTML of a parameter space: each coordinate's name, domain and line."""
     return view(_title("θ", soft(f" {len(space)} coordinates")), _parameters(space))
 
 
 def of_inverse(inverse: Readable) -> str:
-    """An inverse: the program forward, and backwards, with the choices marked; below, drawn."""
+    """The HTML of an inverse: the program forwards and backwards, with marked choices; folded
+    below, drawings.
+    """
     program, plan = inverse.program.program, inverse.program
     axes = f"{', '.join(inverse.known)} → {', '.join(inverse.unknown)}"
     drawings = _sides(program_svg(program, is_alone=False), plan_svg(plan, is_alone=False))
@@ -87,7 +89,7 @@ def of_inverse(inverse: Readable) -> str:
 
 
 def of_solutions(solutions: Solutions) -> str:
-    """The branches that a search has found so far, a row each, and how it ended."""
+    """The HTML of a search's branches so far, one per row, and its status."""
     found = solutions.found
     rows = [row(str(at), code(repr(branch))) for at, branch in enumerate(found[:_ROWS])]
     if len(found) > _ROWS:
@@ -124,7 +126,7 @@ def _results(program: Program) -> str:
 
 
 def _inner(text: str) -> Html:
-    """A row of what stands inside a branch or loop, as a program lists it."""
+    """The row of a statement inside a branch or loop."""
     found = _WITH_PLACE.fullmatch(text)
     written, where = found.groups() if found else (text, None)
     return row(code(f"    {written}"), "" if where is None else place(where))
@@ -139,7 +141,7 @@ def _steps(plan: Plan) -> Html:
 
 
 def _step_rows(plan: Plan, margin: str) -> Iterator[Html]:
-    """The rows of a plan, those of a branch's arms or of a loop's turns further in."""
+    """The rows of a plan; those of a branch's arms or a loop's iterations are indented."""
     yield row(joined([margin, _given(plan)]), "")
     for p in plan.free.values():
         yield row(joined([margin, "choose ", _choice(p)]), place(p.line))
@@ -180,7 +182,7 @@ def _parameters(space: ParameterSpace) -> Html:
 
 @dataclass(frozen=True)
 class _Node:
-    """What is drawn in a frame. kind: ``"given"``, ``"chosen"``, ``"answer"`` or ``"step"``."""
+    """A node of a drawing. kind: ``"given"``, ``"chosen"``, ``"answer"`` or ``"step"``."""
 
     key: Hashable
     lines: tuple[str, ...]
@@ -193,7 +195,7 @@ class _Node:
 
 
 class _Graph:
-    """Nodes in order, and an edge from what gives a variable to each that takes it."""
+    """Nodes in order, and edges from the producer of a variable to each consumer."""
 
     def __init__(self) -> None:
         self.nodes: list[_Node] = []
@@ -221,8 +223,9 @@ def _cut(text: str) -> str:
 
 
 def program_svg(program: Program, *, is_alone: bool = True) -> Html:
-    """The dataflow of a program, from its inputs to its result, as SVG. A branch or a loop is one
-    node. is_alone: with the styles that it needs outside of a page."""
+    """The dataflow of a program, from its inputs to its results, as SVG. A branch or a loop is one
+    node. is_alone: whether to include the styles that it needs outside a page.
+    """
     graph = _Graph()
     for variable in program.inputs:
         graph.add([variable.name], "answer", gives=[variable])
@@ -234,8 +237,9 @@ def program_svg(program: Program, *, is_alone: bool = True) -> Html:
 
 
 def plan_svg(plan: Plan, *, is_alone: bool = True) -> Html:
-    """A plan as SVG: what is known and what is chosen at the top, each variable with the equation
-    that it is solved from, and the unknown axes at the bottom."""
+    """A plan as SVG: known and chosen variables at the top, each variable with the equation that it
+    is solved from, and the unknown axes at the bottom.
+    """
     graph = _Graph()
     for axis in plan.known:
         value = plan.operand(axis)

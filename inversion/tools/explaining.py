@@ -1,4 +1,4 @@
-"""Why an inverse has no answer: the statement, its line, and what was tried."""
+"""Explanation of a missing answer: the statement, its line, and the attempts."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["explained"]
 def explained(
     definition: Definition, error: Exception, given: tuple[Any, ...], *, is_changed: bool
 ) -> NoSolution:
-    """The error for a refusal, with the statement and line where the domain was left.
+    """The error for a refusal, with the statement and line that left its domain.
 
     given: the known values, and θ. is_changed: whether the function has changed since.
     """
@@ -42,7 +42,7 @@ def explained(
 
 
 def _place(definition: Definition, error: Exception) -> tuple[Any, str, list[tuple[str, str]]]:
-    """The statement in which an error was raised, its ``file:line``, and what the function gave."""
+    """The statement that raised an error, its ``file:line``, and notes on the function's result."""
     statement, where = None, definition.where
     notes: list[tuple[str, str]] = []
     trace = error.__traceback__

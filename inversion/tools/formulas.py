@@ -1,8 +1,8 @@
-"""Steps of a plan as formulas to read: what is solved, in terms of what is known by then.
+"""Steps of a plan as formulas: the unknown, in terms of known variables.
 
-A solver that comes down to one expression is shown as that, with the arguments put in:
-``v8 = v9 / 0.5``. Guards that only raise are left out, and conditions of constants decided. Of any
-other step the equation is shown: ``x solves x * exp(x) = z, from near_x``.
+A solver that reduces to one expression is shown as that, with the arguments substituted: ``v8 = v9
+/ 0.5``. Guards that only raise are left out, and conditions of constants evaluated. For any other
+step the equation is shown: ``x solves x * exp(x) = z, from near_x``.
 """
 
 from __future__ import annotations
@@ -21,21 +21,21 @@ from primitives import Relation
 __all__ = ["formula_of", "written_plan"]
 
 LONGEST, CONDITIONAL = 64, 40  # of expressions, and of those with a condition
-DEEPEST = 6  # functions that call each other
+DEEPEST = 6  # nested calls
 
 Expressions = Mapping[str, ast.expr]
 
 
 class _NotOne(Exception):
-    """A solver that is no single expression."""
+    """A solver is no single expression."""
 
 
 class _Raises(Exception):
-    """A way through a solver that gives nothing."""
+    """A path through a solver only raises."""
 
 
 def formula_of(step: PlanStep | Root, shown: Mapping[str, str] | None = None) -> str:
-    """A step as a formula. shown: other names for parameters, as the whole inverse has them."""
+    """The formula of a step. shown: other names for parameters, those of the whole inverse."""
     names = shown or {}
     if isinstance(step, Root):
         return _root(step, names)
@@ -49,7 +49,7 @@ def formula_of(step: PlanStep | Root, shown: Mapping[str, str] | None = None) ->
 
 
 def _root(root: Root, names: Mapping[str, str]) -> str:
-    """An unknown with the equation that it solves, what is computed from it put in."""
+    """The formula of a root: its equation, with intermediate expressions substituted."""
     inner: dict[str, str] = {}
     through: list[str] = []
     for step in root.steps:
@@ -59,7 +59,7 @@ def _root(root: Root, names: Mapping[str, str]) -> str:
             through.append(formula_of(step, names))
             continue
         inner[str(variables[0])] = found
-        if len(found) > LONGEST:  # put in for each use, it would grow exponentially
+        if len(found) > LONGEST:  # substituted for each use, it would grow exponentially
             break
     equation = _turned(root.check, inner)
     if len(equation) > LONGEST or any(len(text) > LONGEST for text in inner.values()):
@@ -71,7 +71,7 @@ def _root(root: Root, names: Mapping[str, str]) -> str:
 
 
 def _turned(statement: Statement, inner: Mapping[str, str]) -> str:
-    """A statement's equation with what is computed on its left."""
+    """A statement's equation, with the computed expression on the left."""
     operands = {axis: str(operand) for axis, operand in statement.bindings()}
     inputs = {axis: inner.get(operands[axis], operands[axis]) for axis in statement.relation.axes}
     found, equals, given = statement.relation.shown({**operands, **inputs}).partition(" = ")
@@ -84,7 +84,7 @@ def _turned(statement: Statement, inner: Mapping[str, str]) -> str:
 def _expression(
     step: PlanStep, names: Mapping[str, str], inner: Mapping[str, str] | None = None
 ) -> str | None:
-    """The expression that a step solves for its unknowns; None where there is no single one."""
+    """The expression that a step solves for its unknowns; None if there is no single one."""
     statement, mode = step.solved.statement, step.solved.mode
     if not isinstance(statement.relation, Relation):
         return None
@@ -127,7 +127,7 @@ def _called(function: Callable[..., Any], arguments: Sequence[ast.expr], depth: 
 
 
 class _Reading:
-    """Reads the body of a function, whose global names are these."""
+    """Evaluates the body of a function symbolically, with these global names."""
 
     def __init__(self, names: Mapping[str, Any], depth: int) -> None:
         self.names = names
@@ -171,7 +171,7 @@ class _Reading:
         return ast.IfExp(test, *found)
 
     def put_in(self, expression: ast.expr, env: Expressions) -> ast.expr:
-        """An expression with what its names stand for."""
+        """An expression with its names substituted."""
         found = _Filled(self, env).visit(ast.parse(ast.unparse(expression), mode="eval").body)
         if isinstance(found, ast.IfExp):
             known = _known(found.test)
@@ -212,7 +212,7 @@ class _Filled(ast.NodeTransformer):
 
 
 def _known(test: ast.expr) -> bool | None:
-    """Whether a condition of constants holds; None of others."""
+    """Whether a condition of constants holds; None for others."""
     if any(isinstance(node, (ast.Name, ast.Call)) for node in ast.walk(test)):
         return None
     try:
@@ -226,12 +226,12 @@ def _known(test: ast.expr) -> bool | None:
 
 
 def written_plan(plan: Plan) -> str:
-    """A plan to read."""
+    """The text of a plan."""
     return in_columns(_rows(plan, "", {}))
 
 
 def _rows(plan: Plan, margin: str, names: Mapping[str, str]) -> list[str]:
-    """The rows of a plan, those of a branch's arms or a loop's turns further in."""
+    """The rows of a plan; those of a branch's arms or a loop's iterations are indented."""
     known = ", ".join(_given(plan, axis) for axis in plan.known) or "nothing"
     rows = [f"{margin}known {known}; to find {', '.join(plan.unknown) or 'nothing'}"]
     for p in plan.free.values():
@@ -252,6 +252,6 @@ def _rows(plan: Plan, margin: str, names: Mapping[str, str]) -> list[str]:
 
 
 def _given(plan: Plan, axis: str) -> str:
-    """A known axis, and what it stands for in the program."""
+    """A known axis, and its operand in the program."""
     operand = str(plan.operand(axis))
     return axis if operand == axis else f"{axis} = {operand}"

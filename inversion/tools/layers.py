@@ -1,7 +1,8 @@
-"""Layered drawings of graphs without cycles: where each node stands, and the way of each edge.
+"""Layered drawings of acyclic graphs: the position of each node, and the route of each edge.
 
-As Sugiyama, Tagawa and Toda have it (1981): a node's layer is the longest way to it; an edge over
-several layers gets a bend in each; what is joined is brought near, first in order, then in place.
+The method of Sugiyama, Tagawa and Toda (1981): a node's layer is the length of the longest path to
+it; an edge over several layers has a bend in each; connected nodes are brought close together,
+first by order, then by position.
 """
 
 from __future__ import annotations
@@ -21,8 +22,9 @@ Place = tuple[float, float]
 
 @dataclass(frozen=True)
 class Drawn:
-    """places: the middle of each node. ways: of each edge, its bends from end to end.
-    width, height: of all of it; everything lies between 0 and these."""
+    """places: the centre of each node. ways: the route of each edge, its bends from end to end.
+    width, height: of the whole drawing, which begins at 0.
+    """
 
     places: Mapping[Hashable, Place]
     ways: Sequence[Sequence[Place]]
@@ -35,8 +37,9 @@ def drawn(
     edges: Sequence[tuple[Hashable, Hashable]],
     between: float = 30.0,
 ) -> Drawn:
-    """The drawing of a graph. sizes: width and height of each node, in an order in which every
-    edge goes from an earlier node to a later one. between: the space between layers."""
+    """The drawing of a graph. sizes: width and height of each node, in topological order. between:
+    the space between layers.
+    """
     level = _levels(sizes, edges)
     chains = [_chain(i, edge, level) for i, edge in enumerate(edges)]
     links = [link for chain in chains for link in pairwise(chain)]
@@ -62,7 +65,9 @@ def drawn(
 def _levels(
     sizes: Mapping[Hashable, tuple[float, float]], edges: Sequence[tuple[Hashable, Hashable]]
 ) -> dict[Hashable, int]:
-    """The longest way to each node; what nothing leads to stands just above what it leads to."""
+    """The length of the longest path to each node; sources are placed just above their first
+    successor.
+    """
     level: dict[Hashable, int] = {}
     for node in sizes:
         level[node] = 1 + max((level[a] for a, b in edges if b == node), default=-1)
@@ -106,7 +111,7 @@ def _neighbours(links: Sequence[tuple[Hashable, Hashable]]) -> dict[Hashable, li
 def _ordered(
     rows: list[list[Hashable]], links: Sequence[tuple[Hashable, Hashable]]
 ) -> list[list[Hashable]]:
-    """Each row in the order of its neighbours' mean places, downwards and upwards in turn."""
+    """Each row sorted by the mean position of its neighbours, in alternating sweeps."""
     near = _neighbours(links)
     for sweep in range(_SWEEPS):
         indices = range(len(rows)) if sweep % 2 == 0 else reversed(range(len(rows)))
@@ -130,7 +135,9 @@ def _across(
     links: Sequence[tuple[Hashable, Hashable]],
     widths: Mapping[Hashable, float],
 ) -> dict[Hashable, float]:
-    """Where each node stands across: as near to the mean of its neighbours as the order allows."""
+    """The horizontal position of each node: as close to the mean of its neighbours as the order
+    allows.
+    """
     near = _neighbours(links)
     across: dict[Hashable, float] = {}
     for row in rows:
@@ -147,8 +154,9 @@ def _across(
 def _apart(
     wanted: Sequence[float], row: Sequence[Hashable], widths: Mapping[Hashable, float]
 ) -> list[float]:
-    """The places nearest to the wanted ones, by least squares, at which nothing overlaps: nodes
-    that would are moved together, as a block."""
+    """The positions closest to the wanted ones, by least squares, without overlaps: overlapping
+    nodes are moved together, as a block.
+    """
     starts, at = list[float](), 0.0
     for i, node in enumerate(row):
         at += (widths[row[i - 1]] + widths[node]) / 2 + _APART if i else 0.0

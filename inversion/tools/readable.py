@@ -1,4 +1,4 @@
-"""An inverse as it is looked at, and as a search for solutions asks it."""
+"""The public attributes of an inverse, and its interface for searches."""
 
 from __future__ import annotations
 
@@ -26,37 +26,37 @@ __all__ = ["REFUSALS", "Checkable", "Readable"]
 
 
 class Readable:
-    """What an inverse is made of, to be looked at."""
+    """The parts of an inverse, for inspection."""
 
     def __init__(self, definition: Definition) -> None:
         self._definition = definition
 
     @property
     def parameters(self) -> ParameterSpace:
-        """The free choices."""
+        """The parameters, one for each free choice."""
         return self._definition.parameters
 
     @property
     def known(self) -> tuple[str, ...]:
-        """The axes whose values it takes, in order."""
+        """The axes whose values a call takes, in order."""
         return self._definition.axes.known
 
     @property
     def unknown(self) -> tuple[str, ...]:
-        """The axes that it answers, in order."""
+        """The axes that a call answers, in order."""
         return self._definition.axes.unknown
 
     @property
     def program(self) -> Plan:
-        """The inverse as data: what is chosen, and what is solved after what."""
+        """The inverse as data: its free choices, and the order of solving."""
         return self._definition.plan
 
     @cached_property
     def source(self) -> str:
-        """The generated Python: a module that runs by itself, with ``inverse``, ``forward`` and
-        ``recover``. What has no source to be written out is imported by its name.
+        """The generated Python: a standalone module with ``inverse``, ``forward`` and ``recover``.
+        Objects without source are imported by name.
 
-        Raises NotWritable where something has neither a source nor a name.
+        Raises NotWritable for an object with neither source nor name.
         """
         return standalone(self._definition)
 
@@ -67,22 +67,22 @@ class Readable:
 
     @property
     def context(self) -> Context | None:
-        """What calls are resolved against."""
+        """The context against which calls are resolved."""
         return self._definition.context
 
     @property
     def domains(self) -> Mapping[str, Domain]:
-        """What is declared for inputs of the program."""
+        """The domains declared for inputs of the program."""
         return self._definition.domains
 
     @property
     def tolerance(self) -> tuple[float, float]:
-        """rtol and atol."""
+        """The tolerances rtol and atol."""
         return self._definition.tolerance
 
     @property
     def origin(self) -> Program:
-        """The program that was read from the function, as it is before it is planned."""
+        """The program that was lifted from the function, before planning."""
         return self._definition.origin
 
     def _repr_html_(self) -> str:
@@ -100,18 +100,18 @@ REFUSALS = (NoSolution, OutsideDomain, ValueError, ArithmeticError, RecursionErr
 
 
 class Checkable(Readable):
-    """An inverse as a search for solutions uses it: it runs the function, and compares."""
+    """An inverse that runs the function and compares results, for searches."""
 
     def __init__(self, definition: Definition, code: GeneratedFunctions) -> None:
         super().__init__(definition)
         self._code = code
 
     def is_result(self, result: Any, wanted: Any) -> bool:
-        """Whether a result is the one that is wanted, within the tolerances."""
+        """Whether a result equals the wanted one, within the tolerances."""
         return self._definition.are_close(RETURN, result, wanted)
 
     def coordinates_of(self, args: Sequence[Any]) -> tuple[Any, ...] | None:
-        """The θ that leads to these arguments from what they give; None where there is none."""
+        """The θ that leads to these arguments from their result; None if there is none."""
         try:
             with np.errstate(all="ignore"):
                 return self.parameters.normal(self._code.namespace["recover"](*args))
@@ -119,7 +119,7 @@ class Checkable(Readable):
             return None
 
     def result_of(self, args: Sequence[Any]) -> Any:
-        """What the function gives for arguments, in its context; it may raise anything."""
+        """The function's result for arguments, in its context; it may raise anything."""
         with np.errstate(all="ignore"):
             return self._code.namespace["forward"](*args)
 
@@ -132,7 +132,7 @@ class Checkable(Readable):
         return self.is_result(result, wanted)
 
     def unknown_domains(self) -> list[Domain | None]:
-        """The domain of each unknown axis that is one number; None where none is declared."""
+        """The domain of each unknown axis that is one number; None if none is declared."""
         found: list[Domain | None] = []
         for axis in self.unknown:
             tree = self.axes.trees[axis]
@@ -144,7 +144,7 @@ class Checkable(Readable):
         return found
 
     def agrees(self, answers: Sequence[Any], args: Sequence[Any]) -> bool:
-        """Whether answers are the unknown ones of these arguments, within the tolerances."""
+        """Whether answers are the unknown axes of these arguments, within the tolerances."""
         given = dict(zip(self._definition.axes.inputs, args, strict=True))
         for axis, answer in zip(self.unknown, answers, strict=True):
             if axis in given:
@@ -154,7 +154,8 @@ class Checkable(Readable):
         return True
 
     def known_values(self, known: Sequence[Any]) -> tuple[Any, ...]:
-        """Values given for the known axes, in their types. Raises NotInvertible for programs with
-        arrays, whose solutions are not gone through."""
+        """Convert known values to their types. Raises NotInvertible for programs with arrays, whose
+        solutions cannot be enumerated.
+        """
         refuse_arrays(self.origin, "search the solutions")
         return self._definition.cast_alone(known)

@@ -1,4 +1,4 @@
-"""The renderers of programs, plans, inverses and what is found, registered by type."""
+"""Registration of the renderers of programs, plans, inverses and solutions, by type."""
 
 from inversion.planning.parameters import ParameterSpace
 from inversion.planning.plan import Plan, PlanStep, Root
@@ -21,7 +21,7 @@ __all__ = ["register"]
 
 
 def register() -> None:
-    """Have each of them shown by its renderer."""
+    """Register a renderer for each type."""
     text_of.register(PlanStep, formula_of)
     text_of.register(Root, formula_of)
     text_of.register(Plan, written_plan)

@@ -1,1 +1,1 @@
-"""Arrays whose shape is known: their types, their domains, and the relations between them."""
+"""Arrays of known shape: their types, their domains, and the relations between them."""

@@ -21,7 +21,7 @@ Values = dict[str, Any]
 def check_arrays(relation: Relation, *, samples: int = 200, seed: int = 0) -> None:
     """Check both laws of every mode, at arrays of edge values and at random ones.
 
-    Raises BrokenLaw, saying for which values.
+    Raises BrokenLaw, with the values.
     """
     rng = np.random.default_rng(seed)
     with np.errstate(all="ignore"):
@@ -45,7 +45,7 @@ def _points(relation: Relation, rng: np.random.Generator, samples: int) -> Itera
 
 
 def _is_moderate(edge: Any) -> bool:
-    """Whether products of many such elements are neither too large nor too small for a float."""
+    """Whether products of many such elements stay in the range of floats."""
     sizes = np.abs(np.asarray(edge))
     return bool(np.all((sizes == 0) | ((sizes > 1e-3) & (sizes < 1e3))))
 
@@ -72,7 +72,7 @@ def _solved(mode: Mode, values: Mapping[str, Any]) -> Values:
 
 
 def _check_complete(relation: Relation, mode: Mode, values: Values) -> None:
-    """With the coordinates that it recovers, a mode answers the arguments."""
+    """Check that a mode answers the arguments, given the coordinates that it recovers."""
     if RETURN in mode.unknown:
         return
     chosen: Values = {}
@@ -92,7 +92,7 @@ def _check_complete(relation: Relation, mode: Mode, values: Values) -> None:
 
 
 def _check_sound(relation: Relation, mode: Mode, values: Values, rng: np.random.Generator) -> None:
-    """What a mode answers for any coordinates satisfies the equation."""
+    """Check that a mode's answers for any coordinates satisfy the equation."""
     if RETURN in mode.unknown:
         return
     chosen = {name: domain.sample(rng) for name, domain in mode.coordinates.items()}

@@ -1,8 +1,8 @@
-"""The relations of functions of arrays, made for the types of their arguments.
+"""Relations of array functions, made for the types of their arguments.
 
-Beside arrays these functions take what the program says itself, such as an axis. A maker takes
-the arguments as the function does, with a type in the place of each array that varies, and gives
-the relation, of which those are the axes; None where there is none for these arguments.
+Besides arrays these functions take constants of the program, such as an axis. A maker takes the
+function's arguments, with a type in place of each varying array, and returns the relation with
+those as axes; None if there is none for these arguments.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ ARRAY_RELATIONS: Mapping[Any, Maker] = {
 OF_ITSELF: Mapping[Any, Maker] = {
     target: _length(target) for target in (operator.matmul, np.matmul, np.dot)
 }
-"""The relations of functions of two arrays where both are the same."""
+"""The relations of functions of two arrays, for a call with one array twice."""
 
 MOVES: frozenset[Any] = frozenset(
     (
@@ -66,4 +66,4 @@ MOVES: frozenset[Any] = frozenset(
         np.atleast_2d, np.ascontiguousarray, np.tril, np.triu, np.pad,
     )
 )  # fmt: skip
-"""Functions whose result holds elements of their arguments, at other places."""
+"""Functions that only move elements of their arguments."""

@@ -1,7 +1,7 @@
-"""Arrays as rows along one axis: (before, along, after), and what is computed along it.
+"""Arrays as rows along one axis, in the shape (before, along, after), and operations along it.
 
-Each function takes and gives C-contiguous arrays, in numpy as in code that numba compiles, which
-lacks the ``axis`` of most functions: there it is written as loops.
+All functions take and return C-contiguous arrays, in numpy and in code that numba compiles, where
+most functions lack ``axis``: there they are written as loops.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ __all__ = [
 
 @dataclass(frozen=True)
 class AxisRows:
-    """How arrays of a shape are seen along one axis (None: all elements are one row).
+    """The view of arrays of a shape as rows along one axis (None: all elements are one row).
 
     shape: of the array. along: the length of a row. split: (before, along, after). reduced: the
-    shape of what has one element for each row, () where there is one row. less(n): that of an
-    array whose rows are n long.
+    shape with one element for each row, () for a single row. less(n): the shape with rows of length
+    n.
     """
 
     shape: tuple[int, ...]
@@ -64,7 +64,7 @@ class AxisRows:
         return (*self.shape[: self.axis], n, *self.shape[self.axis + 1 :])
 
     def spread(self) -> Callable[[Any], Any]:
-        """From one value for each row to an array of the shape (before, 1, after)."""
+        """The function from one value for each row to an array of shape (before, 1, after)."""
         before, _, after = self.split
         wide = (before, 1, after)
         if self.reduced == ():
@@ -72,7 +72,7 @@ class AxisRows:
         return lambda value: np.ascontiguousarray(value).reshape(wide)
 
     def gathered(self) -> Callable[[Any], Any]:
-        """From an array of the shape (before, after) to one value for each row."""
+        """The function from an array of shape (before, after) to one value for each row."""
         shape = self.reduced
         if shape == ():
             return lambda value: value[0, 0]
@@ -95,7 +95,7 @@ def summed_compiled(a: Any) -> Any:
 
 
 def completed(total: Any, others: Any) -> Any:
-    """``others``, (before, n, after), after what is missing to this total, (before, 1, after)."""
+    """``others``, (before, n, after), after their difference to ``total``, (before, 1, after)."""
     found = np.empty((others.shape[0], others.shape[1] + 1, others.shape[2]), others.dtype)
     found[:, 1:, :] = others
     found[:, 0, :] = total[:, 0, :] - others.sum(axis=1)
@@ -161,7 +161,7 @@ def smallest_compiled(a: Any) -> Any:
 
 
 def first_place(a: Any, wanted: Any) -> Any:
-    """The first place along the middle axis where it is ``wanted``, which is (before, 1, after)."""
+    """The first index along the middle axis of ``wanted``, of shape (before, 1, after)."""
     return (a == wanted).argmax(axis=1)
 
 
@@ -178,7 +178,9 @@ def first_place_compiled(a: Any, wanted: Any) -> Any:
 
 
 def placed(a: Any, at: Any, value: Any) -> Any:
-    """``a`` with ``value`` at the places ``at`` along the middle axis; all (before, 1, after)."""
+    """``a`` with ``value`` at the indices ``at`` along the middle axis; both are (before, 1,
+    after).
+    """
     np.put_along_axis(a, at, value, axis=1)
     return a
 
@@ -192,7 +194,7 @@ def placed_compiled(a: Any, at: Any, value: Any) -> Any:
 
 
 def cumulated(a: Any) -> Any:
-    """The sums up to each element along the middle axis."""
+    """The cumulative sums along the middle axis."""
     return a.cumsum(axis=1)
 
 
@@ -207,7 +209,7 @@ def cumulated_compiled(a: Any) -> Any:
 
 
 def products(a: Any) -> Any:
-    """The products up to each element along the middle axis."""
+    """The cumulative products along the middle axis."""
     return a.cumprod(axis=1)
 
 

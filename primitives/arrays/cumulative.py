@@ -25,7 +25,7 @@ def _flat_or_same(a: Any, rows: AxisRows) -> Any:
 
 
 def cumsum(a: Any, axis: int | None = None) -> Relation | None:
-    """Of ``np.cumsum``: bijective."""
+    """The relation of ``np.cumsum``, which is bijective."""
     rows = rows_of(a, axis)
     if rows is None or element_of(a) is bool:
         return None
@@ -46,7 +46,7 @@ def cumsum(a: Any, axis: int | None = None) -> Relation | None:
 
 
 def cumprod(a: Any, axis: int | None = None) -> Relation | None:
-    """Of ``np.cumprod``, of floats: what follows a 0 is free."""
+    """The relation of ``np.cumprod``, of floats: elements after a 0 are free."""
     rows = rows_of(a, axis)
     if rows is None or element_of(a) is not float:
         return None
@@ -74,7 +74,7 @@ def cumprod(a: Any, axis: int | None = None) -> Relation | None:
 
 
 def difference(a: Any, n: int = 1, axis: int = -1) -> Relation | None:
-    """Of ``np.diff``: the first element of each row is free."""
+    """The relation of ``np.diff``: the first element of each row is free."""
     rows = rows_of(a, axis)
     if n != 1 or rows is None or rows.along < 2 or element_of(a) is bool:
         return None
@@ -110,7 +110,7 @@ def difference(a: Any, n: int = 1, axis: int = -1) -> Relation | None:
 
 
 def is_permutation(order: Any) -> Any:
-    """Whether each row holds each place in it once."""
+    """Whether each row is a permutation of its indices."""
     wanted = np.arange(order.shape[-1])
     return bool((np.sort(order, axis=-1) == wanted).all())
 
@@ -130,7 +130,7 @@ def is_permutation_compiled(order: Any) -> Any:
 
 @dataclass(frozen=True)
 class Permutations(Domain):
-    """Arrays of integers each row of which holds each place in it once."""
+    """Domain of integer arrays whose rows are permutations of their indices."""
 
     shape: tuple[int, ...]
     kind: type = field(init=False, compare=False, repr=False)
@@ -202,7 +202,7 @@ def sorted_rows_compiled(a: Any) -> Any:
 
 
 def order_of_rows(a: Any) -> Any:
-    """The places of each row's elements in order."""
+    """The indices that sort each row."""
     return np.argsort(a, axis=1, kind="stable")
 
 
@@ -215,7 +215,7 @@ def order_of_rows_compiled(a: Any) -> Any:
 
 
 def scattered(values: Any, order: Any) -> Any:
-    """Each row with its elements put at these places."""
+    """Each row with its elements moved to these indices."""
     found = np.empty_like(values)
     np.put_along_axis(found, order, values, axis=1)
     return found
@@ -231,7 +231,7 @@ def scattered_compiled(values: Any, order: Any) -> Any:
 
 
 def sort(a: Any, axis: int | None = -1) -> Relation | None:
-    """Of ``np.sort`` along the last axis, or of all elements: θ is where they go."""
+    """The relation of ``np.sort`` along the last axis, or of all elements: θ is the permutation."""
     shape, element = shape_of(a), element_of(a)
     if axis not in (None, -1, len(shape) - 1) or element in (bool, complex):
         return None

@@ -1,4 +1,4 @@
-"""Arrays of one shape: their type, as an axis has it, and the set of them."""
+"""Arrays of one shape: their type, and their domain."""
 
 from __future__ import annotations
 
@@ -39,14 +39,14 @@ ELEMENTS: dict[Any, Any] = {
 
 
 class _Shaped(_ArrayMeta):
-    """Metaclass of the types of arrays whose shape is known, too."""
+    """Metaclass of the types of arrays with known shape."""
 
     shape: tuple[int, ...]
     element: type
 
     @property
     def domain(self) -> Arrays:
-        """All arrays of the type."""
+        """The domain of all arrays of the type."""
         element = domain_of(self.element)
         assert element is not None
         return Arrays(element, self.shape)
@@ -56,8 +56,17 @@ class _Shaped(_ArrayMeta):
 def array_of(element: type, shape: tuple[int, ...]) -> type:
     """The type of arrays of this shape with elements of this type.
 
-    A subclass of what ``NDArray[...]`` means in a signature, so that methods for arrays take it.
+    A subclass of the type of ``NDArray[...]`` in a signature, so that methods for arrays accept it.
 
+    Parameters
+    ----------
+    element
+        ``float``, ``complex``, ``bool``, ``np.int64`` or ``np.uint64``.
+    shape
+        The length of each axis.
+
+    Examples
+    --------
     >>> array_of(float, (2, 3))
     <class 'primitives.arrays.domain.float64[2, 3]'>
     """
@@ -69,22 +78,22 @@ def array_of(element: type, shape: tuple[int, ...]) -> type:
 
 
 def is_array(kind: Any) -> bool:
-    """Whether a type is one of arrays of a known shape."""
+    """Whether a type is one of arrays with known shape."""
     return isinstance(kind, _Shaped)
 
 
 def shape_of(kind: Any) -> tuple[int, ...]:
-    """The shape of arrays of a type; that of numbers is ()."""
+    """The shape of arrays of a type; () for numbers."""
     return kind.shape if isinstance(kind, _Shaped) else ()
 
 
 def element_of(kind: Any) -> Any:
-    """The type of the elements of arrays of a type; a number is its own element."""
+    """The element type of arrays of a type; a number is its own element."""
     return kind.element if isinstance(kind, _Shaped) else kind
 
 
 def type_of_array(value: NDArray[Any]) -> type:
-    """The type of an array. Raises WrongArguments for other elements, or none."""
+    """The type of an array. Raises WrongArguments for unsupported elements, or an empty array."""
     element = ELEMENTS.get(value.dtype.type)
     if element is None or not value.dtype.isnative:
         raise WrongArguments(
@@ -102,9 +111,22 @@ def type_of_array(value: NDArray[Any]) -> type:
 
 
 class Shape:
-    """The shape of an array, beside its annotation: ``Annotated[NDArray[float64], Shape(3, 4)]``.
+    """The shape of an array, in its annotation: ``Annotated[NDArray[float64], Shape(3, 4)]``.
 
-    Raises WrongArguments where there would be no elements.
+    Parameters
+    ----------
+    lengths
+        The length of each axis, at least 1.
+
+    Raises
+    ------
+    WrongArguments
+        There would be no elements.
+
+    Examples
+    --------
+    >>> Shape(3, 4)
+    Shape(3, 4)
     """
 
     def __init__(self, *lengths: int) -> None:
@@ -122,8 +144,17 @@ class Shape:
 
 @dataclass(frozen=True)
 class Arrays(Domain):
-    """The arrays of one shape whose elements lie in a domain.
+    """The domain of arrays of one shape whose elements lie in a domain.
 
+    Attributes
+    ----------
+    element
+        The domain of the elements.
+    shape
+        The length of each axis.
+
+    Examples
+    --------
     >>> from primitives import Interval
     >>> Arrays(Interval(0, 1), (2,)).contains([0.5, 1.0])
     True
@@ -203,7 +234,7 @@ class Arrays(Domain):
 
 
 class _Elementwise(ast.NodeTransformer):
-    """Turns a test of one number into one of all elements of an array."""
+    """Rewrites a test of one number as a test of all elements of an array."""
 
     def visit_BoolOp(self, node: ast.BoolOp) -> ast.AST:
         sign = ast.BitAnd() if isinstance(node.op, ast.And) else ast.BitOr()
@@ -226,6 +257,6 @@ def _of_arrays(condition: str) -> str:
 
 @functools.cache
 def _test(element: Domain) -> Any:
-    """Whether each element of an array is a member of a domain."""
+    """The function that tests for each element of an array whether it is a member of a domain."""
     text = element.condition("x", float if element.kind is not complex else None)
     return eval(f"lambda x: {_of_arrays(text)}", {"inf": math.inf})

@@ -1,4 +1,4 @@
-"""Small systems of linear equations, by elimination: without a library, so compiled soon."""
+"""Small linear systems by elimination: without a library, so that it compiles quickly."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ import numpy as np
 __all__ = ["eliminated", "put_column"]
 
 SINGULAR = 1e-13
-"""A pivot of this size, where the largest numbers of rows and columns are 1, is rounding alone."""
+"""A pivot up to this size, with rows and columns scaled to 1, is only rounding."""
 
 
 def put_column(a: Any, j: int, there: Any, base: Any) -> None:
-    """Column j: by how much ``there`` is more than ``base``."""
+    """Set column j of ``a`` to the difference between ``there`` and ``base``."""
     for i in range(a.shape[0]):
         a[i, j] = there[i] - base[i]
 
 
 def scales(a: Any, of_rows: bool) -> Any:
-    """The largest size in each row, or column; 1 where all are 0."""
+    """The largest absolute value in each row or column; 1 if all are 0."""
     count, others = (a.shape[0], a.shape[1]) if of_rows else (a.shape[1], a.shape[0])
     found = np.ones(count)
     for i in range(count):
@@ -32,7 +32,7 @@ def scales(a: Any, of_rows: bool) -> Any:
 
 
 def scaled(a: Any, rows: Any, columns: Any) -> Any:
-    """A matrix whose rows and columns are divided by these."""
+    """The matrix with rows and columns divided by these."""
     found = np.empty(a.shape)
     for i in range(a.shape[0]):
         for j in range(a.shape[1]):
@@ -41,7 +41,7 @@ def scaled(a: Any, rows: Any, columns: Any) -> Any:
 
 
 def pivot_of(a: Any, k: int) -> tuple[int, int]:
-    """Where the largest number is, from row and column k on."""
+    """The position of the largest element, from row and column k on."""
     row, column = k, k
     for i in range(k, a.shape[0]):
         for j in range(k, a.shape[1]):
@@ -51,8 +51,9 @@ def pivot_of(a: Any, k: int) -> tuple[int, int]:
 
 
 def triangular(a: Any, b: Any, order: Any) -> int:
-    """Eliminate in place, with the pivots in front; how many there are. ``order`` follows the
-    columns."""
+    """Eliminate in place, with pivots moved to the front; returns the rank. ``order`` records the
+    column permutation.
+    """
     for k in range(min(a.shape[0], a.shape[1])):
         row, column = pivot_of(a, k)
         if abs(a[row, column]) <= SINGULAR:
@@ -72,9 +73,9 @@ def triangular(a: Any, b: Any, order: Any) -> int:
 
 
 def eliminated(a: Any, wanted: Any, near: Any) -> Any:
-    """The x with ``a @ x = wanted``, by elimination with complete pivoting. Where that leaves
-    unknowns open, these are what they are in ``near``; where there are too many equations, some
-    are not looked at."""
+    """The x with ``a @ x = wanted``, by elimination with complete pivoting. Undetermined unknowns
+    are taken from ``near``; redundant equations are ignored.
+    """
     high, wide = a.shape
     rows = scales(a, True)
     columns = scales(scaled(a, rows, np.ones(wide)), False)

@@ -1,4 +1,4 @@
-"""Sums, products and extremes of arrays: all elements but one, for each row, are free."""
+"""Sums, products and extremes of arrays: all elements of a row but one are free."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ __all__ = ["maximum", "mean", "minimum", "product", "total"]
 
 
 def rows_of(a: Any, axis: int | None) -> AxisRows | None:
-    """The rows of arrays of a type; None where there is no such axis."""
+    """The rows of arrays of a type; None if there is no such axis."""
     shape = shape_of(a)
     if axis is None:
         return AxisRows(shape, None)
@@ -40,17 +40,17 @@ def written(name: str, axis: int | None) -> str:
 
 
 def reduced_type(a: Any, rows: AxisRows) -> Any:
-    """The type of what has one element for each row."""
+    """The type with one element for each row."""
     return array_of(element_of(a), rows.reduced) if rows.reduced else element_of(a)
 
 
 def total(a: Any, axis: int | None = None) -> Relation | None:
-    """Of ``np.sum``: floats, complex numbers, words (which wrap)."""
+    """The relation of ``np.sum``, of floats, complex numbers and words (which wrap)."""
     return _linear(np.sum, "sum", a, axis, 1) if element_of(a) is not bool else None
 
 
 def mean(a: Any, axis: int | None = None) -> Relation | None:
-    """Of ``np.mean``, of floats and complex numbers."""
+    """The relation of ``np.mean``, of floats and complex numbers."""
     rows = rows_of(a, axis)
     if rows is None or element_of(a) not in (float, complex):
         return None
@@ -58,7 +58,7 @@ def mean(a: Any, axis: int | None = None) -> Relation | None:
 
 
 def _linear(target: Any, name: str, a: Any, axis: int | None, count: int) -> Relation | None:
-    """The sum of each row, over ``count``."""
+    """The relation of the sum of each row, divided by ``count``."""
     rows = rows_of(a, axis)
     if rows is None:
         return None
@@ -94,7 +94,7 @@ def _linear(target: Any, name: str, a: Any, axis: int | None, count: int) -> Rel
 
 
 def product(a: Any, axis: int | None = None) -> Relation | None:
-    """Of ``np.prod``, of floats: ``free`` is the first factor where the others have a 0."""
+    """The relation of ``np.prod``, of floats; ``free``: the first factor if others are 0."""
     rows = rows_of(a, axis)
     if rows is None or element_of(a) is not float:
         return None
@@ -140,12 +140,12 @@ def product(a: Any, axis: int | None = None) -> Relation | None:
 
 
 def maximum(a: Any, axis: int | None = None) -> Relation | None:
-    """Of ``np.max``: ``at`` says where it is, ``rest`` what the others are, as far as they may."""
+    """The relation of ``np.max``. at: its index. rest: the others, capped at the maximum."""
     return _extreme(np.max, "max", a, axis, largest, lambda one, other: np.minimum(one, other))
 
 
 def minimum(a: Any, axis: int | None = None) -> Relation | None:
-    """Of ``np.min``: ``at`` says where it is, ``rest`` what the others are, as far as they may."""
+    """The relation of ``np.min``. at: its index. rest: the others, raised to the minimum."""
     return _extreme(np.min, "min", a, axis, smallest, lambda one, other: np.maximum(one, other))
 
 

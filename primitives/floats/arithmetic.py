@@ -1,7 +1,7 @@
-"""Sums, products, quotients: of floats, and of the mathematical integers.
+"""Sums, products and quotients, of floats and of mathematical integers.
 
-Integers have any size when interpreted. Compiled they have 64 bits, and the solvers refuse to
-go beyond: they raise NoSolution where the machine would wrap.
+Interpreted, integers have any size. Compiled, they have 64 bits, and the solvers raise NoSolution
+where the machine would wrap.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ __all__ = [
 
 
 def clipped(value: float, low: float, high: float) -> float:
-    """``value``, moved into [low, high] where only rounding has put it outside."""
+    """``value``, clamped to [low, high] if only rounding has put it outside."""
     if low <= value <= high:
         return value
     if value > high and value <= high + 1e-9 * max(1.0, abs(high)):
@@ -70,7 +70,7 @@ neg = relation(
 
 
 def factor(ret: float, other: float, free: float) -> float:
-    """What times ``other`` is ``ret``; ``free`` where both are 0."""
+    """The factor whose product with ``other`` is ``ret``; ``free`` if both are 0."""
     if other != 0:
         return ret / other
     if ret != 0:
@@ -79,7 +79,9 @@ def factor(ret: float, other: float, free: float) -> float:
 
 
 def factors(ret: float, v: float, left: bool) -> tuple[float, float]:
-    """A pair with this product; of two factors whose product is 0, ``left`` says which is v."""
+    """A pair with this product. If the product is 0, v is the first factor if ``left``, else the
+    second.
+    """
     if ret == 0:
         return (v, 0.0) if left else (0.0, v)
     if v == 0:
@@ -88,7 +90,7 @@ def factors(ret: float, v: float, left: bool) -> tuple[float, float]:
 
 
 def divisor(ret: float, a: float, free: float) -> float:
-    """What ``a`` is divided by to give ``ret``; ``free`` where both are 0."""
+    """The divisor that gives ``ret`` from ``a``; ``free`` if both are 0."""
     if ret == 0 and a == 0:
         return free
     if ret == 0 or a == 0:
@@ -102,7 +104,7 @@ def divisor(ret: float, a: float, free: float) -> float:
 mul = relation(
     operator.mul, float, float, "return = a * b",
     ret=lambda a, b: a * b,
-    a=parametric(  # the coordinate counts where b is 0
+    a=parametric(  # the coordinate matters if b is 0
         lambda ret, b, free: factor(ret, b, free), free=Real,
         recover=lambda a: (a,), determined_if=lambda b: b != 0,
     ),
@@ -119,7 +121,7 @@ div = relation(
     operator.truediv, float, float, "return = a / b", domain={"b": NonZero},
     ret=lambda a, b: a / b,
     a=lambda ret, b: ret * b,
-    b=parametric(  # the coordinate counts where a is 0
+    b=parametric(  # the coordinate matters if a is 0
         divisor, free=NonZero, recover=lambda b: (b,), determined_if=lambda a: a != 0,
     ),
     ab=parametric(lambda ret, v: (ret * v, v), v=NonZero, recover=lambda a, b: (b,)),
@@ -127,7 +129,7 @@ div = relation(
 
 
 def squared(a: float) -> float:
-    """a times itself."""
+    """The square of a."""
     return a * a
 
 
@@ -143,26 +145,26 @@ square = relation(
 # ---- integers -----------------------------------------------------------------------------
 
 SEARCHED = 100_000
-"""How many candidates are tried for a divisor."""
+"""The most candidates that are tried for a divisor."""
 LOWEST, HIGHEST = -(2**63), 2**63 - 1
 
 
 def plus(a: int, b: int) -> int:
-    """a + b, refused where the machine would wrap."""
+    """a + b; compiled, refused where the machine would wrap."""
     return a + b
 
 
 def minus(a: int, b: int) -> int:
-    """a - b, refused where the machine would wrap."""
+    """a - b; compiled, refused where the machine would wrap."""
     return a - b
 
 
 def times(a: int, b: int) -> int:
-    """a * b, refused where the machine would wrap."""
+    """a * b; compiled, refused where the machine would wrap."""
     return a * b
 
 
-# numba takes it that signed integers do not wrap: the tests come before the operation
+# numba assumes that signed integers do not wrap: the tests precede the operation
 
 
 @compiled_form(plus)
@@ -194,7 +196,7 @@ def times_64(a: int, b: int) -> int:
 
 
 def exact_quotient(ret: int, other: int, free: int) -> int:
-    """What times ``other`` is ``ret``; ``free`` where both are 0."""
+    """The factor whose product with ``other`` is ``ret``; ``free`` if both are 0."""
     if other == -1:
         return minus(0, ret)
     if other == 0:
@@ -207,9 +209,9 @@ def exact_quotient(ret: int, other: int, free: int) -> int:
 
 
 def divisor_at_most(n: Any, limit: Any, one: Any) -> Any:
-    """The largest divisor of n that is at most ``limit``; all are at least 1.
+    """The largest divisor of n that is at most ``limit``; all arguments are at least 1.
 
-    one: 1 in the type of the others, an integer or a word.
+    one: the number 1 in the type of the others, an integer or a word.
     """
     candidate = min(n, limit)
     if n % candidate == 0:
@@ -231,9 +233,9 @@ def divisor_at_most(n: Any, limit: Any, one: Any) -> Any:
 
 
 def divisor_pair(ret: int, v: int, left: bool) -> tuple[int, int]:
-    """A pair with this product: the second is the nearest divisor to v on the way to 0.
+    """A pair with this product: the second is the divisor nearest to v, towards 0.
 
-    Of two factors whose product is 0, ``left`` says which is v.
+    If the product is 0, v is the first factor if ``left``, else the second.
     """
     if ret == 0:
         return (v, 0) if left else (0, v)
@@ -244,7 +246,7 @@ def divisor_pair(ret: int, v: int, left: bool) -> tuple[int, int]:
 
 
 def whole_root(ret: int, negative: bool) -> int:
-    """The integer whose square is ``ret``."""
+    """The integer square root of ``ret``, which has to be exact."""
     if ret < 0:
         raise NoSolution("a square is not negative")
     root, better = ret, ret // 2 + 1
@@ -300,7 +302,7 @@ square_int = relation(
 
 
 def fits_word(value: float) -> bool:
-    """Whether integers that become this value can be held: interpreted, all of them."""
+    """Whether the integers that convert to this value can be represented: interpreted, all can."""
     return abs(value) < math.inf
 
 
@@ -310,10 +312,10 @@ def fits_word_64(value: float) -> bool:
 
 
 def ints_becoming(value: float) -> tuple[int, int]:
-    """The smallest and the largest integer that float() turns into this value.
+    """The smallest and the largest integer that float() converts to this value.
 
-    Those are all within half the spacing of floats there, which is smaller below a power of two;
-    of the integers halfway between two floats, those whose mantissa is even.
+    These are all within half the spacing of floats there, which is smaller below a power of two; of
+    the integers halfway between two floats, those whose mantissa is even.
     """
     if not fits_word(value):
         raise NoSolution("the integer needs more than 64 bits")
@@ -330,7 +332,7 @@ def ints_becoming(value: float) -> tuple[int, int]:
 
 
 def int_rounded_to(ret: float, offset: int) -> int:
-    """The integer at this offset, counted around, among those that float() turns into ret."""
+    """The integer at this offset, modulo their number, among those that float() converts to ret."""
     lowest, highest = ints_becoming(ret)
     return lowest + offset % (highest - lowest + 1)
 
@@ -338,7 +340,7 @@ def int_rounded_to(ret: float, offset: int) -> int:
 float_of_int = relation(
     float, int, "return = float(a)", returns=float,
     ret=lambda a: float(a),
-    a=parametric(  # beyond 2**53 several integers become one float
+    a=parametric(  # above 2**53 several integers convert to one float
         int_rounded_to, offset=Integer,
         recover=lambda ret, a: (a - ints_becoming(ret)[0],),
     ),

@@ -1,5 +1,4 @@
-"""Which modules have the relations of the functions of the catalogue, and what else these
-functions are called."""
+"""The modules with relations of the catalogue's functions, and spellings of these functions."""
 
 from __future__ import annotations
 
@@ -11,4 +10,4 @@ __all__ = ["ELEMENTARY", "SPECIAL", "SPELLINGS"]
 ELEMENTARY = (exponential, trigonometric, hyperbolic)
 SPECIAL = (special, gamma)
 SPELLINGS = tuple((f.function, spelling) for f in FUNCTIONS for spelling in f.numpy)
-"""Each function of ``math``, and one of numpy that is the same."""
+"""Each function of ``math`` with an equivalent one of numpy."""

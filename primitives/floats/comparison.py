@@ -1,7 +1,7 @@
-"""Comparisons of floats, and the choice between two.
+"""Comparisons of floats, and ``where``.
 
-The coordinate ``excess`` says how far apart the two are. Where they have to differ, they do so
-by one unit in the last place at least: an excess of 0 is the nearest float.
+The coordinate ``excess`` is the distance between the two. If they have to differ, they do so by at
+least one unit in the last place: an excess of 0 gives the nearest float.
 """
 
 from __future__ import annotations
@@ -21,11 +21,13 @@ __all__ = ["COMPARISONS", "eq", "ge", "gt", "le", "lt", "ne", "where"]
 
 
 def larger_if(above_it: bool, bound: float, excess: float, equal: bool) -> float:
-    """What is on this side of ``bound``, by ``excess``. equal: whether the bound itself is."""
+    """The number on this side of ``bound``, at distance ``excess``. equal: whether it may be the
+    bound.
+    """
     return above(bound, excess, not equal) if above_it else below(bound, excess, not equal)
 
 
-# a < b means that b lies above a; where that is false, below it or on it
+# a < b means that b lies above a; if it is false, below or on it
 lt = relation(
     operator.lt, float, float, "return = a < b", returns=bool,
     ret=lambda a, b: a < b,
@@ -93,14 +95,14 @@ ge = relation(
 
 
 def equal_if(same: bool, known: float, gap: float) -> float:
-    """The known float itself, or else one that differs from it by ``gap``."""
+    """The known float, or else one that differs from it by ``gap``."""
     if same:
         return known
     return above(known, gap, True) if gap >= 0 else below(known, -gap, True)
 
 
 def equality(target: Callable[..., Any], sign: str, forward: Any, negated: bool) -> Relation:
-    """The relation of == or, ``negated``, !=."""
+    """The relation of == or, if ``negated``, of !=."""
     return relation(
         target, float, float, f"return = a {sign} b", returns=bool,
         ret=forward,
@@ -124,11 +126,11 @@ ne = equality(operator.ne, "!=", lambda a, b: a != b, True)
 
 COMPARISONS: tuple[Relation, ...] = (lt, le, gt, ge, eq, ne)
 
-# ---- choosing by a condition --------------------------------------------------------------
+# ---- where --------------------------------------------------------------------------------
 
 
 def chosen(ret: float, other: float, taken: bool, free: float) -> float:
-    """An argument of where: the result where it is taken, else free."""
+    """The argument of where: the result if it is taken, else ``free``."""
     if taken:
         return ret
     if not agrees(other, ret):
@@ -137,7 +139,7 @@ def chosen(ret: float, other: float, taken: bool, free: float) -> float:
 
 
 def which(ret: float, a: float, b: float, first: bool) -> bool:
-    """The condition under which ``ret`` is taken; ``first`` where either is."""
+    """The condition that selects ``ret``; ``first`` if both arguments do."""
     is_a, is_b = agrees(a, ret), agrees(b, ret)
     if is_a and is_b and a != b:
         return abs(a - ret) <= abs(b - ret)

@@ -1,7 +1,7 @@
 """Exponentials, logarithms and the square root.
 
-Results that only underflow or rounding leads to (an exponential of 0, ``expm1`` of -1) lie
-outside the codomains and are refused.
+Results that only underflow or rounding gives (0 of an exponential, -1 of ``expm1``) lie outside the
+codomains and are refused.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ LARGEST_LOG10 = math.log10(LARGEST)
 
 
 def positive(value: float) -> float:
-    """``value``, refused where it has left the positive floats."""
+    """``value``, refused if it has left the range of positive floats."""
     if value == 0 or value == math.inf:
         raise NoSolution("its exponential is beyond the positive floats")
     return value
 
 
 def above_minus_one(value: float) -> float:
-    """``value``, refused where rounding has made it -1."""
+    """``value``, refused if rounding has made it -1."""
     if value == -1:
         raise NoSolution("its exponential is too small to be told from 0 beside 1")
     return finite(value)
@@ -42,16 +42,16 @@ def two_to(a: float) -> float:
 
 @compiled_form(two_to)
 def two_to_compiled(a: float) -> float:
-    return np.exp2(a)  # the same to the bit; numba has not always known the other
+    return np.exp2(a)  # equal to the bit; not all supported numba versions have math.exp2
 
 
 def power_of_two(ret: float) -> float:
-    """2 to the power of ``ret``; the largest float where its logarithm rounds to ``ret``."""
+    """2 to the power of ``ret``; the largest float if its logarithm rounds to ``ret``."""
     return LARGEST if ret == 1024 else positive(two_to(ret))
 
 
 def power_of_ten(ret: float) -> float:
-    """10 to the power of ``ret``; the largest float where its logarithm rounds to ``ret``."""
+    """10 to the power of ``ret``; the largest float if its logarithm rounds to ``ret``."""
     return LARGEST if ret == LARGEST_LOG10 else positive(math.pow(10.0, ret))
 
 

@@ -1,4 +1,4 @@
-"""The smaller and the larger of two floats, and bounds."""
+"""Minimum and maximum of two floats, and clipping."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["clip", "maximum", "minimum"]
 
 
 def other_of_smaller(ret: float, known: float, excess: float) -> float:
-    """What with ``known`` has ``ret`` as the smaller: beyond it, where that is ``known``."""
+    """The other argument of a minimum: ``excess`` above it if ``known`` is the minimum."""
     if known > ret:
         return ret
     if not agrees(known, ret):
@@ -22,18 +22,18 @@ def other_of_smaller(ret: float, known: float, excess: float) -> float:
 
 
 def other_of_larger(ret: float, known: float, excess: float) -> float:
-    """What with ``known`` has ``ret`` as the larger: short of it, where that is ``known``."""
+    """The other argument of a maximum: ``excess`` below it if ``known`` is the maximum."""
     return -other_of_smaller(-ret, -known, excess)
 
 
 def pair_above(ret: float, excess: float, left: bool) -> tuple[float, float]:
-    """``ret`` on the left, or else the right, and what is larger by ``excess``."""
+    """``ret`` and a number larger by ``excess``; ``ret`` is first if ``left``."""
     other = above(ret, excess, False)
     return (ret, other) if left else (other, ret)
 
 
 def pair_below(ret: float, excess: float, left: bool) -> tuple[float, float]:
-    """``ret`` on the left, or else the right, and what is smaller by ``excess``."""
+    """``ret`` and a number smaller by ``excess``; ``ret`` is first if ``left``."""
     other = below(ret, excess, False)
     return (ret, other) if left else (other, ret)
 
@@ -77,7 +77,7 @@ maximum = relation(
 
 
 def unclipped(ret: float, low: float, high: float, beyond: float) -> float:
-    """What is held within bounds as ``ret``: further out by ``beyond``, where that is a bound."""
+    """A value that is clipped to ``ret``: further out by ``beyond`` if that is a bound."""
     if low < ret < high:
         return ret
     if ret >= high or low >= high:
@@ -92,7 +92,7 @@ def unclipped(ret: float, low: float, high: float, beyond: float) -> float:
 
 
 def lower_bound(ret: float, a: float, high: float, beyond: float) -> float:
-    """The lower bound that makes ``ret`` of ``a`` under an upper one."""
+    """The lower bound that clips ``a`` to ``ret``, given the upper one."""
     if ret < high and a < ret:
         return ret
     if ret < high and (a == ret or (agrees(a, ret) and not agrees(ret, high))):
@@ -103,7 +103,7 @@ def lower_bound(ret: float, a: float, high: float, beyond: float) -> float:
 
 
 def upper_bound(ret: float, a: float, low: float, beyond: float) -> float:
-    """The upper bound that makes ``ret`` of ``a`` over a lower one."""
+    """The upper bound that clips ``a`` to ``ret``, given the lower one."""
     larger = max(a, low)
     if larger > ret:
         return ret
@@ -113,7 +113,7 @@ def upper_bound(ret: float, a: float, low: float, beyond: float) -> float:
 
 
 def clipped_three(ret: float, which: int, v: float, w: float) -> tuple[float, float, float]:
-    """A value and two bounds of which the value, the lower or the upper one is the result."""
+    """A value and two bounds that clip it to ``ret``: the value, the lower or the upper bound."""
     if which == 0:
         return ret, below(ret, abs(v), False), above(ret, abs(w), False)
     if which == 1:
@@ -126,7 +126,7 @@ def clipped_three(ret: float, which: int, v: float, w: float) -> tuple[float, fl
 
 
 def clipped_choice(ret: float, a: float, low: float, high: float) -> tuple[int, float, float]:
-    """What ``clipped_three`` needs for these."""
+    """The coordinates for which ``clipped_three`` gives these."""
     if high == ret:
         return 2, a - ret, low - ret
     return (0, ret - low, high - ret) if a == ret else (1, ret - a, high - ret)

@@ -1,8 +1,8 @@
-"""The gamma function and the logarithm of its size, solved numerically on every branch.
+"""The gamma function and its log-absolute value, solved numerically on every branch.
 
-Between two of its poles, 0, -1, -2, ..., and right of 0, the size of the gamma function has one
-minimum. ``k`` numbers the branches beside these minima: 0 goes up to the right of 1.46, 1 lies
-between 0 and 1.46; from -n - 1 to -n the right branch is 2n + 2 and the left one 2n + 3.
+Between adjacent poles, 0, -1, -2, ..., and right of 0, the absolute value of the gamma function has
+one minimum. ``k`` numbers the branches next to these minima: 0 extends right from 1.46, 1 lies
+between 0 and 1.46; between -n - 1 and -n the right branch is 2n + 2 and the left one 2n + 3.
 """
 
 from __future__ import annotations
@@ -18,23 +18,25 @@ from primitives.relation import parametric, relation
 __all__ = ["gamma", "lgamma"]
 
 MINIMUM = 1.4616321449683623
-"""Where the gamma function is smallest among positive numbers."""
+"""The positive argument where the gamma function is smallest."""
 LARGEST_LOG = 2.5e305
-"""From about here on lgamma overflows."""
+"""lgamma overflows from about here on."""
 INTERVALS = 10**6
-"""In how many intervals between poles solutions are looked for."""
+"""The number of intervals between poles in which solutions are searched."""
 STEPS = 2200
-"""Bisection of floats, by their exponents and then by their digits, ends earlier."""
+"""An upper limit: bisection of floats, by exponents and then by digits, ends earlier."""
 
 
 def minimum(n: int) -> float:
-    """Where between -n - 1 and -n the size of the gamma function is smallest."""
+    """The argument between -n - 1 and -n where the absolute value of the gamma function is
+    smallest.
+    """
     low, high = math.nextafter(-n - 1.0, 0.0), math.nextafter(-float(n), -n - 1.0)
     for _ in range(100):
         middle = low + (high - low) / 2
         if middle <= low or middle >= high:
             break
-        # towards both poles the size grows
+        # the absolute value grows towards both poles
         if digamma(middle) < 0:
             low = middle
         else:
@@ -43,7 +45,7 @@ def minimum(n: int) -> float:
 
 
 def size(x: float, log: bool) -> float:
-    """The size of the gamma function, or its logarithm; infinite where it overflows."""
+    """The absolute value of the gamma function, or its logarithm; infinite on overflow."""
     if x >= LARGEST_LOG:
         return math.inf
     logarithm = math.lgamma(x)
@@ -53,7 +55,7 @@ def size(x: float, log: bool) -> float:
 
 
 def far_end(k: int, log: bool) -> float:
-    """The end of a branch at which the function grows beyond all bounds."""
+    """The end of a branch at which the function is unbounded."""
     if k == 0:
         return LARGEST_LOG if log else 171.7
     if k == 1:
@@ -66,7 +68,9 @@ def far_end(k: int, log: bool) -> float:
 
 
 def bisected(wanted: float, near: float, far: float, log: bool) -> float:
-    """Where between two points the size, which grows from ``near`` to ``far``, is ``wanted``."""
+    """The argument between two points where the absolute value is ``wanted``; it grows towards
+    ``far``.
+    """
     for _ in range(STEPS):
         middle = near + (far - near) / 2
         larger, smaller = max(abs(near), abs(far)), min(abs(near), abs(far))
@@ -83,14 +87,14 @@ def bisected(wanted: float, near: float, far: float, log: bool) -> float:
 
 
 def branch_root(wanted: float, k: int, log: bool) -> float:
-    """The argument on this branch whose size, or the logarithm of it, is ``wanted``."""
+    """The argument on this branch whose absolute value, or its logarithm, is ``wanted``."""
     n = (k - 2) // 2
     if n >= INTERVALS:
         raise NoSolution("so far from 0 no solutions are looked for")
     near = MINIMUM if k < 2 else minimum(n)
     found = bisected(wanted, near, far_end(k, log), log)
     value = size(found, log)
-    # sizes that are far below 1 count by their ratio
+    # values far below 1 are compared by ratio
     if not (agrees(value, wanted) if log else agrees(value / wanted, 1.0)):
         raise NoSolution("the branch does not reach this value")
     return found
@@ -105,7 +109,7 @@ def gamma_argument(ret: float, k: int) -> float:
 
 
 def branch_of(a: float) -> int:
-    """The number of the branch on which an argument lies."""
+    """The number of the branch of an argument."""
     if a > 0:
         return 0 if a >= MINIMUM else 1
     n = int(-floor_of(a)) - 1

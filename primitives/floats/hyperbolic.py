@@ -15,7 +15,7 @@ AT_LEAST_ONE = Interval(1, math.inf)
 
 
 def area_tangent(ret: float, near: float) -> float:
-    """The argument of tanh; ``near`` where rounding makes several arguments one result."""
+    """The argument of tanh; ``near`` if rounding maps several arguments to one result."""
     if abs(ret) < 0.99:
         return math.atanh(ret)
     if matches(math.tanh(near), ret):
@@ -26,7 +26,7 @@ def area_tangent(ret: float, near: float) -> float:
 
 
 def inside_one(value: float) -> float:
-    """``value``, refused where rounding has made it 1 or -1."""
+    """``value``, refused if rounding has made it 1 or -1."""
     if abs(value) == 1:
         raise NoSolution("its tangent is too close to 1 for a float")
     return value

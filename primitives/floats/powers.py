@@ -16,7 +16,7 @@ __all__ = ["cbrt", "ldexp", "power", "power_int", "reciprocal"]
 
 
 def bounded_power(a: float, b: float) -> float:
-    """a ** b; infinite where it overflows, NaN where it is no real number."""
+    """a ** b; infinite on overflow, NaN if it is no real number."""
     if a == 0 and b < 0:
         return math.inf
     if a < 0 and b != floor_of(b):
@@ -31,14 +31,15 @@ def positive_root(value: float, b: float) -> float:
     found = finite(math.pow(value, 1 / b))
     if found == 0:
         raise NoSolution("the base is too small for a float")
-    if 1 < b <= 64:  # a step of Newton's method: roots of perfect powers are exact
+    if 1 < b <= 64:  # a step of Newton's method makes roots of perfect powers exact
         found -= (found - value / math.pow(found, b - 1)) / b
     return found
 
 
 def root(ret: float, b: float, near: float) -> float:
-    """The base of a power: of the two that an even exponent has, that with the sign of ``near``;
-    ``near`` itself where the exponent is 0, or so small that the powers of all bases agree."""
+    """The base of a power: of the two for an even exponent, the one with the sign of ``near``;
+    ``near`` itself if the exponent is 0, or so small that the powers of all bases agree.
+    """
     if abs(b) < 0.01 and matches(bounded_power(near, b), ret):
         return near
     if b == 0:
@@ -58,7 +59,7 @@ def root(ret: float, b: float, near: float) -> float:
 
 
 def whole_exponent(ret: float, a: float) -> float:
-    """The whole number that as an exponent of ``a`` gives ``ret``."""
+    """The integer exponent, as a float, for which the power of ``a`` is ``ret``."""
     if a == 0 or ret == 0:
         if a != 0 or (ret != 0 and ret != 1):
             raise NoSolution("a power is 0 only of 0, and one of 0 is 0 or 1")
@@ -73,7 +74,7 @@ def whole_exponent(ret: float, a: float) -> float:
 
 
 def exponent(ret: float, a: float, near: float) -> float:
-    """The exponent of a power; ``near`` where several exponents give one result."""
+    """The exponent of a power; ``near`` if several exponents give the result."""
     several = a <= 0 or abs(a - 1) < 1e-3
     if several and matches(bounded_power(a, near), ret):
         return near
@@ -89,14 +90,14 @@ def exponent(ret: float, a: float, near: float) -> float:
 
 
 def exponent_int(ret: float, a: float, near: int) -> int:
-    """The integer exponent of a power; ``near`` where several give one result."""
+    """The integer exponent of a power; ``near`` if several give the result."""
     if matches(bounded_power(a, float(near)), ret):
         return near
     return int(whole_exponent(ret, a))
 
 
 def odd_or_fraction(b: float) -> bool:
-    """Whether an exponent leaves one base only."""
+    """Whether an exponent determines the base."""
     return floor_of(b) != b or b % 2 == 1
 
 
@@ -152,16 +153,16 @@ reciprocal = relation(
 # ---- powers of two ------------------------------------------------------------------------
 
 SCALES = 2200
-"""No float is further from another than by this power of two."""
+"""The largest power of two between any two floats."""
 
 
 def within_scales(b: int) -> int:
-    """The exponent, or one that is as good as it beyond all scales."""
+    """The exponent, clamped to the range in which it makes a difference."""
     return min(max(b, -SCALES), SCALES)
 
 
 def scaled(a: float, b: int) -> float:
-    """a * 2 ** b, infinite where that overflows."""
+    """a * 2 ** b; infinite on overflow."""
     b = within_scales(b)
     if a != 0 and math.frexp(a)[1] + b > 1024:
         return math.copysign(math.inf, a)
@@ -169,7 +170,7 @@ def scaled(a: float, b: int) -> float:
 
 
 def significand(ret: float, b: int) -> float:
-    """What, scaled by 2 ** b, is ``ret``."""
+    """The number that, scaled by 2 ** b, is ``ret``."""
     found = finite(scaled(ret, -within_scales(b)))
     if found == 0 and ret != 0:
         raise NoSolution("the significand is too small for a float")
@@ -177,7 +178,7 @@ def significand(ret: float, b: int) -> float:
 
 
 def scale(ret: float, a: float, near: int) -> int:
-    """The power of two between two floats; ``near`` where several fit."""
+    """The exponent of the power of two between two floats; ``near`` if several fit."""
     if matches(scaled(a, near), ret):
         return near
     if a == 0 or ret == 0:

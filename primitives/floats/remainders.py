@@ -1,4 +1,4 @@
-"""Quotients rounded down and remainders, of floats."""
+"""Floor quotients and remainders of floats."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ FRACTION = Interval(0, 1, open_high=True)
 
 
 def neighbour(value: float, step: int) -> float:
-    """The float itself, or the next one on this side."""
+    """The float itself for step 0, or the next one in this direction."""
     return value if step == 0 else math.nextafter(value, step * math.inf)
 
 
 def beyond(ret: float, excess: float) -> float:
-    """What is further from 0 than ``ret`` by this excess, whose sign counts where ret is 0."""
+    """The number further from 0 than ``ret`` by this excess, whose sign matters if ret is 0."""
     return excess if ret == 0 else finite(ret + math.copysign(excess, ret))
 
 
@@ -29,7 +29,7 @@ def beyond(ret: float, excess: float) -> float:
 
 
 def dividend(ret: float, b: float, near: float) -> float:
-    """What leaves this remainder: of all such numbers the one nearest to ``near``."""
+    """The number with this remainder that is nearest to ``near``."""
     if matches(near % b, ret):
         return near
     if abs(ret) > abs(b) or (ret != 0 and (ret > 0) != (b > 0)):
@@ -42,7 +42,9 @@ def dividend(ret: float, b: float, near: float) -> float:
 
 
 def parts(whole: float, ret: float, near: float) -> float:
-    """Into how many parts larger than ``ret`` to cut ``whole``, to have them near ``near``."""
+    """The number of parts, larger than ``ret``, into which to cut ``whole`` so that they are close
+    to ``near``.
+    """
     wanted = max(floor_of(whole / abs(near) + 0.5), 1.0) if near != 0 else 1.0
     most = -floor_of(-whole / abs(ret)) - 1.0 if ret != 0 else wanted
     if most < 1:
@@ -51,7 +53,7 @@ def parts(whole: float, ret: float, near: float) -> float:
 
 
 def modulus(ret: float, a: float, near: float) -> float:
-    """A divisor that leaves ``ret`` of ``a``: ``near``, or one beside it that does."""
+    """A divisor of ``a`` with remainder ``ret``: ``near``, or a close one."""
     if near != 0 and matches(a % near, ret):
         return near
     whole = a - ret
@@ -84,12 +86,12 @@ mod = relation(
 
 
 def remainder(a: float, b: float) -> float:
-    """What is left of ``a``, with its sign."""
+    """The remainder of ``a``, with its sign."""
     return math.copysign(abs(a) % abs(b), a)
 
 
 def fmod_dividend(ret: float, b: float, near: float) -> float:
-    """What leaves this remainder: of all such numbers the one nearest to ``near``."""
+    """The number with this remainder that is nearest to ``near``."""
     if matches(remainder(near, b), ret):
         return near
     if abs(ret) >= abs(b):
@@ -99,7 +101,7 @@ def fmod_dividend(ret: float, b: float, near: float) -> float:
 
 
 def fmod_divisor(ret: float, a: float, near: float) -> float:
-    """A divisor that leaves ``ret`` of ``a``: ``near``, or one beside it that does."""
+    """A divisor of ``a`` with remainder ``ret``: ``near``, or a close one."""
     if near != 0 and matches(remainder(a, near), ret):
         return near
     if ret != 0 and (a > 0) != (ret > 0):
@@ -108,7 +110,7 @@ def fmod_divisor(ret: float, a: float, near: float) -> float:
 
 
 def fmod_beyond(ret: float, excess: float) -> float:
-    """A divisor that is larger than the remainder by this excess, whose sign it has."""
+    """A divisor larger than the remainder by this excess, with the sign of the excess."""
     return math.copysign(finite(abs(ret) + abs(excess)), excess)
 
 
@@ -128,11 +130,11 @@ fmod = relation(
     ),
 )  # fmt: skip
 
-# ---- quotients rounded down ---------------------------------------------------------------
+# ---- floor quotients ----------------------------------------------------------------------
 
 
 def numerator(ret: float, b: float, u: float) -> float:
-    """What is ``ret`` divisors, and the part ``u`` of one."""
+    """The dividend for the quotient ``ret`` plus the fraction ``u``."""
     found = finite((ret + u) * b)
     for step in (0, 1, -1):
         if neighbour(found, step) // b == ret:
@@ -141,7 +143,7 @@ def numerator(ret: float, b: float, u: float) -> float:
 
 
 def denominator(ret: float, a: float, u: float, near: float) -> float:
-    """What goes ``ret`` times and its part ``u`` into ``a``; ``near`` where that fits."""
+    """The divisor of ``a`` for the quotient ``ret + u``; ``near`` if its floor quotient fits."""
     if a // near == ret:
         return near
     quotient = ret + u
@@ -156,7 +158,7 @@ def denominator(ret: float, a: float, u: float, near: float) -> float:
 
 
 def part(ret: float, a: float, b: float) -> float:
-    """What a quotient has beyond its floor."""
+    """The fraction of a quotient beyond its floor."""
     return min(max(a / b - ret, 0.0), 1 - 2.0**-53)
 
 

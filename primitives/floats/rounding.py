@@ -1,7 +1,7 @@
 """Rounding of floats: down, up, towards 0, and to the nearest whole number.
 
 Each has a form with a float result (numpy's functions) and one with an integer (``math.floor``,
-``int``, ``round``). The coordinate ``u`` is what rounding took away.
+``int``, ``round``). The coordinate ``u`` is the part that rounding removed.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ HALF = Interval(-0.5, 0.5)
 
 
 def ceil_of(a: float) -> float:
-    """The smallest whole number that is not below ``a``."""
+    """The smallest whole number not below ``a``."""
     return -floor_of(-a)
 
 
@@ -34,45 +34,45 @@ def trunc_of(a: float) -> float:
 
 
 def half_even_of(a: float) -> float:
-    """The nearest whole number, of two the even one."""
+    """The nearest whole number; the even one of two."""
     return a if abs(a) >= WHOLE_FROM else float(round(a))
 
 
 def above_floor(ret: float, u: float) -> float:
-    """What is ``u`` above the whole number that rounding down makes of it."""
+    """The number ``u`` above its floor ``ret``."""
     ret = whole(ret)
     found = ret + u
     return found if floor_of(found) == ret else math.nextafter(found, ret)
 
 
 def below_ceil(ret: float, u: float) -> float:
-    """What is ``u`` below the whole number that rounding up makes of it."""
+    """The number ``u`` below its ceiling ``ret``."""
     return -above_floor(-ret, u)
 
 
 def beyond_trunc(ret: float, u: float, negative: bool) -> float:
-    """What is ``u`` further from 0 than what is left without the fraction."""
+    """The number ``u`` further from 0 than its truncation ``ret``."""
     down = negative if ret == 0 else ret < 0
     return below_ceil(ret, u) if down else above_floor(ret, u)
 
 
 def beside_half_even(ret: float, u: float) -> float:
-    """What is ``u`` above the whole number that is nearest to it."""
+    """The number ``u`` above its nearest whole number ``ret``."""
     ret = whole(ret)
     found = ret + u
     return found if half_even_of(found) == ret else math.nextafter(found, ret)
 
 
 def above_its_floor(a: float) -> float:
-    """How far a number is above its floor, less than 1."""
+    """The distance of a number from its floor, less than 1."""
     return min(a - floor_of(a), BELOW_ONE)
 
 
-# ---- between floats and integers ----------------------------------------------------------
+# ---- conversion ---------------------------------------------------------------------------
 
 
 def whole_float(value: int) -> float:
-    """The float that is this integer."""
+    """The float equal to this integer."""
     found = float(value)
     if int(found) != value:
         raise NoSolution("no float is this integer")
@@ -89,7 +89,7 @@ def whole_float_64(value: int) -> float:
 
 
 def integer(value: float) -> int:
-    """The integer that a whole float is."""
+    """The integer equal to a whole float."""
     return int(value)
 
 

@@ -1,4 +1,4 @@
-"""Magnitudes and signs of floats."""
+"""Absolute values and signs of floats."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["copysign", "heaviside", "magnitude", "sign"]
 
 
 def is_negative(a: float) -> bool:
-    """Whether the sign of a float is minus; -0.0 has one."""
+    """Whether the sign bit of a float is set, as for -0.0."""
     return math.copysign(1.0, a) < 0
 
 
@@ -35,7 +35,7 @@ magnitude = relation(
 
 
 def signed(ret: float, b: float, negative: bool) -> float:
-    """The number that copysign turns into ``ret``, whose sign is that of ``b``."""
+    """The number that copysign maps to ``ret``, if the sign of ``b`` agrees."""
     if ret != 0 and is_negative(ret) != is_negative(b):
         raise NoSolution("the result has the sign of the second argument")
     return with_sign(ret, negative)
@@ -63,12 +63,12 @@ copysign = relation(
 
 
 def sign_of(a: float) -> float:
-    """1, 0 or -1."""
+    """The sign: 1, 0 or -1."""
     return 1.0 if a > 0 else -1.0 if a < 0 else 0.0
 
 
 def of_sign(ret: float, size: float) -> float:
-    """A number with this sign: of this size, where it is not 0."""
+    """A number of this sign and, if it is not 0, of this size."""
     if ret != sign_of(ret):
         raise NoSolution("a sign is 1, 0 or -1")
     return ret * size if ret != 0 else 0.0
@@ -84,7 +84,7 @@ sign = relation(
 
 
 def side_of(ret: float, h: float, near: float) -> float:
-    """The argument of a step function: ``near``, or beyond 0 by its size, or 0."""
+    """The argument of a step function: ``near`` if it fits, else a number of its size, or 0."""
     if (ret == h and near == 0) or (ret == 1 and near > 0) or (ret == 0 and near < 0):
         return near
     size = abs(near) if near != 0 else 1.0
@@ -98,7 +98,7 @@ def side_of(ret: float, h: float, near: float) -> float:
 
 
 def value_at_0(ret: float, a: float, free: float) -> float:
-    """The value at 0 of a step function, ``free`` where the argument is not 0."""
+    """The value at 0 of a step function; ``free`` if the argument is not 0."""
     if a != 0:
         if not agrees(ret, 1.0 if a > 0 else 0.0):
             raise NoSolution("a step function is 0 below 0, and 1 above")
@@ -107,7 +107,7 @@ def value_at_0(ret: float, a: float, free: float) -> float:
 
 
 def step(ret: float, near: float, free: float) -> tuple[float, float]:
-    """An argument, and a value at 0: ``free`` where it does not count."""
+    """An argument and the value at 0 of a step function; ``free`` if that does not matter."""
     if near == 0 or (ret != 0 and ret != 1):
         return 0.0, ret
     return with_sign(near, ret == 0), free

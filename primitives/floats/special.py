@@ -13,7 +13,7 @@ __all__ = ["erf", "erfc"]
 
 
 def small_erf_argument(ret: float) -> float:
-    """The argument of erf for a result of at most 0.5 in size, by Halley's method."""
+    """The argument of erf for a result of at most 0.5 in absolute value, by Halley's method."""
     found = ret / ERF_SLOPE * (1 + math.pi / 12 * ret * ret)
     for _ in range(3):
         step = (math.erf(found) - ret) / (ERF_SLOPE * math.exp(-found * found))
@@ -38,7 +38,7 @@ def erfc_argument(ret: float) -> float:
 
 
 def erf_argument(ret: float, near: float) -> float:
-    """The argument of erf; ``near`` where rounding makes several arguments one result."""
+    """The argument of erf; ``near`` if rounding maps several arguments to one result."""
     size = abs(ret)
     if size <= 0.5:
         return small_erf_argument(ret)
@@ -48,7 +48,7 @@ def erf_argument(ret: float, near: float) -> float:
 
 
 def any_erfc_argument(ret: float, near: float) -> float:
-    """The argument of erfc; ``near`` where rounding makes several arguments one result."""
+    """The argument of erfc; ``near`` if rounding maps several arguments to one result."""
     if (ret > 1.99 or ret < 1e-290) and matches(math.erfc(near), ret):
         return near
     if ret == 0:

@@ -1,8 +1,8 @@
-"""What solvers of floats share: when two floats count as equal, and steps beyond a bound.
+"""Tolerances of solvers of floats: equality up to rounding, and steps beyond a bound.
 
-A coordinate called ``near`` is an argument itself: it is the answer where it satisfies the
-equation to the last digits, which is how every argument is reached where a function does not
-tell several apart; elsewhere the equation decides.
+A coordinate called ``near`` is an argument itself: it is the answer if it satisfies the equation to
+the last digits, so that every argument can be reached where several have one result; otherwise the
+equation decides.
 """
 
 from __future__ import annotations
@@ -16,28 +16,28 @@ __all__ = ["LARGEST", "above", "agrees", "below", "finite", "floor_of", "matches
 
 LARGEST = sys.float_info.max
 WHOLE_FROM = 2.0**52
-"""From here on every float is a whole number."""
+"""Every float from here on is a whole number."""
 
 
 def matches(value: float, wanted: float) -> bool:
-    """Whether two floats are equal but for their last digits; NaN never is."""
+    """Whether two floats are equal up to their last digits; NaN never is."""
     return abs(value - wanted) <= 1e-15 * abs(wanted)
 
 
 def agrees(value: float, wanted: float) -> bool:
-    """Whether two floats may be one, but for rounding in the computations behind them."""
+    """Whether two floats may be equal, up to rounding in the computations behind them."""
     return abs(value - wanted) <= 1e-12 + 1e-10 * abs(wanted)
 
 
 def finite(value: float) -> float:
-    """``value``, refused where it is infinite or NaN."""
+    """``value``, refused if it is infinite or NaN."""
     if not abs(value) <= LARGEST:
         raise NoSolution("the solution is larger than any float")
     return value
 
 
 def above(bound: float, excess: float, strict: bool) -> float:
-    """What exceeds ``bound`` by ``excess`` >= 0, as far as floats go; strictly, by something."""
+    """``bound`` plus ``excess`` >= 0, at most the largest float; if strict, above the bound."""
     found = min(bound + excess, LARGEST)
     if strict and found <= bound:
         found = math.nextafter(bound, math.inf)
@@ -45,17 +45,17 @@ def above(bound: float, excess: float, strict: bool) -> float:
 
 
 def below(bound: float, excess: float, strict: bool) -> float:
-    """What falls short of ``bound`` by ``excess`` >= 0; strictly, by something."""
+    """``bound`` less ``excess`` >= 0, at least the lowest float; if strict, below the bound."""
     return -above(-bound, excess, strict)
 
 
 def floor_of(a: float) -> float:
-    """The largest whole number that is not above ``a``, as a float."""
+    """The largest whole number not above ``a``, as a float."""
     return a if abs(a) >= WHOLE_FROM else float(math.floor(a))
 
 
 def whole(value: float) -> float:
-    """The whole number that a float is, but for rounding in the computations behind it."""
+    """The whole number that a float equals, up to rounding in the computations behind it."""
     near = floor_of(value + 0.5) if abs(value) < WHOLE_FROM else value
     if not abs(value - near) <= 1e-12 * max(1.0, abs(value)):
         raise NoSolution("it is not a whole number")

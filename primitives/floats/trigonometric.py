@@ -75,11 +75,11 @@ atangent = relation(
     a=lambda ret: tan(ret),
 )  # fmt: skip
 
-# ---- two coordinates of the plane ---------------------------------------------------------
+# ---- coordinates of the plane -------------------------------------------------------------
 
 
 def point(ret: float, size: float) -> tuple[float, float]:
-    """The (y, x) in this direction of which the larger one has this size."""
+    """The (y, x) in this direction whose larger coordinate has this size."""
     if size > 0:
         y, x = sin(ret), cos(ret)
         larger = max(abs(y), abs(x))

@@ -1,12 +1,11 @@
-"""Elementary functions that LLVM can vectorise: no branch, no call, no table.
+"""Elementary functions that LLVM can vectorise: without branches, calls or tables.
 
-Where an argument is beyond what they are made for (infinite, subnormal, near overflow) they
-answer NaN, and the functions of ``math`` have to be asked. Elsewhere they differ from the exact
-value by at most three units in the last place.
+For arguments outside their range (infinite, subnormal, near overflow) they return NaN; use the
+functions of ``math`` there. Elsewhere the error is at most three units in the last place.
 
 ``exp`` reduces its argument by multiples of log 2 in two parts (Cody and Waite, 1980), ``log``
-takes the exponent off and sums the series of atanh with the coefficients of fdlibm (Sun
-Microsystems, 1993), as do the functions that are made of these two.
+removes the exponent and sums the series of atanh with the coefficients of fdlibm (Sun Microsystems,
+1993); the other functions are composed of these two.
 """
 
 from __future__ import annotations
@@ -20,18 +19,18 @@ __all__ = ["VECTORISED", "atanh", "exp", "expm1", "log", "log1p", "tanh"]
 
 LOG2_E = 1.4426950408889634
 LOG_2_HIGH, LOG_2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10
-ROUNDING = 6755399441055744.0  # 1.5 * 2**52: what is added to it is rounded to a whole number
+ROUNDING = 6755399441055744.0  # 1.5 * 2**52: adding it to a number rounds that to a whole number
 TWO_52 = 4503599627370496.0
 FRACTION = np.uint64(52)  # bits
 BIAS = 1024
 BIASED = np.uint64(BIAS << 52)
-# from the bits of sqrt(1/2) on, the exponent is 0
+# for the bits of sqrt(1/2) and above, the exponent is 0
 ROOT_HALF = np.uint64((BIAS << 52) - 0x3FE6A09E667F3BCD)
 BITS_OF_TWO_52 = np.uint64(0x4330000000000000)
 
 
 def reduced(x: float) -> tuple[float, float]:
-    """A whole number n, shifted by ``ROUNDING``, and x - n * log(2), which is small."""
+    """A whole number n, shifted by ``ROUNDING``, and the small rest x - n * log(2)."""
     shifted = x * LOG2_E + ROUNDING
     n = shifted - ROUNDING
     return shifted, (x - n * LOG_2_HIGH) - n * LOG_2_LOW
@@ -55,7 +54,7 @@ def expm1_near_0(r: float) -> float:
 
 
 def times_power(value: float, shifted: float) -> float:
-    """``value`` times 2**n, where n is what ``reduced`` gives and the result is normal."""
+    """``value`` times 2**n, for the shifted n of ``reduced`` and a normal result."""
     exponent = np.uint64(np.float64(shifted).view(np.uint64) << FRACTION)
     bits = np.uint64(np.float64(value).view(np.uint64) + exponent)
     return bits.view(np.float64)
@@ -115,7 +114,7 @@ def log1p(x: float) -> float:
     """The natural logarithm of 1 + x."""
     whole = 1.0 + x
     exponent, near_1 = log_parts(whole)
-    # what rounding took off the sum, as a part of it
+    # the relative rounding error of the sum
     lost = x - (whole - 1.0) if x < 1.0 else 1.0 - (whole - x)
     found = log_of(exponent, near_1 - 1.0, lost / whole)
     return found if -0.9999999999999 <= x <= 1.7e308 else nan
@@ -123,7 +122,7 @@ def log1p(x: float) -> float:
 
 def tanh(x: float) -> float:
     """The hyperbolic tangent of x."""
-    size = min(abs(x), 22.0)  # from there on it is 1
+    size = min(abs(x), 22.0)  # above, it is 1
     e = expm1(-2.0 * size)
     found = copysign(-e / (e + 2.0), x)
     return found if abs(x) <= 1.7e308 else nan

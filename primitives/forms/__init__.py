@@ -1,1 +1,1 @@
-"""Relations of whole forms: what is determined when the uses of a variable are collected."""
+"""Relations of whole expressions, solvable once the uses of a variable are collected."""

@@ -1,4 +1,4 @@
-"""Integers multiplied, shifted and then reduced, as one relation."""
+"""Congruences: integers multiplied, shifted and then reduced, as one relation."""
 
 from __future__ import annotations
 
@@ -15,8 +15,7 @@ __all__ = ["congruence", "is_congruence"]
 def congruence(factor: int, shift: int, modulus: int) -> Relation:
     """The relation ``return = (factor * a + shift) % modulus``, of integers; modulus > 0.
 
-    ``k`` numbers the solutions, which lie at equal distances: the one for 0 is the smallest that
-    is not negative.
+    ``k`` numbers the solutions, which are equidistant: k = 0 is the smallest non-negative one.
 
     >>> congruence(5, 3, 16).mode(["a"]).solver(2, 0), (5 * 3 + 3) % 16
     (3, 2)
@@ -48,5 +47,5 @@ def congruence(factor: int, shift: int, modulus: int) -> Relation:
 
 
 def is_congruence(rule: object) -> bool:
-    """Whether a relation is one of these: the solutions are numbered in their order."""
+    """Whether a relation is a congruence, whose solutions are numbered in ascending order."""
     return isinstance(rule, Relation) and rule.target.__module__ == __name__

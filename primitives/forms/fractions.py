@@ -1,7 +1,7 @@
-"""Fractions of polynomials of degree two at most, in one variable whose uses are collected.
+"""Fractions of polynomials of degree at most two, in one variable whose uses are collected.
 
-These relations are not functions that programs call: they are what algebra makes of several
-statements that share a variable.
+Programs do not call these functions: algebra makes the relations from several statements that share
+a variable.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from primitives.relation import Parametric, Relation, Solver, parametric, relati
 __all__ = ["FRACTIONS", "fraction"]
 
 ALMOST_NOTHING = 1e-12
-"""How far from 0 rounding may bring a difference, relative to what it is the difference of."""
+"""The largest rounding error of a difference, relative to its operands."""
 BESIDE = 1e-9
-"""How far beside the turning point a value may be, relative to it; the answer is checked."""
+"""Relative tolerance at the turning point, for a value just beyond it; the answer is checked."""
 
 
 def value_of(x: float, c2: float, c1: float, c0: float, d2: float, d1: float, d0: float) -> float:
-    """A fraction of two polynomials, of their coefficients."""
+    """The fraction of two polynomials, from their coefficients."""
     bottom = d0 + x * (d1 + x * d2)
     if bottom == 0:
         raise NoSolution("a quotient has no value where the divisor is 0")
@@ -37,25 +37,25 @@ def roots_of(c: float, b: float, a: float) -> tuple[float, float]:
         if discriminant < -BESIDE * max(b * b, abs(product)):
             raise NoSolution("the quadratic equation has no real root")
         discriminant = 0.0
-    # the sum that does not cancel
+    # the sum without cancellation
     part = -(b + math.copysign(math.sqrt(discriminant), b)) / 2
     one, other = part / a, c / part if part != 0 else 0.0
     return min(one, other), max(one, other)
 
 
 def cancels(difference: float, of: float) -> bool:
-    """Whether a difference is 0, but for rounding."""
+    """Whether a difference is 0, up to rounding."""
     return abs(difference) <= ALMOST_NOTHING * abs(of)
 
 
 def is_pole(x: float, d0: float, d1: float, d2: float) -> bool:
-    """Whether the divisor is 0 there, but for rounding."""
+    """Whether the divisor is 0 at x, up to rounding."""
     size = max(abs(d0), abs(d1 * x), abs(d2 * x * x))
     return abs(d0 + x * (d1 + x * d2)) <= ALMOST_NOTHING * size
 
 
 def single(c: float, b: float, free: float) -> float:
-    """The root of c + b * x; ``free`` where both are 0."""
+    """The root of c + b * x; ``free`` if both are 0."""
     if b == 0:
         if c != 0:
             raise NoSolution("the unknown cancels out, and the rest is not equal")
@@ -64,7 +64,7 @@ def single(c: float, b: float, free: float) -> float:
 
 
 def is_smaller(ret: float, x: float, c1: float, c2: float, d1: float, d2: float) -> bool:
-    """Whether it is the smaller one of two places."""
+    """Whether x is the smaller one of two solutions."""
     a = c2 - ret * d2
     return a != 0 and x < -(c1 - ret * d1) / (2 * a)
 
@@ -80,8 +80,9 @@ def solved(
     negative: bool,
     free: float,
 ) -> float:
-    """Where a fraction has a value: of two places the smaller one, where ``negative`` is true;
-    ``free`` itself, where it is that place to the last digits, or all are."""
+    """The argument for which a fraction has a value: the smaller one of two if ``negative``;
+    ``free`` if it is a solution to the last digits, or if every number is.
+    """
     bottom = d0 + free * (d1 + free * d2)
     is_there = bottom != 0 and matches((c0 + free * (c1 + free * c2)) / bottom, ret)
     if is_there and is_smaller(ret, free, c1, c2, d1, d2) == negative:
@@ -102,7 +103,7 @@ def solved(
 
 
 def relation_with(mode: Solver | Parametric) -> Relation:
-    """The relation of a variable, of which x is the axis, and its fraction."""
+    """The relation between a variable, the axis x, and its fraction."""
     return relation(
         value_of, float, float, float, float, float, float, float,
         "return = (x**2 * c2 + x * c1 + c0) / (x**2 * d2 + x * d1 + d0)", x=mode,
@@ -139,10 +140,10 @@ TWO_ROOTS_OR_ALL = relation_with(
 
 
 def fraction(*, quadratic: bool, free: bool) -> Relation:
-    """The relation of a variable and a fraction of it, for all coefficients known.
+    """The relation between a variable and a fraction of it, with all coefficients known.
 
-    quadratic: whether there may be two roots. free: whether everything may cancel out, so that any
-    number is a root. There are coordinates for what may be.
+    quadratic: whether there may be two roots. free: whether everything may cancel, so that any
+    number is a root. The mode has a coordinate for each of these that holds.
     """
     if quadratic:
         return TWO_ROOTS_OR_ALL if free else TWO_ROOTS

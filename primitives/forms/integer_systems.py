@@ -1,7 +1,7 @@
-"""Several sums of the same integers, with known factors: linear equations solved in integers.
+"""Systems of linear equations in integers: several sums of the same integers, with known factors.
 
-By the normal form of Smith: with U and V invertible in integers, ``U @ A @ V`` is diagonal,
-so that each new unknown stands in one equation; those in none are free.
+Solved by the Smith normal form: with U and V invertible in integers, ``U @ A @ V`` is diagonal, so
+that each new unknown occurs in one equation; those in none are free.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ Rows = tuple[tuple[int, ...], ...]
 
 
 class IntegerSystem(Relation):
-    """The relation of several sums, each of all inputs times known factors, and a shift.
+    """The relation of several sums, each of all inputs times known factors, plus a shift.
 
-    matrix: the factors, a row for each sum. shifts: what is added to each. Each set of inputs has a
-    mode, made when it is asked for, with a coordinate for each direction in which they may move.
+    matrix: the factors, a row for each sum. shifts: the constants added. Each set of inputs has a
+    mode, created on first use, with a coordinate for each free direction.
     """
 
     def __init__(self, matrix: Rows, shifts: tuple[int, ...]) -> None:
@@ -46,7 +46,7 @@ class IntegerSystem(Relation):
 
     @property
     def identity(self) -> Any:
-        """The same for systems with the same numbers."""
+        """A key that is equal for systems with the same numbers."""
         return IntegerSystem, self.matrix, self.shifts
 
     def mode(self, unknown: Iterable[str]) -> Mode | None:
@@ -70,12 +70,12 @@ class IntegerSystem(Relation):
 
 @functools.cache
 def system(matrix: Rows, shifts: tuple[int, ...]) -> IntegerSystem:
-    """The relation of these sums, the same each time."""
+    """The relation of these sums; cached."""
     return IntegerSystem(matrix, shifts)
 
 
 def sums_of(matrix: Rows, shifts: tuple[int, ...]) -> Callable[..., Any]:
-    """The function that gives several sums; a tuple also where it is one."""
+    """The function that returns several sums; a tuple even for one."""
 
     def sums(*values: int) -> tuple[int, ...]:
         pairs = zip(matrix, shifts, strict=True)
@@ -85,15 +85,17 @@ def sums_of(matrix: Rows, shifts: tuple[int, ...]) -> Callable[..., Any]:
 
 
 def product(row: Sequence[int], values: Sequence[int]) -> int:
-    """The sum of products of two rows."""
+    """The dot product of two rows."""
     return sum(factor * value for factor, value in zip(row, values, strict=True))
 
 
 def solving(
     matrix: Rows, shifts: tuple[int, ...], places: Sequence[int]
 ) -> tuple[Callable[..., Any], Callable[..., Any], int]:
-    """The function from all sums, the inputs at other places and the free coordinates to the
-    inputs at these; that from these to the coordinates; and how many of those there are."""
+    """The solver from all sums, the inputs at other places and the free coordinates to the inputs
+    at these places; the function from these inputs to the coordinates; and the number of
+    coordinates.
+    """
     own = tuple(tuple(row[i] for i in places) for row in matrix)
     rest = tuple(tuple(r for i, r in enumerate(row) if i not in places) for row in matrix)
     left, diagonal, right, back = smith(own)
@@ -121,7 +123,7 @@ def solving(
 
 
 def smith(matrix: Rows) -> tuple[Rows, tuple[int, ...], Rows, Rows]:
-    """U, the diagonal of U @ A @ V without zeros, V, and the inverse of V."""
+    """The matrix U, the diagonal of U @ A @ V without zeros, V, and the inverse of V."""
     rows, columns = len(matrix), len(matrix[0])
     a = [list(row) for row in matrix]
     u, v, back = unit(rows), unit(columns), unit(columns)
@@ -153,5 +155,5 @@ def smith(matrix: Rows) -> tuple[Rows, tuple[int, ...], Rows, Rows]:
 
 
 def unit(size: int) -> list[list[int]]:
-    """The unit matrix."""
+    """The identity matrix."""
     return [[int(i == j) for j in range(size)] for i in range(size)]

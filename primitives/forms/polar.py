@@ -12,19 +12,20 @@ from primitives.relation import parametric, relation
 
 __all__ = ["from_polar", "polar", "to_polar", "unpolar"]
 
-ROUNDED = 1e-10  # relative: two coordinates of one point
+ROUNDED = 1e-10  # relative tolerance between two coordinates of one point
 NOT_ON_THE_RAY = "the angle does not lead to this point"
 NOT_ON_THE_CIRCLE = "the point is not on this circle"
 
 
 def from_polar(r: float, a: float) -> tuple[float, float]:
-    """The point at distance ``r`` from the origin, at an angle of ``a`` radians; a negative
-    distance leads to the other side."""
+    """The point at distance ``r`` from the origin and angle ``a`` in radians; a negative distance
+    is in the opposite direction.
+    """
     return r * cos(a), r * sin(a)
 
 
 def radius(x: float, y: float, a: float) -> float:
-    """The distance, signed, of a point at this angle."""
+    """The signed distance of a point at this angle."""
     r = x * cos(a) + y * sin(a)
     size = hypot(x, y)
     if not abs(x * sin(a) - y * cos(a)) <= ROUNDED * size:
@@ -67,7 +68,7 @@ def height_and_half_turns(x: float, y: float, a: float) -> tuple[float, int, flo
 
 
 def by_height(y: float, r: float, near: float) -> float:
-    """The angle at which a circle has this height, on the branch where ``near`` lies."""
+    """The angle at which a circle has this height, on the branch of ``near``."""
     if matches(r * sin(near), y):
         return near
     if not abs(y) <= abs(r):
@@ -78,7 +79,7 @@ def by_height(y: float, r: float, near: float) -> float:
 
 
 def by_width(x: float, r: float, near: float) -> float:
-    """The angle at which a circle has this width, on the branch where ``near`` lies."""
+    """The angle at which a circle has this width, on the branch of ``near``."""
     if matches(r * cos(near), x):
         return near
     if not abs(x) <= abs(r):
@@ -89,7 +90,7 @@ def by_width(x: float, r: float, near: float) -> float:
 
 
 def along(part: float, direction: float, free: float) -> float:
-    """The distance whose part in a direction is known; any where that is always 0."""
+    """The distance with this component in a direction; any if the component is always 0."""
     if direction == 0:
         if part != 0:
             raise NoSolution(NOT_ON_THE_RAY)
@@ -176,7 +177,7 @@ polar = relation(
 )  # fmt: skip
 
 
-# ---- and back -----------------------------------------------------------------------------
+# ---- inverse of polar ---------------------------------------------------------------------
 
 
 def to_polar(x: float, y: float) -> tuple[float, float]:
@@ -185,7 +186,7 @@ def to_polar(x: float, y: float) -> tuple[float, float]:
 
 
 def point(r: float, a: float) -> tuple[float, float]:
-    """The point at these coordinates, of which the angle is the least there is."""
+    """The point with these coordinates, whose angle must be in the principal range."""
     if not (r >= 0 and abs(a) <= pi and (r > 0 or a == 0 or abs(a) == pi)):
         raise NoSolution("no point has these coordinates")
     return r * cos(a), r * sin(a)

@@ -1,6 +1,6 @@
 """Quadratic polynomials of one integer whose uses are collected.
 
-As those of floats, they are what algebra makes of several statements that share a variable.
+Like the fractions of floats, algebra makes them from several statements that share a variable.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ __all__ = ["MAYBE_LINEAR", "QUADRATIC"]
 
 
 def value_of(x: int, c2: int, c1: int, c0: int) -> int:
-    """The polynomial of these coefficients."""
+    """The polynomial with these coefficients."""
     return plus(times(plus(times(c2, x), c1), x), c0)
 
 
 def linear(c1: int, c0: int, free: int) -> int:
-    """The root of c0 + c1 * x; ``free`` where both are 0."""
+    """The root of c0 + c1 * x; ``free`` if both are 0."""
     if c1 == 0:
         if c0 != 0:
             raise NoSolution("the unknown cancels out, and the rest is not equal")
@@ -30,7 +30,7 @@ def linear(c1: int, c0: int, free: int) -> int:
 
 
 def solved(ret: int, c2: int, c1: int, c0: int, negative: bool, free: int) -> int:
-    """Where a polynomial has a value: of two integers the smaller one, where ``negative``."""
+    """The integer at which a polynomial has a value: the smaller one of two if ``negative``."""
     c = minus(c0, ret)
     if c2 == 0:
         return linear(c1, c, free)
@@ -46,7 +46,7 @@ def solved(ret: int, c2: int, c1: int, c0: int, negative: bool, free: int) -> in
 
 
 def is_smaller(x: int, c2: int, c1: int) -> bool:
-    """Whether it is the smaller one of two places."""
+    """Whether x is the smaller one of two solutions."""
     slope = plus(times(2, times(c2, x)), c1)
     return slope < 0 if c2 > 0 else slope > 0
 
@@ -67,7 +67,7 @@ QUADRATIC = relation(
     ),
     incomplete="c2 is not 0",
 )
-"""For c2 != 0."""
+"""The relation for c2 != 0."""
 MAYBE_LINEAR = relation(
     value_of, int, int, int, int, EQUATION,
     x=parametric(

@@ -1,4 +1,4 @@
-"""Strings and lists put together from parts: any parts from the whole and the others."""
+"""Concatenation of strings and lists: solved for any parts, from the whole and the others."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ Counts = list[list[int]]
 
 
 def domain_for(kind: type) -> Domain:
-    """All values of a type that has a domain."""
+    """The domain of all values of a type."""
     found = domain_of(kind)
     assert found is not None
     return found
 
 
 class ConcatenationRelation(Relation):
-    """A whole that is put together from parts, in order: sequences, and single items of a list.
+    """The relation of a concatenation of parts, in order: sequences, and single items of a list.
 
-    Each set of parts has a mode, made when it is asked for. Where several sequences are unknown,
-    ``index`` numbers the ways to find them in the whole, the shortest first part first; it is
-    counted around, so that each number has an answer where there is any.
+    Each set of parts has a mode, created on first use. If several sequences are unknown, ``index``
+    numbers the possible splits of the whole, the shortest first part first, modulo their number, so
+    that each index has an answer if there is one.
     singles: for each part, whether it is an item rather than a sequence.
     """
 
@@ -79,7 +79,7 @@ class ConcatenationRelation(Relation):
         )  # fmt: skip
 
     def count(self, known: Mapping[str, Any]) -> int:
-        """How many ways there are, where these parts and the whole are known."""
+        """The number of splits, if these parts and the whole are known."""
         pieces = [known.get(name) for name in self.axes]
         is_open = [name not in known for name in self.axes]
         return ways(known[RETURN], pieces, is_open, self.singles)[0][0]
@@ -90,7 +90,7 @@ def _names(singles: Sequence[bool]) -> tuple[str, ...]:
 
 
 def _written(names: Sequence[str], singles: Sequence[bool]) -> str:
-    """The parts as an expression."""
+    """The concatenation of the parts as an expression."""
     shown: list[str] = []
     pairs = zip(names, singles, strict=True)
     for single, group in itertools.groupby(pairs, key=lambda pair: pair[1]):
@@ -101,7 +101,7 @@ def _written(names: Sequence[str], singles: Sequence[bool]) -> str:
 
 @functools.cache
 def chain(kind: type, singles: tuple[bool, ...]) -> ConcatenationRelation:
-    """The relation of a string or list put together from so many parts, the same each time."""
+    """The relation of a string or list concatenated from these parts; cached."""
     return ConcatenationRelation(kind, singles)
 
 
@@ -114,12 +114,12 @@ def concatenation(kind: type) -> Relation:
 
 
 def text_of(*parts: str) -> str:
-    """Strings, one after the other."""
+    """The concatenation of strings."""
     return "".join(parts)
 
 
 def list_with(singles: tuple[bool, ...]) -> Callable[..., Any]:
-    """The function that puts lists and single items together."""
+    """The function that concatenates lists and single items."""
 
     def whole(*parts: Any) -> Any:
         found: list[Any] = []
@@ -134,14 +134,14 @@ def list_with(singles: tuple[bool, ...]) -> Callable[..., Any]:
 
 
 def is_same(one: Any, other: Any) -> bool:
-    """Whether items are equal, floats but for rounding."""
+    """Whether items are equal; floats up to rounding."""
     if isinstance(one, float):
         return math.isclose(one, other, rel_tol=1e-9, abs_tol=1e-12)
     return one == other
 
 
 def stands_at(ret: Any, at: int, part: Any) -> bool:
-    """Whether a sequence stands at a place in another one."""
+    """Whether a sequence contains another one at a position."""
     found = ret[at : at + len(part)]
     if isinstance(part, str):
         return found == part
@@ -150,8 +150,9 @@ def stands_at(ret: Any, at: int, part: Any) -> bool:
 
 
 def ways(ret: Any, parts: Any, is_open: Any, singles: Any) -> Counts:
-    """For each part, and each place in ``ret``: in how many ways the rest of it is what this part
-    and those after it are."""
+    """For each part, and each position in ``ret``, the number of splits of the rest into this part
+    and those after it.
+    """
     size = len(ret)
     counts: Counts = [[0] * size + [1]]
     for part, unknown, single in reversed(list(zip(parts, is_open, singles, strict=True))):
@@ -174,8 +175,9 @@ def ways(ret: Any, parts: Any, is_open: Any, singles: Any) -> Counts:
 def solving(
     singles: tuple[bool, ...], places: tuple[int, ...], *, is_open: bool
 ) -> tuple[Callable[..., Any], Callable[..., Any]]:
-    """The function from a whole, the parts at other places, and the index where there is a choice,
-    to the parts at these; and that from the whole and all parts to the index."""
+    """The solver from a whole, the parts at other places, and the index if there is a choice, to
+    the parts at these places; and the function from the whole and all parts to the index.
+    """
     unknown = [i in places for i in range(len(singles))]
 
     def solve(ret: Any, *known: Any) -> Any:

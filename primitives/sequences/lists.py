@@ -1,4 +1,4 @@
-"""Lists of numbers or strings: their type, as an axis has it, and the set of them."""
+"""Lists of numbers or strings: their types and domains."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ __all__ = [
 ]
 
 ELEMENTS = (float, int, str)
-"""The types of elements that lists have relations for."""
+"""The types of elements for which lists have relations."""
 
 
 class _ListType(type):
@@ -36,7 +36,7 @@ class _ListType(type):
 
     @property
     def domain(cls) -> Lists:
-        """All lists of the type."""
+        """The domain of all lists of the type."""
         element = domain_of(cls.element)
         assert element is not None
         return Lists(element)
@@ -56,7 +56,7 @@ def list_of(element: type) -> type:
 
 
 def type_of_list(value: list[Any]) -> type:
-    """The type of a list that has items, all of the first one's type."""
+    """The type of a non-empty list, whose items have one type."""
     return list_of(type(value[0]))
 
 
@@ -77,7 +77,7 @@ def is_sequence(kind: Any) -> bool:
 
 @dataclass(frozen=True)
 class Lists(Domain):
-    """The lists, of any length, whose elements lie in a domain.
+    """The domain of lists, of any length, whose elements lie in a domain.
 
     A number in [0, 1] seeds a generator that draws the length, at most 12, and the elements.
 

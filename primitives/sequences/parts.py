@@ -1,4 +1,4 @@
-"""Strings and lists repeated, cut, and looked into: the same relations for both."""
+"""Repetition, slices, items and length of strings and lists."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ from primitives.sequences.lists import element_of_sequence
 __all__ = ["item", "length", "repetition", "sliced"]
 
 MOST = 100_000
-"""So many items at most are added to what is too short."""
+"""The most items that are added to a sequence that is too short."""
 Sequence = Any
 
 
-# ---- repeated -----------------------------------------------------------------------------
+# ---- repetition ---------------------------------------------------------------------------
 
 Times = Integers(None, 1023)
 
 
 def repeats(ret: Sequence, n: int) -> bool:
-    """Whether ``ret`` is n times one part."""
+    """Whether ``ret`` consists of n copies of one part."""
     return n >= 1 and len(ret) % n == 0 and ret[: len(ret) // n] * n == ret
 
 
 def repeated_part(ret: Sequence, n: int, free: Sequence) -> Sequence:
-    """The part that is ``ret`` where it is repeated n times; ``free`` where it is not at all."""
+    """The part that, repeated n times, is ``ret``; ``free`` for no repetition."""
     if n <= 0 and not ret:
         return free
     if not repeats(ret, n):
@@ -40,7 +40,7 @@ def repeated_part(ret: Sequence, n: int, free: Sequence) -> Sequence:
 
 
 def repeated_times(ret: Sequence, a: Sequence, times: int) -> int:
-    """How often a is repeated in ``ret``; where any number leads there, ``times``, or -times."""
+    """The number of repetitions of a in ``ret``; ``times``, or -times, if any number fits."""
     if not a and not ret:
         return times
     if not ret:
@@ -51,7 +51,7 @@ def repeated_times(ret: Sequence, a: Sequence, times: int) -> int:
 
 
 def repeated(ret: Sequence, free: Sequence, times: int) -> tuple[Sequence, int]:
-    """A part, and how often it is repeated in ``ret``: the number closest to ``times``."""
+    """A part, and its number of repetitions in ``ret``: the number closest to ``times``."""
     if not ret:
         return (free if times <= 0 else ret), times
     counts = [n for n in range(1, min(len(ret), 1023) + 1) if repeats(ret, n)]
@@ -84,8 +84,9 @@ def item_of(a: Sequence, i: int) -> Any:
 
 
 def with_item(ret: Any, i: int, near: Sequence, one: Sequence) -> Sequence:
-    """``near`` with ``one``, which holds ``ret`` alone, at a position; where it is too short, as
-    often as needed."""
+    """``near`` with ``one``, which contains only ``ret``, at a position; if it is too short, it is
+    extended with copies of ``one``.
+    """
     lacking = (i + 1 if i >= 0 else -i) - len(near)
     if lacking > MOST:
         raise NoSolution("it is far too short for this position")
@@ -96,7 +97,7 @@ def with_item(ret: Any, i: int, near: Sequence, one: Sequence) -> Sequence:
 
 
 def place_of(ret: Any, a: Sequence, wish: int) -> int:
-    """A position of an item: that closest to ``wish``."""
+    """The position of an item that is closest to ``wish``."""
     found = [i for i in range(len(a)) if a[i] == ret]
     if not found:
         raise NoSolution("it has no such item")
@@ -135,10 +136,10 @@ def list_with(ret: Any, i: int, near: Any) -> Any:
 
 
 def with_slice(ret: Sequence, near: Sequence, part: slice, more: Sequence, extra: int) -> Sequence:
-    """``near`` with ``ret`` where a slice of it is; where that has another length, the shortest
-    that fits: of items of ``near``, then as many of ``more`` as needed.
+    """``near`` with a slice replaced by ``ret``. If the slice has another length, ``near`` is cut
+    or extended with ``more`` to the shortest length that fits.
 
-    extra: what more than the items of ``ret`` a sequence may need.
+    extra: the most items that a sequence may need beyond those of ``ret``.
     """
     if len(near[part]) != len(ret):
         step = abs(part.step or 1)
@@ -167,11 +168,11 @@ def reversed_order(kind: type) -> Relation:
 
 @functools.cache
 def sliced(kind: type, start: int | None, stop: int | None, step: int | None) -> Relation:
-    """The relation of ``a[start:stop:step]``, for bounds that are known."""
+    """The relation of ``a[start:stop:step]``, with known bounds."""
     if (start, stop, step) == (None, None, -1):
         return reversed_order(kind)
     extra = sum(abs(end) for end in (start, stop) if end is not None)
-    # what a sequence is made longer with
+    # the items that extend a sequence
     more = " " if kind is str else [domain_for(element_of_sequence(kind)).default]
     return relation(
         operator.itemgetter(slice(start, stop, step)), kind, "return = part(a)",
@@ -183,11 +184,11 @@ def sliced(kind: type, start: int | None, stop: int | None, step: int | None) ->
     )  # fmt: skip
 
 
-# ---- how long -----------------------------------------------------------------------------
+# ---- length -------------------------------------------------------------------------------
 
 
 def as_long(ret: int, near: Sequence, more: Sequence) -> Sequence:
-    """``near`` cut, or made longer with ``more``, to so many items."""
+    """``near``, cut or extended with ``more`` to so many items."""
     if not 0 <= ret <= len(near) + MOST:
         raise NoSolution("no length is below 0, or so far above that of what is near")
     return (near + more * max(0, ret - len(near)))[:ret]

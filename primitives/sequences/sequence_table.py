@@ -1,4 +1,4 @@
-"""The relations of strings and lists that stand in the base table."""
+"""The relations of strings and lists in the base table."""
 
 from __future__ import annotations
 

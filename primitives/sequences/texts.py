@@ -1,4 +1,4 @@
-"""Strings in other cases, written numbers, characters, and comparisons of strings."""
+"""Case of strings, numbers as text, characters, and comparisons of strings."""
 
 from __future__ import annotations
 
@@ -17,26 +17,27 @@ __all__ = ["TEXTS"]
 
 Case = Callable[[str], str]
 
-# for each function of a character: what gives a character, or some, that it does not leave as it is
+# for each function of a character: the preimages of each result, except unchanged characters
 _images: dict[str, dict[str, list[str]]] = {}
 
 
 def images_of(name: str, case: Case) -> dict[str, list[str]]:
-    """The characters that a function turns into others, by what they become."""
+    """The characters that a function changes, by their image."""
     if name not in _images:
         found: dict[str, list[str]] = {}
         for one in map(chr, range(0x110000)):
             if case(one) != one:
                 found.setdefault(case(one), []).append(one)
-        if case("Σ") == "\u03c3":  # at the end of a word it becomes another letter
+        if case("Σ") == "\u03c3":  # at the end of a word its image is another letter
             found["ς"] = [*found.get("ς", []), "Σ"]
         _images[name] = found
     return _images[name]
 
 
 def letters_before(ret: str, at: int, name: str, case: Case) -> list[tuple[str, int]]:
-    """What may have become the next characters of ``ret``, each with how many these are; the
-    character itself first."""
+    """The characters that may have become the next ones of ``ret``, each with the number of these;
+    the unchanged character first.
+    """
     images, one = images_of(name, case), ret[at]
     found = [(one, 1)] if case(one) == one else []
     for width in (1, 2, 3):
@@ -45,7 +46,7 @@ def letters_before(ret: str, at: int, name: str, case: Case) -> list[tuple[str, 
 
 
 def open_places(ret: str, name: str, case: Case) -> list[bool]:
-    """For each place in ``ret``, and its end: whether all from there on is what something gives."""
+    """For each position in ``ret``, and its end: whether the rest is the image of some string."""
     found = [True] * (len(ret) + 1)
     for at in range(len(ret) - 1, -1, -1):
         found[at] = any(found[at + n] for _, n in letters_before(ret, at, name, case))
@@ -53,8 +54,9 @@ def open_places(ret: str, name: str, case: Case) -> list[bool]:
 
 
 def uncased(ret: str, choice: int, name: str, case: Case) -> str:
-    """A string that a function of cases turns into ``ret``: its letters are digits of ``choice``,
-    the first the lowest, in bases of how many letters there are to choose from."""
+    """A string that a case function maps to ``ret``. Its letters are the digits of ``choice``, the
+    first the lowest, in mixed bases: the numbers of possible letters.
+    """
     leads, at = open_places(ret, name, case), 0
     if not leads[0]:
         raise NoSolution("it has letters in a case that the function never gives")
@@ -124,11 +126,11 @@ swapcase = relation(
     ),
 )  # fmt: skip
 
-# ---- numbers, written -----------------------------------------------------------------------
+# ---- numbers as text ------------------------------------------------------------------------
 
 
 def number_in(ret: str, kind: Callable[[str], Any]) -> Any:
-    """The number that is written so and not otherwise."""
+    """The number with this standard text."""
     found = kind(ret)
     if str(found) != ret:
         raise NoSolution("no number of the type is written like this")
@@ -136,7 +138,7 @@ def number_in(ret: str, kind: Callable[[str], Any]) -> Any:
 
 
 def is_written(near: str, ret: Any, kind: Callable[[str], Any]) -> bool:
-    """Whether a string is one way to write a number."""
+    """Whether a string is a text of a number."""
     try:
         return str(kind(near)) == str(ret)
     except ValueError:
@@ -144,17 +146,17 @@ def is_written(near: str, ret: Any, kind: Callable[[str], Any]) -> bool:
 
 
 def digits_of(ret: int, near: str) -> str:
-    """``near`` where it says ``ret``; else its digits, after as many zeros as make it as long."""
+    """``near`` if it is a text of ``ret``; otherwise its digits, zero-padded to the same length."""
     return near if is_written(near, ret, int) else str(ret).zfill(len(near))
 
 
 def decimals_of(ret: float, near: str) -> str:
-    """``near`` where it says ``ret``; else as Python writes it, with zeros before it."""
+    """``near`` if it is a text of ``ret``; otherwise as Python writes it, zero-padded."""
     return near if is_written(near, ret, float) else repr(ret).zfill(len(near))
 
 
 def truth_in(ret: str) -> bool:
-    """The truth value that is written so."""
+    """The truth value with this text."""
     if ret not in ("False", "True"):
         raise NoSolution("a truth value is written False or True")
     return ret == "True"
@@ -245,17 +247,17 @@ chr_ = relation(
 
 
 def other_than(a: str, near: str) -> str:
-    """``near``, or more of it, where that is a."""
+    """``near``, extended if it equals a."""
     return near + "x" if near == a else near
 
 
 def equal_or_not(ret: bool, a: str, near: str) -> str:
-    """What is equal to a, or is not."""
+    """A string that is equal to a, or is not."""
     return a if ret else other_than(a, near)
 
 
 def with_start(ret: bool, b: str, near: str) -> str:
-    """What begins with b, or does not."""
+    """A string that begins with b, or does not."""
     if near.startswith(b) == ret:
         return near
     if not b:
@@ -264,7 +266,7 @@ def with_start(ret: bool, b: str, near: str) -> str:
 
 
 def start_of(ret: bool, a: str, near: str) -> str:
-    """What a begins with, or does not."""
+    """A prefix of a, or a string that is none."""
     if a.startswith(near) == ret:
         return near
     if not ret:
@@ -273,7 +275,7 @@ def start_of(ret: bool, a: str, near: str) -> str:
 
 
 def with_end(ret: bool, b: str, near: str) -> str:
-    """What ends with b, or does not."""
+    """A string that ends with b, or does not."""
     if near.endswith(b) == ret:
         return near
     if not b:
@@ -282,7 +284,7 @@ def with_end(ret: bool, b: str, near: str) -> str:
 
 
 def end_of(ret: bool, a: str, near: str) -> str:
-    """What a ends with, or does not."""
+    """A suffix of a, or a string that is none."""
     if a.endswith(near) == ret:
         return near
     if not ret:
@@ -291,7 +293,7 @@ def end_of(ret: bool, a: str, near: str) -> str:
 
 
 def holding(ret: bool, b: str, near: str) -> str:
-    """What b is in, or is not."""
+    """A string that contains b, or does not."""
     if (b in near) == ret:
         return near
     if not b:
@@ -300,7 +302,7 @@ def holding(ret: bool, b: str, near: str) -> str:
 
 
 def held(ret: bool, a: str, near: str) -> str:
-    """What is in a, or is not."""
+    """A substring of a, or a string that is none."""
     if (near in a) == ret:
         return near
     if not ret:
@@ -311,8 +313,9 @@ def held(ret: bool, a: str, near: str) -> str:
 def comparison(
     target: Any, equation: str, forward: Any, whole: Callable[..., str], part: Callable[..., str]
 ) -> Relation:
-    """The relation of a condition between two strings. whole, part: the first and the second from
-    the condition, the other one, and what they are near to."""
+    """The relation of a condition between two strings. whole, part: compute the first and the
+    second string from the condition, the other string, and a string to be near to.
+    """
 
     def pair(ret: bool, near: str, v: str) -> tuple[str, str]:
         first = whole(ret, v, near) if ret or v else near

@@ -1,5 +1,5 @@
-"""The source of an inverse as a module that runs by itself.
+"""The source of an inverse as a standalone module.
 
-module: the whole of it. writing_out: functions, classes and values as source. reading_back: the
-source of a function, as it was written.
+module: the whole module. writing_out: functions, classes and values as source. reading_back: the
+original source of a function.
 """

@@ -1,4 +1,4 @@
-"""A module that holds an inverse, and all that it needs but Python, numpy and scipy."""
+"""An inverse as a standalone module, which depends only on Python, numpy and scipy."""
 
 from __future__ import annotations
 
@@ -32,21 +32,21 @@ def {name}(function):
 
     return refused
 """
-"""What makes the errors of a computation, as a division by 0, those of the module."""
+"""Decorator that turns errors of a computation, such as a division by 0, into the module's own."""
 
 
 def standalone(definition: Definition) -> str:
     """The source of an inverse as a module with ``inverse``, ``forward`` and ``recover``.
 
-    ``forward`` is the function itself, where calls mean in it what they mean in Python and it has
-    a source; else the program that was read from it. What has no source is imported by its name.
-    Raises NotWritable where something has neither.
+    ``forward`` is the function itself, if it has a source and no context changes its calls;
+    otherwise the program that was lifted from it. Objects without source are imported by name.
+    Raises NotWritable for an object with neither.
     """
     if definition.context is None:
         try:
             return _module(definition, definition.source, with_function=True)
         except NotWritable:
-            pass  # what it gives is known all the same
+            pass  # the lifted program is known in any case
     plan, axes, tolerance = definition.plan, definition.axes, definition.tolerance
     source = emit(plan, axes, *tolerance, definition.domains, with_forward=True)
     return _module(definition, source, with_function=False)
@@ -80,7 +80,7 @@ def _module(definition: Definition, source: Source, *, with_function: bool) -> s
 
 
 def _refusing(writer: ModuleWriter, *, with_domains: bool) -> str:
-    """The name of a decorator that makes errors of what a function runs refusals of its own."""
+    """The name of a decorator that turns errors inside a function into the module's own."""
     own = [writer.named("NoSolution", NoSolution)]
     own += [writer.named("OutsideDomain", OutsideDomain)] if with_domains else []
     wraps, name = writer.named("wraps", functools.wraps), renumbered("refusing", writer.taken)

@@ -1,4 +1,4 @@
-"""The source of functions, found in the files that they stand in."""
+"""The source of functions, found in their files."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Node = ast.FunctionDef | ast.Lambda
 
 
 def node_of(function: FunctionType) -> Node | None:
-    """The definition of a function, or None where there is no source that is its own."""
+    """The definition of a function, or None if there is no source that is its own."""
     code = function.__code__
     lines = linecache.getlines(code.co_filename, function.__globals__)
     for text, first, indent in _texts(lines, code):
@@ -30,8 +30,9 @@ def node_of(function: FunctionType) -> Node | None:
 
 
 def _texts(lines: list[str], code: CodeType) -> Iterator[tuple[str, int, int]]:
-    """What may be parsed: the file, or, where it is not all Python, the statement. Each with the
-    lines before it and the columns that were cut."""
+    """The texts to parse: the file, or, if it is not all Python, the statement; each with the
+    number of lines before it and of columns cut.
+    """
     yield "".join(lines), 0, 0
     first = code.co_firstlineno - 1
     if first < len(lines):
@@ -53,7 +54,7 @@ def _parsed(text: str) -> ast.Module | None:
 
 
 def _found(tree: ast.Module, code: CodeType, first: int, indent: int) -> Node | None:
-    """The definition that stands where the code says that it does."""
+    """The definition at the position that the code object gives."""
     line = code.co_firstlineno - first
     best: Node | None = None
     for node in ast.walk(tree):
@@ -74,7 +75,7 @@ def _start(node: Node) -> tuple[int, int]:
 
 
 def _spans(code: CodeType) -> Iterator[tuple[int, int, int, int]]:
-    """Where the instructions of a function stand: lines and columns, from and to."""
+    """The positions of a function's instructions: lines and columns, from and to."""
     for line, end, column, last in code.co_positions():
         if line is None or end is None or column is None or last is None or last == 0:
             continue
@@ -88,7 +89,7 @@ def _within(node: Any, span: tuple[int, int, int, int], first: int, indent: int)
 
 
 def _is_source_of(node: Node, code: CodeType) -> bool:
-    """Whether a definition says what the code does: files change after they were loaded."""
+    """Whether a definition compiles to this code: files may change after they are loaded."""
     row = node if isinstance(node, ast.FunctionDef) else ast.copy_location(ast.Expr(node), node)
     try:
         module = compile(ast.Module([row], []), code.co_filename, "exec")
@@ -98,7 +99,7 @@ def _is_source_of(node: Node, code: CodeType) -> bool:
 
 
 def _told(code: CodeType) -> tuple[Any, ...]:
-    """What tells code apart, whether or not it stands in another function."""
+    """A key that identifies code, whether or not it is nested in another function."""
     constants = [repr(c) for c in code.co_consts if not isinstance(c, CodeType)]
     names = {*code.co_names, *code.co_varnames, *code.co_freevars, *code.co_cellvars}
     return code.co_varnames[: code.co_argcount], sorted(constants), names
@@ -123,6 +124,6 @@ def global_names(function: FunctionType) -> set[str]:
 
 
 def local_names(function: FunctionType) -> set[str]:
-    """The names of variables of a function, and of those in it."""
+    """The names of variables of a function and of its nested functions."""
     codes = list(_codes(function.__code__))
     return {name for code in codes for name in (*code.co_varnames, *code.co_cellvars)}

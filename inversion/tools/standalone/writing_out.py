@@ -1,4 +1,4 @@
-"""What the names in generated code stand for, written out as Python."""
+"""Values of the names in generated code, written as Python."""
 
 from __future__ import annotations
 
@@ -32,19 +32,19 @@ RECORDS = (("collections", "namedtuple"), ("dataclasses", "make_dataclass"))
 
 
 class ModuleWriter:
-    """The definitions of a module, each written once, under names that nothing else has."""
+    """The definitions of a module, each written once, under unique names."""
 
     def __init__(self, taken: Iterable[str]) -> None:
         self.taken = {*taken, *keyword.kwlist, *dir(builtins)}
         self.imports: list[str] = []
         self.classes: list[str] = []
         self.definitions: list[str] = []
-        self.needs: list[str] = []  # what is imported from packages that are not Python's own
+        self.needs: list[str] = []  # imports from packages other than Python's own
         self._names: dict[Any, str] = {}
-        self._kept: list[Any] = []  # so that no id is given twice
+        self._kept: list[Any] = []  # keeps ids unique
 
     def define(self, name: str, value: Any) -> None:
-        """Have a name stand for a value."""
+        """Define a name for a value."""
         key = _key(value)
         if key in self._names:
             self.definitions.append(f"{name} = {self._names[key]}")
@@ -52,7 +52,7 @@ class ModuleWriter:
         self._write(name, key, value)
 
     def named(self, wanted: str, value: Any) -> str:
-        """The name that stands for a value."""
+        """The name of a value, which is defined on first use."""
         key = _key(value)
         if key not in self._names:
             if hasattr(builtins, wanted) and getattr(builtins, wanted) is value:
@@ -132,7 +132,7 @@ class ModuleWriter:
         self.definitions.append(f"{name} = {self.text(value)}")
 
     def text(self, value: Any) -> str:
-        """A value as an expression. Raises NotWritable."""
+        """The expression of a value. Raises NotWritable."""
         kind = type(value)
         if kind is float and not math.isfinite(value):
             return f'float("{value}")'
@@ -184,7 +184,7 @@ class ModuleWriter:
         for wanted in sorted(global_names(function)):
             found, value = _looked_up(function, wanted)
             if not found:
-                continue  # a builtin, or a name that is not there when it runs either
+                continue  # a builtin, or a name that is undefined
             if wanted in local and wanted not in function.__code__.co_freevars:
                 raise _unwritable(function)
             if isinstance(value, ModuleType) and value.__name__.partition(".")[0] in OURS:
@@ -196,7 +196,7 @@ class ModuleWriter:
         self.definitions.append(f"def {name}({arguments}):\n{_body_of(node, renamed)}\n")
 
     def _arguments(self, given: ast.arguments, function: FunctionType) -> str:
-        """The parameters without annotations, and with the defaults that they have."""
+        """The parameters, with their defaults and without annotations."""
         names = [a.arg for a in (*given.posonlyargs, *given.args)]
         defaults = list(function.__defaults__ or ())
         first = len(names) - len(defaults)
@@ -218,7 +218,7 @@ class ModuleWriter:
 
 
 def _body_of(node: ast.FunctionDef | ast.Lambda, renamed: Mapping[str, str]) -> str:
-    """A function's body with other global names, and without annotations."""
+    """A function's body with renamed globals, and without annotations."""
     copied = ast.parse(ast.unparse(node)).body[0]
     rows: list[ast.stmt]
     if isinstance(copied, ast.FunctionDef):
@@ -249,7 +249,7 @@ def _unannotated(row: ast.stmt) -> ast.stmt:
 
 
 def documented(text: str) -> str:
-    """A text as a docstring."""
+    """The docstring literal of a text."""
     return ast.unparse(ast.Module([ast.Expr(ast.Constant(text))], []))
 
 
@@ -257,21 +257,21 @@ def documented(text: str) -> str:
 
 
 def _key(value: Any) -> Any:
-    """What tells values apart: numbers by type and value."""
+    """A key for values: numbers by type and value, others by identity."""
     if value is None or type(value) in (bool, int, float, complex, str, bytes):
         return type(value), repr(value)
     return id(value)
 
 
 def _function_in(value: Any) -> Any:
-    """The Python function that a compiled one, or one that is never compiled, was made of."""
+    """The Python function behind a compiled one, or one that is never compiled."""
     if isinstance(value, Interpreted):
         return _function_in(value.function)
     return getattr(value, "py_func", value)
 
 
 def _looked_up(function: FunctionType, name: str) -> tuple[bool, Any]:
-    """What a name outside a function stands for now, if that is no builtin."""
+    """Whether a name is found outside a function, builtins excepted, and its value."""
     code = function.__code__
     if name in code.co_freevars:
         cell = (function.__closure__ or ())[code.co_freevars.index(name)]
@@ -280,7 +280,7 @@ def _looked_up(function: FunctionType, name: str) -> tuple[bool, Any]:
 
 
 def _is_everywhere(module: object) -> bool:
-    """Whether a module is there wherever the code can run."""
+    """Whether a module is available wherever the code can run."""
     package = str(module).partition(".")[0]
     return package in sys.stdlib_module_names or package in EVERYWHERE
 
