@@ -71,6 +71,7 @@ LONG = {  # folders and files: which of their tests, or () for all
         "test_every_letter_of_unicode_is_reached_from_what_it_becomes",
     ),
     "tests/soak": (),
+    "tests/strangers/test_derivatives_of_strangers.py": (),
     "tests/strangers/test_strangers.py": (),
     "tests/test_cluster.py": (),
     "tests/test_project.py": (
