@@ -295,7 +295,12 @@ def _as_function(context: Any, builder: Any, fromty: Any, toty: Type, value: Any
 
 
 class StandIn:
-    """Stands in numba's representation for something of the program; there is one of each."""
+    """Stands in numba's representation for something of the program; there is one of each.
+
+    is_next: whether it stands for ``call_next``.
+    """
+
+    is_next = False
 
     def in_python(self) -> Any:
         """What it stands for, where the interpreter runs the code."""
