@@ -5,7 +5,7 @@ from __future__ import annotations
 import weakref
 from collections.abc import Callable, Iterator
 from types import CodeType, FrameType, FunctionType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from overlay import _native
 from overlay.core import late_binding
@@ -13,7 +13,7 @@ from overlay.core.dispatch import MethodChain, by_values, limited, may_keep, typ
 from overlay.core.jitted import can_compile, is_dispatcher, without_compiling
 from overlay.core.signature import key_of
 from overlay.core.table import LOCK, Method
-from overlay.core.target import as_positional
+from overlay.core.target import as_positional, with_code
 from overlay.generics.plum_methods import converted
 
 if TYPE_CHECKING:
@@ -255,28 +255,17 @@ def belonging(function: Any, below: View) -> Any:
         function = without_compiling(function)
     if is_dispatcher(function):
         return _compiled(function, below)
-    if type(function) is FunctionType:
-        return _copied(function, below)
-    if not hasattr(function, "__wrapped__"):
+    if type(function) is not FunctionType and not hasattr(function, "__wrapped__"):
         return function
+    named = function if type(function) is FunctionType else _calling(function)
+    return with_code(named, _naming(named.__code__, below))
 
+
+def _calling(function: Any) -> FunctionType:
     def run(*args: Any, **kwargs: Any) -> Any:
         return function(*args, **kwargs)
 
-    return _copied(run, below)
-
-
-def _copied(function: FunctionType, below: View) -> FunctionType:
-    copy = FunctionType(
-        _naming(function.__code__, below),
-        function.__globals__,
-        function.__name__,
-        function.__defaults__,
-        function.__closure__,
-    )
-    copy.__kwdefaults__ = function.__kwdefaults__
-    copy.__qualname__ = function.__qualname__
-    return copy
+    return cast("FunctionType", run)
 
 
 def _naming(code: CodeType, below: View) -> CodeType:
