@@ -41,7 +41,7 @@ def choose(chain: MethodChain, args: Sequence[Value] | None, names: Sequence[str
     matches: dict[int, bool | None] = {}  # by the identity of a method's signature
     maybe: list[Method] = []
     sure: list[Method] = []
-    for table in chain.tables_to_come(interprets=False) + chain.tables_to_come(interprets=True):
+    for table in (*chain.plain_tables, *chain.rules):
         if sure and not table.interprets:
             continue
         methods = [m for m in _candidates(chain, table, args) if m not in chain.passed]
@@ -54,7 +54,7 @@ def choose(chain: MethodChain, args: Sequence[Value] | None, names: Sequence[str
     if sure and maybe:
         return Choice(None, (*maybe, *sure), False)
     if sure:
-        return _certain(chain, _call(shape, args, matches))
+        return _certain(chain, _call(shape, args, matches), sure)
     return Choice(None, tuple(maybe), True)
 
 
@@ -80,11 +80,11 @@ def _call(
     )
 
 
-def _certain(chain: MethodChain, call: Call) -> Choice:
+def _certain(chain: MethodChain, call: Call, sure: list[Method]) -> Choice:
     try:
         method = chain.resolve(call)
     except AmbiguousMethod as error:
-        return Choice(None, tuple(chain.methods()), False, f"ambiguous: {error.asked}")
+        return Choice(None, tuple(sure), False, f"ambiguous: {error.asked}")
     return Choice(method, (), method is None)
 
 

@@ -186,7 +186,8 @@ class MethodChain:
 
     target: what is called. tables: in force, innermost first. passed: the methods that
     ``call_next`` has been through; the last of them is the one that asks, and the search goes on
-    below it. version: how often methods of the target have changed.
+    below it. plain_tables, rules: the tables in which it goes on, first those that say what the
+    target is, then those that interpret. version: how often methods of the target have changed.
 
     ``MethodChain.of`` gives one object for a place, whoever asks: the interpreted and the compiled
     engine, the analysis and ``ctx.explain``. It keeps which method its calls resolve to, until a
@@ -200,6 +201,8 @@ class MethodChain:
         self.target = target
         self.tables = tables
         self.passed = passed
+        self.plain_tables = self._to_come(interprets=False)
+        self.rules = self._to_come(interprets=True)
         self.version = 0
         plain = INPLACE.get(id(target))
         self._targets = (target,) if plain is None else (target, plain[0])
@@ -280,9 +283,9 @@ class MethodChain:
         faithful one.
         """
         readings = (call,) if otherwise is None else (call, otherwise)
-        self._read_anew()
         if self._kind == "value" and call.has_values:
             return self._find(readings)[1]
+        self._read_anew()
         keys = tuple(reading.key() for reading in readings)
         try:
             return self._found[keys]
@@ -320,25 +323,25 @@ class MethodChain:
 
     def _search(self, readings: Sequence[Call]) -> Method | None:
         found = None
-        for table in self.tables_to_come(interprets=False):
+        for table in self.plain_tables:
             found = self._in_table(table, readings)
             if found is not None:
                 break
         if found is not None and not found.table.faithful:
             return found
-        for table in self.tables_to_come(interprets=True):
+        for table in self.rules:
             rule = self._chosen(table, readings)
             if rule is not None:
                 return rule if found is None or self._holds(rule, found, readings) else found
         return found
 
-    def tables_to_come(self, *, interprets: bool) -> list[MethodTable]:
-        """Those in which the search goes on below the methods passed, of the tables that interpret
-        or of the others. What a rule asks for is the function for plain values: from the innermost
-        of the other tables on."""
+    def _to_come(self, *, interprets: bool) -> tuple[MethodTable, ...]:
+        """Those in which the search goes on, of the tables that interpret or of the others. What a
+        rule asks for is the function for plain values: from the innermost of the other tables
+        on."""
         passed = (m.table for m in self.passed if m.table.interprets is interprets)
         start = max(map(self.tables.index, passed), default=0)
-        return [table for table in self.tables[start:] if table.interprets is interprets]
+        return tuple(table for table in self.tables[start:] if table.interprets is interprets)
 
     def _holds(self, rule: Method, faithful: Method, readings: Sequence[Call]) -> bool:
         """Whether a rule, and not a faithful method, is for a call that both are found for: the
