@@ -23,7 +23,7 @@ from typing import Any
 from overlay import OverlayError
 from overlay.core.location import caller, location_of
 from overlay.core.signature import shown_hint
-from overlay.core.target import canonical, describe
+from overlay.core.target import canonical, describe, with_code
 from primitives.domains import Domain, domain_of
 
 __all__ = ["Mode", "Parametric", "Relation", "parametric", "relation"]
@@ -499,14 +499,8 @@ class _RelationBuilder:
         if not isinstance(function, types.FunctionType) or function.__name__ != "<lambda>":
             return function
         name = f"{self.made.name}_{label}"
-        copied = types.FunctionType(
-            function.__code__.replace(co_name=name, co_qualname=name),
-            function.__globals__,
-            name,
-            function.__defaults__,
-            function.__closure__,
-        )
-        copied.__kwdefaults__ = function.__kwdefaults__
+        copied = with_code(function, function.__code__.replace(co_name=name, co_qualname=name))
+        copied.__name__ = copied.__qualname__ = name
         return copied
 
 

@@ -34,7 +34,7 @@ from inversion.program.moved_elements import Moved, size_of
 from inversion.program.statements import Constant, Operand, Statement, Variable
 from inversion.program.trees import leaves, taken_apart
 from overlay import Context, Method
-from overlay.core.dispatch import by_types, resolve
+from overlay.core.dispatch import MethodChain, by_types
 from primitives import Relation, partials, partials_of
 from primitives.arrays.domain import element_of, is_array, shape_of
 from primitives.base_table import RELATIONS
@@ -192,7 +192,7 @@ class _Forward:
         """
         if all(slope is None for _, slope in given) or element_of(rule.returns) is not float:
             return rule(*(value for value, _ in given)), None
-        method = resolve(self.tables, partials_of(rule.target), by_types(rule.types))
+        method = MethodChain.of(partials_of(rule.target), self.tables).resolve(by_types(rule.types))
         if isinstance(method, Method):
             return of_whole(rule, given, self.size, method.function)
         if not has_steps(rule):
@@ -225,7 +225,7 @@ class _Forward:
         if rule in self.rules:
             return self.rules[rule]
         tables = (*self.tables, partials) if rule in RELATIONS else self.tables
-        method = resolve(tables, partials_of(rule.target), by_types(rule.types))
+        method = MethodChain.of(partials_of(rule.target), tables).resolve(by_types(rule.types))
         if not isinstance(method, Method):
             raise self.unknown(statement, rule)
         self.rules[rule] = method.function

@@ -13,7 +13,7 @@ from inversion.errors import NotInvertible
 from inversion.lifting.numba_blocks import Op, refused
 from inversion.program.statements import Constant, Operand, Variable
 from inversion.program.trees import Node, Tree, defaults_of, fields_of, is_record
-from overlay.core.dispatch import Chain
+from overlay.core.dispatch import MethodChain
 from overlay.core.target import describe
 from primitives.arrays.domain import ELEMENTS
 
@@ -118,15 +118,14 @@ Named = Mapping[str, Value]
 class CallSite:
     """Where a call stands: what it assigns, its line, and inside of what.
 
-    overlaid: whether the context is in force. chain: the methods of ``target`` that
-    ``call_next`` has gone through to get here. active: the calls being inlined.
+    overlaid: whether the context is in force. chain: where ``call_next`` goes on, in a method.
+    active: the calls being inlined.
     """
 
     name: str
     where: str
     overlaid: bool
-    target: Any = None
-    chain: Chain = ()
+    chain: MethodChain | None = None
     active: tuple[Any, ...] = ()
 
 

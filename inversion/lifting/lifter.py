@@ -55,8 +55,8 @@ from inversion.lifting.sequence_calls import sequence_call, sequence_of
 from inversion.program.statements import Constant, Operand, Program, Statement, Variable, renumbered
 from inversion.program.trees import Tree, is_record, leaves, mapped
 from inversion.program.variable_names import subject_of, word_for
-from overlay import Context, Method, call_next, nonoverlay
-from overlay.core.dispatch import Chain
+from overlay import Context, call_next, nonoverlay
+from overlay.core.dispatch import MethodChain, by_types
 from overlay.core.location import location_of
 from overlay.core.target import as_positional, describe, signature_of
 from overlay.interpretations.autodiff import autodiff
@@ -218,28 +218,25 @@ class Lifter:
                 if isinstance(found, Relation):
                     return self.state(site, found, numbers_of(args))
                 if found is not None:
-                    return self._enter(site, one, (found,), args, kwargs)
+                    return self._enter(site, self.resolver.chain(one).after(found), args, kwargs)
         return self._base(site, targets, args, kwargs)
 
     def _call_next(self, site: CallSite, args: Values, kwargs: Named) -> Value:
-        if not site.chain:
+        if site.chain is None:
             raise NotInvertible(
                 "call_next() stands outside a method",
                 where=site.where,
                 help="call it directly in the body of an overlay method",
             )
-        below = self.resolver.below(site.chain, site.target, kinds_of(args, kwargs), tuple(kwargs))
+        below = site.chain.resolve(by_types(kinds_of(args, kwargs), tuple(kwargs)))
         if below is None:
-            return self._base(site, (site.target,), args, kwargs)
-        return self._enter(site, site.target, (*site.chain, below), args, kwargs)
+            return self._base(site, (site.chain.target,), args, kwargs)
+        return self._enter(site, site.chain.after(below), args, kwargs)
 
-    def _enter(
-        self, site: CallSite, target: Any, chain: Chain, args: Values, kwargs: Named
-    ) -> Value:
-        """Inline the last method of a chain."""
-        method: Method = chain[-1]
-        body = method.implementation(kinds_of(args, kwargs))
-        return self._inline(replace(site, target=target, chain=chain), body, args, kwargs)
+    def _enter(self, site: CallSite, chain: MethodChain, args: Values, kwargs: Named) -> Value:
+        """Inline the method that a place in a chain lies below."""
+        body = chain.passed[-1].implementation(kinds_of(args, kwargs))
+        return self._inline(replace(site, chain=chain), body, args, kwargs)
 
     def _base(self, site: CallSite, targets: tuple[Any, ...], args: Values, kwargs: Named) -> Value:
         """A call that no overlay method takes: its relation, its body, or a refusal."""
@@ -265,7 +262,7 @@ class Lifter:
                     return self.state(site, found, converted)
         target = targets[-1]
         if body_of(target) is not None:
-            return self._inline(replace(site, target=None, chain=()), target, args, kwargs)
+            return self._inline(replace(site, chain=None), target, args, kwargs)
         returns = result_type(target, kinds_of(args, kwargs)) if plain else None
         if returns is None:
             raise no_relation(site, target, args)
@@ -319,7 +316,7 @@ class Lifter:
         given = tuple(bound(site, body, args, kwargs))
         code = body.__code__
         may_recur = body.__name__ in (*code.co_names, *code.co_freevars)
-        key = code, site.overlaid, len(site.chain)
+        key = code, site.overlaid, site.chain
         here = ActiveCall(key, given, self.depth, may_recur=may_recur)
         found = entered(self, site, body, code_of(body), here)
         if isinstance(found, Returned):

@@ -14,7 +14,7 @@ from inversion.errors import NotInvertible
 from inversion.lifting.lifted_values import CallSite, Named, Value, Values, shown_kind, value_of
 from inversion.program.statements import Constant, Operand
 from overlay import Context, Method, MethodTable, OverlayError
-from overlay.core.dispatch import Chain, by_types, resolve
+from overlay.core.dispatch import MethodChain, by_types
 from overlay.core.location import location_of
 from overlay.core.signature import NO_VARARGS
 from overlay.core.target import canonical, describe
@@ -59,7 +59,7 @@ class Resolver:
         """
         if not self.tables:
             return None
-        method = resolve(self.tables, canonical(target), by_types(kinds, names))
+        method = self.chain(target).resolve(by_types(kinds, names))
         found = None if names else _found(self.tables, target, kinds)
         if found is None:
             return method
@@ -68,11 +68,9 @@ class Resolver:
             return method
         return _made(found, kinds)
 
-    def below(
-        self, chain: Chain, target: Any, kinds: Sequence[Any], names: Sequence[str]
-    ) -> Method | None:
-        """The method that ``call_next`` reaches after these, or None for the base."""
-        return resolve(self.tables, canonical(target), by_types(kinds, names), chain)
+    def chain(self, target: Any) -> MethodChain:
+        """The chain of methods that calls of a function go through in the context."""
+        return MethodChain.of(canonical(target), self.tables)
 
     def relation(self, target: Any, kinds: Sequence[Any], *, base: bool) -> Relation | None:
         """The relation of a function for these types. base: leave out the context's tables."""
@@ -93,7 +91,7 @@ def _found(tables: Sequence[MethodTable], target: Any, kinds: Sequence[Any]) -> 
         if exact and all(hints and all(map(_is_number, hints)) for _, hints in accepting):
             return max(exact, key=_added)  # nothing is more specific
         if accepting:
-            return resolve(tables[i:], asked, by_types(kinds))
+            return MethodChain.of(asked, tables[i:]).resolve(by_types(kinds))
     return None
 
 

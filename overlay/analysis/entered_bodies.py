@@ -10,7 +10,6 @@ from typing import Any
 from overlay.analysis.interpreter import Interpreter
 from overlay.analysis.resolution import Setting
 from overlay.analysis.runs import Run
-from overlay.core.table import Method, MethodTable
 
 __all__ = ["analysis_of"]
 
@@ -25,15 +24,10 @@ def analysis_of(
     interpreter: Interpreter,
     function: FunctionType,
     types: Sequence[Any],
-    tables: tuple[MethodTable, ...],
-    target: Any = None,
-    after: tuple[Method, ...] = (),
+    setting: Setting,
 ) -> Run | None:
-    """The analysis of a function with arguments of these types, under these tables; None where
-    its code cannot be read. Parameters by name may have any value.
-
-    target, after: what ``call_next`` in it goes on from.
-    """
+    """The analysis of a function with arguments of these types, in a setting; None where its code
+    cannot be read. Parameters by name may have any value."""
     body = interpreter.body(function)
     if body is None or body.signature is None:
         return None
@@ -45,4 +39,4 @@ def analysis_of(
                 values[place] = domain.parameter(place, types[place])
             elif parameter.default is not inspect.Parameter.empty:
                 values[place] = domain.constant(parameter.default.value)
-    return interpreter.run_body(body, values, Setting(tables, target, after))
+    return interpreter.run_body(body, values, setting)

@@ -16,7 +16,7 @@ from overlay.analysis.read_bodies import body_of
 from overlay.analysis.resolution import Setting, setting_of
 from overlay.analysis.runs import Run
 from overlay.contexts.current import nonoverlay
-from overlay.core.dispatch import by_values, reachable, resolve
+from overlay.core.dispatch import MethodChain, by_values
 from overlay.core.errors import NotCompilable, OverlayError
 from overlay.core.location import is_ours, location_of, name_of
 from overlay.generics.plum_methods import is_function
@@ -56,7 +56,7 @@ class Interpreter:
         self._begun = 0
         self._bare: dict[int, Any] = {}
         self._made: dict[Any, tuple[Make, list[Any], Any]] = {}
-        self._transfers: dict[Any, tuple[Any, Callable[..., Any] | None]] = {}
+        self._transfers: dict[int, MethodChain] = {}  # by the identity of the target
 
     def run(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Run:
         """Analyse a call of a function's own code. args, kwargs: abstract values; parameters
@@ -93,7 +93,8 @@ class Interpreter:
     ) -> tuple[Any, tuple[Run, ...]]:
         """Analyse a call as the context makes it, which may enter methods of its tables: what it
         gives, and the analyses of what it enters. Raises as ``run`` does."""
-        if not is_function(function) and not reachable(self.setting.tables, function):
+        chain = MethodChain.of(function, self.setting.tables)
+        if not is_function(function) and not chain.methods():
             run = self.run(function, *args, **kwargs)
             return run.result, (run,)
         outside = Execution(self, None, Run(function, self.domain.bottom), self.setting)
@@ -162,15 +163,12 @@ class Interpreter:
         self, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]
     ) -> Callable[..., Any] | None:
         """The domain's transfer function for a call, or None."""
-        classes = (*map(type, args), *map(type, kwargs.values()))
-        key = id(function), self.domain.table.version, tuple(kwargs), classes
-        known = self._transfers.get(key)
-        if known is None or known[0] is not function:
-            call = by_values(args, dict(kwargs))
-            method = resolve((self.domain.table,), function, call)
-            known = function, None if method is None else method.function
-            self._transfers[key] = known
-        return known[1]
+        chain = self._transfers.get(id(function))
+        if chain is None:
+            chain = MethodChain.of(function, (self.domain.table,))
+            self._transfers[id(function)] = chain
+        method = chain.resolve(by_values(args, dict(kwargs)))
+        return None if method is None else method.function
 
     # ---- runs ----
 

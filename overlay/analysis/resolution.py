@@ -14,7 +14,7 @@ from overlay.analysis.static_dispatch import choose
 from overlay.code.known_values import UNKNOWN, Known, OfType, Value
 from overlay.contexts.context import Context
 from overlay.contexts.current import call_next, current_context, nonoverlay, recurse
-from overlay.core.dispatch import by_types, reachable, resolve
+from overlay.core.dispatch import MethodChain, by_types
 from overlay.core.location import is_ours
 from overlay.core.table import Method, MethodTable
 from overlay.core.target import as_positional, generic_state, signature_of, type_attribute
@@ -29,22 +29,10 @@ _CACHED = type(functools.lru_cache(lambda: None))
 @dataclass(frozen=True)
 class Setting:
     """Where a function runs: the tables in force, innermost first; and for the body of a method,
-    the target and the methods that ``call_next`` goes on after."""
+    the place in a chain at which ``call_next`` goes on. A function of no method has none."""
 
     tables: tuple[MethodTable, ...] = ()
-    target: Any = None
-    after: tuple[Method, ...] = ()
-
-    def __hash__(self) -> int:
-        return hash((self.tables, id(self.target), self.after))
-
-    def __eq__(self, other: object) -> bool:
-        return (
-            isinstance(other, Setting)
-            and self.tables == other.tables
-            and self.target is other.target
-            and self.after == other.after
-        )
+    chain: MethodChain | None = None
 
 
 @dataclass(frozen=True)
@@ -77,9 +65,9 @@ def callees(
     Raises OverlayError where the call would raise because nothing takes its arguments.
     """
     if function is call_next:
-        if setting.target is None:
+        if setting.chain is None:
             return None
-        return _dispatched(domain, setting.target, args, kwargs, setting, setting.after)
+        return _dispatched(domain, setting.chain, args, kwargs)
     kind: Any = type(function)
     if function is recurse:
         return _recursed(domain, args, kwargs, setting)
@@ -92,7 +80,7 @@ def callees(
         return callees(domain, known[0], args[1:], kwargs, inner)
     if kind is nonoverlay:
         return callees(domain, function.function, args, kwargs, Setting())
-    return _dispatched(domain, function, args, kwargs, setting, ())
+    return _dispatched(domain, MethodChain.of(function, setting.tables), args, kwargs)
 
 
 def _recursed(
@@ -112,26 +100,22 @@ class _Held:
 
 
 def _dispatched(
-    domain: Domain,
-    target: Any,
-    args: Args,
-    kwargs: Mapping[str, Any],
-    setting: Setting,
-    after: tuple[Method, ...],
+    domain: Domain, chain: MethodChain, args: Args, kwargs: Mapping[str, Any]
 ) -> list[Callee] | None:
-    if not after and not reachable(setting.tables, target):
+    target, setting = chain.target, Setting(chain.tables)
+    if not chain.passed and not chain.methods():
         return _base(domain, target, args, kwargs, setting)
     given, named = _by_place(domain, target, args, kwargs)
     values = [_shown(domain, value) for value in (*given, *named.values())]
-    choice = choose(setting.tables, target, values, tuple(named), after)
+    choice = choose(chain, values, tuple(named))
     if choice.note:  # no method is the most specific: this says so
         hints = [domain.hint(value) for value in (*given, *named.values())]
-        resolve(setting.tables, target, by_types(hints, tuple(named)), after)
+        chain.resolve(by_types(hints, tuple(named)))
         return None
     methods = choice.maybe if choice.certain is None else (choice.certain,)
     if any(method.generated for method in methods):
         return None
-    found = [_of_method(method, target, given, named, setting, after) for method in methods]
+    found = [_of_method(method, given, named, chain) for method in methods]
     if choice.base:
         below = _base(domain, target, args, kwargs, setting)
         if below is None:
@@ -165,17 +149,12 @@ def _shown(domain: Domain, value: Any) -> Value:
 
 
 def _of_method(
-    method: Method,
-    target: Any,
-    args: tuple[Any, ...],
-    kwargs: Mapping[str, Any],
-    setting: Setting,
-    after: tuple[Method, ...],
+    method: Method, args: tuple[Any, ...], kwargs: Mapping[str, Any], chain: MethodChain
 ) -> Callee:
     moved = method.parameters.moved(len(args), method._of_target()) or ()
     own = len(args) - len(moved)
     named = {**dict(zip(moved, args[own:], strict=True)), **kwargs}
-    inner = Setting(setting.tables, target, (*after, method))
+    inner = Setting(chain.tables, chain.after(method))
     return Callee(method.function, args[:own], named, inner)
 
 
@@ -191,7 +170,8 @@ def _base(
         return _of_plum(domain, function, args, kwargs, inner)
     if kind is MethodType:
         receiver = domain.constant(function.__self__)
-        return _dispatched(domain, function.__func__, (receiver, *args), kwargs, inner, ())
+        bound = MethodChain.of(function.__func__, inner.tables)
+        return _dispatched(domain, bound, (receiver, *args), kwargs)
     if kind is functools.partial:
         given = tuple(map(domain.constant, function.args))
         named = {name: domain.constant(value) for name, value in function.keywords.items()}
@@ -219,7 +199,8 @@ def _of_class(
     if type(cls) is not type or new is not object.__dict__["__new__"]:
         return None
     made = domain.instance(cls)
-    (found,) = _dispatched(domain, init, (made, *args), kwargs, setting, ()) or (None,)
+    chain = MethodChain.of(init, setting.tables)
+    (found,) = _dispatched(domain, chain, (made, *args), kwargs) or (None,)
     return None if found is None else [replace(found, result=(made,))]
 
 

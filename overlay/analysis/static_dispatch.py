@@ -9,7 +9,7 @@ from types import UnionType
 from typing import Any
 
 from overlay.code.known_values import Known, Value, type_of
-from overlay.core.dispatch import Call, reachable, resolve
+from overlay.core.dispatch import Call, MethodChain
 from overlay.core.errors import AmbiguousMethod
 from overlay.core.signature import NO_VARARGS, plum_signature, shown_hint
 from overlay.core.table import Method, MethodTable
@@ -32,41 +32,40 @@ class Choice:
     note: str = ""
 
 
-def choose(
-    tables: Sequence[MethodTable],
-    target: Any,
-    args: Sequence[Value] | None,
-    names: Sequence[str] = (),
-    after: tuple[Method, ...] = (),
-) -> Choice:
-    """The methods for a call of ``target``; args None: their number is not known."""
+def choose(chain: MethodChain, args: Sequence[Value] | None, names: Sequence[str] = ()) -> Choice:
+    """The methods for a call at a place in a chain; args None: their number is not known."""
     if args is None:
-        return Choice(None, tuple(m for m in reachable(tables, target) if m not in after), True)
+        left = tuple(m for m in chain.methods() if m not in chain.passed)
+        return Choice(None, left, True)
     shape = len(args) - len(names), tuple(names)
     matches: dict[int, bool | None] = {}  # by the identity of a method's signature
     maybe: list[Method] = []
-    start = tables.index(after[-1].table) if after else 0
-    for table in tables[start:]:
-        methods = [m for m in _candidates(table, target, args) if m not in after]
+    sure: list[Method] = []
+    for table in (*chain.plain_tables, *chain.rules):
+        if sure and not table.interprets:
+            continue
+        methods = [m for m in _candidates(chain, table, args) if m not in chain.passed]
         found = {m: _match(m, shape, args) for m in methods}
         matches |= {id(m.signature(*shape)): match for m, match in found.items()}
         maybe += [method for method, match in found.items() if match is None]
-        sure = [method for method, match in found.items() if match]
-        if sure and maybe:
-            return Choice(None, (*maybe, *sure), False)
-        if sure:
-            return _certain(tables, target, _call(shape, args, matches), after)
+        sure += [method for method, match in found.items() if match]
+        if sure and (table.interprets or not table.faithful):
+            break
+    if sure and maybe:
+        return Choice(None, (*maybe, *sure), False)
+    if sure:
+        return _certain(chain, _call(shape, args, matches), sure)
     return Choice(None, tuple(maybe), True)
 
 
-def _candidates(table: MethodTable, target: Any, args: Sequence[Value]) -> list[Method]:
+def _candidates(chain: MethodChain, table: MethodTable, args: Sequence[Value]) -> list[Method]:
     """Those for the target, and for the plain operator where an in-place one has none."""
-    if id(target) not in INPLACE:
-        return list(table.find(target))
-    _, dunder = INPLACE[id(target)]
+    if id(chain.target) not in INPLACE:
+        return list(table.find(chain.target))
+    plain, dunder = INPLACE[id(chain.target)]
     kind = type_of(args[0]) if args else None
     own = isinstance(kind, type) and type_attribute(kind, dunder) is not None
-    return list(table.find(target) if own else reachable([table], target))
+    return [*table.find(chain.target), *(() if own else table.find(plain))]
 
 
 def _call(
@@ -81,13 +80,11 @@ def _call(
     )
 
 
-def _certain(
-    tables: Sequence[MethodTable], target: Any, call: Call, after: tuple[Method, ...]
-) -> Choice:
+def _certain(chain: MethodChain, call: Call, sure: list[Method]) -> Choice:
     try:
-        method = resolve(tables, target, call, after)
+        method = chain.resolve(call)
     except AmbiguousMethod as error:
-        return Choice(None, tuple(reachable(tables, target)), False, f"ambiguous: {error.asked}")
+        return Choice(None, tuple(sure), False, f"ambiguous: {error.asked}")
     return Choice(method, (), method is None)
 
 

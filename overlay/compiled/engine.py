@@ -17,15 +17,15 @@ from overlay.compiled.numba.context_state import Box
 from overlay.compiled.numba.made_contexts import UnknownMetadata
 from overlay.compiled.numba.numba_types import CPU, OWN_OPTIONS, is_dispatcher, options_of
 from overlay.compiled.numba.python_entries import EntryDispatcher, entry_of
-from overlay.compiled.stand_ins import MethodBody
 from overlay.compiled.targets import Target
 from overlay.compiled.watching import ALWAYS, LAYOUT_KNOWN, ReadsWatch, Word
 from overlay.compiled.world import World
 from overlay.contexts.context import Context
 from overlay.core.cache_folder import Folder
+from overlay.core.dispatch import MethodChain
 from overlay.core.errors import NotCompilable, OverlayError
 from overlay.core.location import caller, location_of, name_of
-from overlay.core.table import LOCK, Method, MethodTable
+from overlay.core.table import LOCK, MethodTable
 from overlay.plugins.plugin import Plugin, identity
 
 __all__ = ["CompiledContext"]
@@ -119,10 +119,10 @@ class CompiledContext:
         own = options_of(function) if is_dispatcher(function) else {}
         return self._entry(function, _checked(function, {**own, "target": target, **options}), None)
 
-    def jit_method(self, function: Any, target: Any, methods: tuple[Method, ...]) -> Any:
+    def jit_method(self, function: Any, chain: MethodChain) -> Any:
         """Compile a method's ``@njit`` function under this context, for an engine that enters it
-        from Python: its ``call_next`` continues after ``methods`` of ``target``."""
-        return self._entry(function, options_of(function), MethodBody(target, methods))
+        from Python: its ``call_next`` continues at this place of a chain."""
+        return self._entry(function, options_of(function), chain)
 
     def kernel(self, kernel: Any) -> Any:
         """A kernel of ``@vectorize`` or ``@guvectorize``, with its function compiled under this
@@ -130,9 +130,9 @@ class CompiledContext:
         return self.world({}).stand_ins.kernel(kernel)
 
     def _entry(
-        self, function: Any, options: dict[str, Any], body: MethodBody | None
+        self, function: Any, options: dict[str, Any], chain: MethodChain | None
     ) -> EntryDispatcher:
-        entry = entry_of(self, self._runnable(function), options, body)
+        entry = entry_of(self, self._runnable(function), options, chain)
         if entry.cache:
             entry.keeping = Keeping(Folder.of(None if entry.cache is True else entry.cache))
         with LOCK:

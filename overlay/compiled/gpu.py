@@ -38,7 +38,7 @@ class Kernel:
         self.engine = engine
         self.function = function
         self.options = dict(options)
-        self.body = None
+        self.chain = None
         self.__name__ = getattr(function, "__name__", "kernel")
         self.__doc__ = function.__doc__
         self.__wrapped__ = function

@@ -33,10 +33,10 @@ from overlay.compiled.numba.numba_types import (
 )
 from overlay.compiled.numba.shown_ir import callable_of
 from overlay.compiled.sharing import frame
-from overlay.compiled.stand_ins import MethodBody, TargetStandIn
+from overlay.compiled.stand_ins import TargetStandIn
 from overlay.contexts.context import nonoverlay, wrapped_in
 from overlay.core.checking import annotations_of
-from overlay.core.dispatch import Call, by_types, reachable, reads, resolve
+from overlay.core.dispatch import Call, by_types, reads
 from overlay.core.errors import CheckFailed, NotCompilable
 from overlay.core.location import location_of
 from overlay.core.signature import NO_VARARGS, depends_on, plum_signature, shown_hint
@@ -107,7 +107,7 @@ class Outcomes:
         elif run.world is self.world:
             world = self.world.entered(run.function, args)
             if world is not self.world:
-                outcome.callee = world.dispatcher(run.function, run.body)
+                outcome.callee = world.dispatcher(run.function, run.chain)
 
     def _resolve(
         self, callee: TargetStandIn, args: list[Type], names: tuple[str, ...]
@@ -115,7 +115,7 @@ class Outcomes:
         method = self._method(callee, args, names)
         instead = None
         if method is not None:
-            instead = method.table.chosen_compiled(method, callee.after, self.world.tables)
+            instead = method.table.chosen_compiled(method, callee.chain.passed, self.world.tables)
         for actual in itertools.product(*map(alternatives, args)):
             if list(actual) != args and self._method(callee, actual, names) is not method:
                 raise NotCompilable(
@@ -131,10 +131,8 @@ class Outcomes:
             implementation, generated = self._implementation(method, args, names)
         if not (has_code(implementation) or is_dispatcher(implementation)):
             return CompiledOutcome(Native(implementation), method, generated=generated)
-        body = MethodBody(callee.target, (*callee.after, method))
-        return CompiledOutcome(
-            self.world.dispatcher(implementation, body), method, generated=generated
-        )
+        run = self.world.dispatcher(implementation, callee.chain.after(method))
+        return CompiledOutcome(run, method, generated=generated)
 
     def _method(
         self, callee: TargetStandIn, args: Sequence[Type], names: tuple[str, ...]
@@ -142,12 +140,9 @@ class Outcomes:
         """The method for arguments of these types, from the resolver of both engines."""
         if callee.is_base:
             return None
-        literal = any(map(is_literal, args)) and self._has_literals(callee.target)
+        literal = any(map(is_literal, args)) and callee.chain.depends_on == "value"
         plain, numpy = _readings(args, names, literal)
-        return resolve(self.world.tables, callee.target, plain, callee.after, otherwise=numpy)
-
-    def _has_literals(self, target: Any) -> bool:
-        return any(m.depends_on == "value" for m in reachable(self.world.tables, target))
+        return callee.chain.resolve(plain, otherwise=numpy)
 
     def _implementation(
         self, method: Method, args: Sequence[Type], names: tuple[str, ...]
@@ -230,7 +225,7 @@ class Outcomes:
         method, run = outcome.method, outcome.callee
         if method is None or not method.table.check or not isinstance(run, InnerDispatcher):
             return None
-        if run.body is None:
+        if run.chain is None:
             return None  # it is already a function of ``_failing``
         function = run.original
         if returned is None:

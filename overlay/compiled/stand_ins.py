@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 import types as python_types
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from numba import types
@@ -38,11 +37,11 @@ from overlay.contexts.context import (
     recurse,
     wrapped_in,
 )
+from overlay.core.dispatch import MethodChain
 from overlay.core.target import (
     as_positional,
     bound_to_object,
     describe,
-    key_of_target,
     signature_of,
 )
 from overlay.plugins.known_functions import form_in_compiled_code
@@ -50,46 +49,32 @@ from overlay.plugins.known_functions import form_in_compiled_code
 if TYPE_CHECKING:
     from overlay.compiled.engine import CompiledContext
     from overlay.compiled.world import World
-    from overlay.core.table import Method
 
-__all__ = ["MethodBody", "StandIns", "TargetStandIn"]
-
-
-@dataclass(frozen=True, eq=False)
-class MethodBody:
-    """What ``call_next`` goes on from in a method's body: the target that was called, and the
-    methods gone through so far, this one last."""
-
-    target: Any
-    methods: tuple[Method, ...]
-
-    @property
-    def key(self) -> tuple[Any, ...]:
-        return key_of_target(self.target), self.methods
+__all__ = ["StandIns", "TargetStandIn"]
 
 
 class TargetStandIn(StandIn):
     """Stands in compiled code for a target: which method a call enters is found by its types.
 
-    after: the methods that ``call_next`` has been through. is_base: no method is asked.
+    chain: where in the chain of methods the call begins. is_base: no method is asked.
     context: the one that the call enters, where the target brings its own.
     """
 
     def __init__(
         self,
         world: World,
-        target: Any,
-        after: tuple[Method, ...] = (),
+        chain: MethodChain,
         *,
         is_base: bool = False,
         context: CompiledContext | None = None,
     ) -> None:
         self.world = world
-        self.target = target
-        self.after = after
+        self.chain = chain
+        self.target = chain.target
+        self.is_next = bool(chain.passed)
         self.is_base = is_base
         self.context = context
-        self.signature: inspect.Signature | None = signature_of(target)
+        self.signature: inspect.Signature | None = signature_of(chain.target)
         self._numba_type_ = CalleeType(self)
 
     def __repr__(self) -> str:
@@ -99,7 +84,7 @@ class TargetStandIn(StandIn):
         raise TypeError(f"{self!r} stands for a target in compiled code only")
 
     def in_python(self) -> Any:
-        if self.after:
+        if self.is_next:
             raise failures.next_in_block(self.target)
         return self.target
 
@@ -129,16 +114,16 @@ class StandIns:
         self._callees: dict[Any, TargetStandIn] = {}
         self._kernels: dict[int, tuple[Any, Any, InnerDispatcher]] = {}
 
-    def of(self, value: Any, body: MethodBody | None = None) -> Any | None:
+    def of(self, value: Any, chain: MethodChain | None = None) -> Any | None:
         """What compiled code holds in place of a callable that the program mentions, or None
         where numba's own meaning is the right one.
 
-        body: the method's body in which it is mentioned.
+        chain: where ``call_next`` goes on, in the body of a method.
         """
         if value is call_next:
-            if body is None:
+            if chain is None:
                 raise failures.outside_method()
-            return self.callee(body.target, body.methods)
+            return self.at(chain)
         known = self._made.get(id(value))
         if known is None:
             known = self._made[id(value)] = (value, self._stand_in_for(value))
@@ -187,7 +172,8 @@ class StandIns:
             raise failures.bound_method(target)
         found = self.base(value)
         if self.world.plugins and isinstance(found, InnerDispatcher) and found.world is self.world:
-            return self.callee(value)  # with which plugins it is entered is for them to say
+            # with which plugins it is entered is for them to say
+            return self.callee(value)
         return None if isinstance(found, Native) and found.value is value else found
 
     def in_context(self, engine: CompiledContext, function: Any, options: Mapping[str, Any]) -> Any:
@@ -196,19 +182,21 @@ class StandIns:
         return world.stand_ins.callee(function, context=engine)
 
     def callee(
-        self,
-        target: Any,
-        after: tuple[Method, ...] = (),
-        *,
-        is_base: bool = False,
-        context: CompiledContext | None = None,
+        self, target: Any, *, is_base: bool = False, context: CompiledContext | None = None
     ) -> TargetStandIn:
-        """What stands for a target. after: the methods gone through. is_base: it is called past
-        its methods. context: one of its own, which the call enters from here."""
-        key = key_of_target(target), after, is_base, context
+        """What stands for a target. is_base: it is called past its methods. context: one of its
+        own, which the call enters from here."""
+        chain = MethodChain.of(target, self.world.tables)
+        return self.at(chain, is_base=is_base, context=context)
+
+    def at(
+        self, chain: MethodChain, *, is_base: bool = False, context: CompiledContext | None = None
+    ) -> TargetStandIn:
+        """What stands for a target at a place in its chain."""
+        key = chain, is_base, context
         found = self._callees.get(key)
         if found is None:
-            found = TargetStandIn(self.world, target, after, is_base=is_base, context=context)
+            found = TargetStandIn(self.world, chain, is_base=is_base, context=context)
             self._callees[key] = found
         return found
 

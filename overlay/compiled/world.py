@@ -39,7 +39,7 @@ from overlay.compiled.numba.python_entries import EntryDispatcher
 from overlay.compiled.numba.shown_ir import callable_of
 from overlay.compiled.outcomes import Outcomes
 from overlay.compiled.sharing import forget, frame
-from overlay.compiled.stand_ins import MethodBody, StandIns, TargetStandIn
+from overlay.compiled.stand_ins import StandIns, TargetStandIn
 from overlay.compiled.watching import ReadsWatch
 from overlay.contexts.context import call_next
 from overlay.core.jitted import own_options
@@ -49,6 +49,7 @@ from overlay.plugins.plugin import entered_plugins
 
 if TYPE_CHECKING:
     from overlay.compiled.engine import CompiledContext
+    from overlay.core.dispatch import MethodChain
 
 # Passed to numba explicitly: otherwise it takes these options from whichever caller is the first to
 # have a function compiled.
@@ -181,25 +182,26 @@ class World:
     def dispatcher(
         self,
         function: Any,
-        body: MethodBody | None = None,
+        chain: MethodChain | None = None,
         options: Mapping[str, Any] | None = None,
     ) -> InnerDispatcher:
         """The dispatcher that compiles a Python function, or that of a numba dispatcher, in this
-        world. options: those of an entry from Python, None for other functions."""
+        world. chain: the place at which ``call_next`` in a method continues. options: those of an
+        entry from Python, None for other functions."""
         if isinstance(function, InnerDispatcher):
             return function
         is_entry = options is not None
         refuse_parameters(function)
-        key = id(function), None if body is None else body.key, _key_of_options(options)
+        key = id(function), chain, _key_of_options(options)
         found = self._dispatchers.get(key)
         if found is None:
             own = options_of(function) if is_dispatcher(function) else own_options(function)
             merged = {**DEFAULTS, **self.options, **own, **(options or {})}
             merged = {name: v for name, v in merged.items() if name not in OWN_OPTIONS}
-            pipeline = compiler_for(self, body)
-            made = InnerDispatcher(self, function, body, merged, is_entry, pipeline)
+            pipeline = compiler_for(self, chain)
+            made = InnerDispatcher(self, function, chain, merged, is_entry, pipeline)
             if self.native is not self:
-                made.share(self.native.dispatcher(function, body, options))
+                made.share(self.native.dispatcher(function, chain, options))
             found = self._dispatchers[key] = (function, made)
         return found[1]
 
@@ -209,10 +211,10 @@ class World:
         """The dispatcher for an entry from Python with these arguments, passed in these ways: of
         its function, or if that is a target itself, of a call of it."""
         function = entry.function
-        if entry.body is None and self.is_target(function):
+        if entry.chain is None and self.is_target(function):
             return self.dispatcher(calling(function, ways), None, entry.options)
         world = self.entered(function, given_by_position(ways, args))
-        return world.dispatcher(function, entry.body, entry.options)
+        return world.dispatcher(function, entry.chain, entry.options)
 
     def as_dispatcher(self, callee: TargetStandIn) -> InnerDispatcher:
         """A Python function that calls a target, for uses that need a function with a body."""
@@ -221,9 +223,8 @@ class World:
         ways = by_position(callee.arity)
         if callee.is_base:
             return self.dispatcher(calling(callee, ways))
-        if callee.after:
-            body = MethodBody(callee.target, callee.after)
-            return self.dispatcher(calling(call_next, ways), body)
+        if callee.is_next:
+            return self.dispatcher(calling(call_next, ways), callee.chain)
         return self.dispatcher(calling(callee.target, ways))
 
     def with_functions(self, value: Any) -> Any:

@@ -16,7 +16,7 @@ from overlay.contexts.stack import Stack
 from overlay.contexts.wrapping import Wrapped, wrapped_in
 from overlay.core import late_binding
 from overlay.core.bounded_store import Kept
-from overlay.core.dispatch import by_types, resolve
+from overlay.core.dispatch import MethodChain, by_types
 from overlay.core.errors import OverlayError
 from overlay.core.in_force import runs_natively, stack_in_force
 from overlay.core.location import caller
@@ -228,7 +228,7 @@ class Context:
         """
         for table in self._tables:
             table.settle()
-        return resolve(self._alone.tables, canonical(target), by_types(types))
+        return MethodChain.of(canonical(target), self._alone.tables).resolve(by_types(types))
 
     # ---- in other processes ----
 
@@ -339,12 +339,10 @@ class Context:
         return weakref.WeakKeyDictionary()
 
 
-def compiled_method(
-    function: Any, tables: tuple[MethodTable, ...], target: Any, after: tuple[Method, ...]
-) -> Any:
-    """The function of a method compiled for its position in a chain: its ``call_next`` continues in
-    these tables, innermost first, after the given methods."""
-    return Context(*reversed(tables)).compiled.jit_method(function, target, after)
+def compiled_method(function: Any, chain: MethodChain) -> Any:
+    """The function of a method compiled for its place in a chain, at which its ``call_next``
+    continues."""
+    return Context(*reversed(chain.tables)).compiled.jit_method(function, chain)
 
 
 def _copies_key(context: Context, changes: dict[str, Any]) -> Hashable:

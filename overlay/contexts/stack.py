@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from overlay import _native
 from overlay.contexts.report import Hits
 from overlay.core import late_binding
+from overlay.core.dispatch import MethodChain
 from overlay.core.in_force import be_inside, leave_outside, natively, put_in_force, stack_in_force
 from overlay.core.own_builtins import __builtins__  # noqa: F401
 from overlay.core.table import LOCK, MethodTable
@@ -61,7 +62,7 @@ class Stack:
             with LOCK:
                 if not self._views:
                     weakref.finalize(self, _forget_key, self.key, self._views).atexit = False
-                found = View(generic, self.tables)
+                found = View(generic, MethodChain.of(generic.function, self.tables))
                 found.hits = Hits(self.records)
                 found.stack = weakref.ref(self)
                 self._views[id(generic)] = found

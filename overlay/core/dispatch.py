@@ -2,21 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import abc
+import sys
+import weakref
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from overlay.core.errors import AmbiguousMethod
 from overlay.core.interpreted_values import has_underlying, stands_for_another, underlying
 from overlay.core.location import caller
 from overlay.core.own_builtins import __builtins__  # noqa: F401
-from overlay.core.signature import NO_VARARGS, as_python_type, plum_signature, shown_hint
-from overlay.core.table import Method, MethodTable
-from overlay.core.target import INPLACE, describe, type_attribute
+from overlay.core.signature import NO_VARARGS, as_python_type, key_of, plum_signature, shown_hint
+from overlay.core.table import LOCK, Method, MethodTable
+from overlay.core.target import INPLACE, describe, key_of_target, type_attribute
 
-__all__ = ["Call", "by_types", "by_values", "reachable", "reads", "resolve", "types_for"]
+__all__ = [
+    "Call",
+    "MethodChain",
+    "by_types",
+    "by_values",
+    "compares_by_identity",
+    "limited",
+    "may_keep",
+    "reads",
+    "types_for",
+]
 
-Chain = tuple[Method, ...]
+_MOST = 10_000
+
+
+def _no_key() -> None:
+    """The key of a call that is resolved each time."""
 
 
 @dataclass(frozen=True)
@@ -25,7 +42,9 @@ class Call:
 
     matches: whether a plum signature accepts them. first: the type of the first, or None.
     shown: prints their types. underlying: the call with the plain values that those of an
-    interpretation stand for; None where all are plain.
+    interpretation stand for; None where all are plain. key: makes what is equal for calls that
+    resolve to one method, where no method depends on values; None where nothing is. has_values:
+    whether it is made of values.
     """
 
     count: int
@@ -34,6 +53,8 @@ class Call:
     first: Any
     shown: Callable[[], str]
     underlying: Call | None = None
+    key: Callable[[], Hashable | None] = _no_key
+    has_values: bool = False
 
 
 def by_values(args: Sequence[Any], kwargs: dict[str, Any]) -> Call:
@@ -55,7 +76,26 @@ def by_values(args: Sequence[Any], kwargs: dict[str, Any]) -> Call:
         first=type(args[0]) if args else None,
         shown=shown,
         underlying=plain,
+        key=lambda: _key_of_values(values, len(args), tuple(kwargs)),
+        has_values=True,
     )
+
+
+def _key_of_values(values: Sequence[Any], count: int, names: tuple[str, ...]) -> Hashable | None:
+    # an instance may be accepted where its class is not: a check of instances may look at more
+    return (count, names, "values", *map(key_of, values)) if all(map(may_keep, values)) else None
+
+
+def may_keep(value: Any) -> bool:
+    """Whether what calls with a value resolve to may be kept by its type."""
+    return compares_by_identity(type(value)) and not has_underlying(value)
+
+
+def compares_by_identity(cls: type) -> bool:
+    """Whether a class can be a key: its metaclass may define how classes compare."""
+    kind: Any = type(cls)
+    own = type.__hash__, type.__eq__
+    return (type_attribute(kind, "__hash__"), type_attribute(kind, "__eq__")) == own
 
 
 def _accepts(signature: Any, values: tuple[Any, ...]) -> bool:
@@ -98,7 +138,19 @@ def by_types(
         first=types[0] if types else None,
         shown=lambda: ", ".join(map(shown_hint, types)),
         underlying=underlying,
+        key=lambda: _key_of_types(types, len(types) - len(names), tuple(names), underlying),
     )
+
+
+def _key_of_types(
+    types: Sequence[Any], count: int, names: tuple[str, ...], underlying: Call | None
+) -> Hashable | None:
+    if not all(isinstance(kind, type) and compares_by_identity(kind) for kind in types):
+        return None
+    below = None if underlying is None else underlying.key()
+    if below is None and underlying is not None:
+        return None
+    return (count, names, "types", *types, below)
 
 
 def types_for(method: Method, args: Sequence[Any]) -> tuple[type, ...]:
@@ -113,128 +165,248 @@ def types_for(method: Method, args: Sequence[Any]) -> tuple[type, ...]:
     return tuple(map(as_python_type, types)) if method.generated else types
 
 
-def reachable(tables: Sequence[MethodTable], target: Any) -> list[Method]:
-    """Every method that some call of ``target`` may resolve to."""
-    plain = INPLACE.get(id(target))
-    targets = (target,) if plain is None else (target, plain[0])
-    return [method for table in tables for each in targets for method in table.find(each)]
-
-
-def resolve(
-    tables: Sequence[MethodTable],
-    target: Any,
-    call: Call,
-    after: Chain = (),
-    otherwise: Call | None = None,
-) -> Method | None:
-    """The method for a call, or None for the base.
-
-    tables: innermost first. after: the methods that ``call_next`` has already been through,
-    the last of them being the one that asks; the search goes on below it.
-    otherwise: another reading of the same call, for the tables in which ``call`` matches nothing.
-    Raises AmbiguousMethod where no method of a table is the most specific.
-
-    Tables say what a function is, and a table that interprets what the function as it is outside
-    of all tables does to other kinds of values: its methods hold where the other tables have
-    none, for the values as they are or for those that they stand for, or a faithful one.
-    """
-    readings = (call,) if otherwise is None else (call, otherwise)
-    found = None
-    for table in tables[_start(tables, after) :]:
-        if not table.interprets:
-            found = _found(table, target, readings, after)
-            if found is not None:
-                break
-    if found is not None and not found.table.faithful:
-        return found
-    for table in tables[_start(tables, after, interprets=True) :]:
-        if table.interprets:
-            rule = _chosen(table, target, readings, after)
-            if rule is not None:
-                return rule if found is None or _holds(tables, rule, found, readings) else found
-    return found
-
-
-def _start(tables: Sequence[MethodTable], after: Chain, *, interprets: bool = False) -> int:
-    """Where the search goes on below these methods, among tables of one kind. What a rule asks
-    for is the function for plain values: from the innermost of the other tables on."""
-    return max(
-        (tables.index(m.table) for m in after if m.table.interprets is interprets), default=0
-    )
-
-
-def _holds(
-    tables: Sequence[MethodTable], rule: Method, faithful: Method, readings: Sequence[Call]
-) -> bool:
-    """Whether a rule, and not a faithful method, is for a call that both are found for: the rule
-    is further inside, or the method does not take the values as they are."""
-    if tables.index(rule.table) < tables.index(faithful.table):
-        return True
-    return not any(reads(faithful, reading) for reading in readings)
-
-
 def reads(method: Method, call: Call) -> bool:
     """Whether a method accepts the arguments of a call as they are."""
     signature = method.signature(call.count, call.names)
     return signature is not None and call.matches(signature)
 
 
-def _found(
-    table: MethodTable, target: Any, readings: Sequence[Call], after: Chain
-) -> Method | None:
-    """The method of a table for the values as they are, or else for those that they stand for.
-    Of one that takes both, a method that takes the plain values alone may be the more specific:
-    then it is this one that a call with them reaches."""
-    found = _chosen(table, target, readings, after)
-    plain = [r.underlying for r in readings if r.underlying is not None]
-    if plain and (found is None or any(reads(found, each) for each in plain)):
-        return _chosen(table, target, plain, after) or found
-    return found
+# ---- chains -------------------------------------------------------------------------------
 
 
-def _chosen(
-    table: MethodTable, target: Any, readings: Sequence[Call], after: Chain
-) -> Method | None:
-    for reading in readings:
-        matching = _matching(table, target, reading, after)
-        if matching:
-            return _most_specific(table, target, reading, matching)
-    return None
+class Keeper(Protocol):
+    """Something that keeps what calls of a chain come to, and drops it when the chain changes."""
+
+    def forget(self) -> None:
+        """Methods of the target were added, replaced or removed."""
+        ...
 
 
-def _matching(
-    table: MethodTable, target: Any, call: Call, after: Chain
-) -> list[tuple[Method, Any]]:
-    found = _accepting(table.find(target), call, after)
-    if not found and id(target) in INPLACE:
-        plain, dunder = INPLACE[id(target)]
-        if not hasattr(call.first, dunder):
-            found = _accepting(table.find(plain), call, after)
-    if not after:
-        return found
-    own = [method for method in after if method.table is table]
-    return _below(own[-1], found, call) if own else found
+class MethodChain:
+    """A place in the chain of methods that calls of a target come to, at last the base.
 
+    target: what is called. tables: in force, innermost first. passed: the methods that
+    ``call_next`` has been through; the last of them is the one that asks, and the search goes on
+    below it. plain_tables, rules: the tables in which it goes on, first those that say what the
+    target is, then those that interpret. version: how often methods of the target have changed.
 
-def _accepting(methods: Sequence[Method], call: Call, after: Chain) -> list[tuple[Method, Any]]:
-    """The methods that accept a call, with the signatures that it meets.
-
-    As in plum, a method with defaults counts as one method for each number of arguments, and a
-    method takes the place of an earlier one with the same signature.
+    ``MethodChain.of`` gives one object for a place, whoever asks: the interpreted and the compiled
+    engine, the analysis and ``ctx.explain``. It keeps which method its calls resolve to, until a
+    table has other methods of the target. What an engine runs for a method is its own: a chain
+    does not hold it, and tells those that do when to drop it.
     """
-    entries: list[tuple[Method, Any]] = []
-    added = sorted({(n, i) for i, m in enumerate(methods) for n in (m.placed, m.serial)})
-    for method in (methods[i] for _, i in added):
-        signature = method.signature(call.count, call.names)
-        if signature is None or not call.matches(signature):
-            continue
-        registered = method.registered(call.count, call.names)
-        same = [i for i, (_, other) in enumerate(entries) if other == registered]
-        if same:
-            entries[same[0]] = method, registered
-        else:
-            entries.append((method, registered))
-    return [(method, signature) for method, signature in entries if method not in after]
+
+    def __init__(
+        self, target: Any, tables: tuple[MethodTable, ...], passed: tuple[Method, ...]
+    ) -> None:
+        self.target = target
+        self.tables = tables
+        self.passed = passed
+        self.plain_tables = self._to_come(interprets=False)
+        self.rules = self._to_come(interprets=True)
+        self.version = 0
+        plain = INPLACE.get(id(target))
+        self._targets = (target,) if plain is None else (target, plain[0])
+        self._keys = frozenset(map(key_of_target, self._targets))
+        self._found: dict[Hashable, Method | None] = {}
+        self._read_with: Hashable = None  # what was imported and declared then
+        self._kind: str | None = None
+        self._keepers: weakref.WeakSet[Keeper] = weakref.WeakSet()
+        for table in tables:
+            table.listen(self)
+
+    @classmethod
+    def of(
+        cls, target: Any, tables: Sequence[MethodTable], passed: tuple[Method, ...] = ()
+    ) -> MethodChain:
+        """The place in the chain of a target that lies below these methods."""
+        # by identity, as it holds them: a key must not keep them alive
+        key = key_of_target(target), *map(id, tables), None, *map(id, passed)
+        with LOCK:
+            found = _chains.get(key)
+            if found is None:
+                found = _chains[key] = cls(target, tuple(tables), passed)
+            return found
+
+    def after(self, method: Method) -> MethodChain:
+        """The place below one more method."""
+        return MethodChain.of(self.target, self.tables, (*self.passed, method))
+
+    @property
+    def key(self) -> Hashable:
+        """What tells places of one target apart in whatever tables have the same methods."""
+        return key_of_target(self.target), self.passed
+
+    def methods(self) -> list[Method]:
+        """Every method that some call of the target may resolve to, those that were passed too."""
+        return [m for table in self.tables for each in self._targets for m in table.find(each)]
+
+    @property
+    def depends_on(self) -> str:
+        """What decides between the methods: ``"type"``, ``"array"`` or ``"value"``."""
+        kind, version = self._kind, self.version
+        if kind is None:
+            kinds = {method.depends_on for method in self.methods()}
+            kind = "value" if "value" in kinds else "array" if "array" in kinds else "type"
+            if version == self.version:
+                self._kind = kind
+        return kind
+
+    # ---- changes ----
+
+    def listen(self, keeper: Keeper) -> None:
+        """Tell ``keeper`` when methods of the target change; it is held weakly."""
+        self._keepers.add(keeper)
+
+    def table_changed(self, target: Any) -> None:
+        """Drop what depended on the methods of ``target``, if it is the chain's, or the plain
+        operator of one in place."""
+        if key_of_target(target) not in self._keys:
+            return
+        with LOCK:
+            self.version += 1
+            self._found.clear()
+            self._kind = None
+            for keeper in list(self._keepers):
+                keeper.forget()
+
+    # ---- which method ----
+
+    def resolve(self, call: Call, otherwise: Call | None = None) -> Method | None:
+        """The method for a call, or None for the base.
+
+        otherwise: another reading of the same call, for the tables in which ``call`` matches
+        nothing. Raises AmbiguousMethod where no method of a table is the most specific.
+
+        Tables say what a function is, and a table that interprets what the function as it is
+        outside of all tables does to other kinds of values: its methods hold where the other
+        tables have none, for the values as they are or for those that they stand for, or a
+        faithful one.
+        """
+        readings = (call,) if otherwise is None else (call, otherwise)
+        if self._kind == "value" and call.has_values:
+            return self._find(readings)[1]
+        self._read_anew()
+        keys = tuple(reading.key() for reading in readings)
+        try:
+            return self._found[keys]
+        except KeyError:
+            pass
+        version, found = self._find(readings)
+        if None not in keys and self._keeps(call):
+            with LOCK:
+                if version == self.version:
+                    limited(self._found)[keys] = found
+        return found
+
+    def _keeps(self, call: Call) -> bool:
+        if any(method.unresolved for method in self.methods()):
+            return False
+        return not call.has_values or self.depends_on != "value"
+
+    def _read_anew(self) -> None:
+        """Forget what was found before a module came that gives annotations another meaning, or
+        a class was registered as one of an abstract class."""
+        read_with = abc.get_cache_token(), "numpy" in sys.modules, "numba" in sys.modules
+        if self._read_with != read_with:
+            with LOCK:
+                self._found.clear()
+                self._read_with = read_with
+
+    def _find(self, readings: Sequence[Call]) -> tuple[int, Method | None]:
+        """The method for a call, and of which version: none came in while tables were looked at
+        one after the other."""
+        while True:
+            version = self.version
+            found = self._search(readings)
+            if version == self.version:
+                return version, found
+
+    def _search(self, readings: Sequence[Call]) -> Method | None:
+        found = None
+        for table in self.plain_tables:
+            found = self._in_table(table, readings)
+            if found is not None:
+                break
+        if found is not None and not found.table.faithful:
+            return found
+        for table in self.rules:
+            rule = self._chosen(table, readings)
+            if rule is not None:
+                return rule if found is None or self._holds(rule, found, readings) else found
+        return found
+
+    def _to_come(self, *, interprets: bool) -> tuple[MethodTable, ...]:
+        """Those in which the search goes on, of the tables that interpret or of the others. What a
+        rule asks for is the function for plain values: from the innermost of the other tables
+        on."""
+        passed = (m.table for m in self.passed if m.table.interprets is interprets)
+        start = max(map(self.tables.index, passed), default=0)
+        return tuple(table for table in self.tables[start:] if table.interprets is interprets)
+
+    def _holds(self, rule: Method, faithful: Method, readings: Sequence[Call]) -> bool:
+        """Whether a rule, and not a faithful method, is for a call that both are found for: the
+        rule is further inside, or the method does not take the values as they are."""
+        if self.tables.index(rule.table) < self.tables.index(faithful.table):
+            return True
+        return not any(reads(faithful, reading) for reading in readings)
+
+    def _in_table(self, table: MethodTable, readings: Sequence[Call]) -> Method | None:
+        """The method of a table for the values as they are, or else for those that they stand for.
+        Of one that takes both, a method that takes the plain values alone may be the more specific:
+        then it is this one that a call with them reaches."""
+        found = self._chosen(table, readings)
+        plain = [r.underlying for r in readings if r.underlying is not None]
+        if plain and (found is None or any(reads(found, each) for each in plain)):
+            return self._chosen(table, plain) or found
+        return found
+
+    def _chosen(self, table: MethodTable, readings: Sequence[Call]) -> Method | None:
+        for reading in readings:
+            matching = self._matching(table, reading)
+            if matching:
+                return _most_specific(table, self.target, reading, matching)
+        return None
+
+    def _matching(self, table: MethodTable, call: Call) -> list[tuple[Method, Any]]:
+        found = self._accepting(table.find(self.target), call)
+        if not found and id(self.target) in INPLACE:
+            plain, dunder = INPLACE[id(self.target)]
+            if not hasattr(call.first, dunder):
+                found = self._accepting(table.find(plain), call)
+        own = [method for method in self.passed if method.table is table]
+        return _below(own[-1], found, call) if own else found
+
+    def _accepting(self, methods: Sequence[Method], call: Call) -> list[tuple[Method, Any]]:
+        """The methods that accept a call, with the signatures that it meets.
+
+        As in plum, a method with defaults counts as one method for each number of arguments, and a
+        method takes the place of an earlier one with the same signature.
+        """
+        entries: list[tuple[Method, Any]] = []
+        added = sorted({(n, i) for i, m in enumerate(methods) for n in (m.placed, m.serial)})
+        for method in (methods[i] for _, i in added):
+            signature = method.signature(call.count, call.names)
+            if signature is None or not call.matches(signature):
+                continue
+            registered = method.registered(call.count, call.names)
+            same = [i for i, (_, other) in enumerate(entries) if other == registered]
+            if same:
+                entries[same[0]] = method, registered
+            else:
+                entries.append((method, registered))
+        return [(method, signature) for method, signature in entries if method not in self.passed]
+
+
+_chains: weakref.WeakValueDictionary[Hashable, MethodChain] = weakref.WeakValueDictionary()
+
+
+def limited[K, V](memo: dict[K, V]) -> dict[K, V]:
+    """``memo`` itself, without its older half where it has grown large."""
+    if len(memo) > _MOST:
+        for key in list(memo)[: _MOST // 2]:
+            memo.pop(key, None)
+    return memo
 
 
 def _below(

@@ -16,8 +16,7 @@ if TYPE_CHECKING:
     from overlay.compiled import CompiledContext
     from overlay.contexts.context import Context
     from overlay.contexts.stack import Stack
-    from overlay.core.method import Method
-    from overlay.core.table import MethodTable
+    from overlay.core.dispatch import MethodChain
     from overlay.inspect.explanation import Explanation
     from overlay.ir import IR
     from overlay.python.interception import InterceptingEngine
@@ -52,23 +51,13 @@ class _Explain(Protocol):
     ) -> Explanation: ...
 
 
-class _CompiledMethod(Protocol):
-    def __call__(
-        self,
-        function: Any,
-        tables: tuple[MethodTable, ...],
-        target: Any,
-        after: tuple[Method, ...],
-    ) -> Any: ...
-
-
 # the Python engine of a stack, and whether this Python has one
 python_engine: LateBound[Callable[[Stack], InterceptingEngine]] = LateBound()
 can_intercept: LateBound[Callable[[], bool]] = LateBound()
 # the compiled engine; loading it raises NotCompilable where it cannot work
 compiled_context: LateBound[type[CompiledContext]] = LateBound()
 is_kernel: LateBound[Callable[[Any], bool]] = LateBound()
-compiled_method: LateBound[_CompiledMethod] = LateBound()
+compiled_method: LateBound[Callable[[Any, MethodChain], Any]] = LateBound()
 # what the user looks at
 explain: LateBound[_Explain] = LateBound()
 drawing: LateBound[Callable[[Any], str]] = LateBound()

@@ -12,7 +12,7 @@ import operator
 import re
 import sys
 import types
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any
 
 from overlay.core.errors import OverlayError
@@ -39,6 +39,7 @@ __all__ = [
     "positional_names",
     "read_signature",
     "type_attribute",
+    "with_code",
 ]
 
 GENERIC = "__overlay_generic__"
@@ -111,6 +112,22 @@ def canonical(target: Any) -> Any:
             help="target a function, builtin, class, operator.* function, or 'module:name'",
         )
     return target
+
+
+def with_code(
+    function: types.FunctionType,
+    code: types.CodeType,
+    cells: Sequence[types.CellType] | None = None,
+) -> types.FunctionType:
+    """A copy of a function with another code. It has the function's own globals, names, module and
+    defaults, and its closure, or these cells."""
+    closure = function.__closure__ if cells is None else tuple(cells)
+    made = types.FunctionType(
+        code, function.__globals__, function.__name__, function.__defaults__, closure
+    )
+    made.__kwdefaults__ = function.__kwdefaults__
+    made.__qualname__, made.__module__ = function.__qualname__, function.__module__
+    return made
 
 
 def key_of_target(target: Any) -> Hashable:

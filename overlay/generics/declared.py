@@ -13,6 +13,7 @@ from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast
 
 from overlay.code.decoding import decoded
+from overlay.core.dispatch import MethodChain
 from overlay.core.errors import AmbiguousMethod, MethodNotFound, OverlayError
 from overlay.core.in_force import current_key, current_stack, runs_natively
 from overlay.core.interpreted_values import plain_values
@@ -101,7 +102,7 @@ class Generic:
         self._memos: tuple[dict[object, Any], ...] = ({}, {}, {})
         self._open_for(MethodParameters.of(declaration, location_of(declaration)))
         self.function = self._make_function()
-        self.view = View(self, ())
+        self.view = View(self, MethodChain.of(self.function, ()))
         self._plum = _plum_function(declaration)
         # how often a base method was added: compiled code reads it at each entry
         self.changes = ctypes.c_uint64(0)

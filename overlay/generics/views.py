@@ -5,17 +5,16 @@ from __future__ import annotations
 import weakref
 from collections.abc import Callable, Iterator
 from types import CodeType, FrameType, FunctionType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from overlay import _native
 from overlay.core import late_binding
-from overlay.core.dispatch import Call, by_values, reachable, resolve, types_for
-from overlay.core.interpreted_values import has_underlying
+from overlay.core.dispatch import MethodChain, by_values, limited, may_keep, types_for
 from overlay.core.jitted import can_compile, is_dispatcher, without_compiling
 from overlay.core.own_builtins import __builtins__  # noqa: F401
 from overlay.core.signature import key_of
-from overlay.core.table import LOCK, Method, MethodTable
-from overlay.core.target import as_positional, key_of_target, type_attribute
+from overlay.core.table import LOCK, Method
+from overlay.core.target import as_positional, with_code
 from overlay.generics.plum_methods import converted
 
 if TYPE_CHECKING:
@@ -28,8 +27,6 @@ __all__ = [
     "MADE_FOR_PLACE",
     "View",
     "belonging",
-    "limited",
-    "may_keep",
     "named_by",
     "resolved",
     "view_of",
@@ -39,7 +36,6 @@ __all__ = [
 MADE_FOR_PLACE = "__overlay_made_for_place__"
 
 Memo = dict[Any, Any]
-_MOST = 10_000
 
 
 if _native.intercept is None:
@@ -61,25 +57,20 @@ else:
 
 
 class View(Place):
-    """What calls of one generic function resolve to in these tables, below these methods.
+    """What calls of one generic function run, at a place in its chain of methods.
 
-    tables: innermost first. after: the methods that ``call_next`` has been through. A method
+    The chain says which method is next; the view has what runs for it, which differs with the
+    stack: calls are counted there, and plugins put something in the place of callees. A method
     runs as a copy of its function of which the code names the view below it: that is how its
     ``call_next`` finds its way, in nested functions, generators and other threads too.
 
-    Results are kept by the arguments' types, unless a signature depends on values:
+    Implementations are kept by the arguments' types, unless a signature depends on values:
     one: type -> implementation. two: type -> type -> implementation. more: by tuples of keys.
     """
 
-    def __init__(
-        self,
-        generic: Generic,
-        tables: tuple[MethodTable, ...],
-        after: tuple[Method, ...] = (),
-    ) -> None:
+    def __init__(self, generic: Generic, chain: MethodChain) -> None:
         self.generic = generic
-        self.tables = tables
-        self.after = after
+        self.chain = chain
         self.one: Memo = {}
         self.two: Memo = {}
         self.more: Memo = {}
@@ -88,12 +79,10 @@ class View(Place):
         self.stack: weakref.ref[Stack] | None = None
         # Of the method that names this view; held weakly, as code is never looked at for garbage.
         self.code: weakref.ref[CodeType] | None = None
-        self._kind: tuple[int, str] | None = None
         self._copies: dict[int, tuple[Any, Any]] = {}
         with LOCK:
             generic.views.add(self)
-            for table in tables:
-                table.listen(self)
+            chain.listen(self)
 
     # ---- calling ----
 
@@ -123,29 +112,21 @@ class View(Place):
         return _native.intercept.undispatched(self._select, args, kwargs)
 
     def _select(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Callable[..., Any]:
-        for table in self.tables:
+        for table in self.chain.tables:
             table.settle()
-        version, method = self._resolved(by_values(args, kwargs))
+        version = self.version
+        method = self.chain.resolve(by_values(args, kwargs))
         if method is None:
             found, lasting = self.base(args, kwargs)
         else:
-            instead = method.table.chosen(method, self.after, self.tables)
+            instead = method.table.chosen(method, self.chain.passed, self.chain.tables)
             found, lasting = self.method(method, args, instead), True
             found = found if self.hits is None else self.hits.hit(method, found)
         if lasting and not kwargs and self.keeps() and all(map(may_keep, args)):
             with LOCK:
                 if version == self.version:
-                    self._keep(args, found, version)
+                    self._keep(args, found)
         return found
-
-    def _resolved(self, call: Call) -> tuple[int, Method | None]:
-        """The method for a call, and of which version: none came in while tables were looked at
-        one after the other."""
-        while True:
-            version = self.version
-            method = resolve(self.tables, self.generic.function, call, self.after)
-            if version == self.version:
-                return version, method
 
     # ---- what an engine does in its own way ----
 
@@ -174,8 +155,8 @@ class View(Place):
         return method.adapted(copy[1], function, len(args))
 
     def below(self, method: Method) -> View:
-        """The view that ``call_next`` in a method goes on from."""
-        return View(self.generic, self.tables, (*self.after, method))
+        """The view that ``call_next`` in a method continues from."""
+        return View(self.generic, self.chain.after(method))
 
     def implementation(self, function: Callable[..., Any]) -> Callable[..., Any]:
         """What to call for a base method's function, or a target's own code."""
@@ -202,8 +183,8 @@ class View(Place):
 
     # ---- keeping ----
 
-    def _keep(self, args: tuple[Any, ...], found: Any, version: int) -> None:
-        kind = self._depends_on(version)
+    def _keep(self, args: tuple[Any, ...], found: Any) -> None:
+        kind = self.chain.depends_on
         if kind == "value":
             return
         if kind == "array":
@@ -215,19 +196,6 @@ class View(Place):
             limited(self.one)[types[0]] = found
         elif len(types) == 2:
             limited(limited(self.two).setdefault(types[0], {}))[types[1]] = found
-
-    def _depends_on(self, version: int) -> str:
-        """What decides between the tables' methods: ``"type"``, ``"array"`` or ``"value"``."""
-        if self._kind is None or self._kind[0] != version:
-            kinds = {m.depends_on for m in reachable(self.tables, self.generic.function)}
-            kind = "value" if "value" in kinds else "array" if "array" in kinds else "type"
-            self._kind = version, kind
-        return self._kind[1]
-
-    def table_changed(self, target: Any) -> None:
-        """Drop what depended on the methods of ``target``."""
-        if key_of_target(target) == key_of_target(self.generic.function):
-            self.forget()
 
     def forget(self) -> None:
         """Resolve anew from the next call on."""
@@ -255,26 +223,6 @@ def resolved(
     return found, lasting, None, None
 
 
-def may_keep(value: Any) -> bool:
-    """Whether what calls with a value resolve to may be kept by its type."""
-    return compares_by_identity(value) and not has_underlying(value)
-
-
-def compares_by_identity(value: Any) -> bool:
-    """Whether a value's class can be a key: its metaclass may define how classes compare."""
-    kind: Any = type(type(value))
-    own = type.__hash__, type.__eq__
-    return (type_attribute(kind, "__hash__"), type_attribute(kind, "__eq__")) == own
-
-
-def limited(memo: Memo) -> Memo:
-    """``memo`` itself, without its older half where it has grown large."""
-    if len(memo) > _MOST:
-        for key in list(memo)[: _MOST // 2]:
-            memo.pop(key, None)
-    return memo
-
-
 def _converting(run: Callable[..., Any], result: Any) -> Callable[..., Any]:
     def converting(*args: Any, **kwargs: Any) -> Any:
         return converted(run(*args, **kwargs), result)
@@ -298,7 +246,7 @@ def view_of(frame: FrameType | None) -> View | None:
     while named is None and frame.f_back is not None:
         frame = frame.f_back
         outer = named_by(frame.f_code)
-        if outer is not None and _is_within(code, outer.after[-1].function):
+        if outer is not None and _is_within(code, outer.chain.passed[-1].function):
             named = outer
     return named
 
@@ -316,28 +264,17 @@ def belonging(function: Any, below: View) -> Any:
         function = without_compiling(function)
     if is_dispatcher(function):
         return _compiled(function, below)
-    if type(function) is FunctionType:
-        return _copied(function, below)
-    if not hasattr(function, "__wrapped__"):
+    if type(function) is not FunctionType and not hasattr(function, "__wrapped__"):
         return function
+    named = function if type(function) is FunctionType else _calling(function)
+    return with_code(named, _naming(named.__code__, below))
 
+
+def _calling(function: Any) -> FunctionType:
     def run(*args: Any, **kwargs: Any) -> Any:
         return function(*args, **kwargs)
 
-    return _copied(run, below)
-
-
-def _copied(function: FunctionType, below: View) -> FunctionType:
-    copy = FunctionType(
-        _naming(function.__code__, below),
-        function.__globals__,
-        function.__name__,
-        function.__defaults__,
-        function.__closure__,
-    )
-    copy.__kwdefaults__ = function.__kwdefaults__
-    copy.__qualname__ = function.__qualname__
-    return copy
+    return cast("FunctionType", run)
 
 
 def _naming(code: CodeType, below: View) -> CodeType:
@@ -363,6 +300,6 @@ def _codes(code: CodeType) -> Iterator[CodeType]:
 
 def _compiled(function: Any, below: View) -> Any:
     compiled = late_binding.compiled_method.load()
-    made = compiled(function, below.tables, below.generic.function, below.after)
+    made = compiled(function, below.chain)
     setattr(made, MADE_FOR_PLACE, True)
     return made

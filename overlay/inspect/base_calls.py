@@ -25,10 +25,11 @@ from overlay.core.target import (
     type_attribute,
 )
 from overlay.generics.plum_methods import is_plum_function
-from overlay.inspect.entries import Args, EnteredCode, Link
+from overlay.inspect.entries import Args, EnteredCode
 from overlay.inspect.outcome import Outcome, with_first
 
 if TYPE_CHECKING:
+    from overlay.core.dispatch import MethodChain
     from overlay.inspect.call_graph import CallGraph
 
 __all__ = ["BaseCalls"]
@@ -40,14 +41,16 @@ class BaseCalls:
     def __init__(self, graph: CallGraph) -> None:
         self.graph = graph
 
-    def of(self, callee: Any, args: Args, names: tuple[str, ...], link: Link | None) -> Outcome:
+    def of(
+        self, callee: Any, args: Args, names: tuple[str, ...], chain: MethodChain | None
+    ) -> Outcome:
         """The outcome of a call. names: the keywords of the last arguments."""
         kind: Any = type(callee)
         generic = generic_state(callee)
         if generic is not None:
             return self._of_plum(generic.plum_function, args, names)
         if kind is FunctionType:
-            return self._of_function(callee, args, names, link)
+            return self._of_function(callee, args, names, chain)
         if kind in BUILTINS or kind in DESCRIPTORS:
             return self._of_native(callee, args, names)
         if issubclass(kind, type):
@@ -55,21 +58,21 @@ class BaseCalls:
         if kind is functools.partial:
             given = [*map(Known, callee.args)] + ([] if args is None else list(args))
             known = args is not None and not callee.keywords
-            return self.graph.of_object(callee.func, given if known else None, names, link)
+            return self.graph.of_object(callee.func, given if known else None, names, chain)
         if kind is LRU_CACHE:
-            return self.graph.of_object(callee.__wrapped__, args, names, link)
+            return self.graph.of_object(callee.__wrapped__, args, names, chain)
         if kind is staticmethod:
-            return self.graph.of_object(callee.__func__, args, names, link)
+            return self.graph.of_object(callee.__func__, args, names, chain)
         if kind is Context:
             return Outcome(repr(callee), "base", note="enters another context")
         if is_plum_function(callee):
             return self._of_plum(callee, args, names)
         if is_dispatcher(callee):
-            return self.graph.of_object(callee.py_func, args, names, link)
-        return self.of_instance(kind, Known(callee), args, names, link)
+            return self.graph.of_object(callee.py_func, args, names, chain)
+        return self.of_instance(kind, Known(callee), args, names, chain)
 
     def _of_function(
-        self, function: FunctionType, args: Args, names: tuple[str, ...], link: Link | None
+        self, function: FunctionType, args: Args, names: tuple[str, ...], chain: MethodChain | None
     ) -> Outcome:
         if function is current_context:
             return Outcome(describe(function), "base", OfType(Context))
@@ -112,13 +115,18 @@ class BaseCalls:
         return Outcome(describe(cls), "base", made, entries=tuple(entries))
 
     def of_instance(
-        self, kind: type, instance: Value, args: Args, names: tuple[str, ...], link: Link | None
+        self,
+        kind: type,
+        instance: Value,
+        args: Args,
+        names: tuple[str, ...],
+        chain: MethodChain | None,
     ) -> Outcome:
         if kind is nonoverlay:
             return Outcome("nonoverlay", "base", note="runs with no overlay")
         call = type_attribute(kind, "__call__")
         if type(call) is FunctionType and not is_ours(call.__code__.co_filename):
-            return self.graph.of_object(call, with_first(instance, args), names, link)
+            return self.graph.of_object(call, with_first(instance, args), names, chain)
         status = "undetermined" if isinstance(instance, OfType) else "base"
         return Outcome(f"{kind.__qualname__} object", status)
 

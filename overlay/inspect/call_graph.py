@@ -35,6 +35,7 @@ from overlay.code.reading import CodeReading
 from overlay.code.versions import require_readable
 from overlay.contexts.context import Context
 from overlay.contexts.current import call_next
+from overlay.core.dispatch import MethodChain
 from overlay.core.target import (
     BUILTINS,
     DESCRIPTORS,
@@ -46,7 +47,7 @@ from overlay.core.target import (
     type_attribute,
 )
 from overlay.inspect.base_calls import BaseCalls
-from overlay.inspect.entries import Args, EnteredCode, Entries, Key, Link
+from overlay.inspect.entries import Args, EnteredCode, Entries, Key
 from overlay.inspect.outcome import Outcome, with_first
 
 if TYPE_CHECKING:
@@ -82,19 +83,19 @@ class CallGraph:
     # ---- what a call comes to ----
 
     def outcome(
-        self, callee: Value, args: Args, names: tuple[str, ...], link: Link | None
+        self, callee: Value, args: Args, names: tuple[str, ...], chain: MethodChain | None
     ) -> Outcome:
         """What a call comes to. names: of the last arguments, which are given by keyword."""
         if isinstance(callee, BoundFunction):
-            return self.outcome(callee.function, with_first(callee.receiver, args), names, link)
+            return self.outcome(callee.function, with_first(callee.receiver, args), names, chain)
         if isinstance(callee, Made):
-            entry = self.entries.of_made(callee, args, names, link)
+            entry = self.entries.of_made(callee, args, names, chain)
             name = callee.code.co_qualname
             return Outcome(name, "base", self.result_of(entry), entries=(entry,))
         if isinstance(callee, Known):
-            return self.of_object(callee.object, args, names, link)
+            return self.of_object(callee.object, args, names, chain)
         if isinstance(callee, OfType) and isinstance(callee.type, type):
-            return self._base.of_instance(callee.type, callee, args, names, link)
+            return self._base.of_instance(callee.type, callee, args, names, chain)
         if isinstance(callee, KnownAttribute):
             named = [m for t in self.tables for m in t.methods() if _is_named(m, callee.name)]
             if named:
@@ -103,41 +104,40 @@ class CallGraph:
         return Outcome("?", "undetermined")
 
     def of_object(
-        self, callee: Any, args: Args, names: tuple[str, ...], link: Link | None
+        self, callee: Any, args: Args, names: tuple[str, ...], chain: MethodChain | None
     ) -> Outcome:
         kind: Any = type(callee)
         if kind is MethodType:
             receiver = Known(callee.__self__)
-            return self.of_object(callee.__func__, with_first(receiver, args), names, link)
+            return self.of_object(callee.__func__, with_first(receiver, args), names, chain)
         owner = callee.__self__ if kind in BUILTINS else None
         if owner is not None and type(owner) is not ModuleType:
             holder: Any = owner if isinstance(owner, type) else type(owner)
             descriptor = type_attribute(holder, callee.__name__)
             if type(descriptor) in DESCRIPTORS:
-                return self.of_object(descriptor, with_first(Known(owner), args), names, link)
-        if callee is call_next and link is not None:
-            return self._next(link, args, names)
+                return self.of_object(descriptor, with_first(Known(owner), args), names, chain)
+        if callee is call_next and chain is not None:
+            return self._next(chain, args, names)
         if key_of_target(callee) in self.overlaid:
-            return self._dispatched(callee, args, names, ())
-        return self._base.of(callee, args, names, link)
+            return self._dispatched(MethodChain.of(callee, self.tables), args, names)
+        return self._base.of(callee, args, names, chain)
 
-    def _next(self, link: Link, args: Args, names: tuple[str, ...]) -> Outcome:
-        found = self._dispatched(link.target, args, names, link.methods)
-        return replace(found, target=f"next of {describe(link.target)}")
+    def _next(self, chain: MethodChain, args: Args, names: tuple[str, ...]) -> Outcome:
+        found = self._dispatched(chain, args, names)
+        return replace(found, target=f"next of {describe(chain.target)}")
 
-    def _dispatched(
-        self, target: Any, args: Args, names: tuple[str, ...], after: tuple[Method, ...]
-    ) -> Outcome:
+    def _dispatched(self, chain: MethodChain, args: Args, names: tuple[str, ...]) -> Outcome:
+        target = chain.target
         if args is not None and names:
             args, names = self._positional(target, args, names)
-        choice = choose(self.tables, target, args, names, after)
+        choice = choose(chain, args, names)
         methods = choice.maybe if choice.certain is None else (choice.certain,)
         entries = [
             entry
             for method in methods
-            if (entry := self.entries.of_method(target, method, args, names, after)) is not None
+            if (entry := self.entries.of_method(chain, method, args, names)) is not None
         ]
-        outcomes = [self._result_of_method(m, target, args, names, after) for m in methods]
+        outcomes = [self._result_of_method(m, chain, args, names) for m in methods]
         base = self._base.of(target, args, names, None) if choice.base else None
         if base is not None:
             entries += base.entries
@@ -162,17 +162,12 @@ class CallGraph:
         return values, tuple(named)
 
     def _result_of_method(
-        self,
-        method: Method,
-        target: Any,
-        args: Args,
-        names: tuple[str, ...],
-        after: tuple[Method, ...],
+        self, method: Method, chain: MethodChain, args: Args, names: tuple[str, ...]
     ) -> Value:
         declared = declared_types(getattr(method.function, "py_func", method.function))
         if "return" in declared and not method.generated:
             return OfType(declared["return"])
-        entry = self.entries.of_method(target, method, args, names, after)
+        entry = self.entries.of_method(chain, method, args, names)
         return UNKNOWN if entry is None else self.result_of(entry)
 
     # ---- reading ----
@@ -204,15 +199,15 @@ class CallGraph:
                 entry.namespace,
                 dict(entry.arguments),
                 dict(entry.cells),
-                lambda event: self.of_event(event, entry.link).result,
+                lambda event: self.of_event(event, entry.chain).result,
             )
         finally:
             self._depth -= 1
         self._readings[key] = reading
         return reading
 
-    def of_event(self, event: Event, link: Link | None) -> Outcome:
-        """What an event comes to in code that belongs to a link."""
+    def of_event(self, event: Event, chain: MethodChain | None) -> Outcome:
+        """What an event comes to in code that belongs to a place in a chain."""
         if isinstance(event, Operation):
             return self._of_operation(event)
         if isinstance(event, Implicit):
@@ -221,7 +216,7 @@ class CallGraph:
             raise TypeError(f"not an event: {event!r}")
         if builds_class(event):
             return Outcome("class", "base", UNKNOWN)
-        return self.outcome(event.callee, event.args, event.names, link)
+        return self.outcome(event.callee, event.args, event.names, chain)
 
     def _of_operation(self, event: Operation) -> Outcome:
         function = event.function
@@ -230,7 +225,7 @@ class CallGraph:
         plain = INPLACE.get(id(function), (function, ""))[0]
         kind = results.of_operator(plain, types)
         if id(function) in self.overlaid:
-            found = self._dispatched(function, args, (), ())
+            found = self._dispatched(MethodChain.of(function, self.tables), args, ())
             if found.status == "base" and kind is not None:
                 return replace(found, result=OfType(kind))
             return found

@@ -12,9 +12,10 @@ from overlay.code.events import CallEvent, Event
 from overlay.code.known_values import UNKNOWN, Known, Made, OfType, Value, declared_types
 from overlay.code.listing import COMPREHENSIONS
 from overlay.contexts.context import Context
+from overlay.core.dispatch import MethodChain
 from overlay.core.target import describe, signature_of
 from overlay.inspect.call_graph import CallGraph, builds_class
-from overlay.inspect.entries import EnteredCode, Key, Link
+from overlay.inspect.entries import EnteredCode, Key
 from overlay.inspect.explanation import ExplainedFunction, ExplainedSite, SourcePlace
 from overlay.inspect.outcome import Outcome
 
@@ -91,29 +92,29 @@ class CallTree:
         seen: set[Any] = set()
         drafts: list[Draft] = []
         for event in sorted(reading.events.values(), key=_position):
-            inner = self._in_place(event, entry.link)
+            inner = self._in_place(event, entry.chain)
             if inner is not None:
                 drafts += self._drafts(inner)
                 continue
-            outcome = self.graph.of_event(event, entry.link)
+            outcome = self.graph.of_event(event, entry.chain)
             key = event.at, outcome.target, outcome.status
             if outcome.status and key not in seen:
                 seen.add(key)
                 drafts.append(_draft(event, outcome, entry))
         return drafts
 
-    def _in_place(self, event: Event, link: Link | None) -> EnteredCode | None:
+    def _in_place(self, event: Event, chain: MethodChain | None) -> EnteredCode | None:
         """Nested code that only the code at hand runs: class bodies and comprehensions."""
         if not isinstance(event, CallEvent):
             return None
         if builds_class(event) and event.args:
             made = event.args[0]
             return (
-                self.graph.entries.of_made(made, [], (), link) if isinstance(made, Made) else None
+                self.graph.entries.of_made(made, [], (), chain) if isinstance(made, Made) else None
             )
         made = event.callee
         if isinstance(made, Made) and made.code.co_name in COMPREHENSIONS:
-            return self.graph.entries.of_made(made, event.args, (), link)
+            return self.graph.entries.of_made(made, event.args, (), chain)
         return None
 
 

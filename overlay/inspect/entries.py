@@ -21,9 +21,10 @@ from overlay.code.known_values import (
 from overlay.core.target import type_attribute
 
 if TYPE_CHECKING:
+    from overlay.core.dispatch import MethodChain
     from overlay.core.table import Method
 
-__all__ = ["Args", "EnteredCode", "Entries", "Key", "Link"]
+__all__ = ["Args", "EnteredCode", "Entries", "Key"]
 
 # In how many combinations of types a function is read; further calls are read with none known.
 _VARIANTS = 4
@@ -32,23 +33,16 @@ Args = Sequence[Value] | None
 Key = tuple[Any, ...]
 
 
-@dataclass(frozen=True)
-class Link:
-    """The target and methods that ``call_next`` goes on from."""
-
-    target: Any
-    methods: tuple[Method, ...]
-
-
 @dataclass(frozen=True, eq=False)
 class EnteredCode:
-    """Code that a call enters, and with what. function: None for one that is made there."""
+    """Code that a call enters, and with what. chain: the place at which ``call_next`` in it goes
+    on, None outside methods. function: None for one that is made there."""
 
     code: CodeType
     namespace: dict[str, Any]
     arguments: dict[str, Value]
     cells: Mapping[str, Value]
-    link: Link | None
+    chain: MethodChain | None
     function: FunctionType | None = None
 
     @property
@@ -59,9 +53,8 @@ class EnteredCode:
     @property
     def key(self) -> tuple[Any, ...]:
         """Tells entries apart by identity and by what is known of the arguments."""
-        methods = () if self.link is None else tuple(map(id, self.link.methods))
         values = tuple(_key_of(value) for value in self.arguments.values())
-        return id(self.code), values, methods
+        return id(self.code), values, None if self.chain is None else self.chain.key
 
 
 class Entries:
@@ -71,7 +64,7 @@ class Entries:
         self._variants: dict[int, set[Key]] = {}
 
     def of_function(
-        self, function: FunctionType, args: Args, names: tuple[str, ...], link: Link | None
+        self, function: FunctionType, args: Args, names: tuple[str, ...], chain: MethodChain | None
     ) -> EnteredCode:
         """Entering a function with these arguments; what is not known of one is taken from its
         annotation."""
@@ -87,7 +80,7 @@ class Entries:
         for name, value in arguments.items():
             if type_of(value) is None and name in hints:
                 arguments[name] = OfType(hints[name])
-        entry = EnteredCode(code, function.__globals__, arguments, cells, link, function)
+        entry = EnteredCode(code, function.__globals__, arguments, cells, chain, function)
         return self._limited(entry)
 
     def _limited(self, entry: EnteredCode) -> EnteredCode:
@@ -99,26 +92,21 @@ class Entries:
         return replace(entry, arguments=dict.fromkeys(entry.arguments, UNKNOWN))
 
     def of_made(
-        self, made: Made, args: Args, names: tuple[str, ...], link: Link | None
+        self, made: Made, args: Args, names: tuple[str, ...], chain: MethodChain | None
     ) -> EnteredCode:
         """Entering a function that the code at hand makes."""
         arguments = _bound(made.code, args, names, {}, UNKNOWN)
-        return self._limited(EnteredCode(made.code, made.namespace, arguments, made.cells, link))
+        return self._limited(EnteredCode(made.code, made.namespace, arguments, made.cells, chain))
 
     def of_method(
-        self,
-        target: Any,
-        method: Method,
-        args: Args,
-        names: tuple[str, ...],
-        after: tuple[Method, ...],
+        self, chain: MethodChain, method: Method, args: Args, names: tuple[str, ...]
     ) -> EnteredCode | None:
-        """Entering a method of a target, below the methods of ``after``; None where its code is
-        not there to be read."""
+        """Entering a method at its place in a chain; None where its code is not there to be
+        read."""
         function = getattr(method.function, "py_func", method.function)
         if method.generated or type(function) is not FunctionType:
             return None
-        return self.of_function(function, args, names, Link(target, (*after, method)))
+        return self.of_function(function, args, names, chain.after(method))
 
 
 def _receiver(function: FunctionType) -> Value:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from overlay.core.dispatch import Call, by_types, resolve
+from overlay.core.dispatch import Call, MethodChain, by_types
 from overlay.core.errors import AmbiguousMethod
 from overlay.core.table import Method, MethodTable
 
@@ -50,12 +50,12 @@ def layers(tables: Sequence[MethodTable]) -> Iterator[tuple[Any, list[Layer]]]:
 
 
 def _layer(tables: Sequence[MethodTable], method: Method) -> Layer:
-    calls = list(_own_calls(method))
-    firsts = [resolve(tables, method.target, call) for call in calls]
+    calls, chain = list(_own_calls(method)), MethodChain.of(method.target, tables)
+    firsts = [chain.resolve(call) for call in calls]
     others = [first for first in firsts if first is not None and first is not method]
     taken = others[-1] if others and len(others) == len(calls) else None
     try:
-        below = resolve(tables, method.target, calls[-1], after=(method,)) if calls else None
+        below = chain.after(method).resolve(calls[-1]) if calls else None
     except AmbiguousMethod:
         return Layer(method, taken, None, is_ambiguous=True)
     return Layer(method, taken, below, is_ambiguous=False)

@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Any
 
 from overlay import _native
 from overlay.contexts.stack import Stack
+from overlay.core.dispatch import limited
 from overlay.core.own_builtins import __builtins__  # noqa: F401
 from overlay.core.signature import array_type, key_of
 from overlay.core.table import LOCK
 from overlay.core.target import as_positional, signature_of
-from overlay.generics.views import limited
 from overlay.plugins.plugin import (
     Plugin,
     ask_analysed,
@@ -95,7 +95,7 @@ class Entering:
             return None
         run, engine = function, inside.python
         if link is not None:
-            run = engine.placed(function, link.generic.function, link.after)
+            run = engine.placed(function, link.chain)
         if not may_be_hidden(function):  # a generator or coroutine runs its body with these plugins
             run = _pinning(run, inside)
         return _native.intercept.Carried(run, inside, inside.key)
@@ -108,14 +108,15 @@ class Entering:
         from overlay.analysis.entered_bodies import analysis_of
         from overlay.analysis.interpreter import Interpreter
         from overlay.analysis.lattice import Domain
+        from overlay.analysis.resolution import Setting
 
         domain = stack.interpretation
         if not isinstance(domain, Domain):
             return None
-        after = (None, ()) if link is None else (link.generic.function, link.after)
         # a new one, since the globals that an older one has read may have changed
         interpreter = Interpreter(domain, most=_ANALYSES)
-        return analysis_of(interpreter, function, types, stack.tables, *after)
+        chain = None if link is None else link.chain
+        return analysis_of(interpreter, function, types, Setting(stack.tables, chain))
 
     def _stack_of(self, stack: Stack, plugins: tuple[Plugin, ...], current: Any) -> Stack:
         """The stack with these plugins in place of its own, from the cache."""

@@ -65,7 +65,7 @@ def _frame_of_program(frame: FrameType | None, generic: Any) -> FrameType | None
 def _is_of_first(code: CodeType, below: View, generic: Any) -> bool:
     """Whether code that names a view is that of the chain's first method, and not nested in it."""
     own = None if below.code is None else below.code()
-    return below.generic is generic and len(below.after) == 1 and own is code
+    return below.generic is generic and len(below.chain.passed) == 1 and own is code
 
 
 # ---- what each reads ----------------------------------------------------------------------

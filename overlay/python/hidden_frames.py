@@ -13,6 +13,7 @@ from types import CodeType, FunctionType
 from typing import Any
 
 from overlay.core.own_builtins import __builtins__, own_copy  # noqa: F401
+from overlay.core.target import with_code
 from overlay.python.frame_readers import FRAME_READERS
 
 __all__ = ["hidden", "is_hidden", "may_be_hidden"]
@@ -48,16 +49,7 @@ def is_hidden(code: CodeType) -> bool:
 
 def hidden(function: FunctionType) -> FunctionType:
     """Copy a function without its frame; both share their variables."""
-    copy = FunctionType(
-        _without_frame(function.__code__),
-        function.__globals__,
-        function.__name__,
-        function.__defaults__,
-        function.__closure__,
-    )
-    copy.__kwdefaults__ = function.__kwdefaults__
-    copy.__qualname__ = function.__qualname__
-    return copy
+    return with_code(function, _without_frame(function.__code__))
 
 
 def _without_frame(code: CodeType) -> CodeType:

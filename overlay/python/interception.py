@@ -21,12 +21,13 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from overlay import _native
 from overlay.contexts.report import Hits, calling_place
 from overlay.contexts.stack import Stack, entered
+from overlay.core.dispatch import MethodChain
 from overlay.core.errors import OverlayError, UnsupportedPython
 from overlay.core.in_force import natively
 from overlay.core.jitted import is_dispatcher
 from overlay.core.location import caller, shown
 from overlay.core.own_builtins import __builtins__  # noqa: F401
-from overlay.core.table import LOCK, Method, MethodTable
+from overlay.core.table import LOCK, Method
 from overlay.core.target import (
     IN_PLACE_OF,
     INPLACE,
@@ -106,7 +107,7 @@ class Intercepted:
         found = self._by_stack.get(stack)
         if found is None:
             with LOCK:
-                found = TargetView(self, stack.tables)
+                found = TargetView(self, MethodChain.of(self.function, stack.tables))
                 found.hits = Hits(stack.records)
                 found.stack = weakref.ref(stack)
                 self._by_stack[stack] = found
@@ -120,7 +121,7 @@ class Intercepted:
             return self.native, Any, True
         if self._service is None:
             own: Any = _OwnCode(self)
-            self._service = View(own, (carrying.TABLE,))
+            self._service = View(own, MethodChain.of(self.function, (carrying.TABLE,)))
         return self._service, Any, True
 
 
@@ -141,7 +142,7 @@ class _BelowMethods(View):
     """A view of an intercepted target below methods of it."""
 
     def below(self, method: Method) -> View:
-        return _BelowMethods(self.generic, self.tables, (*self.after, method))
+        return _BelowMethods(self.generic, self.chain.after(method))
 
     def base(
         self, args: tuple[Any, ...], kwargs: dict[str, Any]
@@ -153,22 +154,15 @@ class _BelowMethods(View):
 class TargetView(_BelowMethods):
     """A view of an intercepted target; the trampoline caches its resolutions, too."""
 
-    def __init__(self, record: Intercepted, tables: tuple[MethodTable, ...]) -> None:
+    def __init__(self, record: Intercepted, chain: MethodChain) -> None:
         self.record = record
         generic: Any = record
-        super().__init__(generic, tables)
+        super().__init__(generic, chain)
 
     def base(
         self, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> tuple[Callable[..., Any], bool]:
         return View.base(self, args, kwargs)  # no method stands between
-
-    def table_changed(self, target: Any) -> None:
-        """Drop what depends on the methods of ``target``; for an operator this includes its
-        in-place form."""
-        super().table_changed(target)
-        if INPLACE.get(id(self.generic.function), (None,))[0] is target:
-            self.forget()
 
     def forget(self) -> None:
         super().forget()
@@ -383,7 +377,7 @@ class InterceptingEngine:
         trace, methods = error.__traceback__, list[Any]()
         while trace is not None:
             view = named_by(trace.tb_frame.f_code)
-            methods.append(None if view is None else view.after[-1])
+            methods.append(None if view is None else view.chain.passed[-1])
             trace = trace.tb_next
         for method in filter(None, methods[-_FRAMES:]):
             if methods[-_FRAMES:].count(method) >= _REPEATS:
@@ -393,18 +387,16 @@ class InterceptingEngine:
                 )
                 return
 
-    def placed(
-        self, function: FunctionType, target: Any, after: tuple[Method, ...]
-    ) -> Callable[..., Any]:
-        """The function of a method of a target, bound to the stack: its ``call_next`` continues
-        after these methods."""
+    def placed(self, function: FunctionType, chain: MethodChain) -> Callable[..., Any]:
+        """The function of a method, bound to the stack: its ``call_next`` continues at this place
+        of the chain, in the tables of the stack."""
         stack = self._stack()
         if stack is None:
             return function
-        generic: Any = generic_state(target)
+        generic: Any = generic_state(chain.target)
         if generic is None:
-            generic = _records.get(key_of_target(target)) or Intercepted(target)
-        below = View(generic, stack.tables, after)
+            generic = _records.get(key_of_target(chain.target)) or Intercepted(chain.target)
+        below = View(generic, MethodChain.of(chain.target, stack.tables, chain.passed))
         below.hits, below.stack = Hits(stack.records), self._stack
         return belonging(function, below)
 

@@ -16,10 +16,11 @@ import weakref
 import pytest
 
 from overlay import Context, MethodTable, current_context
+from overlay.core.dispatch import MethodChain
 from overlay.python.interception import Intercepted, InterceptingEngine, TargetView
 from overlay.python.plugin_calls import PluginCalls
 
-OURS = (InterceptingEngine, Intercepted, TargetView, PluginCalls)
+OURS = (InterceptingEngine, Intercepted, TargetView, MethodChain, PluginCalls)
 THREADS, ROUNDS, TASKS = 64, 2, 1_000
 
 

@@ -43,8 +43,8 @@ from overlay.core.target import is_below
 from overlay.plugins.plugin import Plugin
 
 if TYPE_CHECKING:
-    from overlay.compiled.stand_ins import MethodBody
     from overlay.compiled.world import World
+    from overlay.core.dispatch import MethodChain
 
 __all__ = ["Bind", "BindInlined"]
 
@@ -100,7 +100,7 @@ class _Binding:
 
     def __init__(self, state: Any) -> None:
         self.world: World = state.pipeline.world
-        self.body: MethodBody | None = state.pipeline.body
+        self.chain: MethodChain | None = state.pipeline.chain
         self.func_ir = state.func_ir
         self.folding = Folding(self.world, state.func_ir)
         self.nested = set(_nested_codes(state.func_id.code))
@@ -145,11 +145,11 @@ class _Binding:
         if not callable(value) or _is_implicit_call(assign.target.name, value):
             return
         if is_dispatcher(value) and value.py_func.__code__ in self.nested:
-            stand_in = self.world.dispatcher(value, self.body)  # for the method's call_next
+            stand_in = self.world.dispatcher(value, self.chain)  # for the method's call_next
         elif value is np.array and self._counts():
             stand_in = Native(value)  # else numba counts with + in np.array([... for ... in ...])
         else:
-            stand_in = self.world.stand_ins.of(value, self.body)
+            stand_in = self.world.stand_ins.of(value, self.chain)
             note_inlined(self.world, [value])
             if isinstance(stand_in, InnerDispatcher):
                 return  # numba may inline it

@@ -182,9 +182,9 @@ class RecursesType(Enters):
             raise refused(world, failures.entered_without_function())
         inner = self.world_inside(world, args)
         value = value_of(args[1])
-        return (
-            args[1] if value is None else inner.stand_ins.callee(value, is_base=True)._numba_type_
-        )
+        if value is None:
+            return args[1]
+        return inner.stand_ins.callee(value, is_base=True)._numba_type_
 
 
 class Recurses(StandIn):
@@ -199,7 +199,7 @@ class Recurses(StandIn):
 def value_of(function: Type) -> Any | None:
     """The callable of the program that a type represents, or None."""
     if isinstance(function, CalleeType):
-        return None if function.callee.after else function.callee.target
+        return None if function.callee.is_next else function.callee.target
     if isinstance(function, types.RecursiveCall):
         function = function.dispatcher_type
     if isinstance(function, types.Dispatcher):

@@ -40,12 +40,11 @@ from overlay.compiled.numba.shared_definitions import (
 from overlay.compiled.sharing import CompilingFrame, compiling, found, frame, frames, include
 from overlay.compiled.traces import TracePlace, raised_by_numba
 from overlay.core.location import shown
-from overlay.core.target import key_of_target
 
 if TYPE_CHECKING:
     from overlay.code.record import FunctionReads
-    from overlay.compiled.stand_ins import MethodBody
     from overlay.compiled.world import World
+    from overlay.core.dispatch import MethodChain
 
 __all__ = [
     "RESOLVED",
@@ -94,15 +93,15 @@ def function_compiled() -> TracePlace | None:
 class InnerDispatcher(Holder, Dispatcher):
     """Compiles one function of the program in one world.
 
-    body: the position of a method's body in its chain, for ``call_next``. is_entry: whether Python
-    calls the compiled code.
+    chain: the place at which its ``call_next`` continues. is_entry: whether Python calls the
+    compiled code.
     """
 
     def __init__(
         self,
         world: World,
         function: Any,
-        body: MethodBody | None,
+        chain: MethodChain | None,
         options: Mapping[str, Any],
         is_entry: bool,
         pipeline: type,
@@ -130,14 +129,15 @@ class InnerDispatcher(Holder, Dispatcher):
         self.py_func.of_program = function
         self.is_of_program = not str(self.original.__module__).startswith("numba.")
         self.function = function
-        self.body = body
-        self.key_of_body = None if body is None else body.key
+        self.chain = chain
+        # code serves in other tables with the same methods
+        self.key_of_chain = None if chain is None else chain.key
         options_ = tuple((name, repr(value)) for name, value in sorted(own.items()))
         self.own_options = *options_, self.declared.key()
         self.codes = {}
         self.is_entry = is_entry
         self.recursive: dict[Any, Any] = {}
-        self.enters_methods = body is not None
+        self.enters_methods = chain is not None
         self.on_disk: set[Any] = set()  # the types whose code is stored on disk
         if not is_entry:
             self._compiler._customize_flags = _without_wrappers
@@ -233,7 +233,7 @@ class InnerDispatcher(Holder, Dispatcher):
         """Key that tells code of this function from other code of it, in any world."""
         given = tuple(map(self._neutral, args)), returned
         is_made = self.is_entry, self.world.enters_numba, self.own_options
-        return given, self.key_of_body, is_made
+        return given, self.key_of_chain, is_made
 
     def _neutral(self, ty: Type) -> Any:
         """A type as a key that is equal in any world."""
@@ -243,12 +243,12 @@ class InnerDispatcher(Holder, Dispatcher):
             return ty if parts == tuple(ty.types) else whole
         if isinstance(ty, CalleeType):
             target, place = ty.callee, place_of(ty.callee.world, self.world)
-            return key_of_target(target.target), target.after, target.is_base, place
+            return target.chain.key, target.is_base, place
         function = ty.dispatcher if isinstance(ty, types.Dispatcher) else None
         if not isinstance(function, InnerDispatcher):
             return ty
         place = place_of(function.world, self.world)
-        return function.original, function.key_of_body, function.own_options, place
+        return function.original, function.key_of_chain, function.own_options, place
 
     def _found(self, args: tuple[Type, ...], returned: Type | None) -> CompiledCode | None:
         """Find code that was made in another world and is valid here."""
@@ -297,13 +297,13 @@ class InnerDispatcher(Holder, Dispatcher):
             loc = getattr(error, "loc", None)
             path, line = (loc.filename, loc.line) if loc else (self.__code__.co_filename, None)
             failure.called_from(self.py_func, path, line)
-        elif self.body is not None:
+        elif self.chain is not None:
             raise self._failed(error, args) from error
 
     def _failed(self, error: Exception, args: Sequence[Type]) -> RefusedByTyping:
         """The error for a method whose body numba cannot compile."""
-        assert self.body is not None
-        method, types_ = self.body.methods[-1], shown_types(args, {})
+        assert self.chain is not None
+        method, types_ = self.chain.passed[-1], shown_types(args, {})
         where = place_in(self.py_func, error)
         failed = failures.of_body(method, self.py_func, types_, str(error), where)
         return refused(self.world, failed)
@@ -333,7 +333,7 @@ class InnerDispatcher(Holder, Dispatcher):
     def get_compile_result(self, sig: Any) -> Any:
         # a function chosen at run time is called through its wrapper for C
         if not self.is_entry:
-            return self.world.dispatcher(self.function, self.body, {}).get_compile_result(sig)
+            return self.world.dispatcher(self.function, self.chain, {}).get_compile_result(sig)
         found, caller = super().get_compile_result(sig), frame()
         if caller is not None:
             caller.needs_context(self)

@@ -125,7 +125,7 @@ def _function_type(fp: Any, value: Any) -> None:
     fp.write("type of a function")
     if not isinstance(value, InnerDispatcher):
         fp.value(value)
-    elif value.body is None:
+    elif value.chain is None:
         fp.value(value.function)
     else:
         raise NotHashable(

@@ -27,8 +27,8 @@ from overlay.ir import UNKNOWN
 from overlay.plugins.plugin import stages_of
 
 if TYPE_CHECKING:
-    from overlay.compiled.stand_ins import MethodBody
     from overlay.compiled.world import World
+    from overlay.core.dispatch import MethodChain
 
 __all__ = ["analysis_of", "errors_carried", "function_of", "has_stage", "metadata_of", "shown_ir"]
 
@@ -59,16 +59,16 @@ def metadata_of(world: World) -> Any:
 
 
 def shown_ir(state: Any) -> NumbaIR:
-    world, body = state.pipeline.world, state.pipeline.body
+    world, chain = state.pipeline.world, state.pipeline.chain
     return NumbaIR(
         state.func_ir,
         function_of(state.func_ir.func_id),
-        bind=lambda value: world.stand_ins.of(value, body),
+        bind=lambda value: world.stand_ins.of(value, chain),
         typing=world.typing,
         typemap=state.typemap,
         calltypes=state.calltypes,
         interpretation=world.engine.interpretation,
-        analyse=lambda shown: analysis_of(shown, world, body, state.args),
+        analyse=lambda shown: analysis_of(shown, world, chain, state.args),
         metadata=metadata_of(world),
     )
 
@@ -79,7 +79,7 @@ _serials = itertools.count()
 
 
 def analysis_of(
-    shown: NumbaIR, world: World, body: MethodBody | None, args: Sequence[Any]
+    shown: NumbaIR, world: World, chain: MethodChain | None, args: Sequence[Any]
 ) -> Run | None:
     """The analysis of a function's IR in its present state, for arguments of these types; None
     where no domain is in force, and for generators and functions that handle exceptions."""
@@ -93,9 +93,7 @@ def analysis_of(
         interpreter = _interpreters[world] = _interpreter(shown.interpretation, world)
     plain = getattr(shown.function, "py_func", shown.function)
     read = body_in(func_ir, plain, of_program, shown.typemap)
-    setting = Setting(() if world.is_bare else world.tables)
-    if body is not None:
-        setting = replace(setting, target=body.target, after=body.methods)
+    setting = Setting(world.tables, chain)
     values = [_value(interpreter.domain, i, ty) for i, ty in enumerate(args)]
     run = interpreter.run_body(replace(read, key=next(_serials)), values, setting)
     for each in run.walk():

@@ -29,7 +29,7 @@ from overlay.compiled import failures
 from overlay.compiled.glue import BY_POSITION, GLUE, SPREAD, Way
 from overlay.compiled.numba.numba_types import Type, is_dispatcher
 from overlay.core.location import name_of
-from overlay.core.target import is_below
+from overlay.core.target import is_below, with_code
 
 __all__ = [
     "NOTHING",
@@ -58,16 +58,7 @@ REQUIRED: Final = object()
 
 def copied(function: Any) -> Any:
     """A copy of a function as a new object, without attributes that were set on the original."""
-    made = python_types.FunctionType(
-        function.__code__,
-        function.__globals__,
-        function.__name__,
-        function.__defaults__,
-        function.__closure__,
-    )
-    made.__kwdefaults__ = function.__kwdefaults__
-    made.__qualname__ = function.__qualname__
-    made.__module__ = function.__module__
+    made = with_code(function, function.__code__)
     made.__doc__ = function.__doc__
     return made
 

@@ -296,7 +296,9 @@ def _as_function(context: Any, builder: Any, fromty: Any, toty: Type, value: Any
 
 class StandIn:
     """Replacement for an object of the program in numba's IR; deep copies return the object
-    itself."""
+    itself. is_next: whether it replaces ``call_next``."""
+
+    is_next = False
 
     def in_python(self) -> Any:
         """The object that it replaces, for code that the interpreter runs."""

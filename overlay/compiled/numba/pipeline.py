@@ -18,21 +18,21 @@ from overlay.compiled.numba.resolve_pass import Resolve
 from overlay.compiled.numba.stages import Inference, add_stages, add_untyped_stages
 
 if TYPE_CHECKING:
-    from overlay.compiled.stand_ins import MethodBody
     from overlay.compiled.world import World
+    from overlay.core.dispatch import MethodChain
 
 __all__ = ["compiler_for"]
 
 
-def compiler_for(world: World, body: MethodBody | None) -> type[CompilerBase]:
-    """The pipeline class for a function in a world. body: the position of a method for
-    call_next."""
-    return type("WorldCompiler", (_WorldCompiler,), {"world": world, "body": body})
+def compiler_for(world: World, chain: MethodChain | None) -> type[CompilerBase]:
+    """The pipeline class for a function in a world. chain: the place at which its ``call_next``
+    continues."""
+    return type("WorldCompiler", (_WorldCompiler,), {"world": world, "chain": chain})
 
 
 class _WorldCompiler(CompilerBase):
     world: World
-    body: MethodBody | None
+    chain: MethodChain | None
 
     def define_pipelines(self) -> list[Any]:
         if self.world.only_types:

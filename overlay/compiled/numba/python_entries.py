@@ -40,8 +40,8 @@ if TYPE_CHECKING:
     from overlay.compiled.barrier import BarrierInfo
     from overlay.compiled.cache.kept_code import Keeping
     from overlay.compiled.engine import CompiledContext
-    from overlay.compiled.stand_ins import MethodBody
     from overlay.compiled.world import World
+    from overlay.core.dispatch import MethodChain
 
 __all__ = ["EntryDispatcher", "entry_of"]
 
@@ -54,12 +54,12 @@ _received: Kept[Any] = Kept(MOST)
 
 
 def entry_of(
-    engine: CompiledContext, function: Any, options: dict[str, Any], body: MethodBody | None
+    engine: CompiledContext, function: Any, options: dict[str, Any], chain: MethodChain | None
 ) -> EntryDispatcher:
     """Make the entry for a function."""
     parameters = FunctionParameters(getattr(function, "py_func", function))
     kind = NamedEntryDispatcher if parameters.has_keyword_only else EntryDispatcher
-    return kind(engine, function, options, body, parameters)
+    return kind(engine, function, options, chain, parameters)
 
 
 class EntryDispatcher(CPUDispatcher):
@@ -75,7 +75,7 @@ class EntryDispatcher(CPUDispatcher):
         engine: CompiledContext,
         function: Any,
         options: dict[str, Any],
-        body: MethodBody | None,
+        chain: MethodChain | None,
         parameters: FunctionParameters,
     ) -> None:
         ours = (*OWN_OPTIONS, "cache", "locals")
@@ -88,7 +88,7 @@ class EntryDispatcher(CPUDispatcher):
         self.cache = options.pop("cache", False)
         self.options = options
         self.keeping: Keeping | None = None  # storage of code on disk
-        self.body = body
+        self.chain = chain
         self.called_by_numba = False
         self.functions_compiled = 0
         self.declared = declared_by(function)
@@ -177,8 +177,8 @@ class EntryDispatcher(CPUDispatcher):
         if stack is None or stack.compiled is not self.engine:
             return self.engine.context(self.py_func, *given, **named)
         run = self.py_func
-        if self.body is not None:
-            run = stack.python.placed(run, self.body.target, self.body.methods)
+        if self.chain is not None:
+            run = stack.python.placed(run, self.chain)
         return run(*given, **named)
 
     def _compile_for_args(self, *args: Any) -> Any:
@@ -215,7 +215,7 @@ class EntryDispatcher(CPUDispatcher):
     def _declared(self) -> Declarations:
         """The declarations that arguments from Python are converted by: none where methods are
         looked up for the function, since the arguments select them."""
-        if self.declared.is_limited and self.body is None:
+        if self.declared.is_limited and self.chain is None:
             is_target = self.engine.world(self.options).is_target(self.function)
             return NOTHING if is_target else self.declared
         return self.declared

@@ -335,10 +335,10 @@ def of_program(value: Any) -> Any:
     """The object that a stand-in replaces; any other value unchanged."""
     if isinstance(value, InnerDispatcher):
         return value.function
-    if getattr(value, "after", None) and isinstance(value, StandIn):
-        return call_next
     if not isinstance(value, StandIn):
         return value
+    if value.is_next:
+        return call_next
     try:
         return value.in_python()
     except NotImplementedError:

@@ -17,6 +17,7 @@ import numpy as np
 from overlay import Context, MethodTable, call_next, nonoverlay
 from overlay.contexts.rules_alone import used_by
 from overlay.core.jitted import give_options
+from overlay.core.target import with_code
 from overlay.interpretations.autodiff.duals import Active, ActiveArray, ActiveNumber
 from overlay.interpretations.autodiff.errors import refuse_call
 from overlay.interpretations.autodiff.levels import Level, declare, refuse, written
@@ -177,10 +178,7 @@ def _own_copy(function: Any) -> Any:
     function, a compiler would see recursion."""
     if type(function) is not FunctionType:
         return function
-    space, defaults = function.__globals__, function.__defaults__
-    copy = FunctionType(function.__code__, space, function.__name__, defaults, function.__closure__)
-    copy.__qualname__, copy.__module__ = function.__qualname__, function.__module__
-    return copy
+    return with_code(function, function.__code__)
 
 
 def _declare_stripped(

@@ -17,6 +17,7 @@ from types import CellType, CodeType, FunctionType, ModuleType
 from typing import Any, Final
 
 from overlay.core.location import shown
+from overlay.core.target import with_code
 from overlay.interpretations.parallel.function_source import tree_of
 from overlay.interpretations.parallel.purity_proof import NotProved, plain_function, value_of
 
@@ -71,13 +72,7 @@ def _made(tree: ast.FunctionDef, function: FunctionType, helper: Any) -> Functio
     code = code.replace(co_qualname=function.__code__.co_qualname)
     cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
     cells[HELPER] = CellType(helper)
-    closure = tuple(cells[name] for name in code.co_freevars)
-    made = FunctionType(
-        code, function.__globals__, function.__name__, function.__defaults__, closure
-    )
-    made.__kwdefaults__ = function.__kwdefaults__
-    made.__qualname__, made.__module__ = function.__qualname__, function.__module__
-    return made
+    return with_code(function, code, [cells[name] for name in code.co_freevars])
 
 
 def callees_in(function: FunctionType) -> list[FunctionType]:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from types import CodeType, FunctionType
 from typing import Any
 
+from overlay.core.target import with_code
 from overlay.interpretations.printing.printed_effects import CallsInSource
 
 __all__ = ["sliced", "sliced_source"]
@@ -193,13 +194,7 @@ def _compiled(function: FunctionType, node: Definition) -> FunctionType:
     """The function with the code of another definition, and its own closure, defaults and names."""
     cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
     code = _code_of(function, node, tuple(cells))
-    closure = tuple(cells[name] for name in code.co_freevars)
-    made = FunctionType(
-        code, function.__globals__, function.__name__, function.__defaults__, closure
-    )
-    made.__kwdefaults__ = function.__kwdefaults__
-    made.__qualname__ = function.__qualname__
-    return made
+    return with_code(function, code, [cells[name] for name in code.co_freevars])
 
 
 def _code_of(function: FunctionType, node: Definition, free: tuple[str, ...]) -> CodeType:

@@ -13,7 +13,7 @@ import pytest
 
 from inversion.lifting.resolve import Resolver
 from overlay import Context, MethodTable
-from overlay.core.dispatch import by_types, resolve
+from overlay.core.dispatch import MethodChain, by_types
 from primitives import relation, relation_of, relations
 
 KINDS = (float, int, bool, np.int64, complex, np.uint64)
@@ -27,7 +27,7 @@ def test_every_relation_is_the_one_that_dispatch_finds(count):
         call = by_types(kinds)
         resolver = Resolver(None)
         for target in targets:
-            method = resolve((relations,), target, call)
+            method = MethodChain.of(target, (relations,)).resolve(call)
             wanted = None if method is None else method.function(*kinds)
             assert resolver.relation(target.function, kinds, base=True) is wanted
             found += wanted is not None

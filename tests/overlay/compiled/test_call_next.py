@@ -7,6 +7,7 @@ import pytest
 from numba import njit
 
 from overlay import Context, MethodTable, OverlayError, call_next, nonoverlay
+from overlay.core.dispatch import MethodChain
 
 inner, outer = MethodTable("inner"), MethodTable("outer")
 
@@ -211,5 +212,5 @@ def test_call_next_in_an_njit_method_goes_on():
     context = Context(table)
     assert context.jit(lambda x: math.sin(x))(0.5) == math.sin(0.5) + 1
     (method,) = table.methods(math.sin)
-    entered = context.compiled.jit_method(sin, math.sin, (method,))
+    entered = context.compiled.jit_method(sin, MethodChain.of(math.sin, (table,), (method,)))
     assert entered(0.5) == math.sin(0.5) + 1

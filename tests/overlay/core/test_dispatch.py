@@ -3,7 +3,7 @@
 import pytest
 
 from overlay import MethodTable
-from overlay.core.dispatch import by_types, by_values, resolve
+from overlay.core.dispatch import MethodChain, by_types, by_values
 
 
 def target(x=None, y=None, *, z=None):
@@ -55,5 +55,5 @@ def test_a_call_is_told_by_its_values_and_by_their_types(args, kwargs, expected)
     tables = [table_of(none, one, two, named)]
     types = [type(value) for value in (*args, *kwargs.values())]
     for call in (by_values(args, kwargs), by_types(types, tuple(kwargs))):
-        method = resolve(tables, target, call)
+        method = MethodChain.of(target, tables).resolve(call)
         assert (method and method.function) is expected

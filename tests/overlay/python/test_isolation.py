@@ -206,7 +206,7 @@ for plugins in ([], [Around()]):
     for name in sorted({*space} - calls):
         for takes in (dict.pop, lambda space, name: space.update({name: refuse})):
             context = Context(table, plugins=plugins)
-            context(program, 1, 2, 1.0)  # annotations are read by typing and plum, with its builtins
+            context(program, 1, 2, 1.0)  # typing and plum read annotations, by its builtins
             own, given = space[name], (Integer(1), Integer(2), Float(1))
             takes(space, name)
             try:

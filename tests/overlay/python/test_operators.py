@@ -8,8 +8,7 @@ import pytest
 from numpy.typing import NDArray
 
 from overlay import Context, MethodTable, call_next
-from overlay.core.dispatch import resolve
-from overlay.generics import views
+from overlay.core.dispatch import MethodChain
 
 BINARY = ["add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul"]
 BINARY += ["lshift", "rshift", "and_", "or_", "xor"]
@@ -223,14 +222,16 @@ def test_what_a_call_resolves_to_is_kept_beside_methods_of_arrays(monkeypatch):
     def hypot_of_arrays(a: NDArray[np.float64], b: NDArray[np.float64]):
         return "array"
 
-    def resolving(tables, target, *rest):
-        resolved.append(target)
-        return resolve(tables, target, *rest)
+    resolve = MethodChain.resolve
+
+    def resolving(chain, *readings):
+        resolved.append(chain.target)
+        return resolve(chain, *readings)
 
     def program(x):
         return [(x + x, math.hypot(x, x)) for _ in range(20)]
 
-    monkeypatch.setattr(views, "resolve", resolving)
+    monkeypatch.setattr(MethodChain, "resolve", resolving)
     context = Context(table)
     assert context(program, 4.0) == [(8.0, math.hypot(4.0, 4.0))] * 20
     assert context(program, np.ones(2)) == [("arrays", "array")] * 20

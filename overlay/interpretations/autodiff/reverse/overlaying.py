@@ -9,7 +9,7 @@ from typing import Any
 
 from overlay import Context, MethodTable, OverlayError, call_next, nonoverlay
 from overlay.contexts.wrapping import wrapped_in
-from overlay.core.dispatch import Call, by_types, reachable, reads, resolve
+from overlay.core.dispatch import Call, MethodChain, by_types, reads
 from overlay.core.method import Method
 from overlay.core.target import canonical, describe
 from overlay.interpretations.autodiff.reverse.calling import Calling
@@ -20,19 +20,17 @@ from overlay.plugins.plugin import stages_of
 
 __all__ = ["Overlaying"]
 
-Place = tuple[Any, tuple[Method, ...]]
-"""A target, and the methods that a call of it has passed through."""
-
 
 class Overlaying(Calling):
     """Resolves the calls that the program itself makes; calls that the lifter makes internally are
     outside of all contexts.
 
-    tables: those in force, innermost first. place: the method that is being inlined.
+    tables: those in force, innermost first. chain: the place at which ``call_next`` continues, in a
+    method that is being inlined.
     """
 
     tables: tuple[MethodTable, ...] = ()
-    place: Place | None = None
+    chain: MethodChain | None = None
 
     @abstractmethod
     def enter(self, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any: ...
@@ -60,18 +58,19 @@ class Overlaying(Calling):
             context, inner = inside
             with self._within(self._pushed(context), None):
                 return self.call_in_force(inner, args, kwargs)
-        return self._resolved(target, args, kwargs, ())
+        known = canonical(target) if callable(target) else target
+        return self._resolved(target, args, kwargs, MethodChain.of(known, self.tables))
 
     def _next(self, args: list[Any], kwargs: dict[str, Any]) -> Any:
-        if self.place is None:
+        if self.chain is None:
             raise Unreadable("call_next is called outside of a method")
-        return self._resolved(self.place[0], args, kwargs, self.place[1])
+        return self._resolved(self.chain.target, args, kwargs, self.chain)
 
     def _resolved(
-        self, target: Any, args: list[Any], kwargs: dict[str, Any], after: tuple[Method, ...]
+        self, target: Any, args: list[Any], kwargs: dict[str, Any], chain: MethodChain
     ) -> Any:
-        """The result of a call of a target, after some of its methods."""
-        found = self._method(target, args, kwargs, after) if self.tables else None
+        """The result of a call of a target, at a place in its chain."""
+        found = self._method(chain, args, kwargs) if self.tables else None
         if found is None or found.table.faithful:
             with self._within(self.tables, None):
                 return self.call(target, args, kwargs)
@@ -80,34 +79,31 @@ class Overlaying(Calling):
         function = found.function
         if found.generated:
             function = found.implementation(tuple(map(_type_of, [*args, *kwargs.values()])))
-        with self._within(self.tables, (target, (*after, found))):
+        with self._within(self.tables, chain.after(found)):
             return self.enter(function, args, kwargs)
 
-    def _method(
-        self, target: Any, args: list[Any], kwargs: dict[str, Any], after: tuple[Method, ...]
-    ) -> Method | None:
-        known = canonical(target) if callable(target) else target
+    def _method(self, chain: MethodChain, args: list[Any], kwargs: dict[str, Any]) -> Method | None:
         for table in self.tables:
             self.attributes.append((table, "version", table.version))
-        if not reachable(self.tables, known):
+        if not chain.methods():
             return None
         types = [_type_of(operand) for operand in (*args, *kwargs.values())]
         call = by_types(types, tuple(kwargs))
-        self._refuse_unsure(known, types, call)
+        self._refuse_unsure(chain, types, call)
         try:
-            return resolve(self.tables, known, call, after)
+            return chain.resolve(call)
         except OverlayError as error:
             raise Unreadable(error.asked) from None
 
-    def _refuse_unsure(self, target: Any, types: Sequence[Any], call: Call) -> None:
+    def _refuse_unsure(self, chain: MethodChain, types: Sequence[Any], call: Call) -> None:
         """Refuse a call whose method depends on more than is known of its arguments."""
-        for method in reachable(self.tables, target):
+        for method in chain.methods():
             unsure = method.depends_on == "value" or object in types
             if unsure and not reads(method, call):
                 raise Unreadable(f"whether {method!r} is called depends on what is not known")
 
     def _refuse_bound(self, bound: ArrayMethod) -> None:
-        found = reachable(self.tables, canonical(bound.function))
+        found = MethodChain.of(canonical(bound.function), self.tables).methods()
         if found:
             raise Unreadable(f"{describe(bound.function)} is called as a method: {found[0]!r}")
 
@@ -118,13 +114,15 @@ class Overlaying(Calling):
         return (*own, *(table for table in self.tables if table not in own))
 
     @contextmanager
-    def _within(self, tables: tuple[MethodTable, ...], place: Place | None) -> Generator[None]:
-        before = self.tables, self.place
-        self.tables, self.place = tables, place
+    def _within(
+        self, tables: tuple[MethodTable, ...], chain: MethodChain | None
+    ) -> Generator[None]:
+        before = self.tables, self.chain
+        self.tables, self.chain = tables, chain
         try:
             yield
         finally:
-            self.tables, self.place = before
+            self.tables, self.chain = before
 
 
 def _type_of(operand: Any) -> Any:
