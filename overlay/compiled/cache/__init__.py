@@ -9,6 +9,6 @@
 It is not built on numba's ``FunctionCache``. That looks up code by a key that must be known before
 the code is compiled, and holds only the function's own source and closure. What code depends on in
 a context is found by reading the functions that it calls, so it is known after compilation: an
-entry is found in two steps, by key and then by fingerprint. Its files are also loaded only where nobody
-else can have written them, and inverses are stored in the same folders.
+entry is found in two steps, by key and then by fingerprint. Its files are also loaded only where
+nobody else can have written them, and inverses are stored in the same folders.
 """
