@@ -23,7 +23,7 @@ from inversion.running.array_kernels import ArrayKernel
 from inversion.running.quick import SEEN, quick_loop, quick_names
 from overlay import Context, MethodTable, NotCompilable
 from overlay.code.record import FunctionReads, attribute_held, is_same
-from primitives.solver_kernels import entered
+from primitives.solver_forms import compiled_solvers
 
 __all__ = ["Cache", "GeneratedFunctions", "Staleness"]
 
@@ -41,7 +41,7 @@ class GeneratedFunctions:
         self._source = definition.source
         self.cache = cache
         # each has its own: compiled code looks at all that its context has compiled, for changes
-        self._home = Context(MethodTable(definition.filename))
+        self._home = compiled_solvers | Context(MethodTable(definition.filename))
         self._quick_loops: dict[str, Callable[..., None]] = {}
 
     # ---- interpreted ----
@@ -109,11 +109,10 @@ class GeneratedFunctions:
         """The generated functions as they are compiled. Raises NotCompilable."""
         self.check()
         context, function = self._definition.context, self._definition.function
-        names = {name: entered(value) for name, value in self._source.names.items()}
         if self._definition.hides_errors:
             context = as_in_python(context)
+        names = {**self._source.names, "__name__": __name__}
         names["forward"] = (context or Context()).jit(function)
-        names["__name__"] = __name__
         exec(compile(self._source.text, self._definition.filename, "exec"), names)
         return names
 
@@ -145,7 +144,7 @@ class GeneratedFunctions:
     @cached_property
     def on_cpu(self) -> Callable[..., tuple[Any, ...]]:
         """What code that a context compiles calls. Raises NotCompilable."""
-        return form_for_cpu(self._definition, self._entered["inverse"])
+        return form_for_cpu(self._definition, compiled_solvers.wrap(self._entered["inverse"]))
 
     @cached_property
     def in_kernels(self) -> Callable[..., tuple[Any, ...]]:

@@ -19,7 +19,7 @@ import numpy as np
 from inversion.lifting.numba_blocks import released
 from overlay import Context, MethodTable, call_next
 from primitives.floats import vector_maths
-from primitives.solver_kernels import compiled
+from primitives.solver_forms import without_refusals
 
 __all__ = ["SEEN", "Pace", "in_threads", "quick_loop", "quick_names"]
 
@@ -44,7 +44,7 @@ def size(value: float) -> np.int64:
     return np.float64(abs(value)).view(np.int64)
 
 
-SEEN = {"size": compiled(size, refuses=False), "INFINITE": int(size(math.inf))}
+SEEN = {"size": without_refusals(size), "INFINITE": int(size(math.inf))}
 """By what the loop over rows sees answers that are NaN."""
 
 
@@ -66,9 +66,9 @@ def quick_loop(text: str, names: Mapping[str, Any], loop: str, one: str) -> Call
 
 
 def _unrefused(text: str, names: Mapping[str, Any], one: str) -> dict[str, Any]:
-    found = {name: compiled(value, refuses=False) for name, value in names.items()}
+    found = {name: without_refusals(value) for name, value in names.items()}
     exec(compile(text, "<rows of an inverse>", "exec"), found)
-    found[one] = compiled(found[one], refuses=False)
+    found[one] = without_refusals(found[one])
     return found
 
 
