@@ -1,17 +1,17 @@
-"""Solvers in other forms than the one that Python runs: each form is a method table, and a context
-that holds it compiles all solvers in that form."""
+"""Solvers in other forms than the one that Python runs: each is a context, of method tables and
+plugins, that compiles all solvers in that form."""
 
 from __future__ import annotations
 
-import functools
 import math
-import types
-import weakref
+import operator
+import typing
+from collections.abc import Callable
 from typing import Any, Final
 
-from overlay import Context, MethodTable
+from overlay import Context, MethodTable, Plugin, call_next
+from overlay.ir import IR
 from primitives.floats.vector_maths import VECTORISED
-from primitives.numba_unrefused import unrefused
 
 __all__ = ["compiled_forms", "compiled_solvers", "without_refusals"]
 
@@ -22,45 +22,63 @@ interpreted, have 64 bits there, and numba knows less of arrays."""
 compiled_solvers: Final = Context(compiled_forms)
 """Where solvers are compiled."""
 
-_made: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
+
+# ---- without refusals ---------------------------------------------------------------------
+
+vectorised = MethodTable("vectorised", faithful=True)
+"""Functions that LLVM can vectorise, and that give NaN in place of a raise."""
+
+for _function, _form in VECTORISED.items():
+    vectorised.overlay(_function)(_form)
 
 
-def without_refusals(value: Any) -> Any:
-    """A function that answers NaN where it would raise, and with it the plain Python functions
-    that it calls by name; anything but a Python function is returned as it is."""
-    if value is math:
-        return _vectorised()
-    if isinstance(value, types.BuiltinFunctionType):
-        value = VECTORISED.get(value, value)
-    if not isinstance(value, types.FunctionType):
-        return value
-    made = _made.get(value)
-    return _copied(value) if made is None else made
+@vectorised.overlay(operator.truediv)
+def quotient(a: float, b: float) -> float:
+    return call_next(a, b) if b != 0.0 else math.nan
 
 
-def _copied(function: types.FunctionType) -> Any:
-    found = compiled_forms.methods(function)
-    form: Any = found[0].function if found else function
-    names = dict(form.__globals__)
-    outer = form.__closure__ or ()
-    cells = tuple(types.CellType() for _ in outer)
-    copied = types.FunctionType(form.__code__, names, form.__name__, form.__defaults__, cells)
-    copied.__qualname__ = form.__qualname__
-    # known before its helpers are looked at, which may call it in turn
-    made = _made[function] = unrefused(copied)
-    for name in form.__code__.co_names:
-        if name in names:
-            names[name] = without_refusals(names[name])
-    for cell, original in zip(cells, outer, strict=True):
-        cell.cell_contents = without_refusals(original.cell_contents)
-    return made
+class NaNForRaise(Plugin):
+    """Has functions that return a float, or a tuple of floats, answer NaN where they would raise.
+
+    A loop with nothing that can raise is one that LLVM may vectorise.
+    """
+
+    cache_token = "NaN for raise"
+    preserves = frozenset({"types"})
+
+    def after_inference(self, ir: IR) -> None:
+        nothing = nan_of(ir.result_type)
+        if nothing is not None:
+            for raised in ir.raises():
+                ir.return_instead(raised, nothing)
+
+    def after_codegen(self, module: Any) -> None:
+        for function in module.functions:
+            if not function.is_declaration:  # a loop with a call in it is not vectorised
+                function.attributes.discard("noinline")
+                function.attributes.add("alwaysinline")
 
 
-@functools.cache
-def _vectorised() -> types.ModuleType:
-    """``math`` with the functions that can be vectorised."""
-    module = types.ModuleType("math")
-    vars(module).update(vars(math))
-    for function, form in VECTORISED.items():
-        setattr(module, function.__name__, without_refusals(form))
-    return module
+def nan_of(kind: Any) -> float | tuple[float, ...] | None:
+    """What stands for no answer in a type; None where nothing in it does."""
+    if kind is float:
+        return math.nan
+    items = typing.get_args(kind) if typing.get_origin(kind) is tuple else ()
+    return (math.nan,) * len(items) if items and set(items) == {float} else None
+
+
+unrefused: Final = compiled_solvers | Context(vectorised, plugins=(NaNForRaise(),))
+
+
+def without_refusals(
+    function: Callable[..., Any], context: Context | None = None, **options: Any
+) -> Any:
+    """A function compiled so that it answers NaN where it would raise, as do those that it calls,
+    if they return floats, or tuples of floats. What is NaN is asked for again of the plain form,
+    which says why there is no answer.
+
+    context: another one that it runs in. options: of ``Context.jit``.
+    """
+    home = unrefused if context is None else unrefused | context
+    # a division by 0 that raises would be a way out of a loop
+    return home.jit(function, error_model="numpy", **options)

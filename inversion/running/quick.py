@@ -1,27 +1,20 @@
-"""Rows of floats solved all at once: compiled code in which nothing can raise, so that LLVM may
-vectorise it. What it gives no number for is left to the code that says why."""
+"""Rows that are solved by code in which nothing can raise, shared out among threads."""
 
 from __future__ import annotations
 
 import functools
 import math
-import operator
 import os
 import time
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from inversion.lifting.numba_blocks import released
-from overlay import Context, MethodTable, call_next
-from primitives.floats import vector_maths
-from primitives.solver_forms import without_refusals
-
-__all__ = ["SEEN", "Pace", "in_threads", "quick_loop", "quick_names"]
+__all__ = ["SEEN", "Pace", "in_threads"]
 
 ROWS_AT_ONCE = 1 << 15
 
@@ -29,47 +22,14 @@ PAYS_AFTER = 500e-6
 """Seconds: what is done sooner by one thread is done by one. To wake others takes a fifth of this,
 and what takes as little for so many rows waits for memory, which the threads have in common."""
 
-vectorised = MethodTable("vectorised")
-for _function, _form in vector_maths.VECTORISED.items():
-    vectorised.overlay(_function)(_form)
-
-
-@vectorised.overlay(operator.truediv)
-def _quotient(a: float, b: float) -> float:
-    return call_next(a, b) if b != 0.0 else math.nan
-
 
 def size(value: float) -> np.int64:
     """An integer that grows with the size of a float; that of NaN is beyond that of infinity."""
     return np.float64(abs(value)).view(np.int64)
 
 
-SEEN = {"size": without_refusals(size), "INFINITE": int(size(math.inf))}
+SEEN = {"size": size, "INFINITE": int(size(math.inf))}
 """By what the loop over rows sees answers that are NaN."""
-
-
-def quick_names(
-    text: str,
-    names: Mapping[str, Any],
-    function: Callable[..., Any],
-    context: Context | None,
-) -> dict[str, Any]:
-    """The generated functions compiled so that ``inverse`` answers NaN where it would raise."""
-    forward = (context or Context(vectorised)).jit(function, forceinline=True)
-    return _unrefused(text, {**names, "forward": forward}, "inverse")
-
-
-def quick_loop(text: str, names: Mapping[str, Any], loop: str, one: str) -> Callable[..., None]:
-    """A generated loop over elements, compiled so that it fills in NaN where ``one`` would raise,
-    for threads."""
-    return released(_unrefused(text, names, one)[loop])
-
-
-def _unrefused(text: str, names: Mapping[str, Any], one: str) -> dict[str, Any]:
-    found = {name: without_refusals(value) for name, value in names.items()}
-    exec(compile(text, "<rows of an inverse>", "exec"), found)
-    found[one] = without_refusals(found[one])
-    return found
 
 
 @dataclass
