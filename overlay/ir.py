@@ -28,7 +28,7 @@ from overlay.core import late_binding
 if TYPE_CHECKING:
     from overlay.analysis.runs import Run, Step
 
-__all__ = ["IR", "UNKNOWN", "Call", "Unknown", "Variable", "read"]
+__all__ = ["IR", "UNKNOWN", "Call", "RaisePoint", "Unknown", "Variable", "read"]
 
 
 class Unknown(enum.Enum):
@@ -80,6 +80,17 @@ class Call:
     native: Any = field(default=None, repr=False, compare=False)
 
 
+@dataclass(frozen=True)
+class RaisePoint:
+    """A place where a function is left by an exception that its source raises.
+
+    where: ``file:line``. native: the statement as numba represents it, for what is not here.
+    """
+
+    where: str
+    native: Any = field(default=None, repr=False, compare=False)
+
+
 class IR(ABC):
     """A function during compilation, before or after type inference.
 
@@ -128,6 +139,11 @@ class IR(ABC):
 
     @property
     @abstractmethod
+    def result_type(self) -> Any:
+        """The type of what it returns, as a signature has it; None before types are known."""
+
+    @property
+    @abstractmethod
     def where(self) -> str:
         """``file:line`` of its definition."""
 
@@ -137,6 +153,10 @@ class IR(ABC):
     def calls(self, *targets: Any) -> tuple[Call, ...]:
         """Its calls in the order of the source: all, or those of these targets. A call that an
         edit has removed or replaced is no longer among them."""
+
+    @abstractmethod
+    def raises(self) -> tuple[RaisePoint, ...]:
+        """Where it raises, in the order of the source; not in a ``try`` whose handlers catch it."""
 
     @abstractmethod
     def constant(self, variable: Variable) -> Any:
@@ -193,6 +213,11 @@ class IR(ABC):
     def insert_first(self, target: Any, *args: Any) -> Variable:
         """Insert a call of ``target`` at the start of the function, whose parameters can be among
         the arguments. Return the variable of its result."""
+
+    @abstractmethod
+    def return_instead(self, raised: RaisePoint, value: Any) -> None:
+        """Return a value where the function raises: once types are known it is converted to
+        ``result_type``."""
 
 
 def read(function: Callable[..., Any], *types: Any) -> IR:

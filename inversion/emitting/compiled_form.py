@@ -23,6 +23,7 @@ from inversion.emitting.definition import Definition
 from inversion.emitting.raising import as_in_python_on_device
 from inversion.errors import NotInvertible, WrongArguments
 from inversion.intrinsics.checks import is_close
+from inversion.intrinsics.roots import kernel_forms
 from inversion.planning.repeated import Repeated
 from inversion.program.trees import Node, Tree, classes_of, is_record, mapped, written
 from overlay import Context, Method, MethodTable, NotCompilable, nonoverlay
@@ -34,7 +35,7 @@ from overlay.plugins.attempts import attempted
 from primitives.arrays.domain import is_array
 from primitives.errors import NoSolution
 from primitives.relation import RETURN
-from primitives.solver_kernels import on_device
+from primitives.solver_forms import compiled_forms
 
 __all__ = ["form_for_cpu", "form_for_kernels"]
 
@@ -53,7 +54,7 @@ themselves.
 def form_for_cpu(definition: Definition, inverse: Callable[..., Any]) -> Callable[..., Any]:
     """The function that compiled code calls for an inverse.
 
-    inverse: the generated function, as it is compiled.
+    inverse: the generated function, in the context that it is compiled in.
     """
     return _entry(definition, inverse, f"raise NoSolution({OTHER!r})")
 
@@ -65,8 +66,8 @@ def form_for_kernels(definition: Definition) -> Callable[..., Any]:
     """
     tree = ast.parse(definition.source.text)
     _check_for_kernels(definition, tree)
-    context = as_in_python_on_device(None)
-    names = {name: on_device(value) for name, value in definition.source.names.items()}
+    context = Context(compiled_forms, kernel_forms) | as_in_python_on_device(None)
+    names = {**definition.source.names}
     own = definition.context or Context()
     names["forward"] = as_in_python_on_device(own).wrap(definition.function)
     names.update(attempted=attempted, __name__=__name__)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from primitives.solver_kernels import compiled_form
+from primitives.solver_forms import compiled_forms
 
 __all__ = [
     "all_close",
@@ -50,7 +50,7 @@ def all_finite(values: Any) -> bool:
     return bool(np.isfinite(values).all())
 
 
-@compiled_form(all_finite)
+@compiled_forms.overlay(all_finite)
 def all_finite_compiled(values: Any) -> bool:
     found = True
     for value in values.ravel():
@@ -67,10 +67,8 @@ def all_close(found: Any, wanted: Any, rtol: float, atol: float, floor: float = 
     return bool(close.all()) and all_finite(wanted)
 
 
-@compiled_form(all_close)
-def all_close_compiled(
-    found: Any, wanted: Any, rtol: float, atol: float, floor: float = 0.0
-) -> bool:
+@compiled_forms.overlay(all_close)
+def all_close_compiled(found: Any, wanted: Any, rtol: Any, atol: Any, floor: Any = 0.0) -> bool:
     close = True
     given, asked = found.ravel(), wanted.ravel()
     for i in range(given.size):
@@ -107,8 +105,8 @@ def refused(way: str) -> None:
         _reasons.found.append((way, error))
 
 
-@compiled_form(refused)
-def _not_kept(way: str) -> None:
+@compiled_forms.overlay(refused)
+def _not_kept(way: Any) -> None:
     pass
 
 

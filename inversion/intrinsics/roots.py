@@ -14,11 +14,14 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+from overlay import MethodTable
 from overlay.plugins.attempts import attempted
 from primitives.errors import NoSolution
-from primitives.solver_kernels import kernel_form
 
-__all__ = ["find_root"]
+__all__ = ["find_root", "kernel_forms"]
+
+kernel_forms = MethodTable("kernel forms", faithful=True)
+"""What is called here, as it is in kernels, where no exception can be caught."""
 
 Equation = Callable[..., tuple[float, float]]
 
@@ -48,8 +51,8 @@ def gap(equation: Equation, x: float, given: tuple[Any, ...]) -> float:
     return 0.0 if abs(difference) <= ROUNDING * size else difference
 
 
-@kernel_form(gap)
-def gap_in_kernel(equation: Equation, x: float, given: tuple[Any, ...]) -> float:
+@kernel_forms.overlay(gap)
+def gap_in_kernel(equation: Any, x: Any, given: Any) -> float:
     """The same with no exception caught."""
     ended, (found, wanted) = attempted(sides, equation, x, given)
     difference = found - wanted if ended else math.nan
@@ -113,8 +116,8 @@ def is_small(equation: Equation, x: float, around: float, given: tuple[Any, ...]
     return small
 
 
-@kernel_form(is_small)
-def is_small_in_kernel(equation: Equation, x: float, around: float, given: tuple[Any, ...]) -> bool:
+@kernel_forms.overlay(is_small)
+def is_small_in_kernel(equation: Any, x: Any, around: Any, given: Any) -> bool:
     """The same with no exception caught."""
     ended, (found, wanted) = attempted(sides, equation, x, given)
     difference = abs(found - wanted)

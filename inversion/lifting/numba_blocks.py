@@ -509,9 +509,3 @@ def jitted(
         ) from error
     made._compile_for_args = again  # what a call without a fitting signature asks
     return made
-
-
-def released(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A function that numba compiles when it is called, and that threads run at once."""
-    made: Callable[..., Any] = numba.njit(nogil=True)(function)
-    return made

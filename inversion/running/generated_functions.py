@@ -15,16 +15,16 @@ from inversion.emitting.compiled_form import form_for_cpu, form_for_kernels
 from inversion.emitting.definition import Definition, dtype_of, example_of
 from inversion.emitting.raising import as_in_python
 from inversion.emitting.row_code import loop_source
-from inversion.lifting.numba_blocks import jitted, released
+from inversion.lifting.numba_blocks import jitted
 from inversion.planning.plan import is_quick
 from inversion.program.limits import first_sequence
 from inversion.program.statements import Program
 from inversion.program.trees import classes_of, is_dataclass, leaves, rebuilt
 from inversion.running.array_kernels import ArrayKernel
-from inversion.running.quick import SEEN, quick_loop, quick_names
-from overlay import Context, MethodTable, NotCompilable
+from inversion.running.quick import SEEN
+from overlay import Context, MethodTable, NotCompilable, nonoverlay
 from overlay.code.record import FunctionReads, attribute_held, is_same
-from primitives.solver_kernels import entered
+from primitives.solver_forms import compiled_solvers, without_refusals
 
 __all__ = ["Cache", "GeneratedFunctions", "Staleness"]
 
@@ -42,7 +42,8 @@ class GeneratedFunctions:
         self._source = definition.source
         self.cache = cache
         # a context of its own: a context checks all that it has compiled for changes
-        self._home = Context(MethodTable(definition.filename))
+        self._own = Context(MethodTable(definition.filename))
+        self._home = compiled_solvers | self._own
         self._quick_loops: dict[str, Callable[..., None]] = {}
 
     # ---- interpreted ----
@@ -97,12 +98,11 @@ class GeneratedFunctions:
 
     def _quick_loop(self, name: str) -> Callable[..., None] | None:
         """A loop over elements that stores NaN for errors, if there is one."""
-        loop = self._source.kernels[name]
-        if not loop.quick:
+        if not self._source.kernels[name].quick:
             return None
         if name not in self._quick_loops:
-            source = self._source
-            self._quick_loops[name] = quick_loop(source.text, source.names, name, loop.one)
+            loop = self._functions(None)[name]
+            self._quick_loops[name] = without_refusals(loop, self._own, nogil=True)
         return self._quick_loops[name]
 
     @cached_property
@@ -110,11 +110,13 @@ class GeneratedFunctions:
         """The generated functions in the form for compilation. Raises NotCompilable."""
         self.check()
         context, function = self._definition.context, self._definition.function
-        names = {name: entered(value) for name, value in self._source.names.items()}
         if self._definition.hides_errors:
             context = as_in_python(context)
-        names["forward"] = (context or Context()).jit(function)
-        names["__name__"] = __name__
+        return self._functions((context or Context()).jit(function))
+
+    def _functions(self, forward: Any) -> dict[str, Any]:
+        """The generated functions, which call this for the function."""
+        names = {**self._source.names, "forward": forward, "__name__": __name__}
         exec(compile(self._source.text, self._definition.filename, "exec"), names)
         return names
 
@@ -146,7 +148,7 @@ class GeneratedFunctions:
     @cached_property
     def on_cpu(self) -> Callable[..., tuple[Any, ...]]:
         """The function that code compiled by a context calls. Raises NotCompilable."""
-        return form_for_cpu(self._definition, self._entered["inverse"])
+        return form_for_cpu(self._definition, compiled_solvers.wrap(self._entered["inverse"]))
 
     @cached_property
     def in_kernels(self) -> Callable[..., tuple[Any, ...]]:
@@ -180,11 +182,15 @@ class GeneratedFunctions:
         plain = bool(unknown) and all(isinstance(tree, str) for tree in unknown)
         if not (plain and is_quick(definition.plan)) or definition.hides_errors:
             return None
-        text, names = self._source.text, self._source.names
+        context, function = definition.context, definition.function
+        forward = Context().jit(function)
+        if context is not None:  # its methods are for the function as it is
+            forward = nonoverlay(context.jit(function, forceinline=True))
+        inverse = self._functions(forward)["inverse"]
+        rows = self._loop(inverse, raises=False, one_theta=one_theta)
+        quick = without_refusals(rows, self._own, nogil=True)
         try:
-            quick = quick_names(text, names, definition.function, definition.context)
-            rows = self._loop(quick["inverse"], raises=False, one_theta=one_theta)
-            return self._for_columns(released(rows), raises=False, one_theta=one_theta)
+            return self._for_columns(quick, raises=False, one_theta=one_theta)
         except NotCompilable:
             return None
 

@@ -6,23 +6,17 @@ from __future__ import annotations
 
 import functools
 import math
-import operator
 import os
 import time
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from inversion.lifting.numba_blocks import released
-from overlay import Context, MethodTable, call_next
-from primitives.floats import vector_maths
-from primitives.solver_kernels import compiled
-
-__all__ = ["SEEN", "Pace", "in_threads", "quick_loop", "quick_names"]
+__all__ = ["SEEN", "Pace", "in_threads"]
 
 ROWS_AT_ONCE = 1 << 15
 
@@ -31,48 +25,14 @@ PAYS_AFTER = 500e-6
 code that is so fast for so many rows is bound by memory, which threads share.
 """
 
-vectorised = MethodTable("vectorised")
-for _function, _form in vector_maths.VECTORISED.items():
-    vectorised.overlay(_function)(_form)
-
-
-@vectorised.overlay(operator.truediv)
-def _quotient(a: float, b: float) -> float:
-    return call_next(a, b) if b != 0.0 else math.nan
-
 
 def size(value: float) -> np.int64:
     """An integer that increases with the size of a float; that of NaN exceeds that of infinity."""
     return np.float64(abs(value)).view(np.int64)
 
 
-SEEN = {"size": compiled(size, refuses=False), "INFINITE": int(size(math.inf))}
+SEEN = {"size": size, "INFINITE": int(size(math.inf))}
 """Names with which the loop over rows detects answers that are NaN."""
-
-
-def quick_names(
-    text: str,
-    names: Mapping[str, Any],
-    function: Callable[..., Any],
-    context: Context | None,
-) -> dict[str, Any]:
-    """The generated functions compiled so that ``inverse`` answers NaN where it would raise."""
-    forward = (context or Context(vectorised)).jit(function, forceinline=True)
-    return _unrefused(text, {**names, "forward": forward}, "inverse")
-
-
-def quick_loop(text: str, names: Mapping[str, Any], loop: str, one: str) -> Callable[..., None]:
-    """A generated loop over elements, compiled without the GIL, that stores NaN where ``one`` would
-    raise.
-    """
-    return released(_unrefused(text, names, one)[loop])
-
-
-def _unrefused(text: str, names: Mapping[str, Any], one: str) -> dict[str, Any]:
-    found = {name: compiled(value, refuses=False) for name, value in names.items()}
-    exec(compile(text, "<rows of an inverse>", "exec"), found)
-    found[one] = compiled(found[one], refuses=False)
-    return found
 
 
 @dataclass

@@ -22,7 +22,7 @@ from overlay.core.location import location_of
 from overlay.core.target import describe
 from primitives import Bool, Domain, Integers, NoSolution, Relation, parametric, relation
 from primitives.relation import RETURN
-from primitives.solver_kernels import compiled
+from primitives.solver_forms import compiled_solvers
 
 __all__ = ["MOST_TRIED", "by_trial", "count_of", "is_by_trial", "listed"]
 
@@ -51,10 +51,11 @@ def by_trial(
         return None
     kinds = [tree for _, tree in inputs if not isinstance(tree, Node)]
     body = body_of(function)
-    if len(kinds) != len(inputs):
+    if body is None or len(kinds) != len(inputs):
         return None
-    returns = result_type(compiled(body), tuple(kinds)) or _seen(function, inputs, domains)
-    if body is None or returns is None:
+    told = result_type(compiled_solvers.jit(body), tuple(kinds))
+    returns = told or _seen(function, inputs, domains)
+    if returns is None:
         return None
     made = _relation(function, inputs, unknown, domains, context, returns)
     _made.add(made)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from overlay.core.table import Method, MethodTable
 from overlay.core.target import INPLACE, key_of_target
 from overlay.generics import plum_methods
+from overlay.plugins.plugin import identity
 
 if TYPE_CHECKING:
     from overlay.code.record import FunctionReads
@@ -114,6 +115,7 @@ class Basis:
         self.context: CompiledContext | None = None
         self.metadata: tuple[Hashable, ...] = ()
         self.state: tuple[Any, ...] = ()
+        self.plugins: tuple[Hashable, ...] = ()
         self.kept: list[Any] = []
         self.codes: list[CompiledCode] = []
         self.is_private = self.crosses_barrier = False
@@ -164,6 +166,7 @@ class Basis:
         return (
             not (self.is_private or self.frame is not None)
             and (self.context is None or self.context is world.engine)
+            and self.plugins == tuple(map(identity, world.plugins))
             and (not self.metadata or self.metadata == (context.metadata_key, world.is_bare))
             and (not self.state or (self.state[0] is context.state and not world.is_bare))
             and all(

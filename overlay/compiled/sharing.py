@@ -27,6 +27,7 @@ from overlay.compiled.basis import (
     world_at,
 )
 from overlay.core.table import LOCK
+from overlay.plugins.plugin import identity
 
 if TYPE_CHECKING:
     from overlay.code.record import FunctionReads
@@ -61,8 +62,10 @@ class CompilingFrame:
         self.args = args
         self.number = self.lowest = number
         self.basis = Basis(self)
-        # hooks of plugins may look at anything
-        self.basis.is_private = bool(self.world.plugins) or not self.world.makes_code
+        self.basis.is_private = not shares_code(self.world)
+        self.basis.plugins = tuple(map(identity, self.world.plugins))
+        if self.basis.plugins:  # whose hooks are shown it
+            self.reads_metadata(self.world.engine)
         self._handed: dict[int, Holder] = {}
 
     def views(self, world: World, view: MethodsOfTarget) -> None:
@@ -237,9 +240,16 @@ _codes: weakref.WeakKeyDictionary[FunctionType, weakref.WeakSet[CompiledCode]] =
 )
 
 
+def shares_code(world: World) -> bool:
+    """Whether code of a world may serve in others: hooks of a plugin without a ``cache_token`` may
+    look at anything, and those that analyse are told of each function."""
+    known = all(plugin.cache_token is not None for plugin in world.plugins)
+    return known and world.makes_code and world.engine.interpretation is None
+
+
 def found(world: World, function: FunctionType, key: Hashable) -> CompiledCode | None:
     """Find code of a function that was made in another world and is valid in this one."""
-    if world.plugins or not world.makes_code:
+    if not shares_code(world):
         return None
     try:
         for code in list(_codes.get(function, ())):

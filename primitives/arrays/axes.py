@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from primitives.solver_kernels import compiled_form
+from primitives.solver_forms import compiled_forms
 
 __all__ = [
     "AxisRows",
@@ -84,7 +84,7 @@ def summed(a: Any) -> Any:
     return a.sum(axis=1)
 
 
-@compiled_form(summed)
+@compiled_forms.overlay(summed)
 def summed_compiled(a: Any) -> Any:
     found = np.zeros((a.shape[0], a.shape[2]), a.dtype)
     for i in range(a.shape[0]):
@@ -102,7 +102,7 @@ def completed(total: Any, others: Any) -> Any:
     return found
 
 
-@compiled_form(completed)
+@compiled_forms.overlay(completed)
 def completed_compiled(total: Any, others: Any) -> Any:
     found = np.empty((others.shape[0], others.shape[1] + 1, others.shape[2]), others.dtype)
     for i in range(found.shape[0]):
@@ -120,7 +120,7 @@ def multiplied(a: Any) -> Any:
     return a.prod(axis=1)
 
 
-@compiled_form(multiplied)
+@compiled_forms.overlay(multiplied)
 def multiplied_compiled(a: Any) -> Any:
     found = np.ones((a.shape[0], a.shape[2]), a.dtype)
     for i in range(a.shape[0]):
@@ -135,7 +135,7 @@ def largest(a: Any) -> Any:
     return a.max(axis=1)
 
 
-@compiled_form(largest)
+@compiled_forms.overlay(largest)
 def largest_compiled(a: Any) -> Any:
     found = a[:, 0, :].copy()
     for i in range(a.shape[0]):
@@ -150,7 +150,7 @@ def smallest(a: Any) -> Any:
     return a.min(axis=1)
 
 
-@compiled_form(smallest)
+@compiled_forms.overlay(smallest)
 def smallest_compiled(a: Any) -> Any:
     found = a[:, 0, :].copy()
     for i in range(a.shape[0]):
@@ -165,7 +165,7 @@ def first_place(a: Any, wanted: Any) -> Any:
     return (a == wanted).argmax(axis=1)
 
 
-@compiled_form(first_place)
+@compiled_forms.overlay(first_place)
 def first_place_compiled(a: Any, wanted: Any) -> Any:
     found = np.zeros((a.shape[0], a.shape[2]), np.int64)
     for i in range(a.shape[0]):
@@ -185,7 +185,7 @@ def placed(a: Any, at: Any, value: Any) -> Any:
     return a
 
 
-@compiled_form(placed)
+@compiled_forms.overlay(placed)
 def placed_compiled(a: Any, at: Any, value: Any) -> Any:
     for i in range(a.shape[0]):
         for j in range(a.shape[2]):
@@ -198,7 +198,7 @@ def cumulated(a: Any) -> Any:
     return a.cumsum(axis=1)
 
 
-@compiled_form(cumulated)
+@compiled_forms.overlay(cumulated)
 def cumulated_compiled(a: Any) -> Any:
     found = a.copy()
     for i in range(a.shape[0]):
@@ -213,7 +213,7 @@ def products(a: Any) -> Any:
     return a.cumprod(axis=1)
 
 
-@compiled_form(products)
+@compiled_forms.overlay(products)
 def products_compiled(a: Any) -> Any:
     found = a.copy()
     for i in range(a.shape[0]):

@@ -15,7 +15,7 @@ from primitives.arrays.reductions import rows_of, written
 from primitives.domains import Domain, Integer, domain_of
 from primitives.errors import NoSolution
 from primitives.relation import Relation, parametric, relation
-from primitives.solver_kernels import compiled_form
+from primitives.solver_forms import compiled_forms
 
 __all__ = ["Permutations", "cumprod", "cumsum", "difference", "is_permutation", "sort"]
 
@@ -115,7 +115,7 @@ def is_permutation(order: Any) -> Any:
     return bool((np.sort(order, axis=-1) == wanted).all())
 
 
-@compiled_form(is_permutation)
+@compiled_forms.overlay(is_permutation)
 def is_permutation_compiled(order: Any) -> Any:
     n = order.shape[-1]
     rows = order.reshape((order.size // n, n))
@@ -193,7 +193,7 @@ def sorted_rows(a: Any) -> Any:
     return np.sort(a, axis=1)
 
 
-@compiled_form(sorted_rows)
+@compiled_forms.overlay(sorted_rows)
 def sorted_rows_compiled(a: Any) -> Any:
     found = a.copy()
     for i in range(a.shape[0]):
@@ -206,7 +206,7 @@ def order_of_rows(a: Any) -> Any:
     return np.argsort(a, axis=1, kind="stable")
 
 
-@compiled_form(order_of_rows)
+@compiled_forms.overlay(order_of_rows)
 def order_of_rows_compiled(a: Any) -> Any:
     found = np.empty(a.shape, np.int64)
     for i in range(a.shape[0]):
@@ -221,7 +221,7 @@ def scattered(values: Any, order: Any) -> Any:
     return found
 
 
-@compiled_form(scattered)
+@compiled_forms.overlay(scattered)
 def scattered_compiled(values: Any, order: Any) -> Any:
     found = np.empty_like(values)
     for i in range(values.shape[0]):

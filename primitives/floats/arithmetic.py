@@ -14,7 +14,7 @@ from primitives.domains import Bool, Integer, NonNegative, NonZero, Real
 from primitives.errors import NoSolution
 from primitives.floats.tolerance import whole
 from primitives.relation import parametric, relation
-from primitives.solver_kernels import compiled_form
+from primitives.solver_forms import compiled_forms
 
 __all__ = [
     "add",
@@ -167,22 +167,22 @@ def times(a: int, b: int) -> int:
 # numba assumes that signed integers do not wrap: the tests precede the operation
 
 
-@compiled_form(plus)
-def plus_64(a: int, b: int) -> int:
+@compiled_forms.overlay(plus)
+def plus_64(a: Any, b: Any) -> int:
     if (b > 0 and a > HIGHEST - b) or (b < 0 and a < LOWEST - b):
         raise NoSolution("the sum needs more than 64 bits")
     return a + b
 
 
-@compiled_form(minus)
-def minus_64(a: int, b: int) -> int:
+@compiled_forms.overlay(minus)
+def minus_64(a: Any, b: Any) -> int:
     if (b > 0 and a < LOWEST + b) or (b < 0 and a > HIGHEST + b):
         raise NoSolution("the difference needs more than 64 bits")
     return a - b
 
 
-@compiled_form(times)
-def times_64(a: int, b: int) -> int:
+@compiled_forms.overlay(times)
+def times_64(a: Any, b: Any) -> int:
     low, high = min(a, b), max(a, b)
     if low >= 0:
         fits = low == 0 or high <= HIGHEST // low
@@ -306,8 +306,8 @@ def fits_word(value: float) -> bool:
     return abs(value) < math.inf
 
 
-@compiled_form(fits_word)
-def fits_word_64(value: float) -> bool:
+@compiled_forms.overlay(fits_word)
+def fits_word_64(value: Any) -> bool:
     return abs(value) < 2.0**63
 
 

@@ -7,6 +7,7 @@ codomains and are refused.
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -14,7 +15,7 @@ from primitives.domains import Interval, NonNegative, Positive
 from primitives.errors import NoSolution
 from primitives.floats.tolerance import LARGEST, finite
 from primitives.relation import relation
-from primitives.solver_kernels import compiled_form
+from primitives.solver_forms import compiled_forms
 
 __all__ = ["exp", "exp2", "expm1", "log", "log1p", "log2", "log10", "sqrt"]
 
@@ -40,8 +41,8 @@ def two_to(a: float) -> float:
     return math.exp2(a)
 
 
-@compiled_form(two_to)
-def two_to_compiled(a: float) -> float:
+@compiled_forms.overlay(two_to)
+def two_to_compiled(a: Any) -> float:
     return np.exp2(a)  # equal to the bit; not all supported numba versions have math.exp2
 
 

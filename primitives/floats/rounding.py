@@ -7,6 +7,7 @@ Each has a form with a float result (numpy's functions) and one with an integer 
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -14,7 +15,7 @@ from primitives.domains import Bool, Interval, WholeFloats
 from primitives.errors import NoSolution
 from primitives.floats.tolerance import WHOLE_FROM, floor_of, whole
 from primitives.relation import Relation, parametric, relation
-from primitives.solver_kernels import compiled_form
+from primitives.solver_forms import compiled_forms
 
 __all__ = ["ROUNDING", "ceil", "floor", "half_even", "rint", "trunc"]
 
@@ -79,8 +80,8 @@ def whole_float(value: int) -> float:
     return found
 
 
-@compiled_form(whole_float)
-def whole_float_64(value: int) -> float:
+@compiled_forms.overlay(whole_float)
+def whole_float_64(value: Any) -> float:
     found = float(value)
     # 2**63 is no integer of 64 bits
     if found >= 2.0**63 or int(found) != value:
@@ -93,8 +94,8 @@ def integer(value: float) -> int:
     return int(value)
 
 
-@compiled_form(integer)
-def integer_64(value: float) -> int:
+@compiled_forms.overlay(integer)
+def integer_64(value: Any) -> int:
     if not -(2.0**63) <= value < 2.0**63:
         raise NoSolution("the integer needs more than 64 bits")
     return int(value)

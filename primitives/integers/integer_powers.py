@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import operator
+from typing import Any
 
 from primitives.domains import Bool, Integer
 from primitives.errors import NoSolution
 from primitives.floats.arithmetic import HIGHEST, times
 from primitives.integers.integer_division import MOST, Exponent, magnitude
 from primitives.relation import parametric, relation
-from primitives.solver_kernels import compiled_form
+from primitives.solver_forms import compiled_forms
 
 __all__ = ["power_int"]
 
@@ -21,8 +22,8 @@ def power(a: int, b: int) -> int:
     return a**b
 
 
-@compiled_form(power)
-def power_64(a: int, b: int) -> int:
+@compiled_forms.overlay(power)
+def power_64(a: Any, b: Any) -> int:
     if b < 0:
         raise NoSolution("a negative exponent gives no integer")
     found = 1
@@ -36,8 +37,8 @@ def reaches(base: int, exponent: int, n: int) -> bool:
     return base**exponent >= n
 
 
-@compiled_form(reaches)
-def reaches_64(base: int, exponent: int, n: int) -> bool:
+@compiled_forms.overlay(reaches)
+def reaches_64(base: Any, exponent: Any, n: Any) -> bool:
     found = 1
     for _ in range(exponent):
         if found >= n:

@@ -6,6 +6,7 @@ Compiled, the solvers refuse what needs more than 64 bits.
 from __future__ import annotations
 
 import operator
+from typing import Any
 
 from primitives.domains import Bool, Integer, Integers
 from primitives.errors import NoSolution
@@ -13,7 +14,7 @@ from primitives.floats.arithmetic import HIGHEST
 from primitives.integers.bits import xorshift_right
 from primitives.integers.integer_division import MOST, Exponent
 from primitives.relation import parametric, relation
-from primitives.solver_kernels import compiled_form
+from primitives.solver_forms import compiled_forms
 
 __all__ = ["lshift_int", "rshift_int", "xorshift_right_int"]
 
@@ -33,8 +34,8 @@ def filled(ret: int, k: int, low: int) -> int:
     return (ret << k) | (low & ((1 << k) - 1))
 
 
-@compiled_form(up)
-def up_64(a: int, k: int) -> int:
+@compiled_forms.overlay(up)
+def up_64(a: Any, k: Any) -> int:
     if k < 0:
         raise NoSolution("a shift goes by at least 0 places")
     shifted = a << min(k, 63)
@@ -43,15 +44,15 @@ def up_64(a: int, k: int) -> int:
     return shifted
 
 
-@compiled_form(down)
-def down_64(a: int, k: int) -> int:
+@compiled_forms.overlay(down)
+def down_64(a: Any, k: Any) -> int:
     if k < 0:
         raise NoSolution("a shift goes by at least 0 places")
     return a >> min(k, 63)
 
 
-@compiled_form(filled)
-def filled_64(ret: int, k: int, low: int) -> int:
+@compiled_forms.overlay(filled)
+def filled_64(ret: Any, k: Any, low: Any) -> int:
     if k > 63:
         if (ret == 0 and low >= 0) or (ret == -1 and low < 0):
             return low

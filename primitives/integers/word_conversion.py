@@ -9,7 +9,7 @@ import numpy as np
 from primitives.domains import Bool, Integers
 from primitives.errors import NoSolution
 from primitives.relation import Relation, parametric, relation
-from primitives.solver_kernels import compiled_form
+from primitives.solver_forms import compiled_forms
 
 __all__ = ["conversions"]
 
@@ -35,7 +35,7 @@ def to_int64(value: int) -> Any:
     return np.int64(value)
 
 
-@compiled_form(to_int)
+@compiled_forms.overlay(to_int)
 def to_int_64(value: Any) -> Any:
     found = np.int64(value)
     if (value < NONE) != (found < 0):
@@ -43,14 +43,14 @@ def to_int_64(value: Any) -> Any:
     return found
 
 
-@compiled_form(to_word)
+@compiled_forms.overlay(to_word)
 def to_word_64(value: Any) -> Any:
     if value < 0:
         raise NoSolution("it is no word of 64 bits")
     return np.uint64(value)
 
 
-@compiled_form(to_int64)
+@compiled_forms.overlay(to_int64)
 def to_int64_64(value: Any) -> Any:
     return np.int64(value)
 

@@ -25,7 +25,7 @@ from primitives import (
 )
 from primitives.floats.arithmetic import factor, squared
 from primitives.sequences.lists import Lists, is_sequence
-from primitives.solver_kernels import compiled
+from primitives.solver_forms import compiled_solvers
 from primitives.testing import (
     BrokenLaw,
     check_complete,
@@ -120,7 +120,7 @@ def refused_or(function, values):
 @pytest.mark.parametrize(("rel", "mode"), COMPILED, ids=repr)
 def test_compiled_modes_answer_as_interpreted_ones(rel, mode):
     """Integers that need more than 64 bits apart: compiled solvers refuse these."""
-    fast = compiled(mode.solver)
+    fast = compiled_solvers.jit(mode.solver)
     answered = 0
     with np.errstate(all="ignore"):
         for values in solvable(rel, mode, np.random.default_rng(1)):

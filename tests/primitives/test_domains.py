@@ -29,7 +29,7 @@ from primitives.domains import (
     common,
     domain_of,
 )
-from primitives.solver_kernels import compiled
+from primitives.solver_forms import compiled_solvers
 
 DOMAINS = [
     Real, Positive, NonNegative, NonZero, Interval(-1, 1), Interval(0, 1, open_low=True),
@@ -123,7 +123,7 @@ def test_the_condition_is_the_same_in_compiled_code(domain):
     for kind in KINDS:
         names = {"inf": math.inf}
         exec(f"def test(x):\n    return {domain.condition('x', kind)}", names)
-        fast = compiled(names["test"])
+        fast = compiled_solvers.jit(names["test"])
         for value in VALUES:
             limit = {int: 2**63, float: 2**53}.get(kind, math.inf)
             exact = math.isnan(value) or abs(value) < limit

@@ -22,7 +22,7 @@ from inversion.program.trees import fields_of, is_dataclass, is_record
 from inversion.tools.standalone.reading_back import global_names, local_names, node_of
 from overlay import OverlayError
 from overlay.core.location import home_of, location_of, name_of
-from primitives.solver_kernels import form_of
+from primitives.solver_forms import compiled_forms
 
 __all__ = ["ModuleWriter", "documented"]
 
@@ -167,10 +167,10 @@ class ModuleWriter:
             for part, mark in zip(self._parts(), marks, strict=True):
                 del part[mark:]
             self._names = names
-            form = form_of(function)
-            if form is function:
+            forms = compiled_forms.methods(function)
+            if not forms:
                 raise
-            self._function_as_it_is(name, form)
+            self._function_as_it_is(name, forms[0].function)
 
     def _parts(self) -> tuple[list[str], ...]:
         return self.imports, self.classes, self.definitions, self.needs

@@ -12,7 +12,7 @@ from overlay.compiled.numba.ir_edits import defined_before, new_variable
 from overlay.compiled.numba.numba_types import Type, has_code, is_dispatcher
 from overlay.core.errors import NotCompilable, OverlayError
 from overlay.core.location import location_of, name_of, shown
-from overlay.ir import Call, Variable
+from overlay.ir import Call, RaisePoint, Variable
 
 __all__ = ["InsertedCalls", "shown_target"]
 
@@ -76,6 +76,31 @@ class InsertedCalls:
             self.typemap[assign.target.name] = ty
         made.append(assign)
         return assign.target
+
+    def returned(
+        self, scope: Any, raised: RaisePoint, value: Any, result: Type | None
+    ) -> list[Any]:
+        """Statements that return a value where a function raises. result: the type that it
+        returns; None before types are known."""
+        loc = raised.native.loc
+        near = ir.Assign(ir.Const(None, loc), ir.Var(scope, "raised", loc), loc)
+        made: list[Any] = []
+        given = self.operand(near, value, made)
+        if self.typemap is not None:
+            self._check_returned(value, self.typemap[given.name], result, raised.where)
+        last = defined_before(self.func_ir, near, ir.Expr.cast(given, loc))
+        if self.typemap is not None:
+            self.typemap[last.target.name] = result
+        return [*made, last, ir.Return(last.target, loc)]
+
+    def _check_returned(self, value: Any, ty: Type, result: Type | None, where: str) -> None:
+        if result is None or self._typing.can_convert(ty, result) is None:
+            raise self.cannot(
+                f"return {shown_target(value)}, of type {ty}, where it raises; it returns "
+                + ("nothing elsewhere" if result is None else str(result)),
+                where,
+                "give what can be converted, or edit before types are known",
+            )
 
     def _bound(self, value: Any) -> Any | None:
         """The stand-in for a callable; None for any other constant."""

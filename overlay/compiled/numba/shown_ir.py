@@ -29,12 +29,15 @@ from overlay.contexts.context import Context, call_next
 from overlay.core.errors import NotCompilable
 from overlay.core.location import location_of, name_of, shown
 from overlay.core.target import key_of_target
-from overlay.ir import IR, UNKNOWN, Call, Variable
+from overlay.ir import IR, UNKNOWN, Call, RaisePoint, Variable
 
 if TYPE_CHECKING:
     from overlay.analysis.runs import Run, Step
 
 __all__ = ["NumbaIR", "callable_of", "of_program", "read"]
+
+
+RAISING = (ir.Raise, ir.StaticRaise, ir.DynamicRaise)
 
 
 class _Reader:
@@ -55,6 +58,14 @@ class _Reader:
         """Whether a variable is read, by statements of other classes than ``but``."""
         statements = (s for block in self.func_ir.blocks.values() for s in block.body)
         return any(name in _read_by(s) for s in statements if not isinstance(s, but))
+
+    def result_type(self) -> Type | None:
+        """The type of what is returned; None before types are known, and where nothing is."""
+        ends = (block.terminator for block in self.func_ir.blocks.values())
+        returned = next((end for end in ends if isinstance(end, ir.Return)), None)
+        if returned is None or self.typemap is None:
+            return None
+        return self.typemap[returned.value.name]
 
     def is_implicit(self, assign: Any) -> bool:
         """Whether numba generated the call for an instruction, such as the test of a branch."""
@@ -169,6 +180,10 @@ class NumbaIR(IR):
         return self.typemap is not None
 
     @property
+    def result_type(self) -> Any:
+        return spelt(self._reader.result_type())
+
+    @property
     def where(self) -> str:
         return location_of(self.function)
 
@@ -231,6 +246,11 @@ class NumbaIR(IR):
             native=(assign, expr),
         )
 
+    def raises(self) -> tuple[RaisePoint, ...]:
+        ends = [block.terminator for _, block in sorted(self.func_ir.blocks.items())]
+        found = [end for end in ends if isinstance(end, RAISING) and not is_unreachable(end)]
+        return tuple(RaisePoint(shown(end.loc.filename, end.loc.line), end) for end in found)
+
     def constant(self, variable: Variable) -> Any:
         return self._reader.constant(variable)
 
@@ -251,17 +271,20 @@ class NumbaIR(IR):
         block, place, assign = self._place(call)
         made, last = self._inserted.call(assign, target, args, kwargs or {})
         self._forget(assign)
-        if self.typemap is not None:
-            given, wanted = self.typemap[last.target.name], self.typemap[assign.target.name]
-            if given != wanted:
-                self._inserted.check_converts(call, target, given, wanted)
-                redefine(self.func_ir, assign, last.target)
-                block.body[place:place] = [*made, last]
-                return self._call(last)
-            del self.typemap[last.target.name]
+        types_ = self.typemap or {}
+        given, wanted = types_.get(last.target.name), types_.get(assign.target.name)
+        if given == wanted:
+            types_.pop(last.target.name, None)
+            redefine(self.func_ir, assign, last.value)
+            last = assign
+        else:
+            self._inserted.check_converts(call, target, given, wanted)
+            redefine(self.func_ir, assign, last.target)
+            made.append(last)
         block.body[place:place] = made
-        redefine(self.func_ir, assign, last.value)
-        return self._call(assign)
+        replaced = self.call_of(last)
+        assert replaced is not None
+        return replaced
 
     def set_result(self, call: Call, value: Any) -> None:
         block, place, assign = self._place(call)
@@ -299,6 +322,19 @@ class NumbaIR(IR):
         place = given[-1] + 1 if given else 0
         return self._insert(block, place, block.body[max(place - 1, 0)], target, args)
 
+    def return_instead(self, raised: RaisePoint, value: Any) -> None:
+        self._analysis = None
+        blocks = self.func_ir.blocks.values()
+        block = next((b for b in blocks if b.terminator is raised.native), None)
+        if block is None:
+            raise self._inserted.cannot(
+                "return where it raises, which it does not any more",
+                raised.where,
+                "ask for ir.raises() anew after an edit",
+            )
+        made = self._inserted.returned(block.scope, raised, value, self._reader.result_type())
+        block.body[-1:] = made
+
     def _insert(
         self, block: Any, place: int, near: Any, target: Any, args: Sequence[Any]
     ) -> Variable:
@@ -321,14 +357,15 @@ class NumbaIR(IR):
             "ask for ir.calls() anew after an edit",
         )
 
-    def _call(self, assign: Any) -> Call:
-        call = self.call_of(assign)
-        assert call is not None
-        return call
-
     def _forget(self, assign: Any) -> None:
         if self.calltypes is not None:
             self.calltypes.pop(assign.value, None)
+
+
+def is_unreachable(raised: Any) -> bool:
+    """Whether numba wrote a raise, where an exception would be raised again that is caught."""
+    args = getattr(raised, "exc_args", None) or ("",)
+    return str(args[0]).startswith("Unreachable condition reached")
 
 
 def of_program(value: Any) -> Any:

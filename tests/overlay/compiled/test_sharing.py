@@ -16,7 +16,16 @@ from numba import float64, njit
 from numba.core import event  # noqa: TID251 - numba itself says what it compiles
 from numba.experimental import jitclass
 
-from overlay import Context, MethodTable, call_next, current_context, generic, nonoverlay, recurse
+from overlay import (
+    Context,
+    MethodTable,
+    Plugin,
+    call_next,
+    current_context,
+    generic,
+    nonoverlay,
+    recurse,
+)
 from overlay.compiled.numba.dispatchers import InnerDispatcher
 from overlay.compiled.world import World
 from tests.examples import examples
@@ -381,6 +390,33 @@ def test_metadata_decides_only_what_reads_it():
     assert compiles(Context(table_of(math.tan, 1.0), metadata=2), names.root, 3.0)[1] == []
     assert compiles(Context(metadata=3), names.root, 3.0)[1] == ["order", "root"]
     assert compiles(Context(metadata=3.0), names.root, 3.0)[1] == ["order", "root"]
+
+
+class CosineForSine(Plugin):
+    def __init__(self, token):
+        self.cache_token = token
+
+    def before_inference(self, ir):
+        for call in ir.calls(math.sin):
+            ir.replace(call, math.cos, *call.args)
+
+
+def test_code_is_shared_below_plugins_with_the_same_tokens():
+    names = module(TREE)
+
+    def made_in(token, table="table", **metadata):
+        context = Context(MethodTable(table), plugins=(CosineForSine(token),), **metadata)
+        with compiled() as made:
+            context.jit(names.a)(1.0)
+        return len(made)
+
+    everything = made_in("one")
+    assert everything > 4
+    assert made_in("one") == made_in("one", "other") == 0
+    assert made_in("two") == everything
+    assert made_in("one", metadata=1) == everything  # which hooks are shown
+    assert made_in(None) == made_in(None) == everything
+    assert compiles(Context(), names.a, 1.0)[1] != []
 
 
 def test_state_decides_only_what_reads_it():

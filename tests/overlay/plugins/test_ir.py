@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from overlay import NotCompilable, OverlayError
+from overlay import Context, NotCompilable, OverlayError, Plugin
 from overlay.ir import UNKNOWN, Variable, read
 
 SCALE = 3.0
@@ -153,6 +153,51 @@ def test_calls_are_deleted_where_nothing_reads_the_result():
         assert targets(ir) == []
         assert ir.constant(sine.result) in (1.5, UNKNOWN)
         assert "1.5" in str(ir)
+
+
+def guarded(x):
+    if x < 0:
+        raise ValueError("negative")
+    try:
+        if x > 9:
+            raise ValueError("large")
+    except Exception:
+        return 9.0
+    return math.sqrt(x)
+
+
+def test_a_value_is_returned_where_a_function_raises():
+    ir = read(guarded)
+    (raised,) = ir.raises()
+    assert raised.where.endswith(f":{guarded.__code__.co_firstlineno + 2}")
+    assert ir.result_type is None
+    ir.return_instead(raised, -1)
+    assert ir.raises() == ()
+    with pytest.raises(OverlayError, match="does not any more"):
+        ir.return_instead(raised, -1)
+
+
+def returning(value, stage):
+    """A context in which functions return a value where they raise."""
+
+    def edit(self, ir):
+        assert ir.result_type is (float if ir.is_typed else None)
+        for raised in ir.raises():
+            ir.return_instead(raised, value)
+
+    return Context(plugins=(type("Returns", (Plugin,), {stage: edit})(),))
+
+
+@pytest.mark.parametrize("stage", ["before_inference", "after_inference"])
+def test_code_that_raised_returns_a_value_converted_to_the_type_of_the_result(stage):
+    fast = returning(-1, stage).jit(guarded)
+    assert [fast(x) for x in (-4.0, 4.0, 16.0)] == [-1.0, 2.0, 9.0]
+
+
+def test_what_cannot_be_returned_is_refused():
+    with pytest.raises(OverlayError, match="cannot return 'none', of type unicode_type") as info:
+        returning("none", "after_inference").jit(guarded)(1.0)
+    assert info.value.where.endswith(f":{guarded.__code__.co_firstlineno + 2}")
 
 
 def test_what_numba_cannot_read_is_refused():

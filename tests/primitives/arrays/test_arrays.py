@@ -13,7 +13,7 @@ from primitives.arrays.array_table import ARRAY_RELATIONS, OF_ITSELF
 from primitives.arrays.cumulative import Permutations
 from primitives.arrays.domain import type_of_array
 from primitives.errors import OutsideDomain, WrongArguments
-from primitives.solver_kernels import compiled
+from primitives.solver_forms import compiled_solvers
 from primitives.testing import BrokenLaw, check_relation
 from tests.examples import examples
 
@@ -105,12 +105,13 @@ def test_compiled_solvers_answer_as_interpreted_ones(target, arguments):
     rng = np.random.default_rng(0)
     (axis,) = found.axes
     a = found.domain[axis].sample(rng)
-    ret = compiled(found.mode(["return"]).solver)(a)
+    ret = compiled_solvers.jit(found.mode(["return"]).solver)(a)
     assert np.allclose(ret, found(a))
     mode = found.mode([axis])
-    chosen = compiled(mode.recover)(*({axis: a, "return": ret}[n] for n in mode.recovers))
+    recover = compiled_solvers.jit(mode.recover)
+    chosen = recover(*({axis: a, "return": ret}[n] for n in mode.recovers))
     values = {"return": ret, **dict(zip(mode.coordinates, chosen, strict=True))}
-    assert np.allclose(compiled(mode.solver)(*(values[name] for name in mode.takes)), a)
+    assert np.allclose(compiled_solvers.jit(mode.solver)(*(values[name] for name in mode.takes)), a)
 
 
 def test_the_checker_catches_wrong_relations_of_arrays():

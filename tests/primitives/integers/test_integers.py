@@ -19,7 +19,7 @@ from primitives.integers.bits import (
 )
 from primitives.integers.ordering import clip
 from primitives.relation import RETURN
-from primitives.solver_kernels import compiled
+from primitives.solver_forms import compiled_solvers
 
 W, S = np.uint64, np.int64
 LOWEST, HIGHEST, ALL = S(-(2**63)), S(2**63 - 1), W(2**64 - 1)
@@ -350,21 +350,21 @@ def test_the_integers_that_become_a_float_are_known_exactly(value):
 
 def test_compiled_integers_beyond_a_word_are_refused():
     with pytest.raises(NoSolution, match="64 bits"):
-        compiled(ints_becoming)(2.0**63)
-    assert compiled(ints_becoming)(2.0**53) == (2**53, 2**53 + 1)
-    shift = compiled(found(operator.lshift, int, int).mode([RETURN]).solver)
+        compiled_solvers.jit(ints_becoming)(2.0**63)
+    assert compiled_solvers.jit(ints_becoming)(2.0**53) == (2**53, 2**53 + 1)
+    shift = compiled_solvers.jit(found(operator.lshift, int, int).mode([RETURN]).solver)
     assert shift(-1, 63) == -(2**63)
     for a, k in ((1, 63), (3, 62), (1, 64), (-2, 63)):
         with pytest.raises(NoSolution, match="64 bits"):
             shift(a, k)
     assert shift(0, 1000) == 0
-    power = compiled(found(operator.pow, int, int).mode([RETURN]).solver)
+    power = compiled_solvers.jit(found(operator.pow, int, int).mode([RETURN]).solver)
     assert power(-2, 63) == -(2**63)
     assert power(-(2**63), 1) == -(2**63)
     for a, b in ((2, 63), (-(2**63), 3), (3, 1000)):
         with pytest.raises(NoSolution, match="64 bits"):
             power(a, b)
-    quotient = compiled(found(operator.floordiv, int, int).mode([RETURN]).solver)
+    quotient = compiled_solvers.jit(found(operator.floordiv, int, int).mode([RETURN]).solver)
     with pytest.raises(NoSolution, match="64 bits"):
         quotient(-(2**63), -1)
 

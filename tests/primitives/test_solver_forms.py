@@ -8,7 +8,7 @@ import pytest
 
 from inversion import NoSolution, choose
 from primitives.floats.arithmetic import minus, plus, times
-from primitives.solver_kernels import compiled
+from primitives.solver_forms import compiled_solvers
 
 LOWEST, HIGHEST = -(2**63), 2**63 - 1
 EDGES = sorted(
@@ -22,7 +22,7 @@ EDGES = sorted(
     ("checked", "exact"), [(plus, operator.add), (minus, operator.sub), (times, operator.mul)]
 )
 def test_compiled_integer_arithmetic_is_exact_or_refused(checked, exact):
-    fast = compiled(checked)
+    fast = compiled_solvers.jit(checked)
     for a, b in itertools.product(EDGES, EDGES):
         wanted = exact(a, b)
         assert checked(a, b) == wanted
@@ -73,8 +73,8 @@ def odd(n: int) -> bool:
 
 
 def test_helpers_that_call_each_other_are_compiled():
-    assert compiled(even)(10)
-    assert not compiled(odd)(10)
+    assert compiled_solvers.jit(even)(10)
+    assert not compiled_solvers.jit(odd)(10)
 
 
 def test_closures_that_call_each_other_are_compiled():
@@ -84,4 +84,4 @@ def test_closures_that_call_each_other_are_compiled():
     def up(n):
         return 1 if n == 0 else down(n - 1)
 
-    assert [compiled(down)(n) for n in range(4)] == [0, 1, 0, 1]
+    assert [compiled_solvers.jit(down)(n) for n in range(4)] == [0, 1, 0, 1]

@@ -1,0 +1,84 @@
+"""Solvers in other forms than the one that Python runs: each is a context, of method tables and
+plugins, that compiles all solvers in that form."""
+
+from __future__ import annotations
+
+import math
+import operator
+import typing
+from collections.abc import Callable
+from typing import Any, Final
+
+from overlay import Context, MethodTable, Plugin, call_next
+from overlay.ir import IR
+from primitives.floats.vector_maths import VECTORISED
+
+__all__ = ["compiled_forms", "compiled_solvers", "without_refusals"]
+
+compiled_forms = MethodTable("compiled forms", faithful=True)
+"""Functions that solvers call, as they are in compiled code: integers, which have any size when
+interpreted, have 64 bits there, and numba knows less of arrays."""
+
+compiled_solvers: Final = Context(compiled_forms)
+"""Where solvers are compiled."""
+
+
+# ---- without refusals ---------------------------------------------------------------------
+
+vectorised = MethodTable("vectorised", faithful=True)
+"""Functions that LLVM can vectorise, and that give NaN in place of a raise."""
+
+for _function, _form in VECTORISED.items():
+    vectorised.overlay(_function)(_form)
+
+
+@vectorised.overlay(operator.truediv)
+def quotient(a: float, b: float) -> float:
+    return call_next(a, b) if b != 0.0 else math.nan
+
+
+class NaNForRaise(Plugin):
+    """Has functions that return a float, or a tuple of floats, answer NaN where they would raise.
+
+    A loop with nothing that can raise is one that LLVM may vectorise.
+    """
+
+    cache_token = "NaN for raise"
+    preserves = frozenset({"types"})
+
+    def after_inference(self, ir: IR) -> None:
+        nothing = nan_of(ir.result_type)
+        if nothing is not None:
+            for raised in ir.raises():
+                ir.return_instead(raised, nothing)
+
+    def after_codegen(self, module: Any) -> None:
+        for function in module.functions:
+            if not function.is_declaration:  # a loop with a call in it is not vectorised
+                function.attributes.discard("noinline")
+                function.attributes.add("alwaysinline")
+
+
+def nan_of(kind: Any) -> float | tuple[float, ...] | None:
+    """What stands for no answer in a type; None where nothing in it does."""
+    if kind is float:
+        return math.nan
+    items = typing.get_args(kind) if typing.get_origin(kind) is tuple else ()
+    return (math.nan,) * len(items) if items and set(items) == {float} else None
+
+
+unrefused: Final = compiled_solvers | Context(vectorised, plugins=(NaNForRaise(),))
+
+
+def without_refusals(
+    function: Callable[..., Any], context: Context | None = None, **options: Any
+) -> Any:
+    """A function compiled so that it answers NaN where it would raise, as do those that it calls,
+    if they return floats, or tuples of floats. What is NaN is asked for again of the plain form,
+    which says why there is no answer.
+
+    context: another one that it runs in. options: of ``Context.jit``.
+    """
+    home = unrefused if context is None else unrefused | context
+    # a division by 0 that raises would be a way out of a loop
+    return home.jit(function, error_model="numpy", **options)
