@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from inversion.lifting.numba_blocks import released
+from inversion.numba_compilation import released
 from overlay import Context, MethodTable, call_next
 from primitives.floats import vector_maths
 from primitives.solver_kernels import compiled
