@@ -21,7 +21,7 @@ from inversion.lifting.lifted_values import (
     Values,
     value_of,
 )
-from inversion.program.statements import Constant, Operand
+from inversion.program.statements import Constant
 from overlay.core.target import describe
 from primitives.arrays.array_table import ARRAY_RELATIONS, MOVES
 from primitives.arrays.domain import is_array, shape_of
@@ -58,7 +58,7 @@ def holds_array(value: Value) -> bool:
     return any(is_array(operand.kind) for operand in operands_in(value))
 
 
-def array_attribute(lifter: Lifter, site: CallSite, base: Operand, name: str) -> Value:
+def array_attribute(lifter: Lifter, site: CallSite, base: Value, name: str) -> Value:
     """An attribute of an array: what is known of its shape, ``T``, or a method."""
     shape = shape_of(base.kind)
     known = {"shape": shape, "ndim": len(shape), "size": int(np.prod(shape))}

@@ -9,8 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 from inversion.errors import NotInvertible
 from inversion.lifting.exits import At, End, Exit, Found, Nowhere, Place, Several, Way, not_followed
-from inversion.lifting.lifted_values import Iterating, KnownObject, Range, Value, read
-from inversion.lifting.numba_blocks import Next
+from inversion.lifting.function_code import iterators
+from inversion.lifting.lifted_values import (
+    UNROLLED,
+    Iterating,
+    KnownObject,
+    Meaningless,
+    Range,
+    Value,
+    read,
+)
 from inversion.lifting.repeating import Repeating, Turn
 from inversion.program.loops import Bounds, CountedRange
 from inversion.program.statements import Constant, Operand, Variable
@@ -31,16 +39,16 @@ def looped(walk: Walk, label: int, known: dict[str, Value], stops: frozenset[int
         raise NotInvertible(
             f"cannot invert {walk.site.name}: its loops have more than {MOST_TURNS} turns "
             "that are known beforehand",
-            where=block.ops[0].where,
+            where=block.where,
             help="loop over a range",
         )
     if label not in walk.code.returning:
-        raise never_left(block.ops[0].where)
+        raise never_left(block.where)
     inner = replace(walk, leaving=cycle.labels if cycle.simple else frozenset())
     inside = stops | {label} | (frozenset() if cycle.after is None else {cycle.after})
     made = Turns(inner, label, known, inside)
-    nexts = [op for op in block.ops if isinstance(op, Next)]
-    iterator = read(known, nexts[0].source, nexts[0].where) if nexts else None
+    asked = iterators(block)
+    iterator = read(known, asked[0], block.where) if asked else None
     if isinstance(iterator, Iterating):
         return None if iterator.over is None else made.statement()
     first = walk.lifter.apart(lambda: inner.turn(label, dict(known), inside)).found
@@ -57,18 +65,29 @@ class Turns(Repeating):
         self, walk: Walk, label: int, known: dict[str, Value], stops: frozenset[int]
     ) -> None:
         blocks = walk.code.blocks
-        super().__init__(walk, blocks[label].ops[0].where)
+        super().__init__(walk, blocks[label].where)
         self.label = label
+        self.iterators = iterators(blocks[label])
         self.known = known
         self.stops = stops
         cycle = walk.code.loops[label]
-        assigned = {op.name for inside in cycle.labels for op in blocks[inside].ops}
-        self.names = [n for n in known if n in assigned and n in blocks[label].live]
-        self.names = [n for n in self.names if not isinstance(known[n], (KnownObject, Iterating))]
-        self.counter = f"i_{self.line}.count"  # no name that numba gives
+        assigned = {name for inside in cycle.labels for name in blocks[inside].sets}
+        live = walk.code.live[label]
+        still = KnownObject, Iterating, Meaningless
+        self.names = [n for n in known if n in assigned and n in live]
+        self.names = [n for n in self.names if not isinstance(known[n], still)]
+        self.grown = {name for inside in cycle.labels for name in blocks[inside].grown}
+        self.counter = f"i_{self.line}.count"  # no name of a variable
 
     def statement(self) -> Found:
         """Add the statement for the loop; where it leads."""
+        if not self.grown.isdisjoint(self.names):
+            raise NotInvertible(
+                "cannot invert a comprehension whose number of items varies, or is more than "
+                f"{UNROLLED}",
+                where=self.where,
+                help="use functions of arrays",
+            )
         begin = {name: self.known[name] for name in self.names}
         counted = self.counted()
         if counted is not None and not self.walk.leaving:
@@ -78,8 +97,8 @@ class Turns(Repeating):
 
     def counted(self) -> Range | None:
         """The range that it counts through."""
-        for op in self.walk.code.blocks[self.label].ops:
-            found = self.known.get(op.source) if isinstance(op, Next) else None
+        for name in self.iterators:
+            found = self.known.get(name)
             if isinstance(found, Iterating):
                 return found.over
         return None
@@ -91,13 +110,13 @@ class Turns(Repeating):
     def simple(self, state: Mapping[str, Value]) -> Turn:
         """Go through a turn of a loop that is left at one place, which each turn comes to."""
         lifter, inside = self.lifter, {**self.known, **state}
-        for op in self.walk.code.blocks[self.label].ops:
-            found = self.known.get(op.source) if isinstance(op, Next) else None
-            if isinstance(found, Iterating) and isinstance(op, Next):
+        for asked in self.iterators:
+            found = self.known.get(asked)
+            if isinstance(found, Iterating):
                 names = [lifter.fresh(f"{n}_{self.line}") for n in ("start", "stop", "step", "i")]
                 start, stop, step, index = (Variable(name, int) for name in names)
                 self.bounds = Bounds(start, stop, step, index)
-                inside[op.source] = Iterating(found.over, (index,))
+                inside[asked] = Iterating(found.over, (index,))
         before = lifter.apart(lambda: self.walk.turn(self.label, inside, self.stops))
         leave = before.found
         if not isinstance(leave, Exit):
@@ -153,9 +172,8 @@ class Turns(Repeating):
         assert isinstance(more, (Variable, Constant))
         assert isinstance(at, Variable)
         self.counts = CountedRange(at, over.stop, over.step, more)
-        for op in self.walk.code.blocks[self.label].ops:
-            if isinstance(op, Next):
-                inside[op.source] = Iterating(over, (at,), more)
+        for asked in self.iterators:
+            inside[asked] = Iterating(over, (at,), more)
         return {self.counter: stated(operator.add, at, over.step)}
 
     def most_turns(self) -> int:

@@ -19,8 +19,8 @@ from inversion.lifting.lifted_values import (
     numbers_in,
     plain,
     shown_kind,
+    shown_name,
 )
-from inversion.lifting.numba_blocks import ForkOp
 from inversion.program.statements import Constant, Operand, Variable
 
 if TYPE_CHECKING:
@@ -28,14 +28,13 @@ if TYPE_CHECKING:
 
 
 class Join:
-    """Finds what two ways give in common; where they differ, a branch has a result."""
+    """Finds what two ways give in common; where they differ, a branch has a result. where:
+    ``file:line`` of the branch."""
 
-    def __init__(
-        self, walk: Walk, fork: ForkOp, ways: list[Way], known: Mapping[str, Value]
-    ) -> None:
+    def __init__(self, walk: Walk, where: str, ways: list[Way], known: Mapping[str, Value]) -> None:
         self.walk = walk
         self.lifter = walk.lifter
-        self.fork = fork
+        self.where = where
         self.ways = ways
         self.known = {number for value in known.values() for number in numbers_in(value)}
         self.results: list[Variable] = []
@@ -55,7 +54,7 @@ class Join:
             for name in one
             if name in other
         }
-        return end_at(place, values, self.fork.where)
+        return end_at(place, values, self.where)
 
     def flag(self, place: Place, then: Operand, orelse: Operand) -> Operand:
         """Whether the ways come to a place."""
@@ -67,6 +66,9 @@ class Join:
         """What a name stands for where both ways have met."""
         if then == orelse:
             return then
+        for one in (then, orelse):
+            if isinstance(one, Meaningless):
+                return one
         if all(map(_is_text, (then, orelse))):  # written out, or computed
             then, orelse = (
                 Constant(plain(one)) if isinstance(one, KnownObject) else one
@@ -79,7 +81,7 @@ class Join:
         elif isinstance(then, (Variable, Constant)) and isinstance(orelse, (Variable, Constant)):
             return self.number(name, then, orelse)
         if isinstance(then, Again) or isinstance(orelse, Again):
-            site = replace(self.walk.site, where=self.fork.where)
+            site = replace(self.walk.site, where=self.where)
             return Meaningless(self_calls.used_otherwise(site, "one way of a branch"))
         kinds = [f"a {shown_kind(one)}" for one in (then, orelse)]
         if kinds[0] == kinds[1]:
@@ -88,7 +90,7 @@ class Join:
         return Meaningless(
             NotInvertible(
                 f"a value is {kinds[0]} on one way and {kinds[1]} on the other",
-                where=self.fork.where,
+                where=self.where,
                 help=help if kinds[1].startswith("a ") else "take it out of the branch",
             )
         )
@@ -98,13 +100,13 @@ class Join:
         if then.kind is not orelse.kind:
             if not {then.kind, orelse.kind} <= {int, float, bool}:
                 raise NotInvertible(
-                    f"{name} is of type {shown_kind(then)} on one way and of type "
+                    f"{shown_name(name)} is of type {shown_kind(then)} on one way and of type "
                     f"{shown_kind(orelse)} on the other",
-                    where=self.fork.where,
+                    where=self.where,
                     help="convert one of them",
                 )
             kind = float if float in (then.kind, orelse.kind) else int
-        site = replace(self.walk.site, name=name, where=self.fork.where)
+        site = replace(self.walk.site, name=name, where=self.where)
         given = [
             self.converted(site, value, kind, way)
             for value, way in zip((then, orelse), self.ways, strict=True)

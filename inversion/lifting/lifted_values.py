@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MethodType
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
 from inversion.errors import NotInvertible
-from inversion.lifting.numba_blocks import Op, refused
 from inversion.program.statements import Constant, Operand, Variable
 from inversion.program.trees import Node, Tree, defaults_of, fields_of, is_record
+from overlay.analysis.body import is_step
 from overlay.core.dispatch import MethodChain
 from overlay.core.target import describe
 from primitives.arrays.domain import ELEMENTS
@@ -217,52 +217,75 @@ def as_tree(value: Value) -> Tree:
 
 
 def read(known: Named, name: str, where: str) -> Value:
-    """What a name stands for; numba drops one of the two that ``:=`` gives."""
-    if name not in known and name.isidentifier():
-        raise NotInvertible(
-            f"{name} may be used before it has a value",
-            where=where,
-            help="give it one before the loop or branch that does",
-        )
+    """What a name stands for."""
     if name not in known:
-        raise refused("assignment within an expression", where)
+        raise not_set(name, where)
     value = known[name]
     if isinstance(value, Meaningless):
         raise value.error
     return value
 
 
-def item_at(op: Op | CallSite, source: Value, index: Any) -> Value:
+def not_set(name: str, where: str) -> NotInvertible:
+    """The refusal of what has no value, or one that is not known."""
+    if is_step(name):
+        return refused("a variable that a function made within it sets, or super()", where)
+    return NotInvertible(
+        f"{name} may be used before it has a value",
+        where=where,
+        help="give it one before the loop or branch that does",
+    )
+
+
+def shown_name(name: str) -> str:
+    """A variable in an error; a step of an expression has no name."""
+    return "a value" if is_step(name) else name
+
+
+WRITTEN: Final = "write it with assignments, operators, branches and calls of functions"
+
+
+def refused(what: str, where: str, help: str = WRITTEN) -> NotInvertible:
+    """The error for a statement that has no meaning here. help: what to do about it."""
+    return NotInvertible(
+        f"cannot invert a statement of this kind: {what}",
+        where=where,
+        notes=[("modes available", "none")],
+        help=help,
+    )
+
+
+def item_at(site: CallSite, source: Value, index: Any) -> Value:
     if isinstance(source, KnownObject):
         return value_of(source.value[index])
     if not isinstance(source, Tupled):
-        raise refused(f"item of a {shown_kind(source)}", op.where)
+        raise refused(f"item of a {shown_kind(source)}", site.where)
     found = source.items[index]
     return Tupled(tuple, found) if isinstance(found, tuple) else found
 
 
-def unpacked(op: Op, source: Value, count: int) -> Value:
+def unpacked(site: CallSite, source: Value, count: int) -> Value:
     items = source.items if isinstance(source, Tupled) else None
     if items is None or len(items) != count:
-        raise refused(f"a {shown_kind(source)} taken apart into {count}", op.where)
+        raise refused(f"a {shown_kind(source)} taken apart into {count}", site.where)
     return source
 
 
-def attribute_of(op: Op, base: Value, attribute: str) -> Value:
+def attribute_of(site: CallSite, base: Value, attribute: str) -> Value:
     if isinstance(base, Tupled) and attribute in fields_of(base.kind):
         return base.items[fields_of(base.kind).index(attribute)]
     if not isinstance(base, KnownObject) or not hasattr(base.value, attribute):
         raise NotInvertible(
             f"cannot invert the attribute {attribute!r} of a {shown_kind(base)}",
-            where=op.where,
+            where=site.where,
             help="attributes of modules and of objects that the function closes over are read",
         )
     return value_of(getattr(base.value, attribute))
 
 
-def function_in(op: Op, value: Value) -> Any:
+def function_in(site: CallSite, value: Value) -> Any:
     if not isinstance(value, KnownObject) or not callable(value.value):
-        raise NotInvertible(f"cannot invert a call of a {shown_kind(value)}", where=op.where)
+        raise NotInvertible(f"cannot invert a call of a {shown_kind(value)}", where=site.where)
     return value.value
 
 
@@ -309,19 +332,19 @@ def items_in_turn(value: Value) -> tuple[Value, ...] | None:
     return tuple(map(Constant, range(*ends)))
 
 
-def iterator_over(op: Op, value: Value) -> Iterating:
+def iterator_over(site: CallSite, value: Value) -> Iterating:
     """An iterator over a tuple or a range; a short range of constants is written out."""
     items = items_in_turn(value)
     if items is not None:
         return Iterating(None, items)
     if isinstance(value, Range):
         return Iterating(value)
-    raise refused(f"loop over a {shown_kind(value)}", op.where)
+    raise refused(f"loop over a {shown_kind(value)}", site.where)
 
 
-def next_of(op: Op, iterator: Value) -> Pair:
+def next_of(site: CallSite, iterator: Value) -> Pair:
     if not isinstance(iterator, Iterating):
-        raise refused(f"next item of a {shown_kind(iterator)}", op.where)
+        raise refused(f"next item of a {shown_kind(iterator)}", site.where)
     if iterator.over is not None:
         return Pair(iterator.items[0], iterator.more or KnownObject(MORE))
     return Pair(next(iter(iterator.items), None), Constant(bool(iterator.items)))
@@ -333,13 +356,13 @@ def advanced(iterator: Value) -> Value:
     return iterator
 
 
-def item_of_pair(op: Op, pair: Value) -> Value:
+def item_of_pair(site: CallSite, pair: Value) -> Value:
     if not isinstance(pair, Pair):
-        raise refused(f"item of a {shown_kind(pair)}", op.where)
+        raise refused(f"item of a {shown_kind(pair)}", site.where)
     return KnownObject(None) if pair.item is None else pair.item
 
 
-def more_of_pair(op: Op, pair: Value) -> Value:
+def more_of_pair(site: CallSite, pair: Value) -> Value:
     if not isinstance(pair, Pair):
-        raise refused(f"item of a {shown_kind(pair)}", op.where)
+        raise refused(f"item of a {shown_kind(pair)}", site.where)
     return pair.more

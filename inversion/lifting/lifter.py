@@ -11,7 +11,7 @@ import operator
 import types
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from inversion.errors import NotInvertible
 from inversion.lifting.array_methods import array_call
@@ -38,7 +38,6 @@ from inversion.lifting.lifted_values import (
     shown_kind,
     value_of,
 )
-from inversion.lifting.numba_blocks import code_of, result_type
 from inversion.lifting.recursion import ActiveCall, entered
 from inversion.lifting.resolve import (
     Resolver,
@@ -52,6 +51,7 @@ from inversion.lifting.resolve import (
 )
 from inversion.lifting.self_calls import through
 from inversion.lifting.sequence_calls import sequence_call, sequence_of
+from inversion.numba_compilation import result_type
 from inversion.program.statements import Constant, Operand, Program, Statement, Variable, renumbered
 from inversion.program.trees import Tree, is_record, leaves, mapped
 from inversion.program.variable_names import subject_of, word_for
@@ -62,6 +62,9 @@ from overlay.core.target import as_positional, describe, signature_of
 from overlay.interpretations.autodiff import autodiff
 from primitives import Relation
 from primitives.relation import RETURN
+
+if TYPE_CHECKING:
+    from inversion.lifting.function_code import FunctionCode
 
 __all__ = ["Lifted", "Lifter", "lift"]
 
@@ -150,6 +153,7 @@ class Lifter:
         self.turns = 0
         self.depth = 0
         self.functions: dict[types.FunctionType, None] = {}
+        self.codes: dict[types.FunctionType, FunctionCode] = {}
         self.attributes: list[tuple[Any, str, Any]] = []
         self.names: set[str] = set()
 
@@ -318,7 +322,7 @@ class Lifter:
         may_recur = body.__name__ in (*code.co_names, *code.co_freevars)
         key = code, site.overlaid, site.chain
         here = ActiveCall(key, given, self.depth, may_recur=may_recur)
-        found = entered(self, site, body, code_of(body), here)
+        found = entered(self, site, body, here)
         if isinstance(found, Returned):
             return found.value
         raise NotInvertible(

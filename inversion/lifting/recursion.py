@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 from inversion.errors import NotInvertible
 from inversion.lifting.execution_paths import Walk
 from inversion.lifting.exits import At, End, Found, Nowhere, Place, Returned, Several, Way
+from inversion.lifting.function_code import code_of
 from inversion.lifting.lifted_values import Again, CallSite, KnownObject, Value, variables_in
-from inversion.lifting.numba_blocks import FunctionCode
 from inversion.lifting.repeating import Repeating, Turn
 from inversion.lifting.resolve import forward_only
 from inversion.lifting.self_calls import (
@@ -75,7 +75,6 @@ def entered(
     lifter: Lifter,
     site: CallSite,
     function: types.FunctionType,
-    code: FunctionCode,
     here: ActiveCall,
 ) -> Found:
     """Go through a function's body; where that leads."""
@@ -88,9 +87,11 @@ def entered(
         raise for_ever(function, site.where)
     statements, holds = len(lifter.statements), len(lifter.holds)
     inside = replace(site, active=(*site.active, here))
-    walk = Walk(lifter, inside, code, here.given)
+    if function not in lifter.codes:
+        lifter.codes[function] = code_of(function)
+    walk = Walk(lifter, inside, lifter.codes[function], here.given)
     try:
-        return walk.run(code.first, {}, frozenset())
+        return walk.begun()
     except CallsItself as signal:
         if signal.active is not here:
             raise
@@ -146,8 +147,7 @@ class Calls(Repeating):
         active = replace(self.here, calls=self)
         site = replace(self.walk.site, active=(*self.walk.site.active, active))
         walk = replace(self.walk, site=site, given=args, calls=self)
-        code = self.walk.code
-        way = self.lifter.apart(lambda: walk.run(code.first, {}, frozenset({AGAIN})))
+        way = self.lifter.apart(lambda: walk.begun(frozenset({AGAIN})))
         if not isinstance(way.found, Several):
             raise for_ever(self.function, self.where)
         on = way.found.ends[AGAIN]
@@ -200,7 +200,7 @@ class Calls(Repeating):
         active = replace(self.here, calls=self)
         site = replace(self.walk.site, active=(*self.walk.site.active, active))
         walk = replace(self.walk, site=site, calls=self)
-        found = self.lifter.apart(lambda: walk.run(walk.code.first, {}, frozenset())).found
+        found = self.lifter.apart(lambda: walk.begun()).found
         value = found.value if isinstance(found, Returned) else None
         if len(numbers) < len(self.given) or not isinstance(value, (Variable, Constant)):
             raise NotInvertible(

@@ -26,6 +26,7 @@ from inversion.lifting.lifted_values import (
     numbers_in,
     same_kinds,
     shown_kind,
+    shown_name,
     variables_in,
 )
 from inversion.program.loops import Bounds, CountedRange, Loop
@@ -110,7 +111,7 @@ class Repeating(ABC):
                 kind = float if float in (one.kind, other.kind) else int
                 return Variable(str(one), kind, one.source if isinstance(one, Variable) else "")
         raise NotInvertible(
-            f"{name} is a {shown_kind(one)} before a turn of the loop and a "
+            f"{shown_name(name)} is a {shown_kind(one)} before a turn of the loop and a "
             f"{shown_kind(other)} after it",
             where=self.where,
             help="give it the same type on both",
@@ -123,7 +124,7 @@ class Repeating(ABC):
         if isinstance(value, (Variable, Constant)):
             return self.lifter.variable(name, value.kind, "turn")
         raise NotInvertible(
-            f"{name} is a {shown_kind(value)}, and changes in a loop",
+            f"{shown_name(name)} is a {shown_kind(value)}, and changes in a loop",
             where=self.where,
             help="let numbers and tuples of numbers change",
         )

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from inversion.lifting.recursion import Calls
 
 AGAIN = -1  # the place where a function calls itself: no label
-SHIFT, SCALE = "shift.", "scale."  # no names that numba gives
+SHIFT, SCALE = "shift.", "scale."  # no names of variables
 
 
 class Deeper(Exception):

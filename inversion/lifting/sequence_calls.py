@@ -6,7 +6,7 @@ import functools
 import operator
 import types
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 from inversion.errors import NotInvertible
 from inversion.lifting.lifted_values import (
@@ -30,12 +30,17 @@ from primitives.sequences.parts import sliced
 if TYPE_CHECKING:
     from inversion.lifting.lifter import Lifter
 
-__all__ = ["bound_method", "sequence_call", "sequence_of"]
+__all__ = ["bound_method", "sequence_call", "sequence_of", "varies"]
+
+
+def varies(value: Value) -> TypeGuard[Variable]:
+    """Whether a value is a string or list that is not known."""
+    return isinstance(value, Variable) and is_sequence(value.kind)
 
 
 def bound_method(base: Value, name: str) -> BoundMethod | None:
     """A method of a string or list that varies; None of what is none."""
-    if not isinstance(base, Variable) or not is_sequence(base.kind):
+    if not varies(base):
         return None
     function = getattr(str if base.kind is str else list, name, None)
     return BoundMethod(function, base) if callable(function) else None

@@ -15,7 +15,7 @@ from inversion.emitting.compiled_form import form_for_cpu, form_for_kernels
 from inversion.emitting.definition import Definition, dtype_of, example_of
 from inversion.emitting.raising import as_in_python
 from inversion.emitting.row_code import loop_source
-from inversion.lifting.numba_blocks import jitted
+from inversion.numba_compilation import jitted
 from inversion.planning.plan import is_quick
 from inversion.program.limits import first_sequence
 from inversion.program.statements import Program

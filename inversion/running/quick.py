@@ -1,6 +1,4 @@
-"""Fast loops over rows of floats: compiled code that cannot raise, so that LLVM may vectorise it.
-Rows that give NaN are left to the code that explains errors.
-"""
+"""Rows solved by code in which nothing can raise, divided among threads."""
 
 from __future__ import annotations
 

@@ -13,8 +13,8 @@ from typing import Any
 from weakref import WeakSet
 
 from inversion.lifting.lifter import Lifted
-from inversion.lifting.numba_blocks import result_type
 from inversion.lifting.resolve import body_of, python_code
+from inversion.numba_compilation import result_type
 from inversion.program.statements import Program, Statement, Variable, renumbered
 from inversion.program.trees import Node, Tree
 from overlay import Context

@@ -74,6 +74,8 @@ class Reader:
         steps = self.steps
         before = list(stack)
         steps.begin(stack, is_first=start == 0)
+        steps.at(self.code[start])
+        where = steps.where
         k = start
         while True:
             end = self._ended(k)
@@ -84,9 +86,10 @@ class Reader:
             if k in self._starts:
                 self._pass(steps.stack, steps.statements)
                 self._reach(k, steps.stack)
-                end = Branch(None, k, k)
+                end = Branch(None, k, k, steps.where)
                 break
-        self.blocks[start] = Block(tuple(steps.statements), end, self._handler(start, before))
+        handler = self._handler(start, before)
+        self.blocks[start] = Block(tuple(steps.statements), end, handler, where=where)
 
     def _handler(self, start: int, stack: Sequence[str]) -> Handler | None:
         """Where an exception goes in a block that begins with this stack."""
@@ -104,9 +107,9 @@ class Reader:
         ins, steps = self.code[k], self.steps
         steps.at(ins)
         if ins.name == "RETURN_VALUE":
-            return Return(steps.stack.pop())
+            return Return(steps.stack.pop(), where=steps.where)
         if ins.name == "RETURN_CONST":
-            return Return(steps.constant(ins.value))
+            return Return(steps.constant(ins.value), where=steps.where)
         if ins.name == "RAISE_VARARGS":
             return Return(None, steps.take(ins.arg), steps.where)
         if k in self.listing.targets:
@@ -114,17 +117,17 @@ class Reader:
         return Return(None) if ins.op in FINAL else None
 
     def _jump(self, k: int, ins: Instruction) -> Branch:
-        target, stack = self.listing.targets[k], self.steps.stack
+        target, stack, where = self.listing.targets[k], self.steps.stack, self.steps.where
         if ins.op in FINAL:
             self._pass(stack, self.steps.statements)
             self._reach(target, stack)
-            return Branch(None, target, target)
+            return Branch(None, target, target, where)
         condition, jumps_if, taken = self._tested(k, ins)
         stack = self.steps.stack
         there, here = self._way(target, taken, stack), self._way(k + 1, stack, taken)
         if there == target and here == k + 1:
             self._pass(max(stack, taken, key=len), self.steps.statements)
-        return Branch(condition, *((there, here) if jumps_if else (here, there)))
+        return Branch(condition, *((there, here) if jumps_if else (here, there)), where)
 
     def _tested(self, k: int, ins: Instruction) -> tuple[str, bool, list[str]]:
         """What a jump tests, with what outcome it jumps, and the stack where it jumps to."""
@@ -157,7 +160,9 @@ class Reader:
         label = len(self.code) + len(self.blocks) + 1
         while label in self.blocks:
             label += 1
-        self.blocks[label] = Block(tuple(moved), Branch(None, target, target))
+        where = self.steps.where
+        end = Branch(None, target, target, where)
+        self.blocks[label] = Block(tuple(moved), end, where=where)
         return label
 
     def _pass(self, stack: Sequence[str], statements: list[Statement]) -> None:
@@ -166,9 +171,9 @@ class Reader:
         wanted = {slot: name for slot, name in slots if name not in (slot, NULL)}
         for slot in [name for name in wanted.values() if name in wanted]:
             kept = self.steps.fresh()  # a slot that is overwritten before it is read
-            statements.append(Copy(kept, slot))
+            statements.append(Copy(kept, slot, self.steps.where))
             wanted = {to: kept if name == slot else name for to, name in wanted.items()}
-        statements += [Copy(slot, name) for slot, name in wanted.items()]
+        statements += [Copy(slot, name, self.steps.where) for slot, name in wanted.items()]
 
     # ---- when all are known ----
 

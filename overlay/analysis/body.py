@@ -54,10 +54,11 @@ class ConstantValue:
 
 @dataclass(frozen=True)
 class Copy:
-    """``target = source``."""
+    """``target = source``. where: ``file:line`` of one that the source has."""
 
     target: str
     source: str
+    where: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True)
@@ -67,7 +68,8 @@ class Apply:
     function: a callable, or the name of the variable that holds it; None for a step that
     analyses do not know. where: ``file:line``. native: what it was read from; of a container that
     is written out, the variables of its items; of ``marks.outer`` the name; of ``marks.other`` and
-    of a step that is not known, the instruction.
+    of a step that is not known, the instruction. instruction: by which a container is made or has
+    something added, or by which an object is matched.
     """
 
     target: str
@@ -76,6 +78,7 @@ class Apply:
     kwargs: tuple[tuple[str, str], ...]
     where: str
     native: Any = field(default=None, repr=False, compare=False)
+    instruction: str = field(default="", repr=False, compare=False)
 
 
 @dataclass(frozen=True)
@@ -85,6 +88,7 @@ class Make:
     captured: for each free variable of its code the variable that holds its value, or None
     where that may change while the function is there. defaults, by_name: the variables that hold
     the defaults of its last parameters, and of those given by name; None for unknown ones.
+    where: ``file:line``.
     """
 
     target: str
@@ -92,6 +96,7 @@ class Make:
     captured: tuple[str | None, ...]
     defaults: tuple[str | None, ...] = ()
     by_name: bool = False
+    where: str = field(default="", compare=False)
 
 
 Statement = ConstantValue | Copy | Apply | Make
@@ -99,11 +104,13 @@ Statement = ConstantValue | Copy | Apply | Make
 
 @dataclass(frozen=True)
 class Branch:
-    """Go on at ``yes`` where the condition is true, else at ``no``; the same for a jump."""
+    """Go on at ``yes`` where the condition is true, else at ``no``; the same for a jump.
+    where: ``file:line``."""
 
     condition: str | None
     yes: int
     no: int
+    where: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True)
@@ -130,13 +137,15 @@ class Handler:
 @dataclass(frozen=True)
 class Block:
     """Statements one after another, how they end, and where an exception in them goes, if not
-    out of the function. catches: whether errors about arguments do not leave the function.
+    out of the function. catches: whether errors about arguments do not leave the function. where:
+    ``file:line`` of its beginning.
     """
 
     statements: tuple[Statement, ...]
     end: Branch | Return
     handler: Handler | None = None
     catches: bool = False
+    where: str = field(default="", compare=False)
 
     @cached_property
     def next(self) -> tuple[int, ...]:
@@ -144,6 +153,30 @@ class Block:
         after = () if isinstance(self.end, Return) else (self.end.yes, self.end.no)
         handler = () if self.handler is None else (self.handler.block,)
         return tuple(dict.fromkeys((*after, *handler)))
+
+    @cached_property
+    def needs(self) -> frozenset[str]:
+        """The variables that it reads before it sets them."""
+        found: set[str] = set()
+        done: set[str] = set()
+        for statement in self.statements:
+            found |= _reads(statement) - done
+            done.add(statement.target)
+        return frozenset(found | (_read_at_end(self.end) - done))
+
+    @cached_property
+    def grown(self) -> frozenset[str]:
+        """The variables whose container has more items after it."""
+        return frozenset(
+            each.args[0]
+            for each in self.statements
+            if isinstance(each, Apply) and each.function is put
+        )
+
+    @cached_property
+    def sets(self) -> frozenset[str]:
+        """The variables that are another value's after it, or whose container has grown."""
+        return self.grown.union(each.target for each in self.statements)
 
 
 @dataclass(frozen=True)
@@ -172,10 +205,7 @@ class Body:
     def lasting(self) -> frozenset[str]:
         """The variables that some block has from one before it; the others are known in the
         block alone that sets them."""
-        found: set[str] = set()
-        for label in self.order:
-            found |= _read_first(self.blocks[label])
-        return frozenset(found)
+        return frozenset(name for label in self.order for name in self.blocks[label].needs)
 
     @cached_property
     def order(self) -> tuple[int, ...]:
@@ -219,31 +249,13 @@ class Body:
             if label not in inside:
                 inside.add(label)
                 todo += before[label]
-        statements = (s for label in inside for s in self.blocks[label].statements)
-        return frozenset(name for s in statements for name in _sets(s))
-
-
-def _read_first(block: Block) -> set[str]:
-    """The variables that a block reads before it sets them."""
-    found: set[str] = set()
-    done: set[str] = set()
-    for statement in block.statements:
-        found |= _reads(statement) - done
-        done.add(statement.target)
-    return found | (_read_at_end(block.end) - done)
+        return frozenset(name for label in inside for name in self.blocks[label].sets)
 
 
 def _read_at_end(end: Branch | Return) -> set[str]:
     given = end.value if isinstance(end, Return) else end.condition
     raised = (end.raised or ()) if isinstance(end, Return) else ()
     return {*raised} if given is None else {given}
-
-
-def _sets(statement: Statement) -> tuple[str, ...]:
-    """The variables that are another value's after a statement, or whose container has grown."""
-    if isinstance(statement, Apply) and statement.function is put:
-        return statement.target, statement.args[0]
-    return (statement.target,)
 
 
 def _reads(statement: Statement) -> set[str]:

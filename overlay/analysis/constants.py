@@ -96,9 +96,12 @@ def stored_attributes(cls: type) -> set[str]:
 
 def stored_in(code: CodeType, instructions: tuple[str, ...] = _CELLS) -> set[str]:
     """The names that code and what is nested in it binds by these instructions."""
+    wanted = {dis.opmap[name] for name in instructions}
     return {
         ins.argval
         for each in (code, *nested(code))
+        # most code has none of these, which is told sooner than what its instructions are
+        if not wanted.isdisjoint(each.co_code[::2])
         for ins in dis.get_instructions(each)
         if ins.opname in instructions
     }

@@ -22,6 +22,7 @@ from overlay.code.decoding import (
     Instruction,
     iterator_place,
     iterator_slots,
+    made_by,
     operator_of,
     take_call,
 )
@@ -48,7 +49,8 @@ class Instructions(Statements):
             step(self, ins)
         elif ins.name in MADE:
             items = self._taken(ins)
-            self.stack[-1] = self.apply(marks.new, self.constant(MADE[ins.name]), native=items)
+            cls = self.constant(MADE[ins.name])
+            self.stack[-1] = self.apply(marks.new, cls, native=items, instruction=made_by(ins))
         elif ins.op in INERT:
             self.follow(ins)
         elif not self._operate(ins):
@@ -115,7 +117,7 @@ class Instructions(Statements):
 
     def _load_and_clear(self, ins: Instruction) -> None:
         kept = self.fresh()
-        self.statements.append(Copy(kept, ins.value))
+        self.statements.append(Copy(kept, ins.value, self.where))
         self.stack.append(kept)
 
     def _load_global(self, ins: Instruction) -> None:
@@ -174,7 +176,7 @@ class Instructions(Statements):
         name = self.fresh()
         if isinstance(code, CodeType):
             captured = tuple(self._captured(each) for each in code.co_freevars)
-            self.statements.append(Make(name, code, captured))
+            self.statements.append(Make(name, code, captured, where=self.where))
             for flag, value in held.items():
                 self._set_attribute(flag, value)
         self.stack.append(name)
@@ -274,7 +276,7 @@ class Instructions(Statements):
     def _put(self, ins: Instruction) -> None:
         """Add to the container that lies so deep, below what is added."""
         added = self.take(2 if ins.name == "MAP_ADD" else 1)
-        self.apply(marks.put, self.stack[-ins.arg], *added)
+        self.apply(marks.put, self.stack[-ins.arg], *added, instruction=ins.name)
 
     def _unpack_rest(self, ins: Instruction) -> None:
         """Unpack what has a starred target."""
@@ -306,7 +308,8 @@ class Instructions(Statements):
         self.stack.append(self.apply(marks.matched, subject, cls, pattern))
 
     def _match_kind(self, ins: Instruction) -> None:
-        self.stack.append(self.apply(marks.holds_items, self.stack[-1]))
+        found = self.apply(marks.holds_items, self.stack[-1], instruction=ins.name)
+        self.stack.append(found)
 
     def _yield(self, ins: Instruction) -> None:
         self.stack.append(self.apply(marks.give, self.stack.pop()))

@@ -85,10 +85,12 @@ class Statements:
         *args: str,
         kwargs: Sequence[tuple[str, str]] = (),
         native: Any = None,
+        instruction: str = "",
     ) -> str:
-        """A step that holds what a call gives. native: what it was read from."""
+        """A step that holds what a call gives. native, instruction: what it was read from."""
         name = self.fresh()
-        self.statements.append(Apply(name, function, args, tuple(kwargs), self.where, native))
+        made = Apply(name, function, args, tuple(kwargs), self.where, native, instruction)
+        self.statements.append(made)
         return name
 
     def store(self, name: str) -> None:
@@ -98,9 +100,9 @@ class Statements:
             return
         if name in self.stack:  # what was loaded of it is as it was
             kept = self.fresh()
-            self.statements.append(Copy(kept, name))
+            self.statements.append(Copy(kept, name, self.where))
             self.stack = [kept if each == name else each for each in self.stack]
-        self.statements.append(Copy(name, value))
+        self.statements.append(Copy(name, value, self.where))
 
     def push(self, value: str, ins: Instruction) -> None:
         """Push a value, and the slot beside it where it is pushed to be called."""

@@ -23,6 +23,7 @@ __all__ = [
     "decoded",
     "iterator_place",
     "iterator_slots",
+    "made_by",
     "operator_of",
     "take_call",
 ]
@@ -84,6 +85,16 @@ def decoded(code: CodeType) -> list[Instruction]:
     for at, op, name in py314.rewritten(rows):
         found[at] = found[at]._replace(op=op, name=name)
     return found
+
+
+def made_by(ins: Instruction) -> str:
+    """The name of an instruction that makes something; of one that does several things, such as
+    FORMAT_VALUE of 3.12, of that which does this one alone."""
+    if ins.name != "FORMAT_VALUE":
+        return ins.name
+    if ins.arg & 4:
+        return "FORMAT_WITH_SPEC"
+    return "CONVERT_VALUE" if ins.arg & 3 else "FORMAT_SIMPLE"
 
 
 # ---- calls --------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from typing import Any
 
 from overlay.core.own_builtins import __builtins__  # noqa: F401
 
-__all__ = ["BINARY", "COMPARE", "UNARY"]
+__all__ = ["BINARY", "COMPARE", "PLAIN", "UNARY"]
 
 BINARY: list[Callable[..., Any]] = [
     *(operator.add, operator.and_, operator.floordiv, operator.lshift, operator.matmul),
@@ -18,6 +18,11 @@ BINARY: list[Callable[..., Any]] = [
     *(operator.imul, operator.imod, operator.ior, operator.ipow, operator.irshift),
     *(operator.isub, operator.itruediv, operator.ixor),
 ]
+_PLAIN = {each.__name__.rstrip("_"): each for each in BINARY}
+PLAIN: dict[Callable[..., Any], Callable[..., Any]] = {
+    each: _PLAIN[name[1:]] for name, each in _PLAIN.items() if name[0] == "i"
+}
+"""By the operator that works in place the one that does not: what runs where there is no other."""
 COMPARE: dict[str, Callable[..., Any]] = {
     "<": operator.lt,
     "<=": operator.le,

@@ -34,7 +34,7 @@ def appended(x):
 
 
 def comprehended(x):
-    return [x * i for i in range(3)][1]
+    return [x * i for i in range(20)][1]
 
 
 def with_inner(x):
@@ -91,7 +91,9 @@ STATEMENTS = {
     "try": (catching, (F,), "try, an exception that is caught"),
     "with": (managed, (F,), "with"),
     "a list that grows": (appended, (F,), "'append' of a list"),
-    "a comprehension": (comprehended, (F,), "made within it"),
+    "a long comprehension": (comprehended, (F,), "a comprehension whose number of items"),
+    "a generator expression": (lambda x: sum(x * i for i in (1, 2)), (F,), "made within it"),
+    "a comprehension of a dict": (lambda x: {i: x * i for i in (1, 2)}[1], (F,), "a dict"),
     "an inner function": (with_inner, (F,), "made within it"),
     "a lambda inside": (lambda x: (lambda y: y + x)(x), (F,), "made within it"),
     "a dict": (lambda x: {"a": x}["a"], (F,), "a dict"),

@@ -278,10 +278,6 @@ def any_number(*args):
     return args
 
 
-def walrus(x):
-    return (y := x + 1) * 2 + y
-
-
 def sets_a_global(x):
     global SET
     SET = x
@@ -315,13 +311,12 @@ UNSUPPORTED = {
     "endless loop": (endless, "never left"),
     "recursion": (recursive, "calls itself for ever"),
     "varargs": (any_number, "any number of arguments"),
-    "unpacked call": (lambda x: helper(*(x,)), "unpacked|tuple"),
+    "unpacked call": (lambda x: helper(*x), "unpacked|tuple"),
     "no number": (lambda x: math, "returns <module"),
     "nothing": (lambda x: None, "returns None"),
     "attribute": (lambda x: x.real, "attribute 'real'"),
     "call of a number": (lambda x: x(1), "call of a float"),
     "wrong call": (lambda x: helper(x, 1, 2), "cannot call"),
-    "walrus": (walrus, "assignment within an expression"),
     "global statement": (sets_a_global, "assignment to a global"),
     "local import": (imports, "an import is not supported"),
     "coroutine function": (coroutine, "a coroutine or a generator"),

@@ -1,0 +1,85 @@
+"""Generated functions compiled by numba, and the types that it says functions return."""
+
+from __future__ import annotations
+
+import reprlib
+from collections.abc import Callable
+from typing import Any
+
+import numba
+from numba.extending import as_numba_type
+
+from inversion.errors import WrongArguments
+from overlay import NotCompilable
+from overlay.core.location import caller
+
+try:
+    from numba.core import errors
+    from numba.core.registry import cpu_target
+except ImportError as error:
+    raise NotCompilable(
+        f"cannot compile with numba {numba.__version__}, whose internals are not known here",
+        notes=[("numba", str(error))],
+        help="install a version of numba that docs/versions.md names",
+    ) from error
+
+__all__ = ["jitted", "result_type"]
+
+
+def result_type(function: Any, kinds: tuple[Any, ...]) -> type | None:
+    """The Python type of what a function returns for these types, where numba can tell."""
+    context = cpu_target.typing_context
+    cpu_target.target_context.refresh()  # what it loads says the types of more functions
+    context.refresh()
+    try:
+        asked = tuple(as_numba_type(kind) for kind in kinds)
+        signature = context.resolve_function_type(context.resolve_value_type(function), asked, {})
+        found = signature.return_type
+    except (errors.NumbaError, AttributeError, KeyError, TypeError, ValueError):
+        return None
+    return next(
+        (kind for kind in (float, int, bool, complex) if as_numba_type(kind) == found), None
+    )
+
+
+def jitted(
+    made: Any,
+    example: tuple[Any, ...],
+    name: str,
+    where: str,
+    fitted: Callable[[tuple[Any, ...]], tuple[Any, ...]] | None = None,
+) -> Callable[..., Any]:
+    """A dispatcher that is compiled for arguments of the types of these. Raises NotCompilable.
+
+    fitted: makes of arguments of other types some of these. Called from Python with what does not
+    fit then, it raises WrongArguments.
+    """
+    kinds = tuple(numba.typeof(value) for value in example)
+
+    def again(*args: Any, **kwargs: Any) -> Callable[..., Any]:
+        """What to call where no compiled code fits: there is none any more where a function that
+        the code calls has been bound anew."""
+        if not kwargs and tuple(map(numba.typeof, args)) == kinds:
+            made.compile(kinds)
+            return made
+        if not kwargs and fitted is not None and len(args) == len(kinds):
+            better = fitted(args)
+            if tuple(map(numba.typeof, better)) == kinds:
+                return lambda *_: made(*better)
+        raise WrongArguments(
+            f"{name}, compiled, takes values of the types {', '.join(map(str, kinds))}; "
+            f"{', '.join(map(reprlib.repr, args))} were given",
+            where=caller(),
+            help="convert them",
+        )
+
+    try:
+        made.compile(kinds)
+    except errors.NumbaError as error:
+        raise NotCompilable(
+            f"numba cannot compile {name}: {str(error).strip().splitlines()[-1]}",
+            where=where,
+            help="calls stay interpreted",
+        ) from error
+    made._compile_for_args = again  # what a call without a fitting signature asks
+    return made
