@@ -20,7 +20,7 @@ from overlay.core.location import is_ours
 from overlay.core.own_builtins import __builtins__  # noqa: F401
 from overlay.generics.views import View, named_by
 
-__all__ = ["FRAME_READERS", "TARGETS", "for_frame_of_program"]
+__all__ = ["FRAME_READERS", "READS", "TARGETS", "for_frame_of_program"]
 
 # By name, those that a program may call: of builtins and of sys.
 FRAME_READERS: Final = frozenset(
@@ -35,11 +35,9 @@ _MAPPINGS: Final = sys.version_info >= (3, 13)  # f_locals of a function is no d
 def for_frame_of_program(target: Any, native: Callable[..., Any], generic: Any) -> Any:
     """A callable that calls a target's own code as if in the frame that called the target.
 
-    native: the target's own code; it is given back for a target that reads no frame. generic: what
-    the views of the target are views of.
+    target: one of ``READS``. native: its own code. generic: what the views of it are views of.
     """
-    read = _READ.get(id(target))
-    return native if read is None else functools.partial(_called, read[1], native, generic)
+    return functools.partial(_called, READS[id(target)][1], native, generic)
 
 
 def _called(read: Any, native: Any, generic: Any, /, *args: Any, **kwargs: Any) -> Any:
@@ -146,4 +144,4 @@ _FORMS: Final[dict[str, Any]] = {
     **{"_getframe": _frame, "_getframemodulename": _module_name},
 }
 TARGETS: Final = {name: vars(sys if name in vars(sys) else builtins)[name] for name in _FORMS}
-_READ: Final = {id(target): (target, _FORMS[name]) for name, target in TARGETS.items()}
+READS: Final = {id(target): (target, _FORMS[name]) for name, target in TARGETS.items()}

@@ -40,7 +40,7 @@ from overlay.generics.views import View, belonging, named_by, resolved
 from overlay.plugins.plugin import asks_at_calls, refuse_stages, surrounds
 from overlay.python import carrying, sites
 from overlay.python.entered_functions import called_functions
-from overlay.python.frame_readers import for_frame_of_program
+from overlay.python.frame_readers import READS, for_frame_of_program
 from overlay.python.own_objects import OwnObjects
 from overlay.python.plugin_calls import PluginCalls
 
@@ -148,7 +148,9 @@ class _BelowMethods(View):
         self, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> tuple[Callable[..., Any], bool]:
         found, lasting = super().base(args, kwargs)
-        return for_frame_of_program(self.generic.function, found, self.generic), lasting
+        if id(self.generic.function) in READS:
+            found = for_frame_of_program(self.generic.function, found, self.generic)
+        return found, lasting
 
 
 class TargetView(_BelowMethods):
