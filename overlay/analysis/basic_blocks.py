@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Sequence
 from dataclasses import replace
-from types import FunctionType
+from types import CodeType
 
 from overlay.analysis.body import (
     Block,
@@ -16,9 +16,11 @@ from overlay.analysis.body import (
     Return,
     Statement,
 )
+from overlay.analysis.container_instructions import next_item
 from overlay.analysis.handling import caught
-from overlay.analysis.instructions import Instructions
-from overlay.analysis.statements import NULL, SLOT
+from overlay.analysis.instructions import put_down
+from overlay.analysis.scopes import Scope
+from overlay.analysis.statements import NULL, SLOT, Statements
 from overlay.code.decoding import Instruction, decoded
 from overlay.code.effects import FINAL, jumped
 from overlay.code.listing import Listing, Region
@@ -29,13 +31,13 @@ _NAMED_TESTS = ("IF_NONE", "IF_NOT_NONE")
 
 
 class Reader:
-    """Reads one function. Blocks are named by their first instructions; those that only move
+    """Reads one code object. Blocks are named by their first instructions; those that only move
     what is on the stack come after all of these."""
 
-    def __init__(self, function: FunctionType) -> None:
-        self.listing = Listing(function.__code__)
-        self.code = decoded(function.__code__)
-        self.steps = Instructions(function)
+    def __init__(self, code: CodeType, scope: Scope) -> None:
+        self.listing = Listing(code)
+        self.code = decoded(code)
+        self.steps = Statements(code, scope)
         self.blocks: dict[int, Block] = {}
         self._regions: list[Region | None] = [None] * len(self.code)
         for region in self.listing.regions:
@@ -79,7 +81,7 @@ class Reader:
             end = self._ended(k)
             if end is not None:
                 break
-            steps.step(self.code[k])
+            put_down(steps, self.code[k])
             k += 1
             if k in self._starts:
                 self._pass(steps.stack, steps.statements)
@@ -131,7 +133,7 @@ class Reader:
         steps = self.steps
         if ins.name == "FOR_ITER":
             held = list(steps.stack)
-            found = steps.next_item()
+            found = next_item(steps)
             depth = len(jumped(ins.op, ins.arg, [*held]))
             return found, False, [*held, *(steps.fresh() for _ in held)][:depth]
         condition = steps.stack[-1] if steps.stack else steps.fresh()
@@ -143,7 +145,7 @@ class Reader:
             jumps_if = ins.name.endswith(("IF_TRUE", "IF_NONE"))
             return condition, jumps_if, list(steps.stack)
         taken = jumped(ins.op, ins.arg, steps.stack, "$?")
-        steps.step(ins)
+        put_down(steps, ins)
         return steps.fresh(), True, [steps.fresh() if name == "$?" else name for name in taken]
 
     def _way(self, target: int, stack: list[str], other: list[str]) -> int:

@@ -9,6 +9,7 @@ from typing import Any
 
 from overlay.analysis.basic_blocks import Reader
 from overlay.analysis.body import Body
+from overlay.analysis.scopes import scope_of
 from overlay.code.versions import require_readable
 from overlay.core.errors import NotCompilable
 from overlay.core.location import location_of, name_of
@@ -46,7 +47,7 @@ def body_of(function: Callable[..., Any]) -> Body:
     kind = "coroutine" if code.co_flags & _AWAITED else kind
     signature = signature_of_code(plain)
     names = tuple(_OUTERMOST if name == "implicit0" else name for name in signature.parameters)
-    return Body(plain, names, Reader(plain).read(), 0, kind, signature)
+    return Body(plain, names, Reader(code, scope_of(plain)).read(), 0, kind, signature)
 
 
 def signature_of_code(function: FunctionType) -> inspect.Signature:

@@ -17,6 +17,7 @@ from overlay.code.versions import DICT_ALWAYS_PASSED, EMPTY_PLACE_FIRST, INDEX_A
 
 __all__ = [
     "MADE",
+    "OPERATORS",
     "Instruction",
     "TakenCall",
     "call_slots",
@@ -140,7 +141,7 @@ def iterator_place() -> int:
 # ---- operators ----------------------------------------------------------------------------
 
 # The operator functions, and how far from the top of the stack their operands lie.
-_OPERATORS: dict[str, tuple[Callable[..., Any], tuple[int, ...]]] = {
+_PLAIN_OPERATORS: dict[str, tuple[Callable[..., Any], tuple[int, ...]]] = {
     **{name: (function, (0,)) for name, function in UNARY.items()},
     "UNARY_NOT": (operator.not_, (0,)),
     "CONTAINS_OP": (operator.contains, (0, 1)),
@@ -150,6 +151,8 @@ _OPERATORS: dict[str, tuple[Callable[..., Any], tuple[int, ...]]] = {
     "STORE_SUBSCR": (operator.setitem, (1, 0, 2)),
     "STORE_SLICE": (operator.setitem, (2, 1, 0, 3)),
 }
+# The instructions that apply operators; of the last, some.
+OPERATORS = (*_PLAIN_OPERATORS, "BINARY_OP", "COMPARE_OP", "IS_OP", "CALL_INTRINSIC_1")
 
 
 def operator_of(ins: Instruction) -> tuple[Callable[..., Any], tuple[int, ...]] | None:
@@ -163,4 +166,4 @@ def operator_of(ins: Instruction) -> tuple[Callable[..., Any], tuple[int, ...]] 
         return (operator.is_not if ins.arg else operator.is_), (1, 0)
     if ins.name == "CALL_INTRINSIC_1" and ins.value == "INTRINSIC_UNARY_POSITIVE":
         return operator.pos, (0,)
-    return _OPERATORS.get(ins.name)
+    return _PLAIN_OPERATORS.get(ins.name)

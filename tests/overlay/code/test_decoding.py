@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from overlay.analysis import basic_blocks as blocks
 from overlay.analysis import instructions
+from overlay.analysis.read_bodies import body_of
 from overlay.code import decoding, py314, reading
 from overlay.code.decoding import (
     Instruction,
@@ -136,9 +136,9 @@ def test_every_instruction_of_this_version_is_known_by_name():
     names = {name for name, op in dis.opmap.items() if op < 256}
     names = {name for name in names if not name.startswith("INSTRUMENTED_")}
     jumps = {dis.opname[op] for op in (*JUMPS, *FINAL)}
-    steps = instructions._STEPS.keys() & reading._STEPS.keys()
-    operators = {"BINARY_OP", "COMPARE_OP", "IS_OP", *decoding._OPERATORS}
-    one = {*instructions._STEPS, *reading._STEPS} & LEFT  # by one reader
+    steps = instructions.INSTRUCTIONS.keys() & reading._STEPS.keys()
+    operators = {"BINARY_OP", "COMPARE_OP", "IS_OP", *decoding.OPERATORS}
+    one = {*instructions.INSTRUCTIONS, *reading._STEPS} & LEFT  # by one reader
     words = {*py314._WORDS, "LOAD_SPECIAL", "LOAD_ASSERTION_ERROR"}
     in_one = {"LOAD_FAST_AND_CLEAR", "SET_FUNCTION_ATTRIBUTE"}
     known = {*jumps, *steps, *operators, *one, *words, *in_one, *decoding.MADE, *LEFT, *INTERNAL}
@@ -251,7 +251,7 @@ def test_both_readers_read_all_functions(name):
     for code in code_of(name):
         held = tuple(types.CellType() for _ in code.co_freevars)
         namespace = vars(importlib.import_module(name))
-        assert blocks.Reader(types.FunctionType(code, namespace, closure=held)).read()
+        assert body_of(types.FunctionType(code, namespace, closure=held)).blocks
         reading.CodeReading(code, namespace, {}, {}, lambda event: reading.UNKNOWN)
 
 
@@ -280,7 +280,7 @@ def test_a_with_statement_is_entered_by_one_instruction():
 def test_a_call_of_a_generator_expression_is_never_a_loop(name):
     space = {}
     exec(f"def f(x):\n    return {name}(y for y in x)", space)
-    read = blocks.Reader(space["f"]).read()
+    read = body_of(space["f"]).blocks
     assert not any(len(block.next) > 1 for block in read.values())
     words = {ins.name for ins in decoded(space["f"].__code__)}
     assert words.isdisjoint(("FOR_ITER", "LIST_APPEND", "SET_ADD"))
