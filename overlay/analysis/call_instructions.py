@@ -57,7 +57,7 @@ def _set_attribute(to: Statements, flag: int, value: str) -> None:
 
 
 def _call(to: Statements, ins: Instruction) -> None:
-    first, second, args, named, star, _ = take_call(ins, to.stack, NULL)
+    first, second, args, named, star, mapping = take_call(ins, to.stack, NULL)
     callee = second if first == NULL else first
     receiver = [] if NULL in (first, second) else [second]
     names = ins.value or () if named is None else to.constants.get(named)
@@ -65,7 +65,8 @@ def _call(to: Statements, ins: Instruction) -> None:
         args = [name for name in to.items(star) if name is not None]
     if args is None or names is None:
         spread = () if star is None else (star,)
-        to.stack.append(to.apply(None, callee, *spread, native=ins.name))
+        kwargs = [] if mapping is None else [("**", mapping)]
+        to.stack.append(to.apply(None, callee, *spread, kwargs=kwargs, native=ins.name))
         return
     given = [*receiver, *args]
     count = len(given) - len(names)
@@ -89,7 +90,7 @@ def _operate(to: Statements, ins: Instruction) -> None:
         args[1:3] = [to.apply(slice, *args[1:3])]
     result = to.apply(function, *args)
     if ins.name == "CONTAINS_OP" and ins.arg:
-        result = to.apply(operator.not_, result)
+        result = to.apply(operator.not_, result, native=ins.name)
     if not ins.name.startswith(("STORE", "DELETE")):
         to.stack.append(result)
 

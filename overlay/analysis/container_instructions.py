@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from overlay.analysis import marks
+from overlay.analysis.body import WithBlock
 from overlay.analysis.marks import Pattern
 from overlay.analysis.statements import NULL, Statements
 from overlay.code.decoding import MADE, Instruction, iterator_place, iterator_slots
@@ -24,6 +25,13 @@ _PUTS = (
 def _make(to: Statements, ins: Instruction) -> None:
     items = to.taken(ins)
     to.stack[-1] = to.apply(marks.new, to.constant(MADE[ins.name]), native=items)
+
+
+def _build_named(to: Statements, ins: Instruction) -> None:
+    """A dict of which a constant tuple has the keys."""
+    keys = map(to.constant, to.constants[to.stack.pop()])
+    items = tuple(each for item in zip(keys, to.take(ins.arg), strict=True) for each in item)
+    to.stack.append(to.apply(marks.new, to.constant(dict), native=items))
 
 
 def _build_tuple(to: Statements, ins: Instruction) -> None:
@@ -105,12 +113,13 @@ def _match_kind(to: Statements, ins: Instruction) -> None:
 
 def _enter_block(to: Statements, ins: Instruction) -> None:
     manager = to.stack.pop()
-    entered = to.apply(None, manager, native=ins.name)
-    to.stack += [to.fresh(), entered]
+    leaves = to.fresh()
+    to.stack += [leaves, to.apply(None, manager, native=WithBlock(ins.name, leaves))]
 
 
 CONTAINER_INSTRUCTIONS: dict[str, Callable[[Statements, Instruction], None]] = {
     **dict.fromkeys(MADE, _make),
+    "BUILD_CONST_KEY_MAP": _build_named,
     "BUILD_TUPLE": _build_tuple,
     "BUILD_SLICE": _build_slice,
     **dict.fromkeys(_PUTS, _put),

@@ -22,7 +22,6 @@ INSTRUCTIONS: dict[str, Callable[[Statements, Instruction], None]] = {
 
 def put_down(to: Statements, ins: Instruction) -> None:
     """Add what an instruction does where it does not jump."""
-    to.at(ins)
     known = INSTRUCTIONS.get(ins.name)
     if known is not None:
         known(to, ins)

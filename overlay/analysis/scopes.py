@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from types import FunctionType
+from types import CodeType, FunctionType
 from typing import Any
 
 from overlay.analysis.constants import captured_by, global_constant, nested, stored_in
+from overlay.code.known_values import Known, global_value
 
-__all__ = ["Scope", "scope_of"]
+__all__ = ["Scope", "current_scope", "scope_of"]
 
 
 @dataclass(frozen=True)
@@ -39,3 +40,15 @@ def scope_of(function: FunctionType) -> Scope:
         own - set_by_others,
         own,
     )
+
+
+def current_scope(code: CodeType, namespace: dict[str, Any]) -> Scope:
+    """The scope of code whose globals hold what they do now. All closure variables are variables
+    of the code: the reader knows what they hold."""
+    every = frozenset((*code.co_cellvars, *code.co_freevars))
+    return Scope(lambda name: _held_now(namespace, name), {}, every, every)
+
+
+def _held_now(namespace: dict[str, Any], name: str) -> tuple[Any] | None:
+    found = global_value(namespace, name)
+    return (found.object,) if isinstance(found, Known) else None

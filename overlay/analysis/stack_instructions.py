@@ -89,6 +89,33 @@ def _load_global(to: Statements, ins: Instruction) -> None:
         to.push(to.constant(found[0], ins.value), ins)
 
 
+def _store_name(to: Statements, ins: Instruction) -> None:
+    to.store(_own(ins.value))
+
+
+def _load_name(to: Statements, ins: Instruction) -> None:
+    """In the body of a class or module: a variable of its own, or of the module."""
+    _load_global(to, ins)
+    to.stack.append(to.apply(marks.named, _own(ins.value), to.stack.pop()))
+
+
+def _load_name_of_scope(to: Statements, ins: Instruction) -> None:
+    to.stack.pop()  # the namespace
+    _load_name(to, ins)
+
+
+def _load_free_of_scope(to: Statements, ins: Instruction) -> None:
+    """In a class body: a variable of its own, or of the function around it."""
+    to.stack.pop()  # the namespace
+    _load_cell(to, ins)
+    to.stack.append(to.apply(marks.named, _own(ins.value), to.stack.pop()))
+
+
+def _own(name: str) -> str:
+    """The variable of the body of a class or module: a closure variable may have the name too."""
+    return f".{name}"
+
+
 def _load_cell(to: Statements, ins: Instruction) -> None:
     if ins.value in to.scope.free or ins.value in to.scope.cells:
         to.stack.append(ins.value)
@@ -133,8 +160,7 @@ def _store_attribute(to: Statements, ins: Instruction) -> None:
 
 
 def _load_of_super(to: Statements, ins: Instruction) -> None:
-    to.take(3)
-    to.push(to.fresh(), ins)
+    to.push(to.apply(marks.of_super, *to.take(3), native=ins.value), ins)
 
 
 _LOCALS = [name for name in dis.opmap if name.startswith(("LOAD_FAST", "STORE_FAST"))]
@@ -148,7 +174,10 @@ STACK_INSTRUCTIONS: dict[str, Callable[[Statements, Instruction], None]] = {
     "COPY": _copy,
     "TO_BOOL": _stay,
     "LOAD_GLOBAL": _load_global,
-    "LOAD_NAME": _load_global,
+    "LOAD_NAME": _load_name,
+    "STORE_NAME": _store_name,
+    "LOAD_FROM_DICT_OR_GLOBALS": _load_name_of_scope,
+    "LOAD_FROM_DICT_OR_DEREF": _load_free_of_scope,
     "LOAD_CLOSURE": _load_cell,
     "LOAD_DEREF": _load_cell,
     "STORE_DEREF": _store_cell,

@@ -7,6 +7,7 @@ The slots of the stack hold names: those of the program's variables, and names t
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dis import Positions
 from itertools import takewhile
 from types import CodeType
 from typing import Any
@@ -41,8 +42,10 @@ class Statements:
         self.packs: dict[str, tuple[str, ...]] = {}
         self.matches: dict[str, tuple[Any, ...]] = {}
         self._count = 0
-        self._lines: dict[int | None, str] = {}
+        self._file = shown(code.co_filename, None)
+        self._line: int | None = -1
         self.where = ""
+        self._at = Positions()
 
     def begin(self, stack: list[str], *, is_first: bool = False) -> None:
         """A new block, with these variables on the stack."""
@@ -51,12 +54,10 @@ class Statements:
 
     def at(self, ins: Instruction) -> None:
         """What follows stands where this instruction does, or as before if it has no line."""
-        line = ins.at.lineno
-        if line is None and self.where:
-            return
-        if line not in self._lines:
-            self._lines[line] = shown(self.code.co_filename, line)
-        self.where = self._lines[line]
+        self._at, line = ins.at, ins.at.lineno
+        if line != self._line and (line is not None or not self.where):
+            self.where = self._file if line is None else f"{self._file}:{line}"
+            self._line = line
 
     # ---- statements ----
 
@@ -88,7 +89,8 @@ class Statements:
     ) -> str:
         """A step that holds what a call gives. native: what it was read from."""
         name = self.fresh()
-        self.statements.append(Apply(name, function, args, tuple(kwargs), self.where, native))
+        step = Apply(name, function, args, tuple(kwargs), self.where, native, self._at)
+        self.statements.append(step)
         return name
 
     def store(self, name: str) -> None:

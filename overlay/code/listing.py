@@ -14,7 +14,7 @@ from overlay.code.own_builtins import __builtins__  # noqa: F401
 
 __all__ = ["CACHES", "COMPREHENSIONS", "EXTENDED_ARG", "JUMPS", "Listing", "Region"]
 
-EXTENDED_ARG = dis.opmap["EXTENDED_ARG"]
+EXTENDED_ARG = dis.EXTENDED_ARG
 _COUNTS: Any = getattr(opcode, "_inline_cache_entries")  # noqa: B009 (a list, or by name)
 CACHES: list[int] = (
     list(_COUNTS)

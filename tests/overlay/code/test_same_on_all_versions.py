@@ -1,4 +1,4 @@
-"""Both readers find in a program what they find in it on every other version of Python.
+"""What is read of a program is the same on every version of Python.
 
 What is compared stands in ``found_in_programs.txt``: ``WRITE_FOUND=1`` writes it.
 """
@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from overlay.analysis import reading
 from overlay.analysis.body import Apply, ConstantValue, Copy, Make
 from overlay.analysis.read_bodies import body_of
-from overlay.code import reading
 from overlay.code.events import CallEvent, Implicit, Operation
 from overlay.code.known_values import UNKNOWN, BoundFunction, Known, KnownAttribute, Made
 from tests.overlay import read_programs

@@ -1,0 +1,349 @@
+"""The calls and operators of code, and with what they are made, without running it.
+
+The statements of the code are followed with values of which only the object or the type is known.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from types import CodeType, FunctionType
+from typing import Any
+
+from overlay.analysis import marks
+from overlay.analysis.basic_blocks import Reader
+from overlay.analysis.body import (
+    Apply,
+    Block,
+    Branch,
+    ConstantValue,
+    Copy,
+    Handler,
+    Return,
+    Statement,
+    WithBlock,
+    is_step,
+)
+from overlay.analysis.scopes import current_scope
+from overlay.analysis.statements import SLOT
+from overlay.code.events import CallEvent, Event, Implicit, Operation
+from overlay.code.known_values import (
+    EXIT,
+    UNKNOWN,
+    Known,
+    Made,
+    OfType,
+    Super,
+    Value,
+    WrittenOut,
+    attribute_of,
+    join,
+    type_of,
+)
+from overlay.core.target import type_attribute
+
+__all__ = ["CodeReading"]
+
+# By the instruction that enters a block: the special methods that enter and leave it.
+_BLOCKS = {
+    "BEFORE_WITH": ("__enter__", "__exit__"),
+    "BEFORE_ASYNC_WITH": ("__aenter__", "__aexit__"),
+}
+# Variables and slots of the stack, with what is known of each. A slot of which nothing is known
+# is left out; a variable that is left out holds nothing yet.
+State = dict[str, Value]
+
+
+class CodeReading:
+    """One code object, read with what is known of its arguments.
+
+    ask: the value that an event results in. events: by step, what was read at last. returned: the
+    value that the code returns, or for a generator the last of all. cells: what the variables
+    hold that it shares with other functions, at any time.
+    """
+
+    def __init__(
+        self,
+        code: CodeType,
+        namespace: dict[str, Any],
+        arguments: dict[str, Value],
+        cells: dict[str, Value],
+        ask: Callable[[Event], Value],
+    ) -> None:
+        self.namespace = namespace
+        self.cells = cells | {n: arguments[n] for n in code.co_cellvars if n in arguments}
+        self.ask = ask
+        self.events: dict[tuple[str, int], Event] = {}
+        self.returned: Value | None = None
+        self._receiver = (
+            arguments.get(code.co_varnames[0], UNKNOWN) if code.co_argcount else UNKNOWN
+        )
+        self._shared = frozenset((*code.co_cellvars, *code.co_freevars))
+        reader = Reader(code, current_scope(code, namespace))
+        self._blocks, self._length = reader.read(), len(reader.code)
+        self._joins = _joins(self._blocks)
+        self._states: dict[int, State] = {0: arguments}
+        self._pending = [0]
+        while self._pending:
+            self._run(self._pending.pop())
+
+    # ---- the ways through the code ----
+
+    def _run(self, label: int) -> None:
+        """Follow a block, and reach those that come after it."""
+        block, state = self._blocks[label], self._states[label].copy()
+        handler = block.handler
+        if handler is not None:
+            self._reach(handler.block, _raised(state, handler))
+        for statement in block.statements:
+            self._follow(statement, state)
+            if handler is not None and not is_step(statement.target):
+                self._reach(handler.block, _raised(state, handler))
+        if isinstance(block.end, Return):
+            if block.end.value is not None:
+                value = self.value(block.end.value, state)
+                self.returned = value if self.returned is None else join(self.returned, value)
+            return
+        left = {n: v for n, v in state.items() if not is_step(n) or n.startswith(SLOT)}
+        # what comes next in the code is reached last, and followed first
+        for after in sorted({block.end.yes, block.end.no}, key=self._place, reverse=True):
+            self._reach(after, state if self._is_move(after) else left)
+
+    def _is_move(self, label: int) -> bool:
+        """Whether a block only moves what is on the stack, steps of the one before it."""
+        return label > self._length
+
+    def _place(self, label: int) -> int:
+        """The first instruction of a block, or of the one after it where it is a move."""
+        end = self._blocks[label].end
+        return end.yes if self._is_move(label) and isinstance(end, Branch) else label
+
+    def _reach(self, label: int, state: State) -> None:
+        """Join a state into what is known at a block, where several ways lead to it; follow it
+        again if that changes it."""
+        old = self._states.get(label) if label in self._joins else None
+        joined = state if old is None else _joined(old, state)
+        if joined is None:
+            return
+        self._states[label] = joined
+        if label not in self._pending:
+            self._pending.append(label)
+
+    # ---- statements ----
+
+    def _follow(self, statement: Statement, state: State) -> None:
+        if isinstance(statement, ConstantValue):
+            state[statement.target] = Known(statement.value)
+        elif isinstance(statement, Apply):
+            state[statement.target] = self._applied(statement, state)
+        elif isinstance(statement, Copy):
+            self._store(statement.target, self.value(statement.source, state), state)
+        else:
+            state[statement.target] = Made(statement.code, self.cells, self.namespace)
+
+    def value(self, name: str, state: State) -> Value:
+        """What is known of a variable."""
+        return (self.cells if name in self._shared else state).get(name, UNKNOWN)
+
+    def _store(self, name: str, value: Value, state: State) -> None:
+        if name in self._shared:
+            self.cells[name] = join(self.cells[name], value) if name in self.cells else value
+        else:
+            state[name] = value
+
+    def _applied(self, step: Apply, state: State) -> Value:
+        """The value that a step gives."""
+        if step.function is None:
+            is_with = isinstance(step.native, WithBlock)
+            return self._enter(step, state) if is_with else self._call_spread(step, state)
+        if isinstance(step.function, str):
+            return self._call(step, state)
+        rule = _RULES.get(step.function)
+        if rule is not None:
+            return rule(self, step, state)
+        if step.native is not None:  # part of an instruction that applies something else
+            return UNKNOWN
+        args = tuple(self.value(name, state) for name in step.args)
+        return self._event(step, Operation(step.at, step.function, args))
+
+    def _event(self, step: Apply, event: Event, part: int = 0) -> Value:
+        self.events[step.target, part] = event
+        return self.ask(event)
+
+    # ---- calls ----
+
+    def _call(self, step: Apply, state: State) -> Value:
+        callee = self.value(step.function, state)
+        given = (*step.args, *(name for _, name in step.kwargs))
+        args = tuple(self.value(name, state) for name in given)
+        if callee is EXIT:
+            return UNKNOWN
+        if isinstance(callee, Known) and callee.object is super:
+            return self._super_of(callee, args)
+        names = tuple(name for name, _ in step.kwargs)
+        return self._event(step, CallEvent(step.at, callee, args, names))
+
+    def _call_spread(self, step: Apply, state: State) -> Value:
+        """A call with arguments that are not counted."""
+        callee = self.value(step.args[0], state)
+        mapping = self.value(step.kwargs[0][1], state) if step.kwargs else UNKNOWN
+        spread = mapping.items if isinstance(mapping, WrittenOut) else {}
+        return self._event(step, CallEvent(step.at, callee, None, (), spread))
+
+    def _super_of(self, native: Value, args: Sequence[Value]) -> Value:
+        if len(args) == 2:
+            return _super(native, *args)
+        return _super(native, self.cells.get("__class__", UNKNOWN), self._receiver)
+
+    # ---- what runs without a call ----
+
+    def _special(self, step: Apply, owner: Value, name: str, part: int = 0) -> Value:
+        """What a special method gives, where it is a Python function."""
+        kind = type_of(owner)
+        found = type_attribute(kind, name) if isinstance(kind, type) else None
+        if type(found) is not FunctionType:
+            return UNKNOWN
+        return self._event(step, Implicit(step.at, found, (owner,)), part)
+
+    def _enter(self, step: Apply, state: State) -> Value:
+        manager = self.value(step.args[0], state)
+        enter, leave = _BLOCKS[step.native.instruction]
+        entered = self._special(step, manager, enter)
+        self._special(step, manager, leave, 1)
+        state[step.native.leaves] = EXIT
+        return entered
+
+    def _iterator(self, step: Apply, state: State) -> Value:
+        iterable = self.value(step.args[0], state)
+        self._special(step, iterable, "__iter__")
+        return iterable
+
+    def _next(self, step: Apply, state: State) -> Value:
+        iterator = self.value(step.args[0], state)
+        item = self._special(step, iterator, "__next__")
+        return OfType(int) if type_of(iterator) is range else item
+
+    def _attribute(self, step: Apply, state: State) -> Value:
+        owner, name = self.value(step.args[0], state), _text(self.value(step.args[1], state))
+        kind = type_of(owner)
+        if isinstance(kind, type) and not issubclass(kind, type):
+            found = type_attribute(kind, name)
+            if type(found) is property and type(found.fget) is FunctionType:
+                return self._event(step, Implicit(step.at, found.fget, (owner,)))
+        return attribute_of(owner, name)
+
+
+# ---- what instructions do by themselves ----
+
+
+def _unknown(reading: CodeReading, step: Apply, state: State) -> Value:
+    return UNKNOWN
+
+
+def _first(reading: CodeReading, step: Apply, state: State) -> Value:
+    return reading.value(step.args[0], state)
+
+
+def _of_super(reading: CodeReading, step: Apply, state: State) -> Value:
+    native, above, receiver = (reading.value(name, state) for name in step.args)
+    return attribute_of(_super(native, above, receiver), step.native)
+
+
+def _named(reading: CodeReading, step: Apply, state: State) -> Value:
+    own, otherwise = step.args
+    return state[own] if own in state else reading.value(otherwise, state)
+
+
+def _new(reading: CodeReading, step: Apply, state: State) -> Value:
+    cls = reading.value(step.args[0], state)
+    kind = cls.object if isinstance(cls, Known) else None
+    if kind is not dict:
+        return OfType(kind)
+    items: dict[str, Value] = {}
+    for name, value in zip(step.native[::2], step.native[1::2], strict=True):
+        key = reading.value(name, state)
+        if isinstance(key, Known) and type(key.object) is str:
+            items[key.object] = reading.value(value, state)
+    return WrittenOut(dict, items)
+
+
+def _tuple(reading: CodeReading, step: Apply, state: State) -> Value:
+    return OfType(tuple)
+
+
+def _slice(reading: CodeReading, step: Apply, state: State) -> Value:
+    return OfType(slice)
+
+
+def _put(reading: CodeReading, step: Apply, state: State) -> Value:
+    if isinstance(reading.value(step.args[0], state), WrittenOut):
+        state[step.args[0]] = OfType(dict)
+    return UNKNOWN
+
+
+def _other(reading: CodeReading, step: Apply, state: State) -> Value:
+    is_kept = step.native == "INTRINSIC_SET_FUNCTION_TYPE_PARAMS"
+    return reading.value(step.args[0], state) if is_kept else UNKNOWN
+
+
+def _super(native: Value, above: Value, receiver: Value) -> Value:
+    if not isinstance(native, Known) or native.object is not super:
+        return UNKNOWN
+    if not isinstance(above, Known) or not isinstance(above.object, type):
+        return UNKNOWN
+    return Super(above.object, receiver)
+
+
+def _text(name: Value) -> str:
+    assert isinstance(name, Known)
+    return str(name.object)
+
+
+def _raised(state: State, handler: Handler) -> State:
+    """What is known where an exception goes."""
+    return {
+        name: value
+        for name, value in state.items()
+        if name not in handler.dropped and (not is_step(name) or name.startswith(SLOT))
+    }
+
+
+def _joins(blocks: Mapping[int, Block]) -> frozenset[int]:
+    """The blocks that several ways lead to; an exception may leave a block in any state."""
+    count = Counter(after for block in blocks.values() for after in block.next)
+    handlers = {b.handler.block for b in blocks.values() if b.handler is not None}
+    return frozenset({0, *handlers, *(label for label, n in count.items() if n > 1)})
+
+
+def _joined(old: State, new: State) -> State | None:
+    """What is known on both ways, or None where that is all that was known on the old one."""
+    joined: State = {}
+    for name, value in old.items():
+        if name in new:
+            joined[name] = join(value, new[name])
+        elif not is_step(name):
+            joined[name] = value
+    joined |= {n: v for n, v in new.items() if n not in old and not is_step(n)}
+    if len(joined) == len(old) and all(joined.get(n) is v for n, v in old.items()):
+        return None
+    return joined
+
+
+_UNKNOWN = (
+    *(marks.outer, marks.unpack, marks.pick, marks.part, marks.rest, marks.succeeds),
+    *(marks.matched, marks.holds_items, marks.caught, marks.give),
+)
+_RULES: dict[Any, Callable[[CodeReading, Apply, State], Value]] = {
+    **dict.fromkeys((*_UNKNOWN, setattr, len), _unknown),
+    getattr: CodeReading._attribute,
+    marks.of_super: _of_super,
+    marks.named: _named,
+    marks.new: _new,
+    marks.put: _put,
+    marks.pack: _tuple,
+    slice: _slice,
+    iter: CodeReading._iterator,
+    marks.advance: CodeReading._next,
+    marks.first: _first,
+    marks.other: _other,
+}
