@@ -16,7 +16,6 @@ from types import (
 )
 from typing import TYPE_CHECKING, Any
 
-from overlay.analysis.reading import CodeReading
 from overlay.analysis.static_dispatch import Choice, choose
 from overlay.code import results
 from overlay.code.events import CallEvent, Event, Implicit, Operation
@@ -32,6 +31,7 @@ from overlay.code.known_values import (
     join,
     type_of,
 )
+from overlay.code.reading import CodeReading
 from overlay.code.versions import require_readable
 from overlay.contexts.context import Context
 from overlay.contexts.current import call_next

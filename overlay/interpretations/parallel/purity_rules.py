@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from overlay.analysis import marks
-from overlay.analysis.body import Apply, ConstantValue
+from overlay.code import marks
+from overlay.code.body import Apply, ConstantValue
 from overlay.code.operators import BINARY, COMPARE, UNARY
 from overlay.interpretations.parallel.data_kinds import (
     UNREAD,

@@ -13,11 +13,11 @@ from collections.abc import Iterable, Mapping
 from types import CodeType, FunctionType, MethodDescriptorType, MethodType
 from typing import Any
 
-from overlay.analysis.constants import captured_by, stored_in
-from overlay.analysis.reading import CodeReading
+from overlay.code.constants import captured_by, stored_in
 from overlay.code.events import CallEvent
 from overlay.code.known_values import UNKNOWN, BoundFunction, Known, Made, Value, type_of
 from overlay.code.listing import COMPREHENSIONS
+from overlay.code.reading import CodeReading
 from overlay.interpretations.parallel.known_effects import NO_EFFECT
 
 __all__ = ["CallsInSource"]

@@ -13,9 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from overlay.analysis import instructions, reading
-from overlay.analysis.read_bodies import body_of
-from overlay.code import py314
+from overlay.code import instructions, py314, reading
 from overlay.code.decoding import (
     Instruction,
     decoded,
@@ -25,6 +23,7 @@ from overlay.code.decoding import (
 )
 from overlay.code.effects import FINAL, follow, jumped
 from overlay.code.listing import JUMPS, Listing
+from overlay.code.read_bodies import body_of
 
 MODULES = [
     "abc",

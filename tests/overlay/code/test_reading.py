@@ -10,9 +10,9 @@ import types
 
 import pytest
 
-from overlay.analysis.reading import CodeReading
 from overlay.code.events import CallEvent
 from overlay.code.known_values import UNKNOWN, Known, type_of
+from overlay.code.reading import CodeReading
 
 
 def helper(x):

@@ -8,10 +8,10 @@ from dataclasses import replace
 from types import FunctionType
 from typing import Any
 
-from overlay.analysis.basic_blocks import Reader
-from overlay.analysis.body import Block, Body, Make
-from overlay.analysis.handling import caught
-from overlay.analysis.scopes import scope_of
+from overlay.code.basic_blocks import Reader
+from overlay.code.body import Block, Body, Make
+from overlay.code.handling import caught
+from overlay.code.scopes import scope_of
 from overlay.code.versions import require_readable
 from overlay.core.errors import NotCompilable
 from overlay.core.location import location_of, name_of

@@ -6,14 +6,14 @@ import operator
 from collections.abc import Sequence
 from types import CodeType
 
-from overlay.analysis.body import Block, Branch, Copy, Handler, Return, Statement
-from overlay.analysis.container_instructions import next_item
-from overlay.analysis.instructions import put_down
-from overlay.analysis.scopes import Scope
-from overlay.analysis.statements import NULL, SLOT, Statements
+from overlay.code.body import Block, Branch, Copy, Handler, Return, Statement
+from overlay.code.container_instructions import next_item
 from overlay.code.decoding import Instruction, decoded_listing
 from overlay.code.effects import FINAL, jumped
+from overlay.code.instructions import put_down
 from overlay.code.listing import Listing, Region
+from overlay.code.scopes import Scope
+from overlay.code.statements import NULL, SLOT, Statements
 
 __all__ = ["Reader"]
 

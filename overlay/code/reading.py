@@ -10,9 +10,9 @@ from collections.abc import Callable, Mapping, Sequence
 from types import CodeType, FunctionType
 from typing import Any
 
-from overlay.analysis import marks
-from overlay.analysis.basic_blocks import Reader
-from overlay.analysis.body import (
+from overlay.code import marks
+from overlay.code.basic_blocks import Reader
+from overlay.code.body import (
     Apply,
     Block,
     Branch,
@@ -24,8 +24,6 @@ from overlay.analysis.body import (
     WithBlock,
     is_step,
 )
-from overlay.analysis.scopes import current_scope
-from overlay.analysis.statements import SLOT
 from overlay.code.events import CallEvent, Event, Implicit, Operation
 from overlay.code.known_values import (
     EXIT,
@@ -40,6 +38,8 @@ from overlay.code.known_values import (
     join,
     type_of,
 )
+from overlay.code.scopes import current_scope
+from overlay.code.statements import SLOT
 from overlay.core.target import type_attribute
 
 __all__ = ["CodeReading"]

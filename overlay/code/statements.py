@@ -12,10 +12,10 @@ from itertools import takewhile
 from types import CodeType
 from typing import Any
 
-from overlay.analysis.body import Apply, ConstantValue, Copy, Statement
-from overlay.analysis.scopes import Scope
+from overlay.code.body import Apply, ConstantValue, Copy, Statement
 from overlay.code.decoding import Instruction, call_slots
 from overlay.code.effects import follow
+from overlay.code.scopes import Scope
 from overlay.core.location import shown
 
 __all__ = ["NULL", "SLOT", "Statements"]

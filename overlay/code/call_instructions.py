@@ -7,10 +7,10 @@ from collections.abc import Callable
 from dataclasses import replace
 from types import CodeType
 
-from overlay.analysis.body import Make
-from overlay.analysis.stack_instructions import other
-from overlay.analysis.statements import NULL, Statements
+from overlay.code.body import Make
 from overlay.code.decoding import OPERATORS, Instruction, operator_of, take_call
+from overlay.code.stack_instructions import other
+from overlay.code.statements import NULL, Statements
 
 __all__ = ["CALL_INSTRUCTIONS"]
 

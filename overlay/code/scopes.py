@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from types import CodeType, FunctionType
 from typing import Any
 
-from overlay.analysis.constants import captured_by, global_constant, nested, stored_in
+from overlay.code.constants import captured_by, global_constant, nested, stored_in
 from overlay.code.known_values import Known, global_value
 
 __all__ = ["Scope", "current_scope", "scope_of"]

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from overlay.analysis import marks
-from overlay.analysis.body import WithBlock
-from overlay.analysis.marks import Pattern
-from overlay.analysis.statements import NULL, Statements
+from overlay.code import marks
+from overlay.code.body import WithBlock
 from overlay.code.decoding import MADE, Instruction, iterator_place, iterator_slots
+from overlay.code.marks import Pattern
+from overlay.code.statements import NULL, Statements
 
 __all__ = ["CONTAINER_INSTRUCTIONS", "next_item"]
 

@@ -7,10 +7,10 @@ import dis
 import sys
 from collections.abc import Callable
 
-from overlay.analysis import marks
-from overlay.analysis.body import Copy, Name
-from overlay.analysis.statements import NULL, Statements
+from overlay.code import marks
+from overlay.code.body import Copy, Name
 from overlay.code.decoding import Instruction
+from overlay.code.statements import NULL, Statements
 
 __all__ = ["STACK_INSTRUCTIONS", "other"]
 

@@ -10,7 +10,7 @@ from inspect import Signature
 from types import CodeType
 from typing import Any, NamedTuple
 
-from overlay.analysis.marks import advance, first, give, new, pack, pick, put, succeeds, unpack
+from overlay.code.marks import advance, first, give, new, pack, pick, put, succeeds, unpack
 
 __all__ = [
     "Apply",

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from overlay.analysis.call_instructions import CALL_INSTRUCTIONS
-from overlay.analysis.container_instructions import CONTAINER_INSTRUCTIONS
-from overlay.analysis.stack_instructions import STACK_INSTRUCTIONS, other
-from overlay.analysis.statements import Statements
+from overlay.code.call_instructions import CALL_INSTRUCTIONS
+from overlay.code.container_instructions import CONTAINER_INSTRUCTIONS
 from overlay.code.decoding import Instruction
 from overlay.code.effects import INERT
+from overlay.code.stack_instructions import STACK_INSTRUCTIONS, other
+from overlay.code.statements import Statements
 
 __all__ = ["INSTRUCTIONS", "put_down"]
 
