@@ -39,7 +39,7 @@ from inversion.lifting.lifted_values import (
 )
 from inversion.program.branches import Arm, branch
 from inversion.program.statements import Variable
-from overlay.analysis.body import Branch, Return
+from overlay.code.body import Branch, Return
 
 if TYPE_CHECKING:
     from inversion.lifting.lifter import Lifter

@@ -9,14 +9,13 @@ from functools import cached_property
 from types import FunctionType
 
 from inversion.errors import NotInvertible
-from overlay.analysis.body import Apply, Block, Body, Branch, Copy, Return, advance, is_step
-from overlay.analysis.read_bodies import body_of
+from overlay.code.body import Apply, Block, Body, Branch, Copy, Return, WithBlock, advance, is_step
 from overlay.code.py314 import unthreaded
+from overlay.code.read_bodies import body_of
 
 __all__ = ["Cycle", "FunctionCode", "code_of", "iterators", "raises", "unread"]
 
 _END = -1  # what all ways lead to: no block
-_ENTERS = ("BEFORE_WITH", "BEFORE_ASYNC_WITH")
 
 
 @dataclass(frozen=True)
@@ -44,7 +43,7 @@ def code_of(function: FunctionType) -> FunctionCode:
     found = FunctionCode(function, body)
     for block in found.blocks.values():
         for each in block.statements:
-            if isinstance(each, Apply) and each.function is None and each.native in _ENTERS:
+            if isinstance(each, Apply) and isinstance(each.native, WithBlock):
                 raise unread(function, "with", each.where)
     return found
 

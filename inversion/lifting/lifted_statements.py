@@ -42,11 +42,11 @@ from inversion.lifting.lifted_values import (
     value_of,
 )
 from inversion.lifting.sequence_calls import bound_method, varies
-from overlay.analysis import marks
-from overlay.analysis.body import Apply, ConstantValue, Copy, Make, Statement, is_step
-from overlay.analysis.statements import SLOT
+from overlay.code import marks
+from overlay.code.body import Apply, ConstantValue, Copy, Make, Statement, is_step
 from overlay.code.operators import PLAIN
 from overlay.code.record import attribute_held, is_same
+from overlay.code.statements import SLOT
 from primitives.arrays.domain import is_array, shape_of
 
 if TYPE_CHECKING:
@@ -290,6 +290,7 @@ STEPS: Mapping[Any, Callable[[StatementCall], Value]] = {
     marks.outer: StatementCall.outer,
     marks.other: StatementCall.other,
     marks.holds_items: StatementCall.pattern,
+    marks.of_super: _not_read("super()"),
     marks.matched: _not_read("a pattern of a class"),
     marks.part: _not_read("unpacking with a star"),
     marks.rest: _not_read("unpacking with a star"),

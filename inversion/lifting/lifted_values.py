@@ -12,7 +12,7 @@ import numpy as np
 from inversion.errors import NotInvertible
 from inversion.program.statements import Constant, Operand, Variable
 from inversion.program.trees import Node, Tree, defaults_of, fields_of, is_record
-from overlay.analysis.body import is_step
+from overlay.code.body import is_step
 from overlay.core.dispatch import MethodChain
 from overlay.core.target import describe
 from primitives.arrays.domain import ELEMENTS

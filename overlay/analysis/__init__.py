@@ -12,10 +12,9 @@
 A domain of one's own is a ``Domain``: a lattice with a method table of transfer functions.
 ``Interpreter`` runs a function over it.
 
-``read_bodies``, ``basic_blocks``, ``instructions``, ``statements`` read code as a ``body``, with
-``marks`` for what is no call. ``interpreter``, ``execution``, ``fixed_point``, ``abstract_state``
-and ``handling`` analyse it over a ``lattice``, and give ``runs``. ``resolution``,
-``static_dispatch``, ``constants`` and ``entered_bodies`` say what runs in a call.
+``interpreter``, ``execution``, ``fixed_point`` and ``abstract_state`` analyse the bodies that
+``overlay.code`` reads over a ``lattice``, and give ``runs``. ``resolution``, ``static_dispatch``
+and ``entered_bodies`` say what runs in a call.
 Intervals: ``interval_domain``, ``interval_arithmetic``, ``interval_containers``,
 ``abstract_values``, ``machine_numbers``, ``element_access``, and ``proofs`` by them.
 Types: ``kinds``, ``kind_functions``, and ``call_arguments``, which checks calls by them.

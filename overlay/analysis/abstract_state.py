@@ -7,8 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from overlay.analysis.body import is_step
 from overlay.analysis.lattice import Domain
+from overlay.code.body import is_step
 
 __all__ = ["CONSTANT", "COPY", "AbstractState", "Fact", "assume", "is_below", "joined"]
 

@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from overlay.analysis import constants, marks
 from overlay.analysis.abstract_state import CONSTANT, AbstractState, Fact
-from overlay.analysis.body import Apply, Body, ConstantValue, Copy, Make, Name, Return, Statement
-from overlay.analysis.constants import Captured
 from overlay.analysis.resolution import Callee, Setting, callees
 from overlay.analysis.runs import Run, Step
+from overlay.code import constants, marks
+from overlay.code.body import Apply, Body, ConstantValue, Copy, Make, Name, Return, Statement
+from overlay.code.constants import Captured
 from overlay.contexts.current import nonoverlay
 from overlay.core.errors import OverlayError
 

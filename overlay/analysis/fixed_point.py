@@ -6,8 +6,8 @@ import heapq
 from collections.abc import Callable
 
 from overlay.analysis.abstract_state import AbstractState, assume, is_below, joined
-from overlay.analysis.body import Body, Branch, Return, Statement
 from overlay.analysis.lattice import Domain
+from overlay.code.body import Body, Branch, Return, Statement
 
 __all__ = ["FixedPoint"]
 

@@ -7,14 +7,14 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from overlay.analysis.abstract_state import AbstractState
-from overlay.analysis.body import Body, Make
-from overlay.analysis.constants import Captured
 from overlay.analysis.execution import Execution
 from overlay.analysis.fixed_point import FixedPoint
 from overlay.analysis.lattice import Domain
-from overlay.analysis.read_bodies import body_of
 from overlay.analysis.resolution import Setting, setting_of
 from overlay.analysis.runs import Run
+from overlay.code.body import Body, Make
+from overlay.code.constants import Captured
+from overlay.code.read_bodies import body_of
 from overlay.contexts.current import nonoverlay
 from overlay.core.dispatch import MethodChain, by_values
 from overlay.core.errors import NotCompilable, OverlayError

@@ -20,7 +20,7 @@ from overlay.analysis.abstract_values import (
     made,
 )
 from overlay.analysis.interval_arithmetic import limited, table
-from overlay.analysis.marks import advance, first, new, pack, pick, succeeds, unpack
+from overlay.code.marks import advance, first, new, pack, pick, succeeds, unpack
 from overlay.core.target import type_attribute
 
 __all__ = ["table"]

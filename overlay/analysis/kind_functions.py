@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from overlay.analysis.abstract_values import BOTTOM, TOP, ItemValues, KnownValue
-from overlay.analysis.constants import stored_attributes
-from overlay.analysis.marks import holds_items, matched, new, pack, succeeds
 from overlay.catalogue import FUNCTIONS
+from overlay.code.constants import stored_attributes
+from overlay.code.marks import holds_items, matched, new, pack, succeeds
 from overlay.core.signature import shown_hint
 from overlay.core.table import MethodTable
 from overlay.core.target import type_attribute

@@ -12,7 +12,6 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from overlay.analysis.abstract_values import BOTTOM, TOP, ItemValues, KnownValue
-from overlay.analysis.constants import Captured
 from overlay.analysis.kind_functions import (
     NONE,
     SAMPLES,
@@ -25,8 +24,9 @@ from overlay.analysis.kind_functions import (
     table,
 )
 from overlay.analysis.lattice import Domain
-from overlay.analysis.marks import Pattern, holds_items, matched
-from overlay.analysis.read_bodies import signature_of_code
+from overlay.code.constants import Captured
+from overlay.code.marks import Pattern, holds_items, matched
+from overlay.code.read_bodies import signature_of_code
 from overlay.core.errors import MethodNotFound
 from overlay.core.location import location_of, name_of
 from overlay.core.signature import shown_hint

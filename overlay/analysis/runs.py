@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from overlay.analysis.body import Apply
+from overlay.code.body import Apply
 from overlay.core.errors import OverlayError
 
 __all__ = ["Run", "Step"]

@@ -4,23 +4,32 @@ for, how a call's slots are laid out, which operator they apply."""
 from __future__ import annotations
 
 import dis
+import opcode
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dis import Positions
 from types import CodeType
 from typing import Any, NamedTuple, TypeVar
 
 from overlay.code import py314
+from overlay.code.listing import CACHES, Listing
 from overlay.code.operators import BINARY, COMPARE, UNARY
-from overlay.code.versions import DICT_ALWAYS_PASSED, EMPTY_PLACE_FIRST, INDEX_ABOVE_ITERATOR
+from overlay.code.versions import (
+    DICT_ALWAYS_PASSED,
+    EMPTY_PLACE_FIRST,
+    FLAGS,
+    INDEX_ABOVE_ITERATOR,
+)
 from overlay.core.own_builtins import __builtins__  # noqa: F401
 
 __all__ = [
     "MADE",
+    "OPERATORS",
     "Instruction",
     "TakenCall",
     "call_slots",
     "decoded",
+    "decoded_listing",
     "iterator_place",
     "iterator_slots",
     "made_by",
@@ -61,28 +70,32 @@ class Instruction(NamedTuple):
 def decoded(code: CodeType) -> list[Instruction]:
     """The instructions of a code object, by the index that they have in a ``Listing``: without
     prefixes and caches."""
+    return decoded_listing(Listing(code))
+
+
+def decoded_listing(listing: Listing) -> list[Instruction]:
+    """The instructions of a ``Listing``. Of a jump, the value is the index where it goes."""
+    code, starts, targets = listing.code, listing.starts, listing.targets
     found: list[Instruction] = []
-    offsets: list[int] = []
+    positions = [*code.co_positions()]
     keywords: tuple[str, ...] = ()
-    for ins in dis.get_instructions(code):
-        op, name, arg, value = ins.opcode, ins.opname, ins.arg or 0, ins.argval
-        if name == "EXTENDED_ARG":
-            continue
-        if name == "KW_NAMES":
-            keywords = code.co_consts[arg]
+    for k, op in enumerate(listing.ops):
+        arg, name = listing.args[k], dis.opname[op]
+        read = _VALUES.get(name)
+        value: Any = arg if read is None else read(code, arg)
+        if k in targets:
+            value = targets[k]
+        elif name == "KW_NAMES":
+            keywords = value
         elif name in _CALLS:
             value, keywords = keywords, ()
-        elif name.startswith("CALL_INTRINSIC_"):
-            value = ins.argrepr
         elif name == "LOAD_ASSERTION_ERROR":
             name, value = "LOAD_CONST", AssertionError
         else:
             op, name, value = py314.translated(op, name, arg, value)
-        for_call = name in _FLAGGED and bool(arg & 1)
-        offsets.append(ins.offset)
-        found.append(Instruction(op, name, arg, value, for_call, ins.positions or Positions()))
-    rows = [(i.name, i.arg, i.value, at) for i, at in zip(found, offsets, strict=True)]
-    for at, op, name in py314.rewritten(rows):
+        at = Positions._make(positions[starts[k + 1] - 1 - CACHES[listing.ops[k]]])
+        found.append(Instruction(op, name, arg, value, name in _FLAGGED and bool(arg & 1), at))
+    for at, op, name in py314.rewritten([(i.name, i.arg, i.value) for i in found]):
         found[at] = found[at]._replace(op=op, name=name)
     return found
 
@@ -95,6 +108,51 @@ def made_by(ins: Instruction) -> str:
     if ins.arg & 4:
         return "FORMAT_WITH_SPEC"
     return "CONVERT_VALUE" if ins.arg & 3 else "FORMAT_SIMPLE"
+
+
+# ---- what arguments stand for -------------------------------------------------------------
+
+
+def _constant(code: CodeType, arg: int) -> Any:
+    return code.co_consts[arg]
+
+
+def _variable(code: CodeType, arg: int) -> Any:
+    return _name_of_variable(code, arg)
+
+
+def _two_variables(code: CodeType, arg: int) -> Any:
+    return _name_of_variable(code, arg >> 4), _name_of_variable(code, arg & 15)
+
+
+def _comparison(code: CodeType, arg: int) -> Any:
+    return dis.cmp_op[arg >> FLAGS["COMPARE_OP"]]
+
+
+def _name(flags: int) -> Callable[[CodeType, int], Any]:
+    return lambda code, arg: code.co_names[arg >> flags]
+
+
+def _intrinsic(names: Sequence[str]) -> Callable[[CodeType, int], Any]:
+    return lambda code, arg: names[arg]
+
+
+def _named(ops: Iterable[int]) -> list[str]:
+    return [dis.opname[op] for op in ops]
+
+
+_name_of_variable: Any = getattr(CodeType, "_varname_from_oparg")  # noqa: B009 (for dis)
+_intrinsics: Any = opcode
+# By the name of an instruction, what its argument stands for; of others that is the argument.
+_VALUES: dict[str, Callable[[CodeType, int], Any]] = {
+    **dict.fromkeys(_named(dis.hasconst), _constant),
+    **{name: _name(FLAGS.get(name, 0)) for name in _named(dis.hasname)},
+    **dict.fromkeys(_named((*dis.haslocal, *dis.hasfree)), _variable),
+    **{name: _two_variables for name in dis.opmap if name.count("_FAST") == 2},
+    **dict.fromkeys(_named(dis.hascompare), _comparison),
+    "CALL_INTRINSIC_1": _intrinsic(_intrinsics._intrinsic_1_descs),
+    "CALL_INTRINSIC_2": _intrinsic(_intrinsics._intrinsic_2_descs),
+}
 
 
 # ---- calls --------------------------------------------------------------------------------
@@ -151,7 +209,7 @@ def iterator_place() -> int:
 # ---- operators ----------------------------------------------------------------------------
 
 # The operator functions, and how far from the top of the stack their operands lie.
-_OPERATORS: dict[str, tuple[Callable[..., Any], tuple[int, ...]]] = {
+_PLAIN_OPERATORS: dict[str, tuple[Callable[..., Any], tuple[int, ...]]] = {
     **{name: (function, (0,)) for name, function in UNARY.items()},
     "UNARY_NOT": (operator.not_, (0,)),
     "CONTAINS_OP": (operator.contains, (0, 1)),
@@ -161,6 +219,8 @@ _OPERATORS: dict[str, tuple[Callable[..., Any], tuple[int, ...]]] = {
     "STORE_SUBSCR": (operator.setitem, (1, 0, 2)),
     "STORE_SLICE": (operator.setitem, (2, 1, 0, 3)),
 }
+# The instructions that apply operators; of the last, some.
+OPERATORS = (*_PLAIN_OPERATORS, "BINARY_OP", "COMPARE_OP", "IS_OP", "CALL_INTRINSIC_1")
 
 
 def operator_of(ins: Instruction) -> tuple[Callable[..., Any], tuple[int, ...]] | None:
@@ -174,4 +234,4 @@ def operator_of(ins: Instruction) -> tuple[Callable[..., Any], tuple[int, ...]] 
         return (operator.is_not if ins.arg else operator.is_), (1, 0)
     if ins.name == "CALL_INTRINSIC_1" and ins.value == "INTRINSIC_UNARY_POSITIVE":
         return operator.pos, (0,)
-    return _OPERATORS.get(ins.name)
+    return _PLAIN_OPERATORS.get(ins.name)

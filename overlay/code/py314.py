@@ -37,9 +37,9 @@ _WORDS = {
 # GET_ITER's argument where it is that of ``yield from`` (3.15)
 _YIELDS_FROM = 3
 
-# Of an instruction before sequences are rewritten: its name, argument, what that stands for (of a
-# jump, the offset where it goes), and its own offset.
-Row = tuple[str, int, Any, int]
+# Of an instruction before sequences are rewritten: its name, argument, and what that stands for
+# (of a jump, the index of the instruction where it goes).
+Row = tuple[str, int, Any]
 
 
 def made() -> dict[str, type]:
@@ -72,7 +72,7 @@ def translated(op: int, name: str, arg: int, value: Any) -> tuple[int, str, Any]
 
 def rewritten(rows: Sequence[Row]) -> Iterator[tuple[int, int, str]]:
     """Sequences that have words: at which place, the opcode with its effect, and the word."""
-    for at, (name, arg, _, _) in enumerate(rows):
+    for at, (name, arg, _) in enumerate(rows):
         if name == "LOAD_SPECIAL" and arg in _SPECIAL:
             yield from _with_statement(at, rows)
         elif name == "IS_OP" and _is_guard(at, rows):
@@ -111,10 +111,8 @@ def _never_inlined(at: int, rows: Sequence[Row]) -> Iterator[tuple[int, int, str
     for place in (at - 2, at - 1, at):
         yield place, _OP["NOP"], "NOP"
     yield at + 1, _OP["JUMP_FORWARD"], "JUMP_FORWARD"
-    place, call = at + 2, rows[at + 1][2]
-    while place < len(rows) and rows[place][3] < call:
+    for place in range(at + 2, rows[at + 1][2]):
         yield place, _OP["NOP"], "NOP"
-        place += 1
 
 
 # ---- jumps of `and` and `or` ----------------------------------------------------------------

@@ -1,31 +1,32 @@
-"""Reading code without running it: the calls that its instructions make, and with what.
+"""The calls and operators of code, and with what they are made, without running it.
 
-The instructions are run on values of which only the object or the type is known.
+The statements of the code are followed with values of which only the object or the type is known.
 """
 
 from __future__ import annotations
 
-import builtins
-import dis
-import sys
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from types import CodeType, FunctionType
 from typing import Any
 
-from overlay.code.decoding import (
-    MADE,
-    Instruction,
-    call_slots,
-    iterator_place,
-    iterator_slots,
-    operator_of,
-    take_call,
+from overlay.code import marks
+from overlay.code.basic_blocks import Reader
+from overlay.code.body import (
+    Apply,
+    Block,
+    Branch,
+    ConstantValue,
+    Copy,
+    Handler,
+    Return,
+    Statement,
+    WithBlock,
+    is_step,
 )
-from overlay.code.effects import follow
 from overlay.code.events import CallEvent, Event, Implicit, Operation
 from overlay.code.known_values import (
     EXIT,
-    NULL,
     UNKNOWN,
     Known,
     Made,
@@ -34,12 +35,11 @@ from overlay.code.known_values import (
     Value,
     WrittenOut,
     attribute_of,
-    global_value,
     join,
     type_of,
 )
-from overlay.code.listing import Listing
-from overlay.code.paths import Paths, StackState
+from overlay.code.scopes import current_scope
+from overlay.code.statements import SLOT
 from overlay.core.own_builtins import __builtins__  # noqa: F401
 from overlay.core.target import type_attribute
 
@@ -50,13 +50,17 @@ _BLOCKS = {
     "BEFORE_WITH": ("__enter__", "__exit__"),
     "BEFORE_ASYNC_WITH": ("__aenter__", "__aexit__"),
 }
+# Variables and slots of the stack, with what is known of each. A slot of which nothing is known
+# is left out; a variable that is left out holds nothing yet.
+State = dict[str, Value]
 
 
 class CodeReading:
     """One code object, read with what is known of its arguments.
 
-    ask: the value that an event results in. events: by instruction, what was read at last.
-    returned: the value that the code returns, or for a generator the last of all.
+    ask: the value that an event results in. events: by step, what was read at last. returned: the
+    value that the code returns, or for a generator the last of all. cells: what the variables
+    hold that it shares with other functions, at any time.
     """
 
     def __init__(
@@ -70,228 +74,217 @@ class CodeReading:
         self.namespace = namespace
         self.cells = cells | {n: arguments[n] for n in code.co_cellvars if n in arguments}
         self.ask = ask
-        self.events: dict[tuple[int, int], Event] = {}
+        self.events: dict[tuple[str, int], Event] = {}
         self.returned: Value | None = None
         self._receiver = (
             arguments.get(code.co_varnames[0], UNKNOWN) if code.co_argcount else UNKNOWN
         )
-        Paths(Listing(code), self._step).run(arguments)
+        self._shared = frozenset((*code.co_cellvars, *code.co_freevars))
+        reader = Reader(code, current_scope(code, namespace))
+        self._blocks, self._length = reader.read(), len(reader.code)
+        self._joins = _joins(self._blocks)
+        self._states: dict[int, State] = {0: arguments}
+        self._pending = [0]
+        while self._pending:
+            self._run(self._pending.pop())
 
-    def _step(self, k: int, ins: Instruction, state: StackState) -> None:
-        step = _STEPS.get(ins.name)
-        if step is not None:
-            step(self, k, ins, state)
-        elif not self._operate(k, ins, state):
-            self._follow(ins, state)
-            if ins.name in MADE:
-                state.stack[-1] = OfType(MADE[ins.name])
+    # ---- the ways through the code ----
 
-    def _follow(self, ins: Instruction, state: StackState) -> None:
-        """Do what an instruction does to the stack, with nothing known of what it pushes."""
-        follow(ins.op, ins.arg, state.stack, UNKNOWN)
+    def _run(self, label: int) -> None:
+        """Follow a block, and reach those that come after it."""
+        block, state = self._blocks[label], self._states[label].copy()
+        handler = block.handler
+        if handler is not None:
+            self._reach(handler.block, _raised(state, handler))
+        for statement in block.statements:
+            self._follow(statement, state)
+            if handler is not None and not is_step(statement.target):
+                self._reach(handler.block, _raised(state, handler))
+        if isinstance(block.end, Return):
+            if block.end.value is not None:
+                value = self.value(block.end.value, state)
+                self.returned = value if self.returned is None else join(self.returned, value)
+            return
+        left = {n: v for n, v in state.items() if not is_step(n) or n.startswith(SLOT)}
+        # what comes next in the code is reached last, and followed first
+        for after in sorted({block.end.yes, block.end.no}, key=self._place, reverse=True):
+            self._reach(after, state if self._is_move(after) else left)
 
-    def _event(self, k: int, event: Event, part: int = 0) -> Value:
-        self.events[k, part] = event
+    def _is_move(self, label: int) -> bool:
+        """Whether a block only moves what is on the stack, steps of the one before it."""
+        return label > self._length
+
+    def _place(self, label: int) -> int:
+        """The first instruction of a block, or of the one after it where it is a move."""
+        end = self._blocks[label].end
+        return end.yes if self._is_move(label) and isinstance(end, Branch) else label
+
+    def _reach(self, label: int, state: State) -> None:
+        """Join a state into what is known at a block, where several ways lead to it; follow it
+        again if that changes it."""
+        old = self._states.get(label) if label in self._joins else None
+        joined = state if old is None else _joined(old, state)
+        if joined is None:
+            return
+        self._states[label] = joined
+        if label not in self._pending:
+            self._pending.append(label)
+
+    # ---- statements ----
+
+    def _follow(self, statement: Statement, state: State) -> None:
+        if isinstance(statement, ConstantValue):
+            state[statement.target] = Known(statement.value)
+        elif isinstance(statement, Apply):
+            state[statement.target] = self._applied(statement, state)
+        elif isinstance(statement, Copy):
+            self._store(statement.target, self.value(statement.source, state), state)
+        else:
+            state[statement.target] = Made(statement.code, self.cells, self.namespace)
+
+    def value(self, name: str, state: State) -> Value:
+        """What is known of a variable."""
+        return (self.cells if name in self._shared else state).get(name, UNKNOWN)
+
+    def _store(self, name: str, value: Value, state: State) -> None:
+        if name in self._shared:
+            self.cells[name] = join(self.cells[name], value) if name in self.cells else value
+        else:
+            state[name] = value
+
+    def _applied(self, step: Apply, state: State) -> Value:
+        """The value that a step gives."""
+        if step.function is None:
+            is_with = isinstance(step.native, WithBlock)
+            return self._enter(step, state) if is_with else self._call_spread(step, state)
+        if isinstance(step.function, str):
+            return self._call(step, state)
+        rule = _RULES.get(step.function)
+        if rule is not None:
+            return rule(self, step, state)
+        if step.native is not None:  # part of an instruction that applies something else
+            return UNKNOWN
+        args = tuple(self.value(name, state) for name in step.args)
+        return self._event(step, Operation(step.at, step.function, args))
+
+    def _event(self, step: Apply, event: Event, part: int = 0) -> Value:
+        self.events[step.target, part] = event
         return self.ask(event)
 
-    # ---- constants, and the stack itself ----
+    # ---- calls ----
 
-    def _stay(self, k: int, ins: Instruction, state: StackState) -> None:
-        pass
-
-    def _constant(self, k: int, ins: Instruction, state: StackState) -> None:
-        state.stack.append(Known(ins.value))
-
-    def _build_class(self, k: int, ins: Instruction, state: StackState) -> None:
-        state.stack.append(Known(builtins.__build_class__))
-
-    def _null(self, k: int, ins: Instruction, state: StackState) -> None:
-        state.stack.append(NULL)
-
-    def _swap(self, k: int, ins: Instruction, state: StackState) -> None:
-        stack = state.stack
-        stack[-1], stack[-ins.arg] = stack[-ins.arg], stack[-1]
-
-    def _copy(self, k: int, ins: Instruction, state: StackState) -> None:
-        state.stack.append(state.stack[-ins.arg])
-
-    def _return_constant(self, k: int, ins: Instruction, state: StackState) -> None:
-        self._return(Known(ins.value))
-
-    def _return_value(self, k: int, ins: Instruction, state: StackState) -> None:
-        self._return(state.stack.pop())
-
-    def _return(self, value: Value) -> None:
-        self.returned = value if self.returned is None else join(self.returned, value)
-
-    # ---- variables ----
-
-    def _locals(self, k: int, ins: Instruction, state: StackState) -> None:
-        """Loads and stores of locals, of which one instruction may do two."""
-        names = ins.value if type(ins.value) is tuple else (ins.value,)
-        parts = [part for part in ins.name.split("_") if part in ("LOAD", "STORE")]
-        for part, name in zip(parts, names, strict=True):
-            if part == "LOAD":
-                state.stack.append(state.variables.get(name, UNKNOWN))
-            else:
-                state.variables[name] = state.stack.pop()
-
-    def _store_name(self, k: int, ins: Instruction, state: StackState) -> None:
-        state.variables[ins.value] = state.stack.pop()
-
-    def _load_global(self, k: int, ins: Instruction, state: StackState) -> None:
-        self._push(global_value(self.namespace, ins.value), ins, state)
-
-    def _load_name(self, k: int, ins: Instruction, state: StackState) -> None:
-        found = state.variables.get(ins.value)
-        state.stack.append(global_value(self.namespace, ins.value) if found is None else found)
-
-    def _load_name_of_scope(self, k: int, ins: Instruction, state: StackState) -> None:
-        state.stack.pop()  # the namespace
-        self._load_name(k, ins, state)
-
-    def _load_cell(self, k: int, ins: Instruction, state: StackState) -> None:
-        state.stack.append(self.cells.get(ins.value, UNKNOWN))
-
-    def _load_free(self, k: int, ins: Instruction, state: StackState) -> None:
-        """In a class body: a variable of its own, or of the function around it."""
-        found = state.variables.get(ins.value)
-        state.stack.append(self.cells.get(ins.value, UNKNOWN) if found is None else found)
-
-    def _load_free_of_scope(self, k: int, ins: Instruction, state: StackState) -> None:
-        state.stack.pop()  # the namespace
-        self._load_free(k, ins, state)
-
-    def _store_cell(self, k: int, ins: Instruction, state: StackState) -> None:
-        name, value = ins.value, state.stack.pop()
-        self.cells[name] = join(self.cells[name], value) if name in self.cells else value
-
-    def _push(self, value: Value, ins: Instruction, state: StackState) -> None:
-        state.stack += call_slots(value, NULL) if ins.for_call else [value]
-
-    # ---- modules and attributes ----
-
-    def _import(self, k: int, ins: Instruction, state: StackState) -> None:
-        names, level = state.stack.pop(), state.stack.pop()
-        top = isinstance(names, Known) and not names.object
-        plain = isinstance(level, Known) and level.object == 0
-        name = ins.value.partition(".")[0] if top else ins.value
-        found = plain and name in sys.modules
-        state.stack.append(Known(sys.modules[name]) if found else UNKNOWN)
-
-    def _import_from(self, k: int, ins: Instruction, state: StackState) -> None:
-        state.stack.append(attribute_of(state.stack[-1], ins.value))
-
-    def _load_attribute(self, k: int, ins: Instruction, state: StackState) -> None:
-        owner = state.stack.pop()
-        kind = type_of(owner)
-        if isinstance(kind, type) and not issubclass(kind, type):
-            found = type_attribute(kind, ins.value)
-            if type(found) is property and type(found.fget) is FunctionType:
-                value = self._event(k, Implicit(ins.at, found.fget, (owner,)))
-                self._push(value, ins, state)
-                return
-        self._push(attribute_of(owner, ins.value), ins, state)
-
-    def _load_of_super(self, k: int, ins: Instruction, state: StackState) -> None:
-        receiver, above, native = (state.stack.pop() for _ in range(3))
-        self._push(attribute_of(_super(native, above, receiver), ins.value), ins, state)
-
-    # ---- functions and calls ----
-
-    def _make_function(self, k: int, ins: Instruction, state: StackState) -> None:
-        code = state.stack[-1]
-        self._follow(ins, state)
-        if isinstance(code, Known) and type(code.object) is CodeType:
-            state.stack[-1] = Made(code.object, self.cells, self.namespace)
-
-    def _build_dict(self, k: int, ins: Instruction, state: StackState) -> None:
-        held = state.stack[len(state.stack) - 2 * ins.arg :]
-        keys, values = held[::2], held[1::2]
-        if ins.name == "BUILD_CONST_KEY_MAP":
-            names, values = state.stack[-1], state.stack[-1 - ins.arg : -1]
-            keys = [Known(n) for n in names.object] if isinstance(names, Known) else []
-        self._follow(ins, state)
-        items = {
-            key.object: value
-            for key, value in zip(keys, values, strict=True)
-            if isinstance(key, Known) and type(key.object) is str
-        }
-        state.stack[-1] = WrittenOut(dict, items)
-
-    def _add_to_dict(self, k: int, ins: Instruction, state: StackState) -> None:
-        self._follow(ins, state)
-        state.stack[-ins.arg] = OfType(dict)
-
-    def _set_function_attribute(self, k: int, ins: Instruction, state: StackState) -> None:
-        del state.stack[-2]
-
-    def _call_intrinsic(self, k: int, ins: Instruction, state: StackState) -> None:
-        function = state.stack[-2]
-        self._follow(ins, state)
-        if ins.value == "INTRINSIC_SET_FUNCTION_TYPE_PARAMS":
-            state.stack[-1] = function
-
-    def _call(self, k: int, ins: Instruction, state: StackState) -> None:
-        first, second, args, given, _, mapping = take_call(ins, state.stack, NULL)
-        names = given.object if isinstance(given, Known) else ins.value or ()
-        callee = second if first is NULL else first
-        receiver = [] if first is NULL or second is NULL else [second]
-        known = None if args is None else (*receiver, *args)
+    def _call(self, step: Apply, state: State) -> Value:
+        callee = self.value(step.function, state)
+        given = (*step.args, *(name for _, name in step.kwargs))
+        args = tuple(self.value(name, state) for name in given)
         if callee is EXIT:
-            state.stack.append(UNKNOWN)
-        elif isinstance(callee, Known) and callee.object is super and known is not None:
-            state.stack.append(self._super_of(callee, known))
-        else:
-            spread = mapping.items if isinstance(mapping, WrittenOut) else {}
-            state.stack.append(self._event(k, CallEvent(ins.at, callee, known, names, spread)))
+            return UNKNOWN
+        if isinstance(callee, Known) and callee.object is super:
+            return self._super_of(callee, args)
+        names = tuple(name for name, _ in step.kwargs)
+        return self._event(step, CallEvent(step.at, callee, args, names))
+
+    def _call_spread(self, step: Apply, state: State) -> Value:
+        """A call with arguments that are not counted."""
+        callee = self.value(step.args[0], state)
+        mapping = self.value(step.kwargs[0][1], state) if step.kwargs else UNKNOWN
+        spread = mapping.items if isinstance(mapping, WrittenOut) else {}
+        return self._event(step, CallEvent(step.at, callee, None, (), spread))
 
     def _super_of(self, native: Value, args: Sequence[Value]) -> Value:
         if len(args) == 2:
             return _super(native, *args)
         return _super(native, self.cells.get("__class__", UNKNOWN), self._receiver)
 
-    # ---- what runs without a call instruction ----
+    # ---- what runs without a call ----
 
-    def _operate(self, k: int, ins: Instruction, state: StackState) -> bool:
-        """Whether it was an operator: then its operands are replaced by its result."""
-        found = operator_of(ins)
-        if found is None:
-            return False
-        function, order = found
-        args = tuple(state.stack[-1 - place] for place in order)
-        if ins.name.endswith("_SLICE"):  # the slice is made of two operands
-            args = args[0], OfType(slice), *args[3:]
-        self._follow(ins, state)
-        result = self._event(k, Operation(ins.at, function, args))
-        if not ins.name.startswith(("STORE", "DELETE")):
-            state.stack[-1] = result
-        return True
-
-    def _special(self, k: int, ins: Instruction, owner: Value, name: str, part: int = 0) -> Value:
+    def _special(self, step: Apply, owner: Value, name: str, part: int = 0) -> Value:
         """What a special method gives, where it is a Python function."""
         kind = type_of(owner)
         found = type_attribute(kind, name) if isinstance(kind, type) else None
         if type(found) is not FunctionType:
             return UNKNOWN
-        return self._event(k, Implicit(ins.at, found, (owner,)), part)
+        return self._event(step, Implicit(step.at, found, (owner,)), part)
 
-    def _get_iterator(self, k: int, ins: Instruction, state: StackState) -> None:
-        iterable = state.stack.pop()
-        self._special(k, ins, iterable, "__iter__")
-        state.stack += iterator_slots(iterable, NULL)
+    def _enter(self, step: Apply, state: State) -> Value:
+        manager = self.value(step.args[0], state)
+        enter, leave = _BLOCKS[step.native.instruction]
+        entered = self._special(step, manager, enter)
+        self._special(step, manager, leave, 1)
+        state[step.native.leaves] = EXIT
+        return entered
 
-    def _next(self, k: int, ins: Instruction, state: StackState) -> None:
-        iterator = state.stack[-1 - iterator_place()]
-        item = self._special(k, ins, iterator, "__next__")
-        state.stack.append(OfType(int) if type_of(iterator) is range else item)
+    def _iterator(self, step: Apply, state: State) -> Value:
+        iterable = self.value(step.args[0], state)
+        self._special(step, iterable, "__iter__")
+        return iterable
 
-    def _enter_block(self, k: int, ins: Instruction, state: StackState) -> None:
-        manager = state.stack.pop()
-        enter, leave = _BLOCKS[ins.name]
-        entered = self._special(k, ins, manager, enter)
-        self._special(k, ins, manager, leave, 1)
-        state.stack += [EXIT, entered]
+    def _next(self, step: Apply, state: State) -> Value:
+        iterator = self.value(step.args[0], state)
+        item = self._special(step, iterator, "__next__")
+        return OfType(int) if type_of(iterator) is range else item
+
+    def _attribute(self, step: Apply, state: State) -> Value:
+        owner, name = self.value(step.args[0], state), _text(self.value(step.args[1], state))
+        kind = type_of(owner)
+        if isinstance(kind, type) and not issubclass(kind, type):
+            found = type_attribute(kind, name)
+            if type(found) is property and type(found.fget) is FunctionType:
+                return self._event(step, Implicit(step.at, found.fget, (owner,)))
+        return attribute_of(owner, name)
+
+
+# ---- what instructions do by themselves ----
+
+
+def _unknown(reading: CodeReading, step: Apply, state: State) -> Value:
+    return UNKNOWN
+
+
+def _first(reading: CodeReading, step: Apply, state: State) -> Value:
+    return reading.value(step.args[0], state)
+
+
+def _of_super(reading: CodeReading, step: Apply, state: State) -> Value:
+    native, above, receiver = (reading.value(name, state) for name in step.args)
+    return attribute_of(_super(native, above, receiver), step.native)
+
+
+def _named(reading: CodeReading, step: Apply, state: State) -> Value:
+    own, otherwise = step.args
+    return state[own] if own in state else reading.value(otherwise, state)
+
+
+def _new(reading: CodeReading, step: Apply, state: State) -> Value:
+    cls = reading.value(step.args[0], state)
+    kind = cls.object if isinstance(cls, Known) else None
+    if kind is not dict:
+        return OfType(kind)
+    items: dict[str, Value] = {}
+    for name, value in zip(step.native[::2], step.native[1::2], strict=True):
+        key = reading.value(name, state)
+        if isinstance(key, Known) and type(key.object) is str:
+            items[key.object] = reading.value(value, state)
+    return WrittenOut(dict, items)
+
+
+def _tuple(reading: CodeReading, step: Apply, state: State) -> Value:
+    return OfType(tuple)
+
+
+def _slice(reading: CodeReading, step: Apply, state: State) -> Value:
+    return OfType(slice)
+
+
+def _put(reading: CodeReading, step: Apply, state: State) -> Value:
+    if isinstance(reading.value(step.args[0], state), WrittenOut):
+        state[step.args[0]] = OfType(dict)
+    return UNKNOWN
+
+
+def _other(reading: CodeReading, step: Apply, state: State) -> Value:
+    is_kept = step.native == "INTRINSIC_SET_FUNCTION_TYPE_PARAMS"
+    return reading.value(step.args[0], state) if is_kept else UNKNOWN
 
 
 def _super(native: Value, above: Value, receiver: Value) -> Value:
@@ -302,36 +295,56 @@ def _super(native: Value, above: Value, receiver: Value) -> Value:
     return Super(above.object, receiver)
 
 
-_LOCALS = [name for name in dis.opmap if name.startswith(("LOAD_FAST", "STORE_FAST"))]
-_STEPS: dict[str, Callable[[CodeReading, int, Instruction, StackState], None]] = {
-    **dict.fromkeys(_LOCALS, CodeReading._locals),
-    "LOAD_CONST": CodeReading._constant,
-    "LOAD_BUILD_CLASS": CodeReading._build_class,
-    "PUSH_NULL": CodeReading._null,
-    "SWAP": CodeReading._swap,
-    "COPY": CodeReading._copy,
-    "RETURN_CONST": CodeReading._return_constant,
-    "RETURN_VALUE": CodeReading._return_value,
-    "LOAD_GLOBAL": CodeReading._load_global,
-    "LOAD_NAME": CodeReading._load_name,
-    "STORE_NAME": CodeReading._store_name,
-    "LOAD_FROM_DICT_OR_GLOBALS": CodeReading._load_name_of_scope,
-    "LOAD_FROM_DICT_OR_DEREF": CodeReading._load_free_of_scope,
-    "LOAD_DEREF": CodeReading._load_cell,
-    "STORE_DEREF": CodeReading._store_cell,
-    "IMPORT_NAME": CodeReading._import,
-    "IMPORT_FROM": CodeReading._import_from,
-    "LOAD_ATTR": CodeReading._load_attribute,
-    "LOAD_SUPER_ATTR": CodeReading._load_of_super,
-    "MAKE_FUNCTION": CodeReading._make_function,
-    "SET_FUNCTION_ATTRIBUTE": CodeReading._set_function_attribute,
-    "CALL": CodeReading._call,
-    "CALL_KW": CodeReading._call,
-    "CALL_FUNCTION_EX": CodeReading._call,
-    **dict.fromkeys(("BUILD_MAP", "BUILD_CONST_KEY_MAP"), CodeReading._build_dict),
-    **dict.fromkeys(("MAP_ADD", "DICT_MERGE", "DICT_UPDATE"), CodeReading._add_to_dict),
-    "CALL_INTRINSIC_2": CodeReading._call_intrinsic,
-    "GET_ITER": CodeReading._get_iterator,
-    "FOR_ITER": CodeReading._next,
-    **dict.fromkeys(_BLOCKS, CodeReading._enter_block),
+def _text(name: Value) -> str:
+    assert isinstance(name, Known)
+    return str(name.object)
+
+
+def _raised(state: State, handler: Handler) -> State:
+    """What is known where an exception goes."""
+    return {
+        name: value
+        for name, value in state.items()
+        if name not in handler.dropped and (not is_step(name) or name.startswith(SLOT))
+    }
+
+
+def _joins(blocks: Mapping[int, Block]) -> frozenset[int]:
+    """The blocks that several ways lead to; an exception may leave a block in any state."""
+    count = Counter(after for block in blocks.values() for after in block.next)
+    handlers = {b.handler.block for b in blocks.values() if b.handler is not None}
+    return frozenset({0, *handlers, *(label for label, n in count.items() if n > 1)})
+
+
+def _joined(old: State, new: State) -> State | None:
+    """What is known on both ways, or None where that is all that was known on the old one."""
+    joined: State = {}
+    for name, value in old.items():
+        if name in new:
+            joined[name] = join(value, new[name])
+        elif not is_step(name):
+            joined[name] = value
+    joined |= {n: v for n, v in new.items() if n not in old and not is_step(n)}
+    if len(joined) == len(old) and all(joined.get(n) is v for n, v in old.items()):
+        return None
+    return joined
+
+
+_UNKNOWN = (
+    *(marks.outer, marks.unpack, marks.pick, marks.part, marks.rest, marks.succeeds),
+    *(marks.matched, marks.holds_items, marks.caught, marks.give),
+)
+_RULES: dict[Any, Callable[[CodeReading, Apply, State], Value]] = {
+    **dict.fromkeys((*_UNKNOWN, setattr, len), _unknown),
+    getattr: CodeReading._attribute,
+    marks.of_super: _of_super,
+    marks.named: _named,
+    marks.new: _new,
+    marks.put: _put,
+    marks.pack: _tuple,
+    slice: _slice,
+    iter: CodeReading._iterator,
+    marks.advance: CodeReading._next,
+    marks.first: _first,
+    marks.other: _other,
 }

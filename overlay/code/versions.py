@@ -14,6 +14,7 @@ __all__ = [
     "ENTERS_GETTERS",
     "ENTERS_INIT",
     "EXIT_HAS_RECEIVER",
+    "FLAGS",
     "FRAMES_TELL_DEPTH",
     "GENERATORS_START_EMPTY",
     "INDEX_ABOVE_ITERATOR",
@@ -42,6 +43,12 @@ EXIT_HAS_RECEIVER = _VERSION >= (3, 14)
 INDEX_ABOVE_ITERATOR = _VERSION >= (3, 15)
 # UNARY_NOT takes a bool, which TO_BOOL makes.
 NOT_TAKES_BOOL = _VERSION >= (3, 13)
+# How many of the lowest bits of an instruction's argument are flags; the others are an index.
+FLAGS = {
+    **{"LOAD_GLOBAL": 1, "LOAD_ATTR": 1, "LOAD_SUPER_ATTR": 2},
+    "COMPARE_OP": 4 if _VERSION < (3, 13) else 5,
+    "IMPORT_NAME": 0 if _VERSION < (3, 15) else 2,
+}
 # RETURN_GENERATOR pushes nothing by itself, as ``dis.stack_effect`` says.
 GENERATORS_START_EMPTY = _VERSION >= (3, 13)
 # Frames tell where their stack ends, before each instruction.

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
-from overlay.code.decoding import decoded, operator_of
+from overlay.code.applied import applied
 from overlay.contexts.context import Context
 from overlay.contexts.current import call_next, nonoverlay, tables_in_force
 from overlay.core.own_builtins import __builtins__  # noqa: F401
@@ -109,8 +109,7 @@ def _collect(function: Any, found: list[Any], seen: set[int]) -> None:
     if not inspect.isfunction(function):
         found.append(function)
         return
-    applied = map(operator_of, decoded(function.__code__))
-    found += [each[0] for each in applied if each is not None and each[0] in _ARITHMETIC]
+    found += [each for _, _, each, _ in applied(function.__code__) if each in _ARITHMETIC]
     named = inspect.getclosurevars(function)
     held = [*named.nonlocals.values(), *named.globals.values(), *named.builtins.values()]
     modules = [each for each in held if inspect.ismodule(each)]

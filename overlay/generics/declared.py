@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import dis
 import functools
 import inspect
 import itertools
@@ -12,7 +13,6 @@ from collections.abc import Callable, Sequence
 from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast
 
-from overlay.code.decoding import decoded
 from overlay.core.dispatch import MethodChain
 from overlay.core.errors import AmbiguousMethod, MethodNotFound, OverlayError
 from overlay.core.in_force import current_key, current_stack, runs_natively
@@ -38,7 +38,8 @@ Any_F = Callable[..., Any]
 
 # messages and tracebacks take the code of generic functions for ours
 _FILE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "<generic function>")
-_NOTHING_DONE = {"RESUME", "NOP", "LOAD_CONST", "RETURN_CONST", "RETURN_VALUE"}
+_CONSTANTS = ("LOAD_CONST", "LOAD_COMMON_CONSTANT", "RETURN_CONST")
+_NOTHING_DONE = {"RESUME", "NOP", "RETURN_VALUE", *_CONSTANTS}
 
 
 class _Missing:
@@ -360,9 +361,9 @@ def _lookup(names: Sequence[str]) -> list[str]:
 
 def _is_empty(function: FunctionType) -> bool:
     """Whether a function's body is ``...``, or a docstring alone."""
-    instructions = decoded(function.__code__)
-    constants = [i.value for i in instructions if i.name in ("LOAD_CONST", "RETURN_CONST")]
-    return {i.name for i in instructions} <= _NOTHING_DONE and constants == [None]
+    instructions = list(dis.get_instructions(function.__code__))
+    constants = [i.argval for i in instructions if i.opname in _CONSTANTS]
+    return {i.opname for i in instructions} <= _NOTHING_DONE and constants == [None]
 
 
 def _plum_function(declaration: FunctionType) -> Function:

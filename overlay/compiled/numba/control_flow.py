@@ -8,7 +8,7 @@ from typing import Any
 
 from numba.core import ir, types
 
-from overlay.analysis.body import (
+from overlay.code.body import (
     Apply,
     Block,
     Body,
@@ -19,7 +19,7 @@ from overlay.analysis.body import (
     Return,
     Statement,
 )
-from overlay.analysis.marks import advance, first, pack, pick, succeeds, unpack
+from overlay.code.marks import advance, first, pack, pick, succeeds, unpack
 from overlay.core.location import shown
 
 __all__ = ["body_in"]

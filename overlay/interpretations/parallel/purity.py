@@ -11,14 +11,14 @@ from collections.abc import Iterator
 from types import CellType, CodeType, FunctionType, ModuleType
 from typing import Any
 
-from overlay.analysis import marks
 from overlay.analysis.abstract_state import AbstractState
-from overlay.analysis.body import Apply, Body, ConstantValue, Copy, Make, Return, Statement, is_step
-from overlay.analysis.constants import Captured
 from overlay.analysis.fixed_point import FixedPoint
-from overlay.analysis.read_bodies import body_of
-from overlay.analysis.statements import SLOT
+from overlay.code import marks
+from overlay.code.body import Apply, Body, ConstantValue, Copy, Make, Return, Statement, is_step
+from overlay.code.constants import Captured
 from overlay.code.listing import COMPREHENSIONS
+from overlay.code.read_bodies import body_of
+from overlay.code.statements import SLOT
 from overlay.core.location import name_of, shown
 from overlay.interpretations.parallel.data_kinds import (
     UNREAD,

@@ -7,10 +7,11 @@ from collections.abc import Callable, Sequence
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from overlay.analysis import marks
-from overlay.analysis.body import Apply, ConstantValue
+from overlay.code import marks
+from overlay.code.body import Apply, ConstantValue
 from overlay.code.operators import BINARY, COMPARE, UNARY
 from overlay.interpretations.parallel.data_kinds import (
+    UNREAD,
     DataKind,
     DataMethod,
     DefinedHere,
@@ -207,6 +208,10 @@ def _outer(code: PureCode, step: Apply) -> Any:
     return code.outer(step.native, code.from_outside(step.native), step.where)
 
 
+def _of_super(code: PureCode, step: Apply) -> Any:
+    return UNREAD
+
+
 _STATEMENTS = {
     "STORE_GLOBAL": "global",
     "STORE_DEREF": "nonlocal",
@@ -236,6 +241,7 @@ _STEPS: dict[Any, Callable[[PureCode, Apply], Any]] = {
     marks.put: _put,
     marks.caught: _caught,
     marks.outer: _outer,
+    marks.of_super: _of_super,
     marks.other: _other,
 }
 

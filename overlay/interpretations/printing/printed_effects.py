@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 from types import CodeType, FunctionType, MethodDescriptorType, MethodType
 from typing import Any
 
-from overlay.analysis.constants import captured_by, stored_in
+from overlay.code.constants import captured_by, stored_in
 from overlay.code.events import CallEvent
 from overlay.code.known_values import UNKNOWN, BoundFunction, Known, Made, Value, type_of
 from overlay.code.listing import COMPREHENSIONS

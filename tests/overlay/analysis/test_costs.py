@@ -11,7 +11,7 @@ from overlay import Context
 from overlay.analysis import Interpreter, Intervals, check_calls, integers, prove
 from overlay.analysis.abstract_values import TOP
 from overlay.analysis.fixed_point import FixedPoint
-from overlay.analysis.read_bodies import body_of
+from overlay.code.read_bodies import body_of
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""Both readers find in a program what they find in it on every other version of Python.
+"""What is read of a program is the same on every version of Python.
 
 What is compared stands in ``found_in_programs.txt``: ``WRITE_FOUND=1`` writes it.
 """
@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from overlay.analysis.body import Apply, ConstantValue, Copy, Make
-from overlay.analysis.read_bodies import body_of
 from overlay.code import reading
+from overlay.code.body import Apply, ConstantValue, Copy, Make
 from overlay.code.events import CallEvent, Implicit, Operation
 from overlay.code.known_values import UNKNOWN, BoundFunction, Known, KnownAttribute, Made
+from overlay.code.read_bodies import body_of
 from tests.overlay import read_programs
 
 KEPT = Path(__file__).with_name("found_in_programs.txt")

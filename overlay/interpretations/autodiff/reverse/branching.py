@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from overlay.analysis.structured_tree import Alternative
+from overlay.code.structured_tree import Alternative
 from overlay.interpretations.autodiff.reverse.operands import common_kind, copied, shared
 from overlay.interpretations.autodiff.reverse.overlaying import Overlaying
 from overlay.interpretations.autodiff.reverse.pullbacks import kind_of

@@ -9,11 +9,11 @@ from collections.abc import Mapping, Sequence
 from types import CellType, FunctionType, MethodType
 from typing import Any
 
-from overlay.analysis import body as code
-from overlay.analysis import marks
-from overlay.analysis.structured_tree import Alternative, Exits, Leave, Repeat, Result
+from overlay.code import body as code
+from overlay.code import marks
 from overlay.code.fingerprint import MISSING
 from overlay.code.record import FunctionReads
+from overlay.code.structured_tree import Alternative, Exits, Leave, Repeat, Result
 from overlay.core.target import describe
 from overlay.interpretations.autodiff.reverse.branching import Branching, PathEnd
 from overlay.interpretations.autodiff.reverse.operands import (

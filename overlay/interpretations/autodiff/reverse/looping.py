@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from overlay.analysis import body as read
-from overlay.analysis import marks
-from overlay.analysis.structured_tree import Alternative, Exits, Leave, Repeat
+from overlay.code import body as read
+from overlay.code import marks
+from overlay.code.structured_tree import Alternative, Exits, Leave, Repeat
 from overlay.interpretations.autodiff.reverse.operands import common_kind, copied, shared
 from overlay.interpretations.autodiff.reverse.pullbacks import kind_of
 from overlay.interpretations.autodiff.reverse.reverse_program import (

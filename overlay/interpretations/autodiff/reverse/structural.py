@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from overlay.analysis import marks
+from overlay.code import marks
 from overlay.code.record import attribute_held
 from overlay.core.target import describe
 from overlay.interpretations.autodiff.reverse.pullbacks import Pullback, kind_of

@@ -7,8 +7,8 @@ from types import CodeType
 from typing import Any
 
 from overlay import OverlayError
-from overlay.analysis.structured_tree import NotStructured, Tree, structured
 from overlay.code.decoding import decoded
+from overlay.code.structured_tree import NotStructured, Tree, structured
 
 __all__ = ["Unreadable", "tree_of"]
 
@@ -30,7 +30,7 @@ def tree_of(function: Any) -> Tree:
     """The structured tree of a Python function. Raises Unreadable."""
     plain = getattr(function, "py_func", function)
     _refuse_effects(plain.__code__)
-    from overlay.analysis.read_bodies import body_of  # rules work where no code can be read
+    from overlay.code.read_bodies import body_of  # rules work where no code can be read
 
     body = body_of(plain)
     if body.kind != "function":

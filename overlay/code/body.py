@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from dis import Positions
 from functools import cached_property
 from inspect import Signature
 from types import CodeType
-from typing import Any
+from typing import Any, NamedTuple
 
-from overlay.analysis.marks import advance, first, give, new, pack, pick, put, succeeds, unpack
+from overlay.code.marks import advance, first, give, new, pack, pick, put, succeeds, unpack
 
 __all__ = [
     "Apply",
@@ -23,6 +24,7 @@ __all__ = [
     "Name",
     "Return",
     "Statement",
+    "WithBlock",
     "advance",
     "first",
     "give",
@@ -33,6 +35,9 @@ __all__ = [
     "succeeds",
     "unpack",
 ]
+
+
+_NOWHERE = Positions()
 
 
 class Name(str):
@@ -66,10 +71,15 @@ class Apply:
     """``target = function(*args, **kwargs)``: a call, an operator, an index, an attribute.
 
     function: a callable, or the name of the variable that holds it; None for a step that
-    analyses do not know. where: ``file:line``. native: what it was read from; of a container that
-    is written out, the variables of its items; of ``marks.outer`` the name; of ``marks.other`` and
-    of a step that is not known, the instruction. instruction: by which a container is made or has
-    something added, or by which an object is matched.
+    analyses do not know. where: ``file:line``. at: its place in the source. native: what it was
+    read from; of a container that is written out, the variables of its items, of a dict by turns
+    keys and values; of ``marks.outer`` and ``marks.of_super`` the name; of ``marks.other``, of a
+    step that is not known, and of an operator that is part of another instruction, the
+    instruction; of the beginning of a ``with`` statement a ``WithBlock``. instruction: by which a
+    container is made or has something added, or by which an object is matched.
+
+    A call with arguments that are not counted is a step that is not known. It is given the callee
+    and the tuple of arguments, and by the name ``**`` the mapping of arguments by keyword.
     """
 
     target: str
@@ -79,6 +89,14 @@ class Apply:
     where: str
     native: Any = field(default=None, repr=False, compare=False)
     instruction: str = field(default="", repr=False, compare=False)
+    at: Positions = field(default=_NOWHERE, repr=False, compare=False)
+
+
+class WithBlock(NamedTuple):
+    """The beginning of a ``with`` statement. leaves: the variable that holds what it is left by."""
+
+    instruction: str
+    leaves: str
 
 
 @dataclass(frozen=True)

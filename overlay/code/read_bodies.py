@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from dataclasses import replace
 from types import FunctionType
 from typing import Any
 
-from overlay.analysis.basic_blocks import Reader
-from overlay.analysis.body import Body
+from overlay.code.basic_blocks import Reader
+from overlay.code.body import Block, Body, Make
+from overlay.code.handling import caught
+from overlay.code.scopes import scope_of
 from overlay.code.versions import require_readable
 from overlay.core.errors import NotCompilable
 from overlay.core.location import location_of, name_of
@@ -46,7 +49,35 @@ def body_of(function: Callable[..., Any]) -> Body:
     kind = "coroutine" if code.co_flags & _AWAITED else kind
     signature = signature_of_code(plain)
     names = tuple(_OUTERMOST if name == "implicit0" else name for name in signature.parameters)
-    return Body(plain, names, Reader(plain).read(), 0, kind, signature)
+    reader = Reader(code, scope_of(plain))
+    blocks = reader.read()
+    _forget_what_changes(blocks)
+    return Body(plain, names, caught(blocks, reader.steps.matches), 0, kind, signature)
+
+
+def _forget_what_changes(blocks: dict[int, Block]) -> None:
+    """A function that is defined there does not know of variables that are set later."""
+    for label, block in blocks.items():
+        for i, statement in enumerate(block.statements):
+            if isinstance(statement, Make) and any(statement.captured):
+                later = _set_after(blocks, label, i)
+                kept = tuple(None if n in later else n for n in statement.captured)
+                changed = list(blocks[label].statements)
+                changed[i] = replace(statement, captured=kept)
+                blocks[label] = replace(blocks[label], statements=tuple(changed))
+
+
+def _set_after(blocks: dict[int, Block], label: int, place: int) -> set[str]:
+    found = {s.target for s in blocks[label].statements[place + 1 :]}
+    seen: set[int] = set()
+    todo = list(blocks[label].next)
+    while todo:
+        each = todo.pop()
+        if each not in seen:
+            seen.add(each)
+            found |= {s.target for s in blocks[each].statements}
+            todo += blocks[each].next
+    return found
 
 
 def signature_of_code(function: FunctionType) -> inspect.Signature:

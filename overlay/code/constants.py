@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
+from overlay.code.decoding import decoded
 from overlay.code.known_values import Known, attribute_of, global_value
 from overlay.core.target import attributes_of, mro_of
 
@@ -96,15 +97,10 @@ def stored_attributes(cls: type) -> set[str]:
 
 def stored_in(code: CodeType, instructions: tuple[str, ...] = _CELLS) -> set[str]:
     """The names that code and what is nested in it binds by these instructions."""
-    wanted = {dis.opmap[name] for name in instructions}
-    return {
-        ins.argval
-        for each in (code, *nested(code))
-        # most code has none of these, which is told sooner than what its instructions are
-        if not wanted.isdisjoint(each.co_code[::2])
-        for ins in dis.get_instructions(each)
-        if ins.opname in instructions
-    }
+    ops = {dis.opmap[name] for name in instructions}
+    # most code has none of these, which is told sooner than what its instructions are
+    codes = (each for each in (code, *nested(code)) if not ops.isdisjoint(each.co_code[::2]))
+    return {ins.value for each in codes for ins in decoded(each) if ins.op in ops}
 
 
 def nested(code: CodeType) -> Iterator[CodeType]:

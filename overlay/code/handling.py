@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from overlay.analysis.body import Block, Return
+from overlay.code.body import Block, Return
 from overlay.core.errors import OverlayError
 
 __all__ = ["caught"]

@@ -1,4 +1,4 @@
-"""What instructions do to variables, put down as statements.
+"""The statements of a block, as instructions put them down, and the stack that they work on.
 
 The slots of the stack hold names: those of the program's variables, and names that begin with
 ``$`` for steps of expressions, each set once in its block.
@@ -7,13 +7,15 @@ The slots of the stack hold names: those of the program's variables, and names t
 from __future__ import annotations
 
 from collections.abc import Sequence
-from types import FunctionType
+from dis import Positions
+from itertools import takewhile
+from types import CodeType
 from typing import Any
 
-from overlay.analysis.body import Apply, ConstantValue, Copy, Statement
-from overlay.analysis.constants import captured_by, nested, stored_in
+from overlay.code.body import Apply, ConstantValue, Copy, Statement
 from overlay.code.decoding import Instruction, call_slots
 from overlay.code.effects import follow
+from overlay.code.scopes import Scope
 from overlay.core.location import shown
 
 __all__ = ["NULL", "SLOT", "Statements"]
@@ -25,44 +27,37 @@ _UNKNOWN = "$?"
 
 
 class Statements:
-    """The statements of one function, block by block, as its instructions add to them.
+    """The statements of one code object, block by block, as its instructions add to them.
 
-    free, cells, changing: what the closure variables hold that do not change; the variables of
-    its own that functions defined in it read alone; those that they set. constants, packs: what
-    steps hold, and of which others they are tuples. matches: the steps that tell whether an
-    exception is one of these classes. where: the place of what is added.
+    constants, packs: what steps hold, and of which others they are tuples. matches: the steps
+    that tell whether an exception is one of these classes. where: the place of what is added.
     """
 
-    def __init__(self, function: FunctionType) -> None:
-        self.function = function
-        self.code = function.__code__
-        self.namespace = function.__globals__
-        self.free = captured_by(function)
-        changing = {name for code in nested(self.code) for name in stored_in(code)}
-        self.cells = set(self.code.co_cellvars) - changing
-        self.changing = set(self.code.co_cellvars) & changing
+    def __init__(self, code: CodeType, scope: Scope) -> None:
+        self.code = code
+        self.scope = scope
         self.statements: list[Statement] = []
         self.stack: list[str] = []
         self.constants: dict[str, Any] = {}
         self.packs: dict[str, tuple[str, ...]] = {}
         self.matches: dict[str, tuple[Any, ...]] = {}
         self._count = 0
-        self._lines: dict[int | None, str] = {}
+        self._file = shown(code.co_filename, None)
+        self._line: int | None = -1
         self.where = ""
+        self._at = Positions()
 
     def begin(self, stack: list[str], *, is_first: bool = False) -> None:
         """A new block, with these variables on the stack."""
-        free = self.free.items() if is_first else ()
+        free = self.scope.free.items() if is_first else ()
         self.statements, self.stack = [ConstantValue(name, value) for name, value in free], stack
 
     def at(self, ins: Instruction) -> None:
         """What follows stands where this instruction does, or as before if it has no line."""
-        line = ins.at.lineno
-        if line is None and self.where:
-            return
-        if line not in self._lines:
-            self._lines[line] = shown(self.code.co_filename, line)
-        self.where = self._lines[line]
+        self._at, line = ins.at, ins.at.lineno
+        if line != self._line and (line is not None or not self.where):
+            self.where = self._file if line is None else f"{self._file}:{line}"
+            self._line = line
 
     # ---- statements ----
 
@@ -79,6 +74,12 @@ class Statements:
         self.constants[name] = value
         return name
 
+    def constant_at_first(self, value: Any) -> str:
+        """A step that holds a value and is set where the block begins."""
+        name = self.constant(value)
+        self.statements.insert(0, self.statements.pop())
+        return name
+
     def apply(
         self,
         function: Any,
@@ -89,8 +90,9 @@ class Statements:
     ) -> str:
         """A step that holds what a call gives. native, instruction: what it was read from."""
         name = self.fresh()
-        made = Apply(name, function, args, tuple(kwargs), self.where, native, instruction)
-        self.statements.append(made)
+        where, at = self.where, self._at
+        step = Apply(name, function, args, tuple(kwargs), where, native, instruction, at)
+        self.statements.append(step)
         return name
 
     def store(self, name: str) -> None:
@@ -104,6 +106,17 @@ class Statements:
             self.stack = [kept if each == name else each for each in self.stack]
         self.statements.append(Copy(name, value, self.where))
 
+    def items(self, value: str) -> tuple[str | None, ...]:
+        """The variables of which one is a tuple."""
+        if value in self.packs:
+            return self.packs[value]
+        held = self.constants.get(value)
+        if type(held) is tuple:
+            return tuple(map(self.constant_at_first, held))
+        return (None,)
+
+    # ---- the stack ----
+
     def push(self, value: str, ins: Instruction) -> None:
         """Push a value, and the slot beside it where it is pushed to be called."""
         self.stack += call_slots(value, NULL) if ins.for_call else [value]
@@ -112,6 +125,13 @@ class Statements:
         """Do what an instruction does to the stack, with nothing known of what it pushes."""
         follow(ins.op, ins.arg, self.stack, _UNKNOWN)
         self.stack = [self.fresh() if each == _UNKNOWN else each for each in self.stack]
+
+    def taken(self, ins: Instruction) -> tuple[str, ...]:
+        """Do what an instruction does to the stack; the values that it takes from there."""
+        before = list(self.stack)
+        self.follow(ins)
+        kept = takewhile(lambda pair: pair[0] == pair[1], zip(before, self.stack, strict=False))
+        return tuple(name for name in before[len(list(kept)) :] if name != NULL)
 
     def take(self, count: int) -> tuple[str, ...]:
         """Pop so many values, the lowest first."""

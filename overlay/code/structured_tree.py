@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from overlay.analysis.body import Apply, Block, Body, Return
+from overlay.code.body import Apply, Block, Body, Return
 
 __all__ = [
     "Alternative",

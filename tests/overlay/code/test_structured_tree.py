@@ -2,9 +2,9 @@
 
 import pytest
 
-from overlay.analysis.body import Apply
-from overlay.analysis.read_bodies import body_of
-from overlay.analysis.structured_tree import (
+from overlay.code.body import Apply
+from overlay.code.read_bodies import body_of
+from overlay.code.structured_tree import (
     Alternative,
     Exits,
     NotStructured,

@@ -4,24 +4,16 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Sequence
-from dataclasses import replace
-from types import FunctionType
+from types import CodeType
 
-from overlay.analysis.body import (
-    Block,
-    Branch,
-    Copy,
-    Handler,
-    Make,
-    Return,
-    Statement,
-)
-from overlay.analysis.handling import caught
-from overlay.analysis.instructions import Instructions
-from overlay.analysis.statements import NULL, SLOT
-from overlay.code.decoding import Instruction, decoded
+from overlay.code.body import Block, Branch, Copy, Handler, Return, Statement
+from overlay.code.container_instructions import next_item
+from overlay.code.decoding import Instruction, decoded_listing
 from overlay.code.effects import FINAL, jumped
+from overlay.code.instructions import put_down
 from overlay.code.listing import Listing, Region
+from overlay.code.scopes import Scope
+from overlay.code.statements import NULL, SLOT, Statements
 
 __all__ = ["Reader"]
 
@@ -29,13 +21,13 @@ _NAMED_TESTS = ("IF_NONE", "IF_NOT_NONE")
 
 
 class Reader:
-    """Reads one function. Blocks are named by their first instructions; those that only move
+    """Reads one code object. Blocks are named by their first instructions; those that only move
     what is on the stack come after all of these."""
 
-    def __init__(self, function: FunctionType) -> None:
-        self.listing = Listing(function.__code__)
-        self.code = decoded(function.__code__)
-        self.steps = Instructions(function)
+    def __init__(self, code: CodeType, scope: Scope) -> None:
+        self.listing = Listing(code)
+        self.code = decoded_listing(self.listing)
+        self.steps = Statements(code, scope)
         self.blocks: dict[int, Block] = {}
         self._regions: list[Region | None] = [None] * len(self.code)
         for region in self.listing.regions:
@@ -52,8 +44,7 @@ class Reader:
             start, stack = self._todo.pop()
             if start not in self.blocks:
                 self._block(start, stack)
-        self._forget_what_changes()
-        return caught(self.blocks, self.steps.matches)
+        return self.blocks
 
     def _find_starts(self) -> frozenset[int]:
         targets = self.listing.targets
@@ -78,10 +69,11 @@ class Reader:
         where = steps.where
         k = start
         while True:
+            steps.at(self.code[k])
             end = self._ended(k)
             if end is not None:
                 break
-            steps.step(self.code[k])
+            put_down(steps, self.code[k])
             k += 1
             if k in self._starts:
                 self._pass(steps.stack, steps.statements)
@@ -105,7 +97,6 @@ class Reader:
     def _ended(self, k: int) -> Branch | Return | None:
         """How a block ends, where an instruction ends it."""
         ins, steps = self.code[k], self.steps
-        steps.at(ins)
         if ins.name == "RETURN_VALUE":
             return Return(steps.stack.pop(), where=steps.where)
         if ins.name == "RETURN_CONST":
@@ -134,7 +125,7 @@ class Reader:
         steps = self.steps
         if ins.name == "FOR_ITER":
             held = list(steps.stack)
-            found = steps.next_item()
+            found = next_item(steps)
             depth = len(jumped(ins.op, ins.arg, [*held]))
             return found, False, [*held, *(steps.fresh() for _ in held)][:depth]
         condition = steps.stack[-1] if steps.stack else steps.fresh()
@@ -142,11 +133,11 @@ class Reader:
             steps.stack.pop()
             if ins.name.endswith(_NAMED_TESTS):
                 none = steps.constant(None)
-                condition = steps.apply(operator.is_, condition, none)
+                condition = steps.apply(operator.is_, condition, none, native=ins.name)
             jumps_if = ins.name.endswith(("IF_TRUE", "IF_NONE"))
             return condition, jumps_if, list(steps.stack)
         taken = jumped(ins.op, ins.arg, steps.stack, "$?")
-        steps.step(ins)
+        put_down(steps, ins)
         return steps.fresh(), True, [steps.fresh() if name == "$?" else name for name in taken]
 
     def _way(self, target: int, stack: list[str], other: list[str]) -> int:
@@ -174,28 +165,3 @@ class Reader:
             statements.append(Copy(kept, slot, self.steps.where))
             wanted = {to: kept if name == slot else name for to, name in wanted.items()}
         statements += [Copy(slot, name, self.steps.where) for slot, name in wanted.items()]
-
-    # ---- when all are known ----
-
-    def _forget_what_changes(self) -> None:
-        """A function that is defined here does not know of variables that are set later."""
-        for label, block in self.blocks.items():
-            for i, statement in enumerate(block.statements):
-                if isinstance(statement, Make) and any(statement.captured):
-                    later = self._set_after(label, i)
-                    kept = tuple(None if n in later else n for n in statement.captured)
-                    changed = list(self.blocks[label].statements)
-                    changed[i] = replace(statement, captured=kept)
-                    self.blocks[label] = replace(self.blocks[label], statements=tuple(changed))
-
-    def _set_after(self, label: int, place: int) -> set[str]:
-        found = {s.target for s in self.blocks[label].statements[place + 1 :]}
-        seen: set[int] = set()
-        todo = list(self.blocks[label].next)
-        while todo:
-            each = todo.pop()
-            if each not in seen:
-                seen.add(each)
-                found |= {s.target for s in self.blocks[each].statements}
-                todo += self.blocks[each].next
-        return found

@@ -17,7 +17,9 @@ __all__ = [
     "give",
     "holds_items",
     "matched",
+    "named",
     "new",
+    "of_super",
     "other",
     "outer",
     "pack",
@@ -107,12 +109,23 @@ def outer() -> Any:
     raise _never_runs()
 
 
+def named(own: Any, otherwise: Any) -> Any:
+    """Stands for what a name holds in the body of a class or module: its own variable, where that
+    is set, or else what is around it."""
+    raise _never_runs()
+
+
+def of_super(cls: Any, above: Any, receiver: Any) -> Any:
+    """Stands for an attribute of ``super()``."""
+    raise _never_runs()
+
+
 def other(*args: Any) -> Any:
     """Stands for an instruction of which no other statement tells what it does."""
     raise _never_runs()
 
 
-UNKNOWN = (part, rest, outer, other, caught)
+UNKNOWN = (part, rest, outer, named, of_super, other, caught)
 """Those of which no analysis of values knows what they give."""
 
 

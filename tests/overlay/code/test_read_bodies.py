@@ -2,10 +2,10 @@
 
 import operator
 
-from overlay.analysis import marks
-from overlay.analysis.body import Apply, Copy, Make, is_step
-from overlay.analysis.read_bodies import body_of
+from overlay.code import marks
+from overlay.code.body import Apply, Copy, Make, is_step
 from overlay.code.operators import BINARY, PLAIN
+from overlay.code.read_bodies import body_of
 
 
 def line_of(function, where):

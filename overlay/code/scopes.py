@@ -1,0 +1,54 @@
+"""The names that code takes from around it, and what they stand for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import CodeType, FunctionType
+from typing import Any
+
+from overlay.code.constants import captured_by, global_constant, nested, stored_in
+from overlay.code.known_values import Known, global_value
+
+__all__ = ["Scope", "current_scope", "scope_of"]
+
+
+@dataclass(frozen=True)
+class Scope:
+    """What a code object finds around it.
+
+    constant: what a global or builtin name holds, alone in a tuple; None where that is not known.
+    free: the closure variables that hold one value. cells: those that are read as variables of
+    the code. stored: those that are set as variables of the code; where they are not among
+    ``cells``, what they hold is not known.
+    """
+
+    constant: Callable[[str], tuple[Any] | None]
+    free: Mapping[str, Any]
+    cells: frozenset[str]
+    stored: frozenset[str]
+
+
+def scope_of(function: FunctionType) -> Scope:
+    """The scope of a function, as far as it does not change while the program runs."""
+    code, namespace = function.__code__, function.__globals__
+    own = frozenset(code.co_cellvars)
+    set_by_others = {name for each in nested(code) for name in stored_in(each)}
+    return Scope(
+        lambda name: global_constant(namespace, name),
+        captured_by(function),
+        own - set_by_others,
+        own,
+    )
+
+
+def current_scope(code: CodeType, namespace: dict[str, Any]) -> Scope:
+    """The scope of code whose globals hold what they do now. All closure variables are variables
+    of the code: the reader knows what they hold."""
+    every = frozenset((*code.co_cellvars, *code.co_freevars))
+    return Scope(lambda name: _held_now(namespace, name), {}, every, every)
+
+
+def _held_now(namespace: dict[str, Any], name: str) -> tuple[Any] | None:
+    found = global_value(namespace, name)
+    return (found.object,) if isinstance(found, Known) else None
