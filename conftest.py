@@ -94,7 +94,7 @@ NOT_CHECKED = (
     "primitives.floats.trigonometric",
     "primitives.floats.vector_maths",
     "primitives.integers.bits",
-    "primitives.integers.integer_division",
+    "primitives.integers.division",
     "primitives.integers.integer_powers",
     "primitives.logical",
     "primitives.integers.number_theory",
@@ -102,10 +102,10 @@ NOT_CHECKED = (
     "primitives.forms.polar",
     "primitives.several_results",
     "primitives.integers.shifts",
-    "primitives.integers.word_division",
-    "primitives.integers.word_divmod",
-    "primitives.integers.word_conversion",
-    "primitives.integers.words",
+    "primitives.integers.divmod",
+    "primitives.integers.kinds",
+    "primitives.integers.conversion",
+    "primitives.integers.xorshift",
 )
 
 

@@ -24,8 +24,7 @@ from primitives.floats import (
     signs,
     trigonometric,
 )
-from primitives.integers import integer_division as integer
-from primitives.integers import integer_powers, shifts
+from primitives.integers import conversion, division, integer_powers, shifts
 from primitives.integers.ordering import clip
 from primitives.relation import Relation
 from primitives.sequences.lists import is_sequence
@@ -48,11 +47,11 @@ _ARITHMETIC: Mapping[Relation, Contractor] = {
     arithmetic.square_int: whole_or_float.SQUARE,
     arithmetic.float_of_int: functions.FLOAT,
     arithmetic.float_of_float: ordering.SAME,
-    integer.floordiv_int: whole_or_float.FLOOR_DIVIDE_WHOLE,
-    integer.mod_int: whole_or_float.REMAINDER_WHOLE,
-    integer.abs_int: functions.ABS,
-    integer.int_of_int: ordering.SAME,
-    integer.int_of_bool: ordering.SAME,
+    division.floordiv_int: whole_or_float.FLOOR_DIVIDE_WHOLE,
+    division.mod_int: whole_or_float.REMAINDER_WHOLE,
+    conversion.abs_int: functions.ABS,
+    conversion.int_of_int: ordering.SAME,
+    conversion.int_of_bool: ordering.SAME,
     integer_powers.power_int: whole_or_float.POWER_WHOLE,
     shifts.lshift_int: bits.LEFT,
     shifts.rshift_int: bits.RIGHT,

@@ -16,7 +16,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -28,10 +28,8 @@ from primitives.floats import arithmetic
 from primitives.floats.arithmetic import add_int, mul_int, neg_int, sub_int
 from primitives.forms.congruences import congruence
 from primitives.forms.integer_systems import system
-from primitives.integers import integer_division as integer
-from primitives.integers.integer_division import floordiv_int, mod_int
-from primitives.integers.word_divmod import WORD_DIVISION
-from primitives.several_results import divmod_int
+from primitives.integers.division import mod_int
+from primitives.integers.divmod import DIVISION
 
 __all__ = ["by_digits", "reduced", "with_integer_systems"]
 
@@ -53,11 +51,6 @@ class Digits:
     statements: list[Statement]
 
 
-DIVISION: Mapping[Any, tuple[Relation, Relation, Relation]] = {
-    int: (floordiv_int, mod_int, divmod_int),
-    **WORD_DIVISION,
-}
-"""Quotient, remainder and both, by type."""
 RULES = tuple(rule for rules in DIVISION.values() for rule in rules)
 
 
@@ -185,7 +178,7 @@ Line = tuple[int, int]
 
 def reduced(program: Program) -> Program:
     """The program with each linear function of one integer that is reduced as one statement."""
-    if not any(s.relation in (integer.mod_int, MASK) for s in program.statements):
+    if not any(s.relation in (mod_int, MASK) for s in program.statements):
         return program
     definitions = {v: s for s in program.statements for v in s.results}
     uses = Counter(a for s in program.statements for a in s.arguments)
@@ -210,7 +203,7 @@ def reduced(program: Program) -> Program:
 
 def _modulus(statement: Statement) -> int | None:
     """What a statement reduces modulo, where that is a constant."""
-    if statement.relation not in (integer.mod_int, MASK):
+    if statement.relation not in (mod_int, MASK):
         return None
     by = statement.arguments[1]
     if not isinstance(by, Constant):

@@ -10,14 +10,15 @@ from typing import Any
 
 import numpy as np
 
-from primitives.domains import Bool, Domain, Int64, Word64
+from primitives.domains import Bool, Word64
 from primitives.errors import NoSolution
 from primitives.floats.arithmetic import squared
+from primitives.integers.kinds import NONE, ONE, IntegerKind
 from primitives.relation import Relation, parametric, relation
 
 __all__ = ["wrapping"]
 
-NONE, ONE, TWO, THREE, SEVEN, HALF, WIDTH = map(np.uint64, (0, 1, 2, 3, 7, 32, 64))
+TWO, THREE, SEVEN, HALF, WIDTH = map(np.uint64, (2, 3, 7, 32, 64))
 
 
 def twos(value: Any) -> Any:
@@ -93,10 +94,9 @@ def root_choice(root: Any) -> Any:
     return bool(negative), size >> (WIDTH - ONE - half)
 
 
-def wrapping(kind: Any) -> tuple[Relation, ...]:
-    """The relations of + - *, negation and squares of this numpy type, modulo 2**64."""
-    domain: Domain = Int64 if kind is np.int64 else Word64
-    word = np.uint64
+def wrapping(words: IntegerKind) -> tuple[Relation, ...]:
+    """The relations of + - *, negation and squares of these words, modulo 2**64."""
+    kind, domain, word = words.type, words.domain, np.uint64
     zero = kind(0)
     add = relation(
         operator.add, kind, kind, "return = a + b",

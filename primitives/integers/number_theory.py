@@ -10,7 +10,7 @@ import math
 from primitives.domains import Bool, Integer, Integers
 from primitives.errors import NoSolution
 from primitives.floats.arithmetic import plus, times
-from primitives.integers.integer_division import Natural
+from primitives.integers.kinds import Natural
 from primitives.relation import parametric, relation
 
 __all__ = ["comb", "factorial", "gcd", "isqrt"]
