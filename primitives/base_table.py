@@ -87,11 +87,6 @@ RELATIONS: tuple[Relation, ...] = (
     arithmetic.mul,
     arithmetic.div,
     arithmetic.square,
-    arithmetic.add_int,
-    arithmetic.sub_int,
-    arithmetic.neg_int,
-    arithmetic.mul_int,
-    arithmetic.square_int,
     arithmetic.float_of_int,
     arithmetic.float_of_float,
     # integers, words and truth values

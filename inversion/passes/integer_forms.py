@@ -24,12 +24,11 @@ from inversion.passes.simplifying import MASK
 from inversion.program.statements import Constant, Operand, Program, Statement, Variable, renumbered
 from inversion.program.variable_names import subject_of
 from primitives import Relation
-from primitives.floats import arithmetic
-from primitives.floats.arithmetic import add_int, mul_int, neg_int, sub_int
 from primitives.forms.congruences import congruence
 from primitives.forms.integer_systems import system
 from primitives.integers.division import mod_int
 from primitives.integers.divmod import DIVISION
+from primitives.integers.integer_arithmetic import add_int, mul_int, neg_int, sub_int
 
 __all__ = ["by_digits", "reduced", "with_integer_systems"]
 
@@ -214,11 +213,11 @@ def _modulus(statement: Statement) -> int | None:
 
 
 STEPS: Mapping[Relation, Callable[[Line, int, int], Line]] = {
-    arithmetic.add_int: lambda line, c, at: (line[0], line[1] + line[0] * c),
-    arithmetic.sub_int: lambda line, c, at: (
+    add_int: lambda line, c, at: (line[0], line[1] + line[0] * c),
+    sub_int: lambda line, c, at: (
         (line[0], line[1] - line[0] * c) if at == 1 else (-line[0], line[1] + line[0] * c)
     ),
-    arithmetic.mul_int: lambda line, c, at: (line[0] * c, line[1]),
+    mul_int: lambda line, c, at: (line[0] * c, line[1]),
 }
 """A linear function of what a statement gives, as one of its other argument. c: the constant that
 is an argument; at: its place."""
@@ -227,7 +226,7 @@ is an argument; at: its place."""
 def _through(line: Line, statement: Statement) -> tuple[Line, Operand] | None:
     """A linear function of what a statement gives, as one of what it takes."""
     rule = statement.relation
-    if rule is arithmetic.neg_int:
+    if rule is neg_int:
         return (-line[0], line[1]), statement.arguments[0]
     if not isinstance(rule, Relation) or rule not in STEPS:
         return None

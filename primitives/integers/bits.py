@@ -13,7 +13,7 @@ import numpy as np
 
 from primitives.domains import Integers, Word64
 from primitives.errors import NoSolution
-from primitives.integers.kinds import INTEGERS, ONE, IntegerKind
+from primitives.integers.integer_kinds import INTEGERS, ONE, IntegerKind
 from primitives.relation import Relation, parametric, relation
 
 __all__ = [

@@ -8,7 +8,7 @@ import numpy as np
 
 from primitives.domains import Bool, Integers
 from primitives.errors import NoSolution
-from primitives.integers.kinds import INTEGERS, NONE, IntegerKind, Natural
+from primitives.integers.integer_kinds import INTEGERS, NONE, IntegerKind, Natural
 from primitives.relation import Relation, parametric, relation
 from primitives.solver_kernels import compiled_form
 

@@ -15,8 +15,9 @@ import numpy as np
 
 from primitives.domains import Bool, Integer
 from primitives.errors import NoSolution
-from primitives.floats.arithmetic import divisor_at_most, minus, plus, times
-from primitives.integers.kinds import ALL, INTEGERS, KINDS, NONE, ONE, IntegerKind
+from primitives.integers.exact import product_and_rest
+from primitives.integers.integer_arithmetic import divisor_at_most
+from primitives.integers.integer_kinds import ALL, INTEGERS, KINDS, NONE, ONE, IntegerKind
 from primitives.relation import Relation, parametric, relation
 
 __all__ = ["FLOOR_DIVISIONS", "Division", "floordiv_int", "is_remainder", "mod_int"]
@@ -55,13 +56,6 @@ class _Dividends(NamedTuple):
     by_offset: Callable[..., Any]
     offset_of: Callable[..., Any]
     near: Callable[..., Any]
-
-
-def product_and_rest(k: int, b: int, rest: int) -> int:
-    """The integer that divided by b gives k and leaves ``rest``."""
-    if k < 0:  # the product alone may need more than 64 bits
-        return plus(times(k + 1, b), minus(rest, b))
-    return plus(times(k, b), rest)
 
 
 def _integer_dividends() -> _Dividends:
@@ -131,7 +125,7 @@ class _Divisors(NamedTuple):
 
 
 def _sizes_of_divisors(kind: IntegerKind) -> Callable[..., Any]:
-    size, largest, added, wraps = kind.size, kind.largest, kind.added, kind.wraps
+    size, largest, plus, wraps = kind.size, kind.largest, kind.plus, kind.wraps
     zero, opposite, none, one = kind.type(0), ~kind.type(0), kind.step(0), kind.step(1)
 
     def divisor_sizes(ret: Any, a: Any, negative: Any) -> Any:
@@ -143,7 +137,7 @@ def _sizes_of_divisors(kind: IntegerKind) -> Callable[..., Any]:
         if n == none and ret != zero:
             raise NoSolution("0 divided by anything is 0")
         if ret == zero:  # a divisor larger than a
-            low, high = added(n, one), largest(negative)
+            low, high = plus(n, one), largest(negative)
         elif ret > zero:
             q = size(ret)
             low, high = one if q >= n else n // (q + one) + one, n // q
@@ -163,7 +157,7 @@ def _sizes_of_divisors(kind: IntegerKind) -> Callable[..., Any]:
 def _divisors(kind: IntegerKind) -> _Divisors:
     wraps, signed, size, of_size = kind.wraps, kind.signed, kind.size, kind.of_size
     zero, opposite, lowest = kind.type(0), ~kind.type(0), kind.lowest
-    none, one, added = kind.step(0), kind.step(1), kind.added
+    none, one, plus = kind.step(0), kind.step(1), kind.plus
     divisor_sizes = _sizes_of_divisors(kind)
 
     def is_wrapped(ret: Any, a: Any) -> Any:
@@ -176,7 +170,7 @@ def _divisors(kind: IntegerKind) -> _Divisors:
         if below and is_wrapped(ret, a):
             return opposite
         low, high = divisor_sizes(ret, a, below)
-        found = added(low, step) if high == none else low + step % (high - low + one)
+        found = plus(low, step) if high == none else low + step % (high - low + one)
         return of_size(found, below)
 
     def step_of(ret: Any, a: Any, b: Any) -> Any:
@@ -232,7 +226,7 @@ class Moduli(NamedTuple):
 
 def _moduli(kind: IntegerKind) -> Moduli:
     wraps, signed, size, of_size = kind.wraps, kind.signed, kind.size, kind.of_size
-    largest, distance, added = kind.largest, kind.distance, kind.added
+    largest, distance, plus = kind.largest, kind.distance, kind.plus
     zero, none, one = kind.type(0), kind.step(0), kind.step(1)
     nearest = one if wraps else none  # an excess of words is counted around, from 0 on
 
@@ -248,7 +242,7 @@ def _moduli(kind: IntegerKind) -> Moduli:
         limit = min(wish, most) if wraps else wish
         whole = distance(a, ret)
         if whole == none:
-            return of_size(max(limit, added(n, one)), below)
+            return of_size(max(limit, plus(n, one)), below)
         if whole <= n:
             raise NoSolution("no divisor leaves this remainder")
         found = divisor_at_most(whole, limit, one)
@@ -262,7 +256,7 @@ def _moduli(kind: IntegerKind) -> Moduli:
         below, n = is_below(ret, negative), size(ret)
         most = largest(below)
         if not wraps:
-            return of_size(added(n, excess), below)
+            return of_size(plus(n, excess), below)
         if n >= most:
             raise NoSolution("no divisor leaves this remainder")
         return of_size(n + one + excess % (most - n), below)

@@ -12,9 +12,9 @@ from typing import Any
 
 from primitives.domains import Bool
 from primitives.errors import NoSolution
-from primitives.floats.arithmetic import minus
-from primitives.integers.division import FLOOR_DIVISIONS, Division, is_remainder, product_and_rest
-from primitives.integers.kinds import KINDS, IntegerKind
+from primitives.integers.division import FLOOR_DIVISIONS, Division, is_remainder
+from primitives.integers.exact import minus, product_and_rest
+from primitives.integers.integer_kinds import KINDS, IntegerKind
 from primitives.relation import RETURN, Mode, Relation, parametric, relation
 
 __all__ = ["DIVISION", "divmod_int"]

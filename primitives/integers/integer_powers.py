@@ -6,8 +6,8 @@ import operator
 
 from primitives.domains import Bool, Integer
 from primitives.errors import NoSolution
-from primitives.floats.arithmetic import HIGHEST, times
-from primitives.integers.kinds import MOST, Exponent, magnitude
+from primitives.integers.exact import HIGHEST, times
+from primitives.integers.integer_kinds import MOST, Exponent, magnitude
 from primitives.relation import parametric, relation
 from primitives.solver_kernels import compiled_form
 

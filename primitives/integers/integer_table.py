@@ -12,9 +12,17 @@ from primitives.integers.conversion import (
     word_conversions,
 )
 from primitives.integers.divmod import DIVISION
+from primitives.integers.integer_arithmetic import (
+    add_int,
+    mul_int,
+    neg_int,
+    square_int,
+    sub_int,
+    sums,
+    word_products,
+)
+from primitives.integers.integer_kinds import INT64, INTEGERS, UINT64, IntegerKind
 from primitives.integers.integer_powers import power_int
-from primitives.integers.kinds import INT64, INTEGERS, UINT64, IntegerKind
-from primitives.integers.modular import wrapping
 from primitives.integers.ordering import ordered
 from primitives.integers.shifts import lshift_int, rshift_int, word_shifts
 from primitives.integers.xorshift import rotations, xorshift_left_of, xorshift_right_of
@@ -36,7 +44,8 @@ def _of_any_kind(kind: IntegerKind) -> tuple[Relation, ...]:
 
 def _of_words(kind: IntegerKind) -> tuple[Relation, ...]:
     return (
-        *wrapping(kind),
+        *sums(kind),
+        *word_products(kind),
         *_of_any_kind(kind),
         *bitwise(kind),
         absolute(kind),
@@ -47,6 +56,11 @@ def _of_words(kind: IntegerKind) -> tuple[Relation, ...]:
 
 
 INTEGER_RELATIONS: tuple[Relation, ...] = (
+    add_int,
+    sub_int,
+    neg_int,
+    mul_int,
+    square_int,
     *_of_any_kind(INTEGERS),
     *integers_bitwise,
     abs_int,

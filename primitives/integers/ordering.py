@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from primitives.domains import Bool
 from primitives.errors import NoSolution
-from primitives.integers.kinds import IntegerKind
+from primitives.integers.integer_kinds import IntegerKind
 from primitives.relation import Relation, parametric, relation
 
 __all__ = ["clip", "ordered"]

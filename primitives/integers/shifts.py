@@ -15,8 +15,8 @@ import numpy as np
 
 from primitives.domains import Integer, Integers, Word64
 from primitives.errors import NoSolution
-from primitives.floats.arithmetic import HIGHEST
-from primitives.integers.kinds import MOST, NONE, ONE, Exponent, IntegerKind
+from primitives.integers.exact import HIGHEST
+from primitives.integers.integer_kinds import MOST, NONE, ONE, Exponent, IntegerKind
 from primitives.relation import Relation, parametric, relation
 from primitives.solver_kernels import compiled_form
 

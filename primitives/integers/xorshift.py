@@ -9,7 +9,7 @@ import numpy as np
 from primitives.domains import Bool, Integers
 from primitives.errors import NoSolution
 from primitives.integers.bits import rotate_left, rotate_right, xorshift_left, xorshift_right
-from primitives.integers.kinds import ONE, UINT64, IntegerKind
+from primitives.integers.integer_kinds import ONE, UINT64, IntegerKind
 from primitives.integers.shifts import WIDTH, down, first_places, length
 from primitives.relation import Relation, parametric, relation
 

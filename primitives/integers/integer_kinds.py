@@ -14,7 +14,7 @@ import numpy as np
 
 from primitives.domains import Domain, Int64, Integer, Integers, Word64
 from primitives.errors import NoSolution
-from primitives.floats.arithmetic import minus, plus
+from primitives.integers.exact import minus, plus
 
 __all__ = ["INT64", "INTEGERS", "KINDS", "MOST", "UINT64", "Exponent", "IntegerKind", "Natural"]
 
@@ -40,7 +40,7 @@ class IntegerKind:
     lowest: the lowest value; 0 for integers, which have none. places: by how many places values
     are shifted, at most.
 
-    step: the type of sizes and distances. added(size, step): their sum.
+    plus(a, b), minus(a, b): sum and difference. step: the type of sizes and distances.
     size(a): the absolute value. of_size(size, negative): the value of this size and sign.
     distance(a, b): the size of a - b. negated(a): -a. largest(negative): the largest size of a
     value of this sign; 0 for integers, which have none.
@@ -62,7 +62,8 @@ class IntegerKind:
     lowest: Any
     places: int
     step: Any
-    added: Callable[[Any, Any], Any]
+    plus: Callable[[Any, Any], Any]
+    minus: Callable[[Any, Any], Any]
     size: Callable[[Any], Any]
     of_size: Callable[[Any, Any], Any]
     distance: Callable[[Any, Any], Any]
@@ -124,7 +125,8 @@ INTEGERS = IntegerKind(
     lowest=0,
     places=MOST,
     step=int,
-    added=plus,
+    plus=plus,
+    minus=minus,
     size=magnitude,
     of_size=integer_of_size,
     distance=integer_distance,
@@ -142,8 +144,11 @@ INTEGERS = IntegerKind(
 def _word_sizes(kind: Any) -> dict[str, Callable[..., Any]]:
     word, zero, last = np.uint64, kind(0), np.uint64(np.iinfo(kind).max)
 
-    def word_added(size: Any, step: Any) -> Any:
-        return size + step
+    def word_sum(a: Any, b: Any) -> Any:
+        return a + b
+
+    def word_difference(a: Any, b: Any) -> Any:
+        return a - b
 
     def word_size(a: Any) -> Any:
         return word(a) if a >= zero else NONE - word(a)
@@ -161,7 +166,8 @@ def _word_sizes(kind: Any) -> dict[str, Callable[..., Any]]:
         return last + ONE if negative else last
 
     return {
-        "added": word_added,
+        "plus": word_sum,
+        "minus": word_difference,
         "size": word_size,
         "of_size": word_of_size,
         "distance": word_distance,
@@ -193,14 +199,14 @@ def _word_neighbours(kind: Any) -> dict[str, Callable[..., Any]]:
     def word_moved(known: Any, difference: Any) -> Any:
         return kind(word(known) + difference)
 
-    def word_difference(known: Any, other: Any) -> Any:
+    def word_difference_of(known: Any, other: Any) -> Any:
         return word(other) - word(known) if known != other else ONE
 
     return {
         "beside": word_beside,
         "excess_of": word_excess,
         "moved": word_moved,
-        "difference_of": word_difference,
+        "difference_of": word_difference_of,
     }
 
 
