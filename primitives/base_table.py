@@ -18,6 +18,7 @@ from overlay.core.target import canonical, describe, key_of_target
 from primitives import complex_numbers as complex
 from primitives import logical
 from primitives import several_results as several
+from primitives.domains import NonZero
 from primitives.floats import (
     arithmetic,
     catalogued,
@@ -29,10 +30,8 @@ from primitives.floats import (
     signs,
 )
 from primitives.forms import polar
-from primitives.integers import bits, integer_powers, number_theory, ordering, shifts
-from primitives.integers import integer_division as integer
-from primitives.integers.modular import wrapping
-from primitives.integers.words import words_of
+from primitives.integers import ordering
+from primitives.integers.integer_table import INTEGER_RELATIONS
 from primitives.relation import Relation
 from primitives.sequences.sequence_table import SEQUENCES
 
@@ -88,35 +87,12 @@ RELATIONS: tuple[Relation, ...] = (
     arithmetic.mul,
     arithmetic.div,
     arithmetic.square,
-    arithmetic.add_int,
-    arithmetic.sub_int,
-    arithmetic.neg_int,
-    arithmetic.mul_int,
-    arithmetic.square_int,
     arithmetic.float_of_int,
     arithmetic.float_of_float,
     # integers, words and truth values
-    integer.floordiv_int,
-    integer.mod_int,
-    integer_powers.power_int,
-    integer.abs_int,
-    integer.int_of_int,
-    integer.int_of_bool,
-    number_theory.gcd,
-    number_theory.comb,
-    number_theory.factorial,
-    number_theory.isqrt,
-    *ordering.integers_compared,
-    *bits.integers_bitwise,
-    shifts.lshift_int,
-    shifts.rshift_int,
-    shifts.xorshift_right_int,
+    *INTEGER_RELATIONS,
     *logical.booleans,
-    *logical.numbers,
-    *wrapping(np.int64),
-    *wrapping(np.uint64),
-    *words_of(np.int64),
-    *words_of(np.uint64),
+    *logical.truth(float, NonZero),
     *several.SEVERAL,
     polar.polar,
     polar.unpolar,

@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from primitives.domains import Bool, Domain, Integers, NonZero
+from primitives.domains import Bool, Domain, Integers
 from primitives.errors import NoSolution
 from primitives.relation import Relation, parametric, relation
 
-__all__ = ["booleans", "numbers", "truth"]
+__all__ = ["booleans", "truth"]
 
 
 def settled(ret: bool, known: bool, neutral: bool, free: bool) -> bool:
@@ -117,6 +117,3 @@ def truth(kind: Any, nonzero: Domain) -> tuple[Relation, Relation]:
             ),
         ),
     )  # fmt: skip
-
-
-numbers = (*truth(int, Integers(without=(0,))), *truth(float, NonZero))

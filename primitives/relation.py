@@ -119,6 +119,9 @@ class Mode:
         return f"<Mode {', '.join(self.takes)} -> {', '.join(self.unknown)}>"
 
 
+Solution = Solver | Parametric | Mode
+
+
 class Relation:
     """How one function's arguments and result determine each other, for one signature.
 
@@ -223,13 +226,13 @@ def relation(
     domain: Mapping[str, Domain] | Domain | None = None,
     codomain: Domain | None = None,
     returns: Any = None,
-    modes: Mapping[tuple[str, ...], Solver | Parametric] | None = None,
+    modes: Mapping[tuple[str, ...], Solution] | None = None,
     incomplete: str | Mapping[str, str] | None = None,
     edges: str = "",
     low_information: bool = False,
     independent: bool = False,
     joint: bool = False,
-    **solutions: Solver | Parametric,
+    **solutions: Solution,
 ) -> Relation:
     """The relation of a function for one signature.
 
@@ -237,16 +240,15 @@ def relation(
     ``"return = a + b"``: the names on the right are its axes, in the order of its arguments. Where
     it gives a tuple, names on the left are its results: ``"q, r = divmod(a, b)"``.
     solutions: keyword = unknown axes (``a``, ``ab``, ``ret`` for ``"return"``); its value takes
-    the known axes by name. Several axes are answered as a tuple. Without ``ret`` the target
-    itself is the forward mode.
+    the known axes by name, or is a Mode, which is kept as it is. Several axes are answered as a
+    tuple. Without ``ret`` the target itself is the forward mode.
     modes: the general form, ``{("key", "block"): ...}``, for axes whose names are longer.
     domain: of each input (one Domain: of the only one); codomain: of the result; by default
     all values of their types. returns: the type of the result, by default that of the arguments;
     of several results the tuple of types.
     incomplete: why the modes that solve for inputs, or those named by keyword, cannot reach
     every solution. edges: what holds at the edges (zeros, ends, overflow), for the documentation.
-    low_information: whether the result says little of the inputs. independent: whether each of
-    several results determines one input more, so that fewer unknown axes have to agree.
+    The others are those of ``Relation``.
 
     A solver raises NoSolution (one constant string), ValueError or an ArithmeticError where the
     known axes have no solution. It is plain Python that numba can compile.
@@ -256,21 +258,13 @@ def relation(
     >>> from primitives import Positive, relation
     >>> exp = relation(
     ...     math.exp, float, "return = exp(a)", codomain=Positive,
-    ...     ret=lambda a: math.exp(a),
-    ...     a=lambda ret: math.log(ret),
+    ...     ret=lambda a: math.exp(a), a=lambda ret: math.log(ret),
     ... )
     >>> exp, exp.shown_modes()
     (<Relation 'return = exp(a)' for math.exp(float)>, '{return}, {a}')
     """
-    written = [s.solver if isinstance(s, Parametric) else s for s in solutions.values()]
-    where = next((location_of(s) for s in written if hasattr(s, "__code__")), caller())
-    if not types_and_equation or not isinstance(types_and_equation[-1], str):
-        raise OverlayError(
-            f"the relation of {describe(target)} has no equation",
-            where=where,
-            help="give it after the types, as in relation(math.sin, float, 'return = sin(a)', ...)",
-        )
-    *kinds, equation = types_and_equation
+    where = _written_at(solutions.values())
+    *kinds, equation = _with_equation(target, types_and_equation, where)
     made = Relation(
         canonical(target),
         tuple(kinds),
@@ -284,14 +278,7 @@ def relation(
         independent=independent,
         joint=joint,
     )
-    build = _RelationBuilder(made, where, incomplete)
-    build.domains(domain)
-    build.mode("ret", made.outputs, solutions.pop("ret", made.target))
-    for keyword, solution in solutions.items():
-        build.mode(keyword, build.unknown(keyword), solution)
-    for unknown, solution in (modes or {}).items():
-        build.mode("_".join(unknown), tuple(unknown), solution)
-    return made
+    return _RelationBuilder(made, where, incomplete).built(domain, solutions, modes or {})
 
 
 # ---- reading and checking -----------------------------------------------------------------
@@ -343,6 +330,22 @@ def _axes(expression: str) -> tuple[str, ...]:
     names = [n for n in ast.walk(tree) if isinstance(n, ast.Name) and id(n) not in called]
     names.sort(key=lambda n: (n.lineno, n.col_offset))
     return tuple(dict.fromkeys(n.id for n in names))
+
+
+def _written_at(solutions: Iterable[Solution]) -> str | None:
+    written = [s.solver if isinstance(s, Parametric | Mode) else s for s in solutions]
+    return next((location_of(s) for s in written if hasattr(s, "__code__")), caller())
+
+
+def _with_equation(target: Any, given: tuple[Any, ...], where: str | None) -> tuple[Any, ...]:
+    """The types, and after them the equation."""
+    if not given or not isinstance(given[-1], str):
+        raise OverlayError(
+            f"the relation of {describe(target)} has no equation",
+            where=where,
+            help="give it after the types, as in relation(math.sin, float, 'return = sin(a)', ...)",
+        )
+    return given
 
 
 def _result_type(target: Any, kinds: list[Any], returns: Any, where: str | None) -> Any:
@@ -423,8 +426,28 @@ class _RelationBuilder:
             )
         return ways[0]
 
-    def mode(self, label: str, unknown: tuple[str, ...], given: Solver | Parametric) -> None:
+    def built(
+        self,
+        domain: Mapping[str, Domain] | Domain | None,
+        by_keyword: Mapping[str, Solution],
+        by_axes: Mapping[tuple[str, ...], Solution],
+    ) -> Relation:
+        """The relation, with its domains and modes."""
         made = self.made
+        self.domains(domain)
+        self.mode("ret", made.outputs, by_keyword.get("ret", made.target))
+        for keyword, solution in by_keyword.items():
+            if keyword != "ret":
+                self.mode(keyword, self.unknown(keyword), solution)
+        for unknown, solution in by_axes.items():
+            self.mode("_".join(unknown), tuple(unknown), solution)
+        return made
+
+    def mode(self, label: str, unknown: tuple[str, ...], given: Solution) -> None:
+        made = self.made
+        if isinstance(given, Mode):  # of another relation, its axes renamed
+            made.modes[frozenset(unknown)] = given
+            return
         axes = (*made.outputs, *made.axes)
         # the other results have to agree
         overdetermined = set(unknown) < set(made.outputs)

@@ -8,9 +8,8 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
-from primitives.domains import Bool, Integer, Integers, Interval, NonZero, Real, WholeFloats
+from primitives.domains import Bool, Integers, Interval, NonZero, Real, WholeFloats
 from primitives.errors import NoSolution
-from primitives.floats.arithmetic import minus, plus
 from primitives.floats.powers import scaled
 from primitives.floats.remainders import (
     beyond,
@@ -25,28 +24,10 @@ from primitives.floats.remainders import dividend as float_dividend
 from primitives.floats.remainders import modulus as float_modulus
 from primitives.floats.rounding import above_its_floor, beyond_trunc, trunc_of
 from primitives.floats.tolerance import agrees, finite, whole
-from primitives.integers.integer_division import (
-    Natural,
-    NonZeroInteger,
-    Size,
-    dividend,
-    dividend_and_modulus,
-    dividend_by_remainder,
-    divisor,
-    divisor_sizes,
-    floordiv_int,
-    is_remainder,
-    magnitude,
-    mod_int,
-    modulus,
-    quotient,
-    remainder,
-    signed,
-)
-from primitives.integers.word_divmod import WORD_DIVISION
+from primitives.integers.divmod import DIVISION
 from primitives.relation import Relation, parametric, relation
 
-__all__ = ["PAIRS", "SEVERAL", "divmod_float", "divmod_int", "frexp", "modf"]
+__all__ = ["PAIRS", "SEVERAL", "divmod_float", "frexp", "modf"]
 
 FRACTION = Interval(0, 1, open_high=True)
 HALF_TO_ONE = Interval(0.5, 1, open_high=True)
@@ -55,112 +36,7 @@ SCALE = Integers(-1073, 1024)
 DISAGREE = "the other result is not this one"
 
 
-# ---- quotients and remainders of integers -------------------------------------------------
-
-
-def divided(a: int, b: int) -> tuple[int, int]:
-    """The quotient, rounded down, and the remainder."""
-    return quotient(a, b), remainder(a, b)
-
-
-def divisor_of_both(q: int, r: int, a: int, excess: int, negative: bool) -> int:
-    """What divides ``a`` into q and leaves r; where q is 0, so much larger than r."""
-    if q == 0:
-        if a != r:
-            raise NoSolution("what is smaller than the divisor is left whole")
-        return signed(r, plus(magnitude(r), excess), negative)
-    shared = minus(a, r)
-    if remainder(shared, q) != 0:
-        raise NoSolution("no divisor has this quotient and this remainder")
-    b = quotient(shared, q)
-    if not is_remainder(r, b):
-        raise NoSolution("a remainder lies between 0 and the divisor")
-    return b
-
-
-def quotient_agreeing(r: int, a: int, b: int) -> int:
-    if remainder(a, b) != r:
-        raise NoSolution(DISAGREE)
-    return quotient(a, b)
-
-
-def remainder_agreeing(q: int, a: int, b: int) -> int:
-    if quotient(a, b) != q:
-        raise NoSolution(DISAGREE)
-    return remainder(a, b)
-
-
-def size_and_quotient(r: int, a: int, size: int, negative: bool) -> tuple[int, int]:
-    """The quotient by a divisor near this size that leaves r, and that divisor."""
-    b = modulus(r, a, size, negative)
-    return quotient(a, b), b
-
-
-def step_and_remainder(q: int, a: int, step: int, negative: bool) -> tuple[int, int]:
-    """What the divisor of this step, which goes q times into ``a``, leaves; and that divisor."""
-    b = divisor(q, a, step, negative)
-    return remainder(a, b), b
-
-
-def so_much_larger(q: int, r: int, excess: int, negative: bool) -> tuple[int, int]:
-    """The divisor so much larger than r, after what it goes q times into, and leaves r."""
-    return dividend_and_modulus(r, q, excess, negative)
-
-
-def any_of_remainder(r: int, k: int, excess: int, negative: bool) -> tuple[int, int, int]:
-    a, b = so_much_larger(k, r, excess, negative)
-    return k, a, b
-
-
-def any_of_quotient(q: int, v: int, offset: int) -> tuple[int, int, int]:
-    r = remainder(offset, v)
-    return r, dividend(q, v, r), v
-
-
-divmod_int = relation(
-    divmod, int, int, "q, r = divmod(a, b)",
-    returns=(int, int), domain={"b": NonZeroInteger},
-    edges="q = 0: b is so much larger than r, which is a",
-    ret=divided,
-    q=quotient_agreeing,
-    r=remainder_agreeing,
-    a=lambda q, r, b: dividend_by_remainder(r, b, q),
-    b=parametric(
-        divisor_of_both, excess=Size, negative=Bool,
-        recover=lambda r, b: (max(abs(b) - abs(r), 1), b < 0),
-    ),
-    qa=parametric(
-        lambda r, b, k: (k, dividend_by_remainder(r, b, k)), k=Integer,
-        recover=lambda q: (q,),
-    ),
-    ra=parametric(
-        lambda q, b, offset: (
-            remainder(offset, b), dividend(q, b, remainder(offset, b))
-        ),
-        offset=Integer, recover=lambda r: (r,),
-    ),
-    qb=parametric(
-        size_and_quotient, size=Size, negative=Bool, recover=lambda b: (abs(b), b < 0)
-    ),
-    rb=parametric(
-        step_and_remainder, step=Natural, negative=Bool,
-        recover=lambda q, a, b: (abs(b) - divisor_sizes(q, a)[0], b < 0),
-    ),
-    ab=parametric(
-        so_much_larger, excess=Size, negative=Bool,
-        recover=lambda r, b: (abs(b) - abs(r), b < 0),
-    ),
-    qab=parametric(
-        any_of_remainder, k=Integer, excess=Size, negative=Bool,
-        recover=lambda q, r, b: (q, abs(b) - abs(r), b < 0),
-    ),
-    rab=parametric(
-        any_of_quotient, v=NonZeroInteger, offset=Integer,
-        recover=lambda r, b: (b, r),
-    ),
-)  # fmt: skip
-
-# ---- of floats ----------------------------------------------------------------------------
+# ---- quotients and remainders of floats ---------------------------------------------------
 
 
 def divided_float(a: float, b: float) -> tuple[float, float]:
@@ -381,11 +257,10 @@ frexp = relation(
     ea=parametric(with_exponent, near=SCALE, recover=lambda e: (e,)),
 )  # fmt: skip
 
-SEVERAL: tuple[Relation, ...] = (divmod_int, divmod_float, modf, frexp)
+SEVERAL: tuple[Relation, ...] = (divmod_float, modf, frexp)
 
 PAIRS: Mapping[tuple[Relation, Relation], Relation] = {
-    (floordiv_int, mod_int): divmod_int,
+    **{(floor, rest): both for floor, rest, both in DIVISION.values()},
     (floordiv, mod): divmod_float,
-    **{(floor, rest): both for floor, rest, both in WORD_DIVISION.values()},
 }
 """Two functions of the same arguments, and the one that gives both results."""

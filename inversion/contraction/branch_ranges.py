@@ -10,7 +10,7 @@ from overlay.sets import NumberSet
 from primitives import Relation
 from primitives.floats import trigonometric
 from primitives.floats.gamma import branch_of, gamma, lgamma
-from primitives.integers.integer_division import mod_int
+from primitives.integers.division import mod_int
 
 __all__ = ["RANGES"]
 

@@ -27,6 +27,7 @@ from primitives import Domain, Relation
 from primitives.floats import arithmetic
 from primitives.floats.trigonometric import angle, cosine, hypotenuse, sine
 from primitives.forms.polar import polar, unpolar
+from primitives.integers import integer_arithmetic
 from primitives.several_results import PAIRS
 
 __all__ = ["Box", "Nothing", "contracted", "first_box", "narrowed"]
@@ -39,7 +40,7 @@ _everything = NumberSet(((-math.inf, math.inf),), nan=True)
 
 SQUARES: Mapping[Relation, Relation] = {
     arithmetic.mul: arithmetic.square,
-    arithmetic.mul_int: arithmetic.square_int,
+    integer_arithmetic.mul_int: integer_arithmetic.square_int,
 }
 
 

@@ -24,8 +24,6 @@ from primitives.floats import (
     signs,
     trigonometric,
 )
-from primitives.integers import integer_division as integer
-from primitives.integers import integer_powers, shifts
 from primitives.integers.ordering import clip
 from primitives.relation import Relation
 from primitives.sequences.lists import is_sequence
@@ -33,29 +31,15 @@ from primitives.sequences.lists import is_sequence
 __all__ = ["CONTRACTORS"]
 
 
-# of floats and mathematical integers
 _ARITHMETIC: Mapping[Relation, Contractor] = {
     arithmetic.add: whole_or_float.ADD,
-    arithmetic.add_int: whole_or_float.ADD,
     arithmetic.sub: whole_or_float.SUBTRACT,
-    arithmetic.sub_int: whole_or_float.SUBTRACT,
     arithmetic.neg: whole_or_float.NEGATE,
-    arithmetic.neg_int: whole_or_float.NEGATE,
     arithmetic.mul: whole_or_float.MULTIPLY,
-    arithmetic.mul_int: whole_or_float.MULTIPLY,
     arithmetic.div: whole_or_float.DIVIDE,
     arithmetic.square: whole_or_float.SQUARE,
-    arithmetic.square_int: whole_or_float.SQUARE,
     arithmetic.float_of_int: functions.FLOAT,
     arithmetic.float_of_float: ordering.SAME,
-    integer.floordiv_int: whole_or_float.FLOOR_DIVIDE_WHOLE,
-    integer.mod_int: whole_or_float.REMAINDER_WHOLE,
-    integer.abs_int: functions.ABS,
-    integer.int_of_int: ordering.SAME,
-    integer.int_of_bool: ordering.SAME,
-    integer_powers.power_int: whole_or_float.POWER_WHOLE,
-    shifts.lshift_int: bits.LEFT,
-    shifts.rshift_int: bits.RIGHT,
     remainders.floordiv: whole_or_float.FLOOR_DIVIDE,
     remainders.mod: whole_or_float.REMAINDER,
     powers.power: whole_or_float.POWER,
@@ -99,7 +83,23 @@ _BITS: Mapping[object, Contractor] = {
     operator.or_: bits.OR,
     operator.xor: bits.XOR,
 }
+_OF_INTEGERS: Mapping[object, Contractor] = {
+    operator.add: whole_or_float.ADD,
+    operator.sub: whole_or_float.SUBTRACT,
+    operator.neg: whole_or_float.NEGATE,
+    operator.mul: whole_or_float.MULTIPLY,
+    arithmetic.squared: whole_or_float.SQUARE,
+    operator.floordiv: whole_or_float.FLOOR_DIVIDE_WHOLE,
+    operator.mod: whole_or_float.REMAINDER_WHOLE,
+    operator.pow: whole_or_float.POWER_WHOLE,
+    abs: functions.ABS,
+    int: ordering.SAME,
+    operator.lshift: bits.LEFT,
+    operator.rshift: bits.RIGHT,
+    operator.invert: bits.INVERT,
+}
 _OF_TRUTHS: Mapping[object, Contractor] = {
+    int: ordering.SAME,
     operator.and_: of_truths(operator.and_, 2),
     operator.or_: of_truths(operator.or_, 2),
     operator.xor: of_truths(operator.xor, 2),
@@ -123,8 +123,8 @@ def _contractor(relation: Relation) -> Contractor | None:
         return _OF_TRUTHS[relation.target]
     if complex in relation.types or any(map(is_sequence, relation.types)):
         return None
-    if relation.target is operator.invert and relation.types == (int,):
-        return bits.INVERT
+    if all(kind is int for kind in relation.types) and relation.target in _OF_INTEGERS:
+        return _OF_INTEGERS[relation.target]
     return _ORDER.get(relation.target) or _BITS.get(relation.target)
 
 

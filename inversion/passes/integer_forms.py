@@ -15,7 +15,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -23,14 +23,11 @@ from inversion.passes.simplifying import MASK
 from inversion.program.statements import Constant, Operand, Program, Statement, Variable, renumbered
 from inversion.program.variable_names import subject_of
 from primitives import Relation
-from primitives.floats import arithmetic
-from primitives.floats.arithmetic import add_int, mul_int, neg_int, sub_int
 from primitives.forms.congruences import congruence
 from primitives.forms.integer_systems import system
-from primitives.integers import integer_division as integer
-from primitives.integers.integer_division import floordiv_int, mod_int
-from primitives.integers.word_divmod import WORD_DIVISION
-from primitives.several_results import divmod_int
+from primitives.integers.division import mod_int
+from primitives.integers.divmod import DIVISION
+from primitives.integers.integer_arithmetic import add_int, mul_int, neg_int, sub_int
 
 __all__ = ["by_digits", "reduced", "with_integer_systems"]
 
@@ -53,11 +50,6 @@ class Digits:
     statements: list[Statement]
 
 
-DIVISION: Mapping[Any, tuple[Relation, Relation, Relation]] = {
-    int: (floordiv_int, mod_int, divmod_int),
-    **WORD_DIVISION,
-}
-"""The relations of quotient, remainder and both, by type."""
 RULES = tuple(rule for rules in DIVISION.values() for rule in rules)
 
 
@@ -189,7 +181,7 @@ def reduced(program: Program) -> Program:
     """Combine each linear function of one integer that is taken modulo a constant into one
     statement.
     """
-    if not any(s.relation in (integer.mod_int, MASK) for s in program.statements):
+    if not any(s.relation in (mod_int, MASK) for s in program.statements):
         return program
     definitions = {v: s for s in program.statements for v in s.results}
     uses = Counter(a for s in program.statements for a in s.arguments)
@@ -214,7 +206,7 @@ def reduced(program: Program) -> Program:
 
 def _modulus(statement: Statement) -> int | None:
     """The constant modulus of a statement, if it has one."""
-    if statement.relation not in (integer.mod_int, MASK):
+    if statement.relation not in (mod_int, MASK):
         return None
     by = statement.arguments[1]
     if not isinstance(by, Constant):
@@ -225,11 +217,11 @@ def _modulus(statement: Statement) -> int | None:
 
 
 STEPS: Mapping[Relation, Callable[[Line, int, int], Line]] = {
-    arithmetic.add_int: lambda line, c, at: (line[0], line[1] + line[0] * c),
-    arithmetic.sub_int: lambda line, c, at: (
+    add_int: lambda line, c, at: (line[0], line[1] + line[0] * c),
+    sub_int: lambda line, c, at: (
         (line[0], line[1] - line[0] * c) if at == 1 else (-line[0], line[1] + line[0] * c)
     ),
-    arithmetic.mul_int: lambda line, c, at: (line[0] * c, line[1]),
+    mul_int: lambda line, c, at: (line[0] * c, line[1]),
 }
 """Substitutes a statement's result in a linear function, giving one of its other argument. c: the
 argument that is constant; at: its position.
@@ -239,7 +231,7 @@ argument that is constant; at: its position.
 def _through(line: Line, statement: Statement) -> tuple[Line, Operand] | None:
     """A linear function of a statement's result, as one of its variable argument."""
     rule = statement.relation
-    if rule is arithmetic.neg_int:
+    if rule is neg_int:
         return (-line[0], line[1]), statement.arguments[0]
     if not isinstance(rule, Relation) or rule not in STEPS:
         return None

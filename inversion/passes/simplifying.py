@@ -14,9 +14,10 @@ from inversion.program.statements import Constant, Operand, Program, Statement, 
 from inversion.program.structured import Narrowed, Structured
 from primitives import Relation
 from primitives.integers.bits import integers_bitwise, xorshift_left, xorshift_right
-from primitives.integers.integer_division import mod_int
+from primitives.integers.division import mod_int
+from primitives.integers.divmod import divmod_int
 from primitives.integers.shifts import rshift_int
-from primitives.several_results import PAIRS, divmod_int
+from primitives.several_results import PAIRS
 
 __all__ = ["fold", "fuse", "narrow", "pair", "prune", "settle", "share"]
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -166,10 +167,19 @@ def _constant_right(a: Any, b: NDArray[Any], returns: Any, target: Any) -> Relat
     return _map(np.atleast_2d(b.T), a, returns, target, transposed=True)
 
 
-def _map(m: NDArray[Any], x: Any, returns: Any, target: Any, *, transposed: bool) -> Relation:
-    """``m @ x``, or ``x @ m.T``, for a constant m: what it leaves open is coordinates in the
-    null space of m, and what it cannot reach is found by the check."""
-    matrix = np.ascontiguousarray(m, dtype=np.float64)
+class _Tables(NamedTuple):
+    """What a constant matrix is multiplied with, as tables on its right. columns: how many a table
+    has. table: an argument as one. untabled: its inverse. wanted: a result as one. forward: the
+    result for an argument."""
+
+    columns: int
+    table: Callable[[Any], Any]
+    untabled: Callable[[Any], Any]
+    wanted: Callable[[Any], Any]
+    forward: Callable[[Any], Any]
+
+
+def _tables(matrix: NDArray[Any], x: Any, returns: Any, transposed: bool) -> _Tables:
     shape, result = shape_of(x), shape_of(returns)
     columns = 1 if len(shape) == 1 else (shape[0] if transposed else shape[1])
     high, wide = (matrix.shape[0], columns), (matrix.shape[1], columns)
@@ -194,12 +204,22 @@ def _map(m: NDArray[Any], x: Any, returns: Any, target: Any, *, transposed: bool
     def forward_number(x: Any) -> Any:
         return (matrix @ table(x))[0, 0]
 
-    wanted = known if result else known_number
+    if not result:
+        return _Tables(columns, table, untabled, known_number, forward_number)
+    return _Tables(columns, table, untabled, known, forward)
+
+
+def _map(m: NDArray[Any], x: Any, returns: Any, target: Any, *, transposed: bool) -> Relation:
+    """``m @ x``, or ``x @ m.T``, for a constant m: what it leaves open is coordinates in the
+    null space of m, and what it cannot reach is found by the check."""
+    matrix = np.ascontiguousarray(m, dtype=np.float64)
+    columns, table, untabled, wanted, forward = _tables(matrix, x, returns, transposed)
     left, sizes, right = np.linalg.svd(matrix)
     rank = int((sizes > SINGULAR * sizes[0]).sum())
     open_ = matrix.shape[1] - rank
     null = np.ascontiguousarray(right[rank:].T)
     back = np.ascontiguousarray((right[:rank].T / sizes[:rank]) @ left[:, :rank].T)
+    choice = (open_,) if len(shape_of(x)) == 1 else (open_, columns)
 
     def by_lu(ret: Any) -> Any:
         return untabled(np.ascontiguousarray(np.linalg.solve(matrix, wanted(ret))))
@@ -209,20 +229,19 @@ def _map(m: NDArray[Any], x: Any, returns: Any, target: Any, *, transposed: bool
 
     def with_null(ret: Any, null_space: Any) -> Any:
         found = _refined(matrix, back, wanted(ret))
-        return untabled(found + null @ null_space.reshape((open_, wide[1])))
+        return untabled(found + null @ null_space.reshape((open_, columns)))
 
     def chosen(x: Any) -> Any:
         found = null.T @ table(x)
         return (np.ascontiguousarray(found).reshape(choice),)
 
-    choice = (open_,) if len(shape) == 1 else (open_, columns)
     solution: Any = by_lu if rank == matrix.shape[0] == matrix.shape[1] else by_pseudoinverse
     if open_:
         solution = parametric(with_null, null_space=Arrays(Real, choice), recover=chosen)
     equation = f"return = {'times_matrix' if transposed else 'matrix_times'}(x)"
     made = relation(
         target, x, equation, returns=returns, low_information=rank < matrix.shape[1],
-        ret=forward if result else forward_number, x=solution,
+        ret=forward, x=solution,
     )  # fmt: skip
     if rank < matrix.shape[0]:
         made.modes[frozenset("x")] = replace(made.modes[frozenset("x")], overdetermined=True)

@@ -1,8 +1,4 @@
-"""Sums, products and quotients, of floats and of mathematical integers.
-
-Interpreted, integers have any size. Compiled, they have 64 bits, and the solvers raise NoSolution
-where the machine would wrap.
-"""
+"""Sums, products and quotients of floats, and float()."""
 
 from __future__ import annotations
 
@@ -18,20 +14,15 @@ from primitives.solver_forms import compiled_forms
 
 __all__ = [
     "add",
-    "add_int",
     "clipped",
     "div",
     "float_of_float",
     "float_of_int",
     "mul",
-    "mul_int",
     "neg",
-    "neg_int",
     "square",
-    "square_int",
     "squared",
     "sub",
-    "sub_int",
 ]
 
 
@@ -140,162 +131,6 @@ square = relation(
         lambda ret, negative: -math.sqrt(ret) if negative else math.sqrt(ret), negative=Bool,
         recover=lambda a: (a < 0,),
     ),
-)  # fmt: skip
-
-# ---- integers -----------------------------------------------------------------------------
-
-SEARCHED = 100_000
-"""The most candidates that are tried for a divisor."""
-LOWEST, HIGHEST = -(2**63), 2**63 - 1
-
-
-def plus(a: int, b: int) -> int:
-    """a + b; compiled, refused where the machine would wrap."""
-    return a + b
-
-
-def minus(a: int, b: int) -> int:
-    """a - b; compiled, refused where the machine would wrap."""
-    return a - b
-
-
-def times(a: int, b: int) -> int:
-    """a * b; compiled, refused where the machine would wrap."""
-    return a * b
-
-
-# numba assumes that signed integers do not wrap: the tests precede the operation
-
-
-@compiled_forms.overlay(plus)
-def plus_64(a: Any, b: Any) -> int:
-    if (b > 0 and a > HIGHEST - b) or (b < 0 and a < LOWEST - b):
-        raise NoSolution("the sum needs more than 64 bits")
-    return a + b
-
-
-@compiled_forms.overlay(minus)
-def minus_64(a: Any, b: Any) -> int:
-    if (b > 0 and a < LOWEST + b) or (b < 0 and a > HIGHEST + b):
-        raise NoSolution("the difference needs more than 64 bits")
-    return a - b
-
-
-@compiled_forms.overlay(times)
-def times_64(a: Any, b: Any) -> int:
-    low, high = min(a, b), max(a, b)
-    if low >= 0:
-        fits = low == 0 or high <= HIGHEST // low
-    elif high >= 0:
-        fits = high == 0 or low >= (LOWEST + high - 1) // high
-    else:
-        fits = low >= (HIGHEST + high + 1) // high
-    if not fits:
-        raise NoSolution("the product needs more than 64 bits")
-    return a * b
-
-
-def exact_quotient(ret: int, other: int, free: int) -> int:
-    """The factor whose product with ``other`` is ``ret``; ``free`` if both are 0."""
-    if other == -1:
-        return minus(0, ret)
-    if other == 0:
-        if ret != 0:
-            raise NoSolution("a product with 0 is 0")
-        return free
-    if ret % other != 0:
-        raise NoSolution("the product is not a multiple of the known factor")
-    return ret // other
-
-
-def divisor_at_most(n: Any, limit: Any, one: Any) -> Any:
-    """The largest divisor of n that is at most ``limit``; all arguments are at least 1.
-
-    one: the number 1 in the type of the others, an integer or a word.
-    """
-    candidate = min(n, limit)
-    if n % candidate == 0:
-        return candidate
-    cofactor = (n - one) // candidate + one
-    steps = 0
-    while cofactor <= n // cofactor and cofactor <= candidate and steps < SEARCHED:
-        if n % cofactor == 0:
-            return n // cofactor
-        cofactor += one
-        steps += 1
-    candidate = min(candidate, cofactor)
-    while n % candidate != 0 and steps < SEARCHED:
-        candidate -= one
-        steps += 1
-    if n % candidate != 0:
-        raise NoSolution("no divisor is near the one asked for")
-    return candidate
-
-
-def divisor_pair(ret: int, v: int, left: bool) -> tuple[int, int]:
-    """A pair with this product: the second is the divisor nearest to v, towards 0.
-
-    If the product is 0, v is the first factor if ``left``, else the second.
-    """
-    if ret == 0:
-        return (v, 0) if left else (0, v)
-    size = ret if ret > 0 else minus(0, ret)
-    limit = v if v >= 0 else minus(0, v)
-    b = divisor_at_most(size, max(limit, 1), 1)
-    return (minus(0, ret // b), -b) if v < 0 else (ret // b, b)
-
-
-def whole_root(ret: int, negative: bool) -> int:
-    """The integer square root of ``ret``, which has to be exact."""
-    if ret < 0:
-        raise NoSolution("a square is not negative")
-    root, better = ret, ret // 2 + 1
-    while better < root:
-        root, better = better, (better + ret // better) // 2
-    if times(root, root) != ret:
-        raise NoSolution("it is not the square of an integer")
-    return -root if negative else root
-
-
-add_int = relation(
-    operator.add, int, int, "return = a + b",
-    ret=lambda a, b: plus(a, b),
-    a=lambda ret, b: minus(ret, b),
-    b=lambda ret, a: minus(ret, a),
-    ab=parametric(lambda ret, v: (minus(ret, v), v), v=Integer, recover=lambda a, b: (b,)),
-)  # fmt: skip
-sub_int = relation(
-    operator.sub, int, int, "return = a - b",
-    ret=lambda a, b: minus(a, b),
-    a=lambda ret, b: plus(ret, b),
-    b=lambda ret, a: minus(a, ret),
-    ab=parametric(lambda ret, v: (plus(ret, v), v), v=Integer, recover=lambda a, b: (b,)),
-)  # fmt: skip
-neg_int = relation(
-    operator.neg, int, "return = -a",
-    ret=lambda a: minus(0, a),
-    a=lambda ret: minus(0, ret),
-)  # fmt: skip
-mul_int = relation(
-    operator.mul, int, int, "return = a * b",
-    ret=lambda a, b: times(a, b),
-    a=parametric(
-        lambda ret, b, free: exact_quotient(ret, b, free), free=Integer,
-        recover=lambda a: (a,), determined_if=lambda b: b != 0,
-    ),
-    b=parametric(
-        lambda ret, a, free: exact_quotient(ret, a, free), free=Integer,
-        recover=lambda b: (b,), determined_if=lambda a: a != 0,
-    ),
-    ab=parametric(
-        divisor_pair, v=Integer, left=Bool,
-        recover=lambda a, b: (a, True) if b == 0 else (b, False),
-    ),
-)  # fmt: skip
-square_int = relation(
-    squared, int, "return = a * a",
-    ret=lambda a: times(a, a),
-    a=parametric(whole_root, negative=Bool, recover=lambda a: (a < 0,)),
 )  # fmt: skip
 
 # ---- conversion ---------------------------------------------------------------------------

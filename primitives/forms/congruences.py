@@ -6,7 +6,7 @@ import math
 
 from primitives.domains import Integer, Integers
 from primitives.errors import NoSolution
-from primitives.floats.arithmetic import minus, plus, times
+from primitives.integers.exact import minus, plus, times
 from primitives.relation import Relation, parametric, relation
 
 __all__ = ["congruence", "is_congruence"]

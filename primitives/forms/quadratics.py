@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from primitives.domains import Bool, Integer
 from primitives.errors import NoSolution
-from primitives.floats.arithmetic import minus, plus, times, whole_root
+from primitives.integers.exact import minus, plus, times
+from primitives.integers.integer_arithmetic import whole_root
 from primitives.relation import parametric, relation
 
 __all__ = ["MAYBE_LINEAR", "QUADRATIC"]

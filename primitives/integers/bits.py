@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from primitives.domains import Domain, Integer, Integers, Word64
+from primitives.domains import Integers, Word64
 from primitives.errors import NoSolution
+from primitives.integers.integer_kinds import INTEGERS, ONE, IntegerKind
 from primitives.relation import Relation, parametric, relation
 
 __all__ = [
@@ -26,7 +27,7 @@ __all__ = [
     "xorshift_right",
 ]
 
-ONE, SHIFT, WIDTH = map(np.uint64, (1, 63, 64))
+SHIFT, WIDTH = map(np.uint64, (63, 64))
 
 
 def xorshift_right(x: Any, k: Any) -> Any:
@@ -81,8 +82,9 @@ def joined(ret: Any, other: Any, free: Any) -> Any:
     return (ret ^ other) | (free & other)
 
 
-def bitwise(kind: Any, domain: Domain) -> tuple[Relation, ...]:
-    """The relations of & | ^ and ~ of integers or words of this type."""
+def bitwise(whole: IntegerKind) -> tuple[Relation, ...]:
+    """The relations of & | ^ and ~."""
+    kind, domain = whole.type, whole.domain
     ones = ~kind(0)
     both = relation(
         operator.and_, kind, kind, "return = a & b",
@@ -166,12 +168,19 @@ def signed(word: Any) -> int:
     return int(np.int64(word))
 
 
-def counted(kind: Any, domain: Domain) -> Relation:
-    """The relation of ``bit_count`` for this type; for integers, those of 64 bits."""
-    made = signed if kind is int else kind
-    word = np.uint64 if kind is not int else unsigned
+def unsigned(a: int) -> Any:
+    """The word of the lowest 64 bits of an integer of 64 bits."""
+    return np.uint64(np.int64(a))
+
+
+def counted(kind: IntegerKind) -> Relation:
+    """The relation of ``bit_count``; of integers, for those of 64 bits: of larger ones it counts no
+    other bits."""
+    made, word, domain = kind.type, np.uint64, kind.domain
+    if not kind.wraps:
+        made, word, domain = signed, unsigned, Integers(-(2**63), 2**63 - 1)
     return relation(
-        bit_count, kind, "return = bit_count(x)", returns=int,
+        bit_count, kind.type, "return = bit_count(x)", returns=int,
         domain=domain, codomain=Integers(0, 64),
         x=parametric(
             lambda ret, index: made(combination(ret, index)), index=Word64,
@@ -180,12 +189,4 @@ def counted(kind: Any, domain: Domain) -> Relation:
     )  # fmt: skip
 
 
-def unsigned(a: int) -> Any:
-    """The word of the lowest 64 bits of an integer of 64 bits."""
-    return np.uint64(np.int64(a))
-
-
-integers_bitwise = (
-    *bitwise(int, Integer),
-    counted(int, Integers(-(2**63), 2**63 - 1)),
-)
+integers_bitwise = bitwise(INTEGERS)

@@ -7,8 +7,8 @@ from typing import Any
 
 from primitives.domains import Bool, Integer
 from primitives.errors import NoSolution
-from primitives.floats.arithmetic import HIGHEST, times
-from primitives.integers.integer_division import MOST, Exponent, magnitude
+from primitives.integers.exact import HIGHEST, times
+from primitives.integers.integer_kinds import MOST, Exponent, magnitude
 from primitives.relation import parametric, relation
 from primitives.solver_forms import compiled_forms
 

@@ -9,8 +9,8 @@ import math
 
 from primitives.domains import Bool, Integer, Integers
 from primitives.errors import NoSolution
-from primitives.floats.arithmetic import plus, times
-from primitives.integers.integer_division import Natural
+from primitives.integers.exact import plus, times
+from primitives.integers.integer_kinds import Natural
 from primitives.relation import parametric, relation
 
 __all__ = ["comb", "factorial", "gcd", "isqrt"]

@@ -8,29 +8,14 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
-from primitives.domains import Bool, Domain, Integer, Integers
+from primitives.domains import Bool
 from primitives.errors import NoSolution
-from primitives.floats.arithmetic import minus, plus
+from primitives.integers.integer_kinds import IntegerKind
 from primitives.relation import Relation, parametric, relation
 
-__all__ = ["clip", "comparisons", "equalities", "extremes", "integers_compared"]
-
-Beside = Callable[[Any, bool, bool, Any], Any]
-
-
-def beside(known: int, up: bool, strict: bool, excess: int) -> int:
-    """The integer above (``up``) or below a known one, or at it unless ``strict``, by an excess
-    beyond the nearest of these."""
-    step = plus(excess, 1) if strict else excess
-    return plus(known, step) if up else minus(known, step)
-
-
-def excess_of(known: int, other: int, up: bool, strict: bool) -> int:
-    """The excess for which ``beside`` gives ``other``."""
-    distance = minus(other, known) if up else minus(known, other)
-    return distance - 1 if strict else distance
+__all__ = ["clip", "ordered"]
 
 
 def clip(a: Any, low: Any, high: Any) -> Any:
@@ -41,26 +26,27 @@ def clip(a: Any, low: Any, high: Any) -> Any:
 # ---- comparisons --------------------------------------------------------------------------
 
 
-def comparisons(
-    kind: Any, domain: Domain, spare: Domain, beside: Beside, excess_of: Beside
-) -> tuple[Relation, ...]:
-    """The relations of < <= > >= for this type. spare: the domain of an excess."""
+def comparisons(kind: IntegerKind) -> tuple[Relation, ...]:
+    """The relations of < <= > >=."""
+    beside, excess_of = kind.beside, kind.excess_of
 
     def compared(target: Any, sign: str, up: bool, strict: bool) -> Relation:
         """up: whether it holds for a larger b. strict: whether it fails for an equal one."""
         return relation(
-            target, kind, kind, f"return = a {sign} b", returns=bool,
+            target, kind.type, kind.type, f"return = a {sign} b", returns=bool,
             a=parametric(
-                lambda ret, b, excess: beside(b, ret != up, ret == strict, excess), excess=spare,
+                lambda ret, b, excess: beside(b, ret != up, ret == strict, excess),
+                excess=kind.steps,
                 recover=lambda ret, a, b: (excess_of(b, a, ret != up, ret == strict),),
             ),
             b=parametric(
-                lambda ret, a, excess: beside(a, ret == up, ret == strict, excess), excess=spare,
+                lambda ret, a, excess: beside(a, ret == up, ret == strict, excess),
+                excess=kind.steps,
                 recover=lambda ret, a, b: (excess_of(a, b, ret == up, ret == strict),),
             ),
             ab=parametric(
                 lambda ret, v, excess: (beside(v, ret != up, ret == strict, excess), v),
-                v=domain, excess=spare,
+                v=kind.domain, excess=kind.steps,
                 recover=lambda ret, a, b: (b, excess_of(b, a, ret != up, ret == strict)),
             ),
         )  # fmt: skip
@@ -73,30 +59,24 @@ def comparisons(
     )
 
 
-def equalities(
-    kind: Any,
-    domain: Domain,
-    nonzero: Domain,
-    moved: Callable[[Any, Any], Any],
-    difference_of: Callable[[Any, Any], Any],
-) -> tuple[Relation, ...]:
-    """The relations of == and != for this type. moved: a value by a difference from ``nonzero``
-    away from another; difference_of: that difference, anything where there is none."""
+def equalities(kind: IntegerKind) -> tuple[Relation, ...]:
+    """The relations of == and !=."""
+    moved, difference_of = kind.moved, kind.difference_of
 
     def compared(target: Any, sign: str, equal: bool) -> Relation:
         return relation(
-            target, kind, kind, f"return = a {sign} b", returns=bool,
+            target, kind.type, kind.type, f"return = a {sign} b", returns=bool,
             a=parametric(  # the difference counts where they are not equal
                 lambda ret, b, difference: b if ret == equal else moved(b, difference),
-                difference=nonzero, recover=lambda a, b: (difference_of(b, a),),
+                difference=kind.differences, recover=lambda a, b: (difference_of(b, a),),
             ),
             b=parametric(
                 lambda ret, a, difference: a if ret == equal else moved(a, difference),
-                difference=nonzero, recover=lambda a, b: (difference_of(a, b),),
+                difference=kind.differences, recover=lambda a, b: (difference_of(a, b),),
             ),
             ab=parametric(
                 lambda ret, v, difference: (v if ret == equal else moved(v, difference), v),
-                v=domain, difference=nonzero,
+                v=kind.domain, difference=kind.differences,
                 recover=lambda a, b: (b, difference_of(b, a)),
             ),
         )  # fmt: skip
@@ -107,10 +87,9 @@ def equalities(
 # ---- the smaller, the larger, the value between -------------------------------------------
 
 
-def extremes(
-    kind: Any, domain: Domain, spare: Domain, beside: Beside, excess_of: Beside
-) -> tuple[Relation, ...]:
-    """The relations of min, max and clip for this type. spare: the domain of an excess."""
+def extremes(kind: IntegerKind) -> tuple[Relation, ...]:
+    """The relations of min and max."""
+    beside, excess_of = kind.beside, kind.excess_of
 
     def extreme(target: Any, up: bool) -> Relation:
         """up: whether the other value lies above the result."""
@@ -123,13 +102,13 @@ def extremes(
             return ret
 
         return relation(
-            target, kind, kind, f"return = {target.__name__}(a, b)",
+            target, kind.type, kind.type, f"return = {target.__name__}(a, b)",
             a=parametric(  # the excess counts where b is the result
-                lambda ret, b, excess: other(ret, b, excess), excess=spare,
+                lambda ret, b, excess: other(ret, b, excess), excess=kind.steps,
                 recover=lambda ret, a: (excess_of(ret, a, up, False),),
             ),
             b=parametric(
-                lambda ret, a, excess: other(ret, a, excess), excess=spare,
+                lambda ret, a, excess: other(ret, a, excess), excess=kind.steps,
                 recover=lambda ret, b: (excess_of(ret, b, up, False),),
             ),
             ab=parametric(
@@ -137,20 +116,29 @@ def extremes(
                     (ret, beside(ret, up, False, excess)) if left
                     else (beside(ret, up, False, excess), ret)
                 ),
-                left=Bool, excess=spare,
+                left=Bool, excess=kind.steps,
                 recover=lambda ret, a, b: (
                     a == ret, excess_of(ret, b if a == ret else a, up, False)
                 ),
             ),
         )  # fmt: skip
 
-    return extreme(min, True), extreme(max, False), clipping(kind, domain, spare, beside, excess_of)
+    return extreme(min, True), extreme(max, False)
 
 
-def clipping(
-    kind: Any, domain: Domain, spare: Domain, beside: Beside, excess_of: Beside
-) -> Relation:
-    """The relation of clip for this type. Its result is ``high`` where ``low`` is larger."""
+class _Clipping(NamedTuple):
+    """The solvers of clip. Its result is ``high`` where ``low`` is larger."""
+
+    value: Callable[..., Any]
+    lower: Callable[..., Any]
+    upper: Callable[..., Any]
+    value_and_lower: Callable[..., Any]
+    at_least: Callable[..., Any]
+    distance: Callable[..., Any]
+
+
+def _solvers_of_clip(kind: IntegerKind) -> _Clipping:
+    beside, excess_of = kind.beside, kind.excess_of
 
     def away(known: Any, down: Any, excess: Any) -> Any:
         return beside(known, not down, False, excess)
@@ -187,23 +175,29 @@ def clipping(
     def at_least(ret: Any, v: Any, other: Any) -> Any:
         return ret if v < ret and other < ret else v
 
+    return _Clipping(clipped, lower, upper, value_and_lower, at_least, distance)
+
+
+def clipping(kind: IntegerKind) -> Relation:
+    """The relation of clip."""
+    clipped, lower, upper, value_and_lower, at_least, distance = _solvers_of_clip(kind)
     return relation(
-        clip, kind, kind, kind, "return = clip(a, low, high)",
+        clip, kind.type, kind.type, kind.type, "return = clip(a, low, high)",
         ret=lambda a, low, high: clip(a, low, high),
         a=parametric(  # the excess counts at a bound; ``down`` where both bounds are the result
-            clipped, down=Bool, excess=spare,
+            clipped, down=Bool, excess=kind.steps,
             recover=lambda ret, a: (a < ret, distance(ret, a)),
         ),
         low=parametric(
-            lower, down=Bool, excess=spare,
+            lower, down=Bool, excess=kind.steps,
             recover=lambda ret, low: (low < ret, distance(ret, low)),
         ),
         high=parametric(
-            lambda ret, a, low, excess: upper(ret, max(a, low), excess), excess=spare,
+            lambda ret, a, low, excess: upper(ret, max(a, low), excess), excess=kind.steps,
             recover=lambda ret, high: (distance(ret, high),),
         ),
         alow=parametric(  # ``above``: of the larger one, where the result is the upper bound
-            value_and_lower, left=Bool, above=spare, excess=spare,
+            value_and_lower, left=Bool, above=kind.steps, excess=kind.steps,
             recover=lambda ret, a, low: (
                 a >= low, distance(ret, max(a, low)), distance(max(a, low), min(a, low))
             ),
@@ -212,30 +206,26 @@ def clipping(
             lambda ret, low, v, excess: (
                 at_least(ret, v, low), upper(ret, max(at_least(ret, v, low), low), excess)
             ),
-            v=domain, excess=spare,
+            v=kind.domain, excess=kind.steps,
             recover=lambda ret, a, high: (a, distance(ret, high)),
         ),
         lowhigh=parametric(
             lambda ret, a, v, excess: (
                 at_least(ret, v, a), upper(ret, max(at_least(ret, v, a), a), excess)
             ),
-            v=domain, excess=spare,
+            v=kind.domain, excess=kind.steps,
             recover=lambda ret, low, high: (low, distance(ret, high)),
         ),
         alowhigh=parametric(
             lambda ret, v, w, excess: (
                 at_least(ret, v, w), w, upper(ret, max(at_least(ret, v, w), w), excess)
             ),
-            v=domain, w=domain, excess=spare,
+            v=kind.domain, w=kind.domain, excess=kind.steps,
             recover=lambda ret, a, low, high: (a, low, distance(ret, high)),
         ),
     )  # fmt: skip
 
 
-# ---- of integers --------------------------------------------------------------------------
-
-integers_compared = (
-    *comparisons(int, Integer, Integers(0), beside, excess_of),
-    *equalities(int, Integer, Integers(without=(0,)), plus, lambda a, b: b - a or 1),
-    *extremes(int, Integer, Integers(0), beside, excess_of),
-)
+def ordered(kind: IntegerKind) -> tuple[Relation, ...]:
+    """The relations of comparisons, min, max and clip."""
+    return *comparisons(kind), *equalities(kind), *extremes(kind), clipping(kind)

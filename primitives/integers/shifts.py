@@ -1,22 +1,48 @@
-"""Shifts and xorshift steps of the mathematical integers, by up to 1023 places.
+"""Shifts: << and >> of integers by up to 1023 places, of words by up to 63.
 
-Compiled, the solvers refuse what needs more than 64 bits.
+Compiled, the solvers of integers refuse what needs more than 64 bits. Words have relations of their
+own: they lose their top bits, so that most words are what several are shifted to, by several
+numbers of places.
 """
 
 from __future__ import annotations
 
 import operator
+from collections.abc import Callable
 from typing import Any
 
-from primitives.domains import Bool, Integer, Integers
+import numpy as np
+
+from primitives.domains import Integer, Integers, Word64
 from primitives.errors import NoSolution
-from primitives.floats.arithmetic import HIGHEST
-from primitives.integers.bits import xorshift_right
-from primitives.integers.integer_division import MOST, Exponent
-from primitives.relation import parametric, relation
+from primitives.integers.exact import HIGHEST
+from primitives.integers.integer_kinds import MOST, NONE, ONE, Exponent, IntegerKind
+from primitives.relation import Relation, parametric, relation
 from primitives.solver_forms import compiled_forms
 
-__all__ = ["lshift_int", "rshift_int", "xorshift_right_int"]
+__all__ = ["down", "first_places", "length", "lshift_int", "rshift_int", "word_shifts"]
+
+LAST, WIDTH = map(np.uint64, (63, 64))
+
+
+def first_places(kind: IntegerKind, least: int, moved: Any, refusal: str) -> Callable[..., Any]:
+    """Finds the first number of places from a wish on, going round, by which a value is ``moved``
+    to the result. least: the smallest number of places; refusal: the error where there is none."""
+    count, one = kind.places - least + 1, kind.type(1)
+    first, last = kind.type(least), kind.type(kind.places)
+
+    def places_of(ret: Any, value: Any, wish: Any) -> Any:
+        k = wish
+        for _ in range(count):
+            if moved(value, k) == ret:
+                return k
+            k = k + one if k < last else first
+        raise NoSolution(refusal)
+
+    return places_of
+
+
+# ---- of integers --------------------------------------------------------------------------
 
 
 def up(a: int, k: int) -> int:
@@ -134,48 +160,100 @@ rshift_int = relation(
     ),
 )  # fmt: skip
 
-# ---- xorshift of integers -----------------------------------------------------------------
+# ---- of words -----------------------------------------------------------------------------
+
+SHIFTED = "the result is not the word, shifted by up to 63 places"
 
 
-def sum_of_shifts(ret: int, k: int) -> int:
-    """``ret`` ^ (``ret`` >> k) ^ (``ret`` >> 2 * k) ^ ..."""
-    if k < 1:
-        raise NoSolution("a shift by 0 places leaves 0")
-    places, bits = k, length(ret)
-    while places < bits:
-        ret ^= ret >> places
-        places *= 2
-    return ret
+def without_word_zeros(ret: Any, places: Any, high: Any) -> Any:
+    """The word that << gives ``ret``: its top bits, which are lost, are the lowest of ``high``."""
+    if places > LAST or (ret >> places) << places != ret:
+        raise NoSolution("the lowest bits of a shifted word are 0")
+    return ret >> places if places == NONE else (ret >> places) | (high << (WIDTH - places))
 
 
-def unshifted(ret: int, k: int, negative: bool) -> int:
-    """The integer of this sign whose xorshift is ``ret``; its complement has the same."""
-    if ret < 0:
-        raise NoSolution("a xorshift to the right clears the sign")
-    found = sum_of_shifts(ret, k)
-    return ~found if negative else found
+def lost_above(value: Any, places: Any) -> Any:
+    """The top bits that << loses."""
+    return NONE if places == NONE else value >> (WIDTH - places)
 
 
-def places_of_xorshift(ret: int, x: int, wish: int) -> int:
-    """By how many places x is shifted to give ``ret``: the first from ``wish`` on, going round."""
-    shifted = x ^ ret
-    k = wish
-    for _ in range(MOST):
-        if down(x, k) == shifted:
-            return k
-        k = k % MOST + 1
-    raise NoSolution("the result is not the integer, changed by a shift of up to 1023 places")
+def lost_below(value: Any, places: Any) -> Any:
+    """The lowest bits, which >> loses."""
+    return value & ((ONE << places) - ONE)
 
 
-xorshift_right_int = relation(
-    xorshift_right, int, int, "return = xorshift_right(x, k)",
-    domain={"k": Integers(1, MOST)}, codomain=Integers(0),
-    ret=lambda x, k: x ^ down(x, k),
-    x=parametric(unshifted, negative=Bool, recover=lambda x: (x < 0,)),
-    k=parametric(places_of_xorshift, wish=Integers(1, MOST), recover=lambda k: (k,)),
-    xk=parametric(
-        lambda ret, v, negative: (unshifted(ret, v, negative), v),
-        v=Integers(1, MOST), negative=Bool,
-        recover=lambda x, k: (k, x < 0),
-    ),
-)  # fmt: skip
+def word_shifts(kind: IntegerKind) -> tuple[Relation, Relation]:
+    """The relations of << and >> of words. The latter keeps the sign of numpy.int64."""
+    return _word_up(kind), _word_down(kind)
+
+
+def _word_up(kind: IntegerKind) -> Relation:
+    made, word, places = kind.type, np.uint64, Integers(0, kind.places, kind=kind.type)
+
+    def shifted_up(a: Any, k: Any) -> Any:
+        return made(word(a) << word(k))
+
+    places_up = first_places(kind, 0, shifted_up, SHIFTED)
+
+    def both_up(ret: Any, wish: Any, high: Any) -> Any:
+        k = word(wish)
+        while (word(ret) >> k) << k != word(ret):
+            k = (k + ONE) & LAST
+        return made(without_word_zeros(word(ret), k, high)), made(k)
+
+    return relation(
+        operator.lshift, made, made, "return = a << k", domain={"k": places},
+        ret=shifted_up,
+        a=parametric(
+            lambda ret, k, high: made(without_word_zeros(word(ret), word(k), high)), high=Word64,
+            recover=lambda a, k: (lost_above(word(a), word(k)),),
+            determined_if=lambda k: k == 0,
+        ),
+        k=parametric(
+            lambda ret, a, wish: places_up(ret, a, wish), wish=places, recover=lambda k: (k,)
+        ),
+        ak=parametric(  # the first number of places from ``wish`` on that can be, going round
+            both_up, wish=places, high=Word64,
+            recover=lambda a, k: (k, lost_above(word(a), word(k))),
+        ),
+    )  # fmt: skip
+
+
+def _word_down(kind: IntegerKind) -> Relation:
+    made, word, places = kind.type, np.uint64, Integers(0, kind.places, kind=kind.type)
+
+    def shifted_down(a: Any, k: Any) -> Any:
+        return a >> k
+
+    places_down = first_places(kind, 0, shifted_down, SHIFTED)
+
+    def widened(ret: Any, k: Any, low: Any) -> Any:
+        if word(k) > LAST:
+            raise NoSolution("words are shifted by up to 63 places")
+        found = made((word(ret) << word(k)) | lost_below(low, word(k)))
+        if found >> k != ret:
+            raise NoSolution("the top bits of a word shifted down are those of its sign")
+        return found
+
+    def both_down(ret: Any, wish: Any, low: Any) -> Any:
+        k = wish
+        while made(word(ret) << word(k)) >> k != ret:
+            k = made((word(k) + ONE) & LAST)
+        return widened(ret, k, low), k
+
+    return relation(
+        operator.rshift, made, made, "return = a >> k", domain={"k": places},
+        ret=shifted_down,
+        a=parametric(
+            widened, low=Word64,
+            recover=lambda a, k: (lost_below(word(a), word(k)),),
+            determined_if=lambda k: k == 0,
+        ),
+        k=parametric(
+            lambda ret, a, wish: places_down(ret, a, wish), wish=places, recover=lambda k: (k,)
+        ),
+        ak=parametric(
+            both_down, wish=places, low=Word64,
+            recover=lambda a, k: (k, lost_below(word(a), word(k))),
+        ),
+    )  # fmt: skip

@@ -11,7 +11,7 @@ from typing import Any
 
 from primitives.domains import Domain, domain_of
 from primitives.errors import NoSolution
-from primitives.integers.integer_division import Natural
+from primitives.integers.integer_kinds import Natural
 from primitives.relation import RETURN, Mode, Relation
 from primitives.sequences.lists import element_of_sequence
 

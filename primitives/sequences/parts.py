@@ -8,7 +8,7 @@ from typing import Any
 
 from primitives.domains import Integer, Integers
 from primitives.errors import NoSolution
-from primitives.integers.integer_division import Natural
+from primitives.integers.integer_kinds import Natural
 from primitives.relation import Relation, parametric, relation
 from primitives.sequences.chains import domain_for
 from primitives.sequences.lists import element_of_sequence

@@ -8,7 +8,7 @@ from typing import Any
 
 from primitives.domains import Integers, Text
 from primitives.errors import NoSolution
-from primitives.integers.integer_division import Natural
+from primitives.integers.integer_kinds import Natural
 from primitives.relation import Relation, parametric, relation
 
 __all__ = ["TEXTS"]

@@ -7,7 +7,7 @@ import operator
 import pytest
 
 from inversion import NoSolution, choose
-from primitives.floats.arithmetic import minus, plus, times
+from primitives.integers.exact import minus, plus, times
 from primitives.solver_forms import compiled_solvers
 
 LOWEST, HIGHEST = -(2**63), 2**63 - 1

@@ -5,7 +5,7 @@ import pytest
 import typeguard
 
 from inversion import NoSolution, invert
-from primitives.integers.modular import root_choice, word_root
+from primitives.integers.integer_arithmetic import root_choice, word_root
 
 WORDS = [0, 1, 4, 9, 16, 17, 2**32, 2**62, 2**62 + 2**63, 2**63, 33, 4 * 17, 2**60 * 9, 2**64 - 7]
 

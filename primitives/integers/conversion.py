@@ -1,4 +1,4 @@
-"""Absolute values and conversions of numpy.int64 and numpy.uint64."""
+"""Absolute values of integers and words, and conversions between them."""
 
 from __future__ import annotations
 
@@ -8,12 +8,14 @@ import numpy as np
 
 from primitives.domains import Bool, Integers
 from primitives.errors import NoSolution
+from primitives.integers.integer_kinds import INTEGERS, NONE, IntegerKind, Natural
 from primitives.relation import Relation, parametric, relation
 from primitives.solver_forms import compiled_forms
 
-__all__ = ["conversions"]
+__all__ = ["abs_int", "absolute", "int_of_bool", "int_of_int", "word_conversions"]
 
-NONE = np.uint64(0)
+
+# ---- conversions --------------------------------------------------------------------------
 
 
 def to_int(value: Any) -> int:
@@ -55,13 +57,31 @@ def to_int64_64(value: Any) -> Any:
     return np.int64(value)
 
 
-def conversions(kind: Any) -> tuple[Relation, ...]:
-    """The relations of abs(), of int() and of this type, called for an integer or a word."""
+def truth_of(ret: int) -> bool:
+    """The truth value that an integer stands for."""
+    if ret != 0 and ret != 1:
+        raise NoSolution("a truth value is 0 or 1")
+    return ret == 1
+
+
+int_of_int = relation(
+    int, int, "return = int(a)",
+    ret=lambda a: a,
+    a=lambda ret: ret,
+)  # fmt: skip
+int_of_bool = relation(
+    int, bool, "return = int(a)", returns=int, codomain=Integers(0, 1),
+    ret=lambda a: 1 if a else 0,
+    a=truth_of,
+)  # fmt: skip
+
+
+def word_conversions(kind: Any) -> tuple[Relation, ...]:
+    """The relations of int() of this numpy type, and of the type called for an integer or word."""
     other = np.uint64 if kind is np.int64 else np.int64
     made = to_int64 if kind is np.int64 else to_word
     inside = Integers(np.iinfo(kind).min, np.iinfo(kind).max)
     return (
-        absolute(kind),
         relation(
             int, kind, "return = int(a)", returns=int, codomain=inside,
             ret=lambda a: to_int(a), a=lambda ret: made(ret),
@@ -78,19 +98,25 @@ def conversions(kind: Any) -> tuple[Relation, ...]:
     )  # fmt: skip
 
 
-def absolute(kind: Any) -> Relation:
-    """The relation of abs(); the lowest numpy.int64 is its own absolute value."""
-    zero, lowest = kind(0), kind(np.iinfo(kind).min)
-    if kind is np.uint64:
-        return relation(abs, kind, "return = abs(a)", ret=lambda a: a, a=lambda ret: ret)
+# ---- absolute values ----------------------------------------------------------------------
 
-    def of_size(ret: Any, negative: Any) -> Any:
-        if ret < zero and ret != lowest:
+
+def absolute(kind: IntegerKind) -> Relation:
+    """The relation of abs(); the lowest numpy.int64 is its own absolute value."""
+    zero, lowest, wraps, negated = kind.type(0), kind.lowest, kind.wraps, kind.negated
+    if not kind.signed:
+        return relation(abs, kind.type, "return = abs(a)", ret=lambda a: a, a=lambda ret: ret)
+
+    def with_sign(ret: Any, negative: Any) -> Any:
+        if ret < zero and not (wraps and ret == lowest):
             raise NoSolution("an absolute value is not negative")
-        return zero - ret if negative else ret
+        return negated(ret) if negative else ret
 
     return relation(
-        abs, kind, "return = abs(a)",
-        ret=lambda a: zero - a if a < zero else a,
-        a=parametric(of_size, negative=Bool, recover=lambda a: (a < 0,)),
+        abs, kind.type, "return = abs(a)", codomain=None if wraps else Natural,
+        ret=lambda a: negated(a) if a < zero else a,
+        a=parametric(with_sign, negative=Bool, recover=lambda a: (a < 0,)),
     )  # fmt: skip
+
+
+abs_int = absolute(INTEGERS)
