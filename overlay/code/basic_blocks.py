@@ -97,6 +97,8 @@ class Reader:
     def _ended(self, k: int) -> Branch | Return | None:
         """How a block ends, where an instruction ends it."""
         ins, steps = self.code[k], self.steps
+        if ins.op not in FINAL and k not in self.listing.targets:
+            return None
         if ins.name == "RETURN_VALUE":
             return Return(steps.stack.pop(), where=steps.where)
         if ins.name == "RETURN_CONST":
@@ -105,7 +107,7 @@ class Reader:
             return Return(None, steps.take(ins.arg), steps.where)
         if k in self.listing.targets:
             return self._jump(k, ins)
-        return Return(None) if ins.op in FINAL else None
+        return Return(None)
 
     def _jump(self, k: int, ins: Instruction) -> Branch:
         target, stack, where = self.listing.targets[k], self.steps.stack, self.steps.where

@@ -93,7 +93,7 @@ def decoded_listing(listing: Listing) -> list[Instruction]:
             name, value = "LOAD_CONST", AssertionError
         else:
             op, name, value = py314.translated(op, name, arg, value)
-        at = Positions._make(positions[starts[k + 1] - 1 - CACHES[listing.ops[k]]])
+        at = Positions(*positions[starts[k + 1] - 1 - CACHES[listing.ops[k]]])
         found.append(Instruction(op, name, arg, value, name in _FLAGGED and bool(arg & 1), at))
     for at, op, name in py314.rewritten([(i.name, i.arg, i.value) for i in found]):
         found[at] = found[at]._replace(op=op, name=name)

@@ -22,7 +22,6 @@ from overlay.code.body import (
     Return,
     Statement,
     WithBlock,
-    is_step,
 )
 from overlay.code.events import CallEvent, Event, Implicit, Operation
 from overlay.code.known_values import (
@@ -50,6 +49,7 @@ _BLOCKS = {
     "BEFORE_WITH": ("__enter__", "__exit__"),
     "BEFORE_ASYNC_WITH": ("__aenter__", "__aexit__"),
 }
+_STEP = "$"  # in line, since it is asked of each variable at each block: see is_step
 # Variables and slots of the stack, with what is known of each. A slot of which nothing is known
 # is left out; a variable that is left out holds nothing yet.
 State = dict[str, Value]
@@ -98,14 +98,17 @@ class CodeReading:
             self._reach(handler.block, _raised(state, handler))
         for statement in block.statements:
             self._follow(statement, state)
-            if handler is not None and not is_step(statement.target):
+            if handler is not None and statement.target[0] != _STEP:
                 self._reach(handler.block, _raised(state, handler))
         if isinstance(block.end, Return):
             if block.end.value is not None:
                 value = self.value(block.end.value, state)
                 self.returned = value if self.returned is None else join(self.returned, value)
             return
-        left = {n: v for n, v in state.items() if not is_step(n) or n.startswith(SLOT)}
+        left = {n: v for n, v in state.items() if n[0] != _STEP or n[:2] == SLOT}
+        if block.end.condition is None:
+            self._reach(block.end.yes, left)
+            return
         # what comes next in the code is reached last, and followed first
         for after in sorted({block.end.yes, block.end.no}, key=self._place, reverse=True):
             self._reach(after, state if self._is_move(after) else left)
@@ -305,7 +308,7 @@ def _raised(state: State, handler: Handler) -> State:
     return {
         name: value
         for name, value in state.items()
-        if name not in handler.dropped and (not is_step(name) or name.startswith(SLOT))
+        if (name[0] != _STEP or name[:2] == SLOT) and name not in handler.dropped
     }
 
 
@@ -322,9 +325,9 @@ def _joined(old: State, new: State) -> State | None:
     for name, value in old.items():
         if name in new:
             joined[name] = join(value, new[name])
-        elif not is_step(name):
+        elif name[0] != _STEP:
             joined[name] = value
-    joined |= {n: v for n, v in new.items() if n not in old and not is_step(n)}
+    joined |= {n: v for n, v in new.items() if n not in old and n[0] != _STEP}
     if len(joined) == len(old) and all(joined.get(n) is v for n, v in old.items()):
         return None
     return joined
