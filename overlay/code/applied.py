@@ -40,7 +40,7 @@ _SHAPES: dict[str, tuple[int, Callable[..., Any]]] = {
     **{name: (_UNARY, function) for name, function in UNARY.items()},
 }
 _BUILTINS: tuple[Any, ...] = (any, all, tuple, list, set)
-_LOADS_FOR_CALL = ("LOAD_ATTR", "LOAD_GLOBAL", "LOAD_SUPER_ATTR")  # where their lowest bit is set
+_LOADS_FOR_CALL = ("LOAD_ATTR", "LOAD_GLOBAL", "LOAD_SUPER_ATTR")  # if their lowest bit is set
 _CONVERSIONS: dict[int, Any] = {1: str, 2: repr, 3: ascii}
 _OF_ONE_ARGUMENT: tuple[Any, ...] = (str, type, tuple)
 APPLIED: list[Any] = [

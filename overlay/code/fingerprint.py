@@ -3,7 +3,8 @@
 A fingerprint reads a function as numba does: its code, and the globals, closure variables and
 defaults that it mentions, by value. Functions that are *entered* are read in the same way; of
 others only what a call needs: code without line numbers, and defaults. Equal content gives an
-equal digest in every process, whatever its memory addresses and file paths.
+equal digest in every process, whatever its memory addresses. The path of an entered function's
+file is part of its content, if the file exists.
 """
 
 from __future__ import annotations
