@@ -1,4 +1,4 @@
-"""Abstract interpretation of programs: what holds of them, without running them.
+"""Abstract interpretation: proofs about programs, without running them.
 
 >>> from overlay.analysis import array, prove
 >>> def total(values):
@@ -9,15 +9,15 @@
 >>> [(site.kind, site.proved) for site in prove(total, array("n")).sites]
 [('index', True), ('divisor', False)]
 
-A domain of one's own is a ``Domain``: a lattice with a method table of transfer functions.
+A custom domain is a subclass of ``Domain``: a lattice with a method table of transfer functions.
 ``Interpreter`` runs a function over it.
 
 ``interpreter``, ``execution``, ``fixed_point`` and ``abstract_state`` analyse the bodies that
 ``overlay.code`` reads over a ``lattice``, and give ``runs``. ``resolution``, ``static_dispatch``
-and ``entered_bodies`` say what runs in a call.
+and ``entered_bodies`` find the functions that run in a call.
 Intervals: ``interval_domain``, ``interval_arithmetic``, ``interval_containers``,
-``abstract_values``, ``machine_numbers``, ``element_access``, and ``proofs`` by them.
-Types: ``kinds``, ``kind_functions``, and ``call_arguments``, which checks calls by them.
+``abstract_values``, ``machine_numbers``, ``element_access``, and ``proofs``, which uses them.
+Types: ``kinds``, ``kind_functions``, and ``call_arguments``, which uses them to check calls.
 """
 
 import importlib
@@ -52,8 +52,8 @@ __all__ = [
     "sites",
 ]
 
-# Where each stands: what needs code to be read is imported when it is asked for, since intervals
-# are of use with a Python whose code cannot be.
+# The module of each name. Modules are imported on first use, since some need readable code, and
+# intervals are of use on a Python version whose code cannot be read.
 _MODULES = {
     "CallError": "call_arguments",
     "CallErrors": "call_arguments",

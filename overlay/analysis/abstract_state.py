@@ -1,4 +1,4 @@
-"""What is known at one point of a function: the values of variables, and how they were made."""
+"""Abstract state at a point of a function: the values of variables, and their definitions."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ __all__ = ["CONSTANT", "COPY", "AbstractState", "Fact", "assume", "is_below", "j
 
 @dataclass(frozen=True, eq=False)
 class Fact:
-    """How a variable was computed, by which statement: what ``function`` gave for these variables,
-    which are as they were. function: COPY where it is a copy; CONSTANT where it holds ``value``.
+    """Definition of a variable: the result of ``function`` on variables that have not changed
+    since. function: COPY for a copy; CONSTANT for the constant ``value``.
     """
 
     function: Any
@@ -24,7 +24,7 @@ class Fact:
     value: Any = None
 
     def same(self, other: Fact | None) -> bool:
-        """Whether two facts say the same."""
+        """Whether two facts are equal; functions and values are compared by identity."""
         return other is not None and (
             self.function is other.function
             and self.names == other.names
@@ -37,17 +37,17 @@ COPY, CONSTANT = object(), object()
 
 @dataclass
 class AbstractState:
-    """What is known at one point of a function, by variable."""
+    """Abstract state at a point of a function: values and facts by variable."""
 
     values: dict[str, Any]
     facts: dict[str, Fact] = field(default_factory=dict[str, Fact])
 
     def copy(self) -> AbstractState:
-        """Another of the same contents."""
+        """Return a copy that can be changed independently."""
         return AbstractState(self.values.copy(), self.facts.copy())
 
     def set(self, name: str, value: Any, fact: Fact | None = None) -> None:
-        """A variable gets a value, so that nothing that was known of the old one holds."""
+        """Assign a value to a variable, and drop all facts about its old value."""
         if name in self.values:
             for key in [k for k, f in self.facts.items() if k == name or name in f.names]:
                 del self.facts[key]
@@ -56,8 +56,8 @@ class AbstractState:
             self.facts[name] = fact
 
     def set_copy(self, name: str, value: Any, source: str) -> None:
-        """A variable gets the value of another. What is learnt of a step of an expression that it
-        was is then learnt of the variable."""
+        """Assign to a variable the value of another. If that is a step of an expression, later
+        refinements of the step refine the variable too."""
         fact = self.facts.get(source)
         self.set(name, value)
         if not is_step(source):
@@ -68,12 +68,12 @@ class AbstractState:
         self.facts[source] = Fact(COPY, (name,))
 
     def constant(self, name: str) -> tuple[Any] | None:
-        """The value of the program that a variable holds, if that is known, in a tuple."""
+        """The object of the program that a variable holds, in a tuple of one; None if not known."""
         fact = self.facts.get(self.origin(name))
         return (fact.value,) if fact is not None and fact.function is CONSTANT else None
 
     def origin(self, name: str) -> str:
-        """The variable that one is a copy of."""
+        """The variable that another is a copy of, directly or through further copies."""
         seen = {name}
         fact = self.facts.get(name)
         while fact is not None and fact.function is COPY and fact.names[0] not in seen:
@@ -83,7 +83,7 @@ class AbstractState:
         return name
 
     def keep(self, names: frozenset[str]) -> None:
-        """Forget all but these variables, and the constants that they were computed with."""
+        """Drop all but these variables, and the constants that their facts refer to."""
         facts = {k: f for k, f in self.facts.items() if k in names}
         used = {name for f in facts.values() for name in f.names}
         constants = {k for k in used if (f := self.facts.get(k)) and f.function is CONSTANT}
@@ -96,8 +96,8 @@ class AbstractState:
 def joined(
     old: AbstractState, new: AbstractState, join: Callable[[Any, Any], Any]
 ) -> AbstractState:
-    """What holds on both ways. A variable that only one of them sets is bound on that one alone:
-    to read it elsewhere is an error of the program."""
+    """The join of two states. A variable that only one of them has keeps its value: to read it
+    after the other is an error of the program."""
     values = old.values.copy()
     for name, value in new.values.items():
         known = values.get(name, value)
@@ -106,7 +106,8 @@ def joined(
 
 
 def is_below(domain: Domain, one: AbstractState, other: AbstractState) -> bool:
-    """Whether all that is known in ``other`` holds in ``one``."""
+    """Whether ``one`` is at least as precise as ``other``: all that ``other`` states holds in
+    it."""
     for name, value in one.values.items():
         if name not in other.values:
             return False
@@ -120,7 +121,7 @@ def is_below(domain: Domain, one: AbstractState, other: AbstractState) -> bool:
 
 
 def assume(domain: Domain, state: AbstractState, name: str, truth: bool) -> bool:
-    """Take in that a variable is true, or false; whether that is possible."""
+    """Refine a state by the truth of a variable; return whether that truth is possible."""
     value = state.values.get(name, domain.top)
     refined = domain.assume(bool, (value,), truth)
     if refined is None:
@@ -143,8 +144,8 @@ def assume(domain: Domain, state: AbstractState, name: str, truth: bool) -> bool
 
 
 def _refine(domain: Domain, state: AbstractState, name: str, value: Any) -> None:
-    """A variable is known to be within a value; so is what it is a copy of, or made from, and
-    what is a copy of it."""
+    """Refine a variable to a value; propagate that to its copies, to the variable that it is a
+    copy of, and backwards to the arguments that it was computed from."""
     if state.values.get(name, domain.top) == value:
         return
     state.values[name] = value

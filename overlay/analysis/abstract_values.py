@@ -30,7 +30,7 @@ __all__ = [
 
 INF = math.inf
 Kind = Literal["int", "float", "number"]
-# ``value <= length + offset``, for the length that a name or a place stands for
+# pairs of a length's key and an offset, each of which states ``value <= length + offset``
 Ceilings = tuple[tuple[Any, int], ...]
 
 
@@ -44,7 +44,7 @@ class Top:
 
 @dataclass(frozen=True)
 class Bottom:
-    """No value: what code that is not reached gives."""
+    """No value: the result of unreachable code."""
 
     def __repr__(self) -> str:
         return "nothing"
@@ -55,13 +55,32 @@ TOP, BOTTOM = Top(), Bottom()
 
 @dataclass(frozen=True)
 class Number:
-    """A number from ``low`` to ``high``, both included; infinite where there is no bound.
+    """Abstract number: an interval of a program's numbers, both ends included.
 
-    Unlike ``overlay.sets.Interval``, a set of real numbers, it stands for values of a program:
-    kind: "int" (booleans included), "float", or "number" for either. nan: whether it may be a
-    NaN besides. nonzero: whether it is known not to be zero. ceilings: lengths of arrays that it
-    is known to lie below. Integers are mathematical: what is found does not hold in compiled
-    code where one leaves 64 bits.
+    Unlike ``overlay.sets.Interval``, a set of real numbers, it represents values of a program.
+    Integers are mathematical: results do not hold in compiled code if an integer overflows 64
+    bits.
+
+    Attributes
+    ----------
+    low
+        The lower bound; infinite if there is none.
+    high
+        The upper bound.
+    kind
+        "int" (booleans included), "float", or "number" for either.
+    nan
+        Whether it may be a NaN besides.
+    nonzero
+        Whether it is known not to be zero.
+    ceilings
+        Known upper bounds by lengths of arrays: pairs of a length's key and an offset.
+
+    Examples
+    --------
+    >>> from overlay.analysis import Number
+    >>> Number(0, 9)
+    int [0, 9]
     """
 
     low: Bound
@@ -85,11 +104,12 @@ class Number:
 
     @property
     def has_zero(self) -> bool:
-        """Whether it may be zero."""
+        """Whether the number may be zero."""
         return self.low <= 0 <= self.high and not self.nonzero
 
     def ceiling(self, key: Any) -> int | None:
-        """The least known ``k`` such that the value is at most that length + k."""
+        """The least known ``k`` such that the value is at most the length of ``key`` plus ``k``;
+        None if there is none."""
         return dict(self.ceilings).get(key)
 
 
@@ -100,10 +120,9 @@ def _shown_length(key: Any, offset: int) -> str:
 
 @dataclass(frozen=True)
 class Array:
-    """An array or a tuple of numbers: the length of each axis, and what its elements are.
+    """Abstract array or tuple: the length of each axis, and one value for all elements.
 
-    keys: for each axis what its length is known by, or None; arrays of equal keys are as long
-    as each other.
+    keys: for each axis the key of its length, or None; axes with equal keys have equal lengths.
     """
 
     shape: tuple[Number, ...]
@@ -113,27 +132,28 @@ class Array:
 
 @dataclass(frozen=True)
 class ItemValues:
-    """A tuple, item by item."""
+    """Abstract tuple of known length: a value for each item."""
 
     items: tuple[Any, ...]
 
 
 @dataclass(frozen=True)
 class Iteration:
-    """A range, or an iterator: what its items are."""
+    """Abstract range or iterator: one value for all items."""
 
     item: Any
 
 
 @dataclass(frozen=True)
 class BuiltinObject:
-    """An object of a builtin class, such as a list, of which no more is known."""
+    """Abstract object of a builtin class, such as a list; its contents are not known."""
 
     cls: Any
 
 
 class KnownValue:
-    """One value of the program that is not a number: a function, a module, None, a string."""
+    """A known object of the program that is not a number: a function, a module, None, a
+    string."""
 
     __slots__ = ("value",)
 
@@ -156,12 +176,23 @@ NUMBER = Number(-INF, INF, "number", nan=True)
 
 
 def integers(low: Bound = -INF, high: Bound = INF) -> Number:
-    """An integer in this interval."""
+    """Abstract integer from ``low`` to ``high``, both included; infinite by default.
+
+    >>> from overlay.analysis import integers
+    >>> integers(0, 9)
+    int [0, 9]
+    """
     return made(low, high, "int")
 
 
 def floats(low: float = -INF, high: float = INF, nan: bool = False) -> Number:
-    """A float in this interval."""
+    """Abstract float from ``low`` to ``high``, both included; infinite by default. nan: whether
+    it may be a NaN besides.
+
+    >>> from overlay.analysis import floats
+    >>> floats(0.0, 1.0)
+    float [0.0, 1.0]
+    """
     return made(low, high, "float", nan)
 
 
@@ -173,8 +204,8 @@ def made(
     nonzero: bool = False,
     ceilings: Ceilings = (),
 ) -> Any:
-    """An interval, or BOTTOM where no number is in it; ends that are known not to be in it are
-    left out."""
+    """Make a ``Number``, or BOTTOM if it has no value; an integer's interval is shrunk by an end
+    that is zero if zero is excluded."""
     if kind == "int" and nonzero:
         low, high = (1 if low == 0 else low), (-1 if high == 0 else high)
     if low > high or (nonzero and low == high == 0):
@@ -184,7 +215,7 @@ def made(
 
 
 def number(value: Any) -> Number:
-    """The interval of one number."""
+    """The abstract number of one concrete number."""
     if isinstance(value, int):
         return made(int(value), int(value), "int")
     if math.isnan(value):
@@ -193,8 +224,22 @@ def number(value: Any) -> Number:
 
 
 def array(*lengths: int | str | Number, item: Any = NUMBER) -> Array:
-    """An array, an axis for each length: a number, an interval, or a name, the same for axes of
-    the same length. item: what its elements are, whatever is written to it."""
+    """Abstract array with one axis for each length.
+
+    Parameters
+    ----------
+    *lengths
+        A number, an interval, or a name; axes with the same name have the same length.
+    item
+        Abstract value of all elements. It is assumed to hold after writes too; ``prove`` reports
+        each write as a site of kind ``"element"``.
+
+    Examples
+    --------
+    >>> from overlay.analysis import array, prove
+    >>> prove(lambda values: values[0], array(3)).proved
+    True
+    """
     shape = tuple(_length(n) for n in lengths)
     return Array(shape, item, tuple(n if isinstance(n, str) else None for n in lengths))
 

@@ -1,4 +1,4 @@
-"""A check of calls: those below a function that no method takes, found by reading the code."""
+"""Static check of calls: finds those below a function that no method accepts."""
 
 from __future__ import annotations
 
@@ -23,10 +23,16 @@ __all__ = ["CallError", "CallErrors", "check_calls"]
 
 @dataclass(frozen=True)
 class CallError:
-    """A call that no method takes, or for which none is the most specific.
+    """A call that no method accepts, or for which none is the most specific.
 
-    where: ``file:line`` of the call. function: in which it stands. error: what the call would
-    raise, with the argument types and the nearest methods.
+    Attributes
+    ----------
+    where
+        ``file:line`` of the call.
+    function
+        The function that contains the call.
+    error
+        The exception that the call would raise, with the argument types and the nearest methods.
     """
 
     where: str
@@ -39,8 +45,15 @@ class CallError:
 
 @dataclass(frozen=True)
 class CallErrors:
-    """What ``check_calls`` found. unread: functions below the call whose code cannot be read, so
-    that nothing in them was looked at."""
+    """Result of ``check_calls``; false if there are no errors.
+
+    Attributes
+    ----------
+    errors
+        A ``CallError`` for each call that would raise.
+    unread
+        Functions below the call whose code cannot be read, so that calls in them are not checked.
+    """
 
     errors: tuple[CallError, ...]
     unread: tuple[Callable[..., Any], ...]
@@ -53,12 +66,33 @@ class CallErrors:
 
 
 def check_calls(context: Context, function: Callable[..., Any], *types: Any) -> CallErrors:
-    """Find every call below ``context(function, ...)`` that no method takes.
+    """Find every call below ``context(function, ...)`` that no method accepts.
 
-    types: of the arguments, classes or unions of them, ``object`` for any; from the annotations
-    where none are given. Nothing of the program runs. A value of which only some of its possible
-    classes are taken counts as an error; one of which nothing is known does not. Raises
-    NotCompilable where the function's own code cannot be read.
+    Nothing of the program runs. A call is an error if any of the possible classes of an argument
+    is not accepted; an argument of which nothing is known counts as accepted.
+
+    Parameters
+    ----------
+    context
+        The context in which the call is made.
+    function
+        A Python, @njit or generic function.
+    *types
+        Types of the arguments: classes or unions of them, ``object`` for any. By default they are
+        taken from the annotations.
+
+    Raises
+    ------
+    NotCompilable
+        If the function's own code cannot be read.
+
+    Examples
+    --------
+    >>> from overlay import Context
+    >>> from overlay.analysis import check_calls
+    >>> found = check_calls(Context(), lambda x: x + "a", int)
+    >>> [error.error.asked for error in found.errors]
+    ['add(int, str) has no method']
     """
     domain = Types()
     interpreter = Interpreter(domain, context)
@@ -78,7 +112,7 @@ def check_calls(context: Context, function: Callable[..., Any], *types: Any) -> 
 
 
 def _reached(runs: list[Run]) -> Iterator[Step]:
-    """The calls whose errors nothing handles, each once."""
+    """Yield the calls whose errors no handler catches, each once."""
     seen: set[int] = set()
     for run in runs:
         for inner in run.walk(guarded=False):
@@ -88,7 +122,7 @@ def _reached(runs: list[Run]) -> Iterator[Step]:
 
 
 def _annotated(function: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """Abstract values for the parameters, by place and by name, from their annotations."""
+    """Abstract values of the parameters, positional and keyword-only, from their annotations."""
     plain = getattr(function, "py_func", function)
     code = getattr(plain, "__code__", None)
     if code is None:
@@ -104,7 +138,8 @@ def _annotated(function: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
 
 
 def _declared(hint: Any) -> Any:
-    """The abstract value for an annotation, which objects of classes below it meet too."""
+    """The abstract value of an annotation. It is exact only for builtin classes: for others,
+    objects of subclasses may be given."""
     found = kinds_of(hint)
     exact = isinstance(found, Kinds) and found.types <= SAMPLES.keys()
     return found if exact else TOP

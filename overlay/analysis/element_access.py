@@ -1,4 +1,4 @@
-"""What calls write to arrays of whose elements more is known than that they are numbers."""
+"""Writes of calls to arrays with restricted elements: those of which more is known than a type."""
 
 from __future__ import annotations
 
@@ -16,26 +16,27 @@ from overlay.core.target import INPLACE
 __all__ = ["element_written", "is_limited", "writes_unseen"]
 
 _DOMAIN = Intervals()
-# methods of arrays that write nothing to them
+# methods of arrays that do not write to the array
 _READING = frozenset(
     (
         *("sum", "min", "max", "mean", "prod", "all", "any", "argmin", "argmax", "std", "var"),
         *("copy", "item", "tolist", "astype", "cumsum", "dot"),
     )
 )
-# where functions written in C come from that write to no array which they are given
+# modules of C functions that do not write to array arguments
 _HARMLESS = ("builtins", "math", "cmath", "_operator")
 
 
 def is_limited(value: Any) -> bool:
-    """Whether it is an array of whose elements more is known than their type."""
+    """Whether a value is, or contains, an array with restricted elements."""
     if isinstance(value, ItemValues):
         return any(map(is_limited, value.items))
     return isinstance(value, Array) and not _DOMAIN.is_below(FLOAT, value.item)
 
 
 def element_written(step: Step) -> tuple[bool, Any] | None:
-    """What is put into such an array, and whether it lies in what its elements are said to be."""
+    """Whether a value written to a restricted array is within its elements' range, and the value;
+    None if the call is no such write."""
     if step.function is not operator.setitem or not is_limited(step.args[0]):
         return None
     held, _, value = step.args
@@ -43,7 +44,7 @@ def element_written(step: Step) -> tuple[bool, Any] | None:
 
 
 def writes_unseen(step: Step) -> bool:
-    """Whether a call may write to such an array in a way that is not followed."""
+    """Whether a call may write to a restricted array without an ``element_written``."""
     function = step.function
     if not step.followed:
         return True

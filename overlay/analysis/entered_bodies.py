@@ -1,4 +1,4 @@
-"""Functions analysed where they are entered, with the types of their arguments alone."""
+"""Analysis of a function on entry, from the types of its arguments alone."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ def analysis_of(
     types: Sequence[Any],
     setting: Setting,
 ) -> Run | None:
-    """The analysis of a function with arguments of these types, in a setting; None where its code
-    cannot be read. Parameters by name may have any value."""
+    """Analyse a function with arguments of these types, in a setting; None if its code cannot be
+    read. If it has ``*args``, ``**kwargs`` or keyword-only parameters, any values are assumed."""
     body = interpreter.body(function)
     if body is None or body.signature is None:
         return None

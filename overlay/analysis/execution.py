@@ -1,4 +1,4 @@
-"""What single statements of a function do, in one analysis of it."""
+"""Abstract execution of single statements, in one analysis of a function."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ _NATIVE = (
 
 
 class CallOutcome:
-    """What a call comes to: its result, the runs below it, what is wrong with it, whether all
-    code of the program that runs in it was analysed, and whether other code runs too."""
+    """Outcome of a call: its result, the runs of its callees, its errors, whether all code of the
+    program that runs in it was analysed, and whether native code runs too."""
 
     def __init__(self, result: Any) -> None:
         self.result = result
@@ -53,7 +53,7 @@ class CallOutcome:
 
 
 class Execution:
-    """One function analysed with given arguments, in a setting."""
+    """Analysis of one function with given arguments, in a setting."""
 
     def __init__(
         self, interpreter: Interpreter, body: Body | None, run: Run, setting: Setting
@@ -67,12 +67,12 @@ class Execution:
 
     @property
     def body(self) -> Body:
-        """The function's code."""
+        """The function's body."""
         assert self._body is not None
         return self._body
 
     def execute(self, statement: Statement, state: AbstractState) -> None:
-        """Change a state as a statement does."""
+        """Apply the effect of a statement to a state."""
         if isinstance(statement, ConstantValue):
             self._set_constant(statement.target, statement.value, state)
         elif isinstance(statement, Copy):
@@ -86,8 +86,8 @@ class Execution:
             self._apply(statement, state)
 
     def noted(self, into: Mapping[int, AbstractState]) -> Any:
-        """The join of what the function returns, or what it is a generator of; the calls in it
-        are noted in the run."""
+        """Return the function's result, of a generator function the generator, from the states at
+        the fixed point; record the function's calls in the run."""
         domain, found = self.domain, self.domain.bottom
         for label in sorted(into):  # the order of the source
             block, state = self.body.blocks[label], into[label].copy()
@@ -114,7 +114,7 @@ class Execution:
             state.set(target, self.domain.constant(value), Fact(CONSTANT, (), value))
 
     def _captured(self, statement: Make, state: AbstractState) -> list[Any]:
-        """What a function that is defined here finds in its free variables, then its defaults."""
+        """The values of a nested function's free variables, then of its defaults."""
         names = (*statement.captured, *statement.defaults)
         held: list[Any] = []
         for name in names:
@@ -174,8 +174,8 @@ class Execution:
         return None if known is None else known[0]
 
     def _computed(self, function: Any, step: Apply, state: AbstractState) -> tuple[Any] | None:
-        """What a step gives that computes with the program's own objects, alone in a tuple: an
-        attribute of a module or class that does not change, a function without overlays."""
+        """The result of a step that is computed on the program's own objects, in a tuple of one:
+        a constant attribute of a module or class, or ``nonoverlay(function)``; else None."""
         if function is not getattr and function is not nonoverlay:
             return None
         known = [state.constant(name) for name in step.args]
@@ -189,7 +189,7 @@ class Execution:
     def outcome(
         self, function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]
     ) -> CallOutcome:
-        """What a call comes to."""
+        """The outcome of a call, joined over the alternatives of its arguments."""
         domain = self.domain
         found = CallOutcome(domain.bottom)
         for given in domain.alternatives(args):
@@ -202,7 +202,7 @@ class Execution:
     def _called(
         self, function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any], found: CallOutcome
     ) -> Any:
-        """What a call gives; the rest of what it comes to is added to ``found``."""
+        """The result of a call; the rest of its outcome is added to ``found``."""
         domain = self.domain
         if function is None or not callable(function):
             found.followed = False
@@ -227,14 +227,15 @@ class Execution:
     def _transferred(
         self, function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any], otherwise: Any
     ) -> Any:
-        """What a transfer function says of a call, alone in a tuple; else ``otherwise``."""
+        """The result of a call by its transfer function, in a tuple of one; ``otherwise`` if there
+        is none."""
         method = self.interpreter.transfer(function, args, kwargs)
         if method is None:
             return otherwise
         return (self.domain.settled(function, args, method(*args, **kwargs)),)
 
     def _of(self, callee: Callee, found: CallOutcome) -> Any:
-        """What a function gives that runs in a call."""
+        """The result of one callee of a call."""
         known = self._transferred(callee.function, callee.args, callee.kwargs, None)
         if known is not None:
             return known[0]
@@ -243,7 +244,7 @@ class Execution:
         return result if callee.result is None or result == bottom else callee.result[0]
 
     def _read(self, callee: Callee, found: CallOutcome) -> Any:
-        """What a function gives by its code; anything, where it has none."""
+        """The result of a callee by analysis of its code; ``top`` if it has none."""
         domain = self.domain
         body = self.interpreter.body(callee.function)
         if body is None:
@@ -263,14 +264,14 @@ class Execution:
         return run.result
 
     def _is_function(self, value: Any) -> bool:
-        """Whether it may be a function of the program, which native code may call."""
+        """Whether a value is a function of the program, which native code may call."""
         known = self.domain.known(value)
         return known is not None and callable(known[0]) and not is_native(known[0])
 
     def bound(
         self, body: Body, args: Sequence[Any], kwargs: Mapping[str, Any]
     ) -> tuple[Any, ...] | None:
-        """A value for each parameter; None where the call does not fit."""
+        """A value for each parameter; None if the arguments do not fit the signature."""
         top = (self.domain.top,)
         if body.signature is None:
             return tuple(args) if len(args) == len(body.parameters) and not kwargs else None
@@ -297,7 +298,7 @@ class Execution:
 
 
 def is_native(function: Any) -> bool:
-    """Whether no code of the program is known to stand behind a callable: it is written in C."""
+    """Whether a callable is written in C, so that no code of the program is behind it."""
     return type(function) in _NATIVE or (
         type(function) is type and function.__module__ in ("builtins", "numpy")
     )

@@ -1,4 +1,4 @@
-"""What is known at each block of a function, once nothing changes any more."""
+"""Fixed-point iteration: the abstract state at each block of a function."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from overlay.code.body import Body, Branch, Return, Statement
 
 __all__ = ["FixedPoint"]
 
-# how often a loop's values are let grow by joins before they are widened, and how many rounds
-# after the fixed point take back what widening gave away
+# the number of joins at a loop head before values are widened, and of narrowing rounds after the
+# fixed point, which regain the precision that widening lost
 _JOINS = 2
 _ROUNDS = 2
 
@@ -20,9 +20,9 @@ Ways = list[tuple[int, AbstractState]]
 
 
 class FixedPoint:
-    """The states in which the blocks of a function begin.
+    """Solver for the states at the entries of a function's blocks.
 
-    execute: changes a state as a statement does.
+    execute: applies the effect of a statement to a state.
     """
 
     def __init__(
@@ -41,7 +41,7 @@ class FixedPoint:
         self._visits: dict[int, int] = {}
 
     def find(self) -> dict[int, AbstractState]:
-        """Those states, for the blocks that can be reached."""
+        """Return the entry states of all reachable blocks."""
         place = self.body.place
         todo = [(0, self.body.first)]
         waiting = {self.body.first}
@@ -58,7 +58,7 @@ class FixedPoint:
         return self.into
 
     def _grow(self, label: int, state: AbstractState) -> bool:
-        """Add what is known on one way into a block; whether that was new."""
+        """Join a state into a block's entry state; return whether that changed it."""
         old = self.into.get(label)
         if old is None:
             self.into[label] = state
@@ -75,7 +75,7 @@ class FixedPoint:
         return True
 
     def _again(self) -> None:
-        """One more round, in which values may only become more precise."""
+        """Narrow: one more round, in which values may only become more precise."""
         before: dict[int, list[int]] = {}
         for label, ways in self._ways.items():
             for after, _ in ways:
@@ -102,7 +102,7 @@ class FixedPoint:
     # ---- one block ----
 
     def _through(self, label: int, before: AbstractState) -> Ways:
-        """The blocks that come after one, with what is known there."""
+        """The successors of a block, with the state on the edge to each."""
         block = self.body.blocks[label]
         state = before.copy()
         raised = None if block.handler is None else AbstractState(before.values.copy())
@@ -119,13 +119,13 @@ class FixedPoint:
             ways.append((block.handler.block, AbstractState(kept)))
         for after, reached in ways:
             changed = self.body.changed.get((label, after))
-            if changed is not None:  # what a loop does not set is as it was before the loop
+            if changed is not None:  # variables that the loop does not set have their old values
                 kept = {name: v for name, v in reached.values.items() if name in changed}
                 reached.values = kept
         return ways
 
     def _raise(self, raised: AbstractState, name: str, state: AbstractState) -> None:
-        """A variable may have its new value where an exception goes, or its old one."""
+        """Join a variable's new value into the handler's state, beside its old values."""
         if name in state.values:
             value = state.values[name]
             old = raised.values.get(name, value)

@@ -1,4 +1,4 @@
-"""Abstract interpretation: functions run over the values of a domain, and what they call."""
+"""Interprocedural abstract interpreter: runs functions and their callees over a domain."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Interpreter"]
 
-# how deep calls are followed, which is on the interpreter's own stack, and how many analyses of
-# a function there are at most
+# the depth to which calls are followed, limited by the interpreter's own stack, and the most
+# analyses of functions in one run
 _DEEPEST = 40
 _MOST = 5000
 
@@ -35,13 +35,26 @@ Key = tuple[Any, tuple[Any, ...], Setting]
 
 
 class Interpreter:
-    """Runs functions over the values of a domain, as they would run in a context.
+    """Abstract interpreter: runs functions over the values of a domain, as in a context.
 
     A call of a Python or @njit function is analysed with its abstract arguments, once for each
-    combination; recursion is a fixed point of its own. Functions are taken to read the globals
-    and closure variables that they have now.
+    combination; recursive calls are iterated to a fixed point. Globals and closure variables are
+    assumed to keep their present values.
 
-    most: how often functions are analysed at most; calls beyond that give anything.
+    Parameters
+    ----------
+    domain
+        The lattice and its transfer functions.
+    context
+        The context whose method tables are in force; None for no tables.
+    most
+        The most analyses of functions in one run; the results of further calls are ``top``.
+
+    Examples
+    --------
+    >>> from overlay.analysis import Interpreter, Intervals, integers
+    >>> Interpreter(Intervals()).run(lambda x: x + 1, integers(0, 9)).result
+    int [1, 10]
     """
 
     def __init__(
@@ -62,8 +75,8 @@ class Interpreter:
         """Analyse a call of a function's own code. args, kwargs: abstract values; parameters
         without one have their defaults.
 
-        Raises NotCompilable where the function's code cannot be read, and OverlayError where it
-        takes another number of arguments.
+        Raises NotCompilable if the function's code cannot be read, and OverlayError if the
+        arguments do not fit its parameters.
         """
         body = self.body(function)
         if body is None:
@@ -82,7 +95,7 @@ class Interpreter:
         return self.run_body(body, given, self.setting)
 
     def run_body(self, body: Body, args: Sequence[Any], setting: Setting) -> Run:
-        """The same for code that was read already, with a value for each parameter."""
+        """Analyse a function by its body, with an abstract value for each parameter."""
         self._begun = 0
         run = self.analyse(body, tuple(args), setting)
         assert run is not None
@@ -91,8 +104,8 @@ class Interpreter:
     def enter(
         self, function: Callable[..., Any], *args: Any, **kwargs: Any
     ) -> tuple[Any, tuple[Run, ...]]:
-        """Analyse a call as the context makes it, which may enter methods of its tables: what it
-        gives, and the analyses of what it enters. Raises as ``run`` does."""
+        """Analyse a call with dispatch, which may enter methods of the context's tables. Return
+        its result, and the runs of the functions that it enters. Raises as ``run`` does."""
         chain = MethodChain.of(function, self.setting.tables)
         if not is_function(function) and not chain.methods():
             run = self.run(function, *args, **kwargs)
@@ -111,13 +124,13 @@ class Interpreter:
 
     @property
     def unread(self) -> tuple[Callable[..., Any], ...]:
-        """The Python functions met whose code cannot be read: calls of them give anything."""
+        """The Python functions called whose code cannot be read; their results are ``top``."""
         return tuple(function for function, body in self._bodies.values() if body is None)
 
     # ---- functions ----
 
     def body(self, function: Any) -> Body | None:
-        """The body of a function, or None where it has none that is analysed."""
+        """The body of a function; None if it has no code that can be analysed."""
         plain = getattr(function, "py_func", function) if _is_dispatcher(function) else function
         if type(plain) is not types.FunctionType:
             return None
@@ -135,8 +148,8 @@ class Interpreter:
             return None
 
     def function_made(self, statement: Make, held: list[Any], namespace: dict[str, Any]) -> Any:
-        """The function that a statement defines, where its free variables and defaults hold
-        these: the same one for equal values. It is not there to be run."""
+        """The function that a statement defines, with these values of its free variables and
+        defaults; one object for equal values. It is for analysis only, never run."""
         parts = [h.value if type(h) is Captured else id(h) for h in held]
         key = id(statement), tuple(parts)
         if key not in self._made:
@@ -153,7 +166,7 @@ class Interpreter:
         return made
 
     def without_overlays(self, function: Any) -> Any:
-        """``nonoverlay(function)``, the same one each time."""
+        """``nonoverlay(function)``, cached so that it is one object."""
         known = self._bare.get(id(function))
         if known is None:
             known = self._bare[id(function)] = nonoverlay(function)
@@ -162,7 +175,7 @@ class Interpreter:
     def transfer(
         self, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]
     ) -> Callable[..., Any] | None:
-        """The domain's transfer function for a call, or None."""
+        """The domain's transfer function for a call; None if it has none."""
         chain = self._transfers.get(id(function))
         if chain is None:
             chain = MethodChain.of(function, (self.domain.table,))
@@ -173,7 +186,8 @@ class Interpreter:
     # ---- runs ----
 
     def analyse(self, body: Body, args: tuple[Any, ...], setting: Setting) -> Run | None:
-        """The analysis of a function with these arguments; None where there are too many."""
+        """Analyse a function with these arguments, or return the cached run; None if the limit of
+        depth or of analyses is reached."""
         args = self._settled(body, args)
         key: Key = (_key(body), args, setting)
         known = self._runs.get(key)
@@ -202,7 +216,7 @@ class Interpreter:
                 run.result = found
                 return
             run.result = self.domain.widen(run.result, found)
-            for other in list(self._runs)[count:]:  # they may know of the old result
+            for other in list(self._runs)[count:]:  # they may have used the old result
                 del self._runs[other]
 
     def _once(self, body: Body, args: tuple[Any, ...], run: Run, setting: Setting) -> Any:
@@ -215,8 +229,8 @@ class Interpreter:
         return execution.noted(into)
 
     def _settled(self, body: Body, args: tuple[Any, ...]) -> tuple[Any, ...]:
-        """The arguments, widened by those of a call of the same function that is under way, so
-        that recursion comes to an end."""
+        """The arguments, widened by those of an active call of the same function, so that
+        recursion terminates."""
         for (function, outer, _), _ in reversed(self._open):
             if function == _key(body) and len(outer) == len(args):
                 if all(map(self.domain.is_below, args, outer)):

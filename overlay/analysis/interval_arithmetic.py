@@ -1,5 +1,5 @@
-"""What code does to intervals of numbers: transfer functions, in a method table over the code's
-targets."""
+"""Interval arithmetic: a method table of transfer functions for operators and elementary
+functions."""
 
 from __future__ import annotations
 
@@ -49,8 +49,8 @@ def _enclosed(
     one: Number,
     other: Number,
 ) -> Any:
-    """The interval of an operation, of its enclosures on integers and on real numbers, to which
-    each result on floats is rounded."""
+    """The interval of an operation's result. whole, real: its enclosures on integers and on real
+    numbers; the latter is outward-rounded, so it encloses results on floats."""
     kind = _kind(one, other)
     if kind == "int":
         return made(*whole(one.bounds, other.bounds), kind, one.nan or other.nan)
@@ -70,7 +70,7 @@ def _enclosed_floats(
 
 
 def _as_floats(x: Number) -> Bounds:
-    """The bounds as floats; one beyond all floats is an OverflowError."""
+    """The bounds as floats. Raises OverflowError for one beyond all floats."""
     low = x.low if isinstance(x.low, float) else sets.of_integer(x.low)[0]
     return low, x.high if isinstance(x.high, float) else sets.of_integer(x.high)[1]
 
@@ -96,7 +96,7 @@ def sub(x: Number, y: Number) -> Any:
 
 
 def limited(value: Number, limits: dict[Any, int]) -> Any:
-    """An integer that lies below these lengths, each plus a number."""
+    """A number with upper bounds by lengths. limits: an offset by the key of each length."""
     ceilings = tuple(sorted(limits.items(), key=lambda pair: repr(pair[0])))
     return made(value.low, value.high, value.kind, value.nan, value.nonzero, ceilings)
 
@@ -223,7 +223,8 @@ for _each in (
 
 
 def _of_function(f: MathFunction) -> Callable[..., Any]:
-    """What a function of the catalogue gives, where it gives anything: it raises elsewhere."""
+    """The transfer function of a catalogue function. Arguments outside its domain are left out:
+    there it raises."""
 
     def found(*args: Number) -> Any:
         try:

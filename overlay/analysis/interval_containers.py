@@ -1,4 +1,4 @@
-"""What code does to ranges, iterators, arrays and tuples: more transfer functions of intervals."""
+"""Transfer functions of the interval domain for ranges, iterators, arrays and tuples."""
 
 from __future__ import annotations
 
@@ -192,7 +192,7 @@ def attribute_of_object(x: BuiltinObject, name: KnownValue) -> Any:
 
 
 def _method(cls: Any, name: str) -> Any:
-    """A method written in C, whatever it is bound to."""
+    """A method written in C, without its receiver; TOP for another attribute."""
     found = type_attribute(cls, name)
     return KnownValue(found) if type(found) is type(list.append) else TOP
 

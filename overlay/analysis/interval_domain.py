@@ -1,4 +1,4 @@
-"""The domain of intervals: numbers between bounds, arrays by their lengths."""
+"""Interval domain: numbers by bounds, arrays by their lengths."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from overlay.sets.integer_bounds import inner
 
 __all__ = ["Intervals"]
 
-# the comparison that holds where one does not, by its identity
+# the negation of each comparison, by the comparison's identity
 _ORDER: dict[int, Callable[[Any, Any], Any]] = {
     id(operator.lt): operator.ge,
     id(operator.le): operator.gt,
@@ -47,9 +47,13 @@ _ORDER: dict[int, Callable[[Any, Any], Any]] = {
 
 
 class Intervals(Domain):
-    """Intervals of numbers, arrays by their lengths, tuples, iterators, and known constants.
+    """Interval domain: intervals of numbers, arrays by lengths, tuples, iterators, constants.
 
-    bits: how many an integer of the program has, so that it wraps around; None: Python's.
+    bits: the size of the program's integers, which wrap around; None for Python's, which do not.
+
+    >>> from overlay.analysis import Intervals, integers
+    >>> Intervals().join(integers(0, 3), integers(8, 9))
+    int [0, 9]
     """
 
     top = TOP
@@ -204,7 +208,7 @@ def iterate_tuple(x: ItemValues) -> Any:
 
 def _hull(one: Number, other: Number) -> Any:
     low, high = min(one.low, other.low), max(one.high, other.high)
-    if one.kind != other.kind:  # compiled, an integer becomes a float that may not equal it
+    if one.kind != other.kind:  # compiled code converts the integer to a float, perhaps inexactly
         low, high = _outward(low, -INF), _outward(high, INF)
     return made(
         low,
@@ -217,8 +221,8 @@ def _hull(one: Number, other: Number) -> Any:
 
 
 def _outward(bound: Bound, end: float) -> Bound:
-    """A bound at least as far out as the float for an integer is. Integers beyond all floats have
-    no bound, where ``of_integer`` raises an error."""
+    """A bound no tighter than an integer's nearest float; for integers beyond all floats it is
+    infinite, where ``of_integer`` raises an error."""
     if not isinstance(bound, int) or abs(bound) < 2**53:
         return bound
     try:
@@ -255,7 +259,7 @@ def _with(value: Number, *, nonzero: bool = False, ceilings: Ceilings = ()) -> A
 
 
 def _met(value: Number, other: Number) -> Any:
-    """What of ``value`` lies between the bounds of ``other``."""
+    """The meet of ``value`` with the bounds of ``other``; the kind is that of ``value``."""
     nonzero = value.nonzero or other.nonzero
     low, high = max(value.low, other.low), min(value.high, other.high)
     if value.kind == "int":
@@ -265,7 +269,7 @@ def _met(value: Number, other: Number) -> Any:
 
 
 def _compared(function: Callable[..., Any], one: Number, other: Number) -> tuple[Any, Any]:
-    """Both operands where a comparison is true."""
+    """Both operands, refined by a comparison that is true."""
     if function is operator.ne:
         return _apart(one, other), _apart(other, one)
     if function is operator.eq:
@@ -281,7 +285,7 @@ def _compared(function: Callable[..., Any], one: Number, other: Number) -> tuple
 
 
 def _apart(one: Number, other: Number) -> Any:
-    """``one`` where it is not equal to ``other``."""
+    """``one``, refined by being unequal to ``other``."""
     if other.nan or other.low != other.high or one.kind != "int":
         zero = other.low == other.high == 0 and not other.nan
         return _with(one, nonzero=True) if zero else one

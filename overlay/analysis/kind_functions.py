@@ -1,4 +1,4 @@
-"""What code does to classes of values: transfer functions, and what builtin classes take."""
+"""Transfer functions of the type domain, and operators that builtin classes support."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ __all__ = [
     "table",
 ]
 
-# a value of each builtin class; what operators make of their classes is asked of these
+# a sample value of each builtin class; the result types of operators are found by running them
 SAMPLES: dict[Any, Callable[[], Any]] = {
     int: lambda: 2,
     float: lambda: 2.0,
@@ -64,7 +64,7 @@ _ITEMS = {id(f): f"__{f.__name__}__" for f in (operator.getitem, operator.setite
 
 @dataclass(frozen=True)
 class Kinds:
-    """A value of one of these classes exactly."""
+    """Abstract value of exactly one of these classes, not of their subclasses."""
 
     types: frozenset[Any]
 
@@ -74,21 +74,21 @@ class Kinds:
 
 @dataclass(frozen=True)
 class ClassOf:
-    """One of these classes itself."""
+    """Abstract class object: one of these classes."""
 
     types: frozenset[Any]
 
 
 @dataclass(frozen=True)
 class MethodOfObject:
-    """A method of an object."""
+    """Abstract bound method: a function and its abstract receiver."""
 
     function: KnownValue
     receiver: Any
 
 
 def one(cls: Any) -> Kinds:
-    """A value of this class."""
+    """Abstract value of this class."""
     return Kinds(frozenset({cls}))
 
 
@@ -96,8 +96,8 @@ NONE = one(types.NoneType)
 
 
 def result_of(function: Any, classes: tuple[Any, ...]) -> Any:
-    """The class of what a function of builtin classes gives; BOTTOM where it takes no such, TOP
-    where nothing is known of it."""
+    """The class of a function's result on builtin classes, as an abstract value; BOTTOM if it does
+    not accept them, TOP if nothing is known of it."""
     if id(function) in _ITEMS:
         (held, *_) = classes
         missing = held in SAMPLES and type_attribute(held, _ITEMS[id(function)]) is None
@@ -111,7 +111,7 @@ def result_of(function: Any, classes: tuple[Any, ...]) -> Any:
         found = function(*(SAMPLES[c]() for c in classes))
     except TypeError:
         return BOTTOM
-    except (ArithmeticError, ValueError):  # of numbers that it takes, but not this one
+    except (ArithmeticError, ValueError):  # it accepts the class, but not the sample
         return one(float) if id(function) in _OF_CATALOGUE else TOP
     return one(type(found))
 
@@ -131,7 +131,7 @@ for _each in _APPLIED:
     table.overlay(_each)(_applied(_each))
 
 
-# ---- what is made -------------------------------------------------------------------------
+# ---- results of a fixed class -------------------------------------------------------------
 
 
 def _made(cls: type) -> Callable[..., Any]:
@@ -179,7 +179,7 @@ def packed(*items: object) -> Any:
 
 @table.overlay(getattr)
 def attribute(x: Kinds, name: KnownValue) -> Any:
-    """A method written in Python, of an object of which the class is known."""
+    """The bound Python method of an object of known class; TOP for another attribute."""
     if len(x.types) != 1:
         return TOP
     (cls,) = x.types

@@ -1,4 +1,4 @@
-"""The domain of types: which classes a value may have, and what calls resolve to by them."""
+"""Type domain: the classes that a value may have, by which calls are resolved."""
 
 from __future__ import annotations
 
@@ -33,17 +33,17 @@ from overlay.core.signature import shown_hint
 
 __all__ = ["Kinds", "Types", "kinds_of"]
 
-# more classes than these in one place are any; so are more combinations in one call
+# limits, beyond which a value is TOP: classes of one value, combinations in one call
 _MOST = 8
 _COMBINATIONS = 64
-# Of as many types as there are, which ``|`` could not say of all classes.
+# ``Union[...]`` takes any number of types, and classes that do not support ``|``.
 _UNION: Any = typing.Union
-# conditions on values that do not tell their classes apart
+# conditions that do not depend on the classes of their operands
 _ORDERS = (operator.lt, operator.le, operator.gt, operator.ge, operator.contains, len)
 
 
 def kinds_of(hint: Any) -> Any:
-    """The abstract value for an annotation; anything where it is not a class or some of these."""
+    """The abstract value of an annotation; TOP if it is neither a class nor a union of classes."""
     if hint is None:
         return NONE
     if typing.get_origin(hint) in (typing.Union, types.UnionType):
@@ -58,7 +58,7 @@ def kinds_of(hint: Any) -> Any:
 
 
 class Types(Domain):
-    """Classes of values."""
+    """Type domain: sets of possible classes, tuples item by item, known objects."""
 
     top = TOP
     bottom = BOTTOM
@@ -172,7 +172,7 @@ def _alike(one: Any, other: Any) -> bool:
 
 
 def _classes_in(value: Any) -> frozenset[Any] | None:
-    """The classes of which a value is one, itself."""
+    """The classes that an abstract class object may be; None if it is none."""
     if isinstance(value, ClassOf):
         return value.types
     is_class = isinstance(value, KnownValue) and type(value.value) is type
@@ -184,7 +184,7 @@ def _plain(value: Any) -> Any:
 
 
 def _shallow(value: Any) -> Any:
-    """Tuples in tuples without their items, so that no chain of them goes on for ever."""
+    """Replace nested tuples by their class, so that widening terminates."""
     if isinstance(value, ItemValues):
         return ItemValues(tuple(map(_plain, value.items)))
     return (
@@ -218,7 +218,7 @@ def _kept(args: tuple[Any, ...], holds: Callable[[Any], bool]) -> Any:
 
 
 def _narrowed(args: tuple[Any, ...], truth: bool) -> Any:
-    """The arguments of ``isinstance`` where it gave that."""
+    """Refine the arguments of an ``isinstance`` by its result."""
     classes = _classes(args[1])
     if classes is None:
         return (TOP, *args[1:])
@@ -231,7 +231,7 @@ def _narrowed(args: tuple[Any, ...], truth: bool) -> Any:
 
 
 def _matched(args: tuple[Any, ...], truth: bool) -> Any:
-    """The arguments of a pattern ``cls(...)`` that matched, or did not."""
+    """Refine the arguments of a pattern ``cls(...)`` by whether it matched."""
     value, cls, pattern = args
     if not truth and pattern != KnownValue(Pattern.PLAIN):
         return args
@@ -240,8 +240,8 @@ def _matched(args: tuple[Any, ...], truth: bool) -> Any:
 
 
 def _classes(value: Any) -> tuple[Any, ...] | None:
-    """The classes that the second argument of ``isinstance`` stands for; None where what they
-    count as their own is decided by code of the program."""
+    """The classes in the second argument of ``isinstance``; None if they are unknown, or have
+    ``__instancecheck__`` methods of the program."""
     if isinstance(value, ItemValues):
         parts = [_classes(item) for item in value.items]
         return None if None in parts else tuple(c for part in parts for c in part or ())
@@ -256,7 +256,7 @@ def _classes(value: Any) -> tuple[Any, ...] | None:
 
 
 def _compared(args: tuple[Any, ...], same: bool) -> Any:
-    """The operands of ``is`` where they are the same, or are not."""
+    """Refine the operands of ``is`` by its result."""
     value, other = args
     if other == NONE:
         if isinstance(value, Kinds):

@@ -1,4 +1,4 @@
-"""Lattices: what an abstract value is to an analysis, and what code does to such values."""
+"""Base classes of abstract domains: lattices of abstract values, with transfer functions."""
 
 from __future__ import annotations
 
@@ -12,9 +12,14 @@ __all__ = ["Domain", "Lattice"]
 
 
 class Lattice(ABC):
-    """Abstract values with an order: each stands for a set of values of the program.
+    """Lattice of abstract values, each of which represents a set of values of the program.
 
-    Abstract values are hashable, and equal where they stand for the same set by the same means.
+    Abstract values are hashable, and equal if they represent the same set in the same form.
+    ``top`` represents all values, ``bottom`` none.
+
+    >>> from overlay.analysis import Intervals, integers
+    >>> Intervals().is_below(integers(1, 2), integers(0, 9))
+    True
     """
 
     top: Any
@@ -22,79 +27,82 @@ class Lattice(ABC):
 
     @abstractmethod
     def join(self, one: Any, other: Any) -> Any:
-        """A value that stands for what either stands for."""
+        """The join of two abstract values: an upper bound of both."""
 
     @abstractmethod
     def is_below(self, one: Any, other: Any) -> bool:
-        """Whether ``other`` stands for all that ``one`` stands for."""
+        """Whether ``other`` represents every value that ``one`` represents."""
 
     def widen(self, old: Any, new: Any) -> Any:
-        """A value above both, such that a chain of these comes to an end. Enough as it is where
-        all chains are finite."""
+        """An upper bound of both, such that every chain of widenings is finite. The default, the
+        join, is enough if all chains of the lattice are finite."""
         return self.join(old, new)
 
 
 class Domain(Lattice):
-    """A lattice with the meaning of code in it.
+    """Abstract domain: a lattice with transfer functions, which define the meaning of code in it.
 
-    table: transfer functions, methods of the same targets as any table's; their arguments are
-    abstract values, by the classes of which they are chosen. A call that none of them takes is
-    analysed through the callee's own code where there is some, and gives ``top`` otherwise.
+    table: the transfer functions, as methods of ordinary targets; their arguments are abstract
+    values, and dispatch is on the classes of these. A call that none accepts is analysed through
+    the callee's own code; if there is none, its result is ``top``.
+
+    See ``docs/analysis.md`` for a complete example, a domain of signs.
     """
 
     table: MethodTable
 
     def in_compiled_code(self) -> Domain:
-        """The same domain for code that is compiled, where integers wrap around."""
+        """This domain for compiled code, where integers wrap around; by default itself."""
         return self
 
     @abstractmethod
     def constant(self, value: Any) -> Any:
-        """The abstract value of a value of the program."""
+        """The abstract value of one object of the program."""
 
     def known(self, value: Any) -> tuple[Any] | None:
-        """The only value of the program that an abstract value stands for, alone in a tuple;
-        None where there may be others. What is called is found by it."""
+        """The only object that an abstract value represents, in a tuple of one; None if there may
+        be others. Callees are found by it."""
         return None
 
     def hint(self, value: Any) -> Any:
-        """An annotation that all values meet that an abstract value stands for, by which methods
-        are chosen: a class, where they are of just that class, or a union of such. None where
-        there is none."""
+        """An annotation that holds for all values represented, by which methods are selected: a
+        class, if all values are of exactly that class, or a union of such; None if there is
+        none."""
         return None
 
     def parameter(self, place: int, hint: Any) -> Any:
-        """The abstract value of a function's parameter of which only its place and its type are
-        known: a class, or None."""
+        """The abstract value of a parameter of which only its position and its type are known.
+        hint: the type, a class; None if it is not known."""
         return self.top
 
     def settled(self, function: Callable[..., Any], args: Sequence[Any], value: Any) -> Any:
-        """What a transfer function found, as the program's numbers can hold it."""
+        """The result of a transfer function, adjusted to the range of the program's numbers."""
         return value
 
     def alternatives(self, args: Sequence[Any]) -> Sequence[tuple[Any, ...]]:
-        """The arguments of a call taken apart, such that each part has one callee."""
+        """Split the arguments of a call into alternatives, such that each has one callee."""
         return (tuple(args),)
 
     def check(
         self, function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]
     ) -> None:
-        """Raise OverlayError where a function that is no generic one would raise an error for
-        such arguments: the interpreter notes that, and such a call gives nothing."""
+        """Raise OverlayError if a non-generic function would raise for such arguments. The
+        interpreter records the error, and the call's result is ``bottom``."""
 
     def instance(self, cls: Any) -> Any:
         """The abstract value of a new object of a class."""
         return self.top
 
     def generated(self, item: Any) -> Any:
-        """What a call of a generator function gives, where these are its items."""
+        """The abstract value of a generator. item: the join of its items."""
         return self.top
 
     def assume(self, function: Callable[..., Any], args: Sequence[Any], truth: bool) -> Any:
-        """The arguments where a condition ``function(*args)`` came out so; None where it cannot.
-        They are taken as they are, unless this is overridden."""
+        """Refine the arguments of a condition ``function(*args)`` by its truth; None if that
+        truth is impossible. By default they are unchanged."""
         return tuple(args)
 
     def backwards(self, function: Callable[..., Any], args: Sequence[Any], result: Any) -> Any:
-        """The arguments where ``function(*args)`` is known to be within ``result``."""
+        """Refine the arguments of ``function(*args)`` by its result, which is within ``result``.
+        By default they are unchanged."""
         return tuple(args)

@@ -1,4 +1,4 @@
-"""What intervals are of numbers as compiled code has them: integers wrap around."""
+"""Adjustment of intervals to the numbers of compiled code, whose integers wrap around."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ _QUOTIENTS = (operator.floordiv, operator.ifloordiv)
 
 
 def whole(bits: int) -> Any:
-    """Any integer of this many bits, one of which is the sign."""
+    """The interval of all signed integers of this many bits."""
     return made(-(2 ** (bits - 1)), 2 ** (bits - 1) - 1, "int")
 
 
 def _has_values(f: MathFunction, args: Sequence[Any]) -> bool:
-    """Whether a function has a value for all numbers of these intervals."""
+    """Whether a function is defined for all numbers of these intervals."""
     first, last = f.ends
     inside = all(first <= x.low and x.high <= last for x in args)
     return inside and f.defined(*((x.low, x.high) for x in args)) == 1
 
 
 def settled(bits: int, function: Callable[..., Any], args: Sequence[Any], value: Any) -> Any:
-    """What an operation gives that gave ``value`` if its numbers were Python's, and raised
-    nothing: where Python raises an error, compiled code may go on."""
+    """The result of an operation in compiled code. value: its result on Python's numbers without
+    an error; where Python raises, compiled code may continue with another value."""
     f = _OF_CATALOGUE.get(id(function))
     if f is not None and not _has_values(f, args):
         return FLOAT

@@ -1,4 +1,4 @@
-"""Proofs by intervals: that indices are in bounds, and that divisors are not zero."""
+"""Proofs by interval analysis that indices are in bounds and divisors are not zero."""
 
 from __future__ import annotations
 
@@ -36,10 +36,21 @@ _DIVISIONS = (
 
 @dataclass(frozen=True)
 class Site:
-    """An index, or a divisor: whether it is proved to be in bounds, or not to be zero.
+    """An index, divisor or written element of a program, and whether it is proved to be safe.
 
-    value: the abstract value of the index or divisor. where: ``file:line``. function: in which
-    it stands. An index of ``proved=False`` may still be in bounds.
+    Attributes
+    ----------
+    kind
+        ``"index"``, ``"divisor"``, or ``"element"``: a write to an array with restricted elements.
+    proved
+        Whether the index is in bounds, the divisor not zero, or the element within its range. If
+        False, that may still hold.
+    value
+        The abstract value of the index, divisor or element.
+    where
+        ``file:line`` of the site.
+    function
+        The function that contains the site.
     """
 
     kind: str
@@ -55,11 +66,17 @@ class Site:
 
 @dataclass(frozen=True)
 class Proofs:
-    """What ``prove`` found.
+    """Result of ``prove``.
 
-    sites: those of the function, then those of what it calls. result: what the function gives.
-    unknown: ``file:line`` of each call of which is not known which code it runs, or whose code
-    cannot be read, so that sites in that code are not here.
+    Attributes
+    ----------
+    sites
+        The sites of the function, then those of its callees.
+    result
+        The abstract value of the function's result.
+    unknown
+        ``file:line`` of each call whose code is not known or cannot be read; ``sites`` lacks the
+        sites in that code.
     """
 
     sites: tuple[Site, ...]
@@ -68,7 +85,7 @@ class Proofs:
 
     @property
     def proved(self) -> bool:
-        """Whether each site is, and all code was read."""
+        """Whether every site is proved, and all code was read."""
         return not self.unknown and all(site.proved for site in self.sites)
 
     def __str__(self) -> str:
@@ -78,11 +95,30 @@ class Proofs:
 def prove(function: Callable[..., Any], *arguments: Any, context: Context | None = None) -> Proofs:
     """Prove that each index below a call is in bounds, and that no divisor is zero.
 
-    arguments: for each parameter an abstract value (``integers(0, 9)``, ``floats(...)``,
-    ``array("n")``), a number, or a function. context: in which the call is made: methods of its
-    tables are entered. Raises NotCompilable where the function's code cannot be read, and
-    OverlayError for an argument that means nothing here. Calls whose code cannot be read give
-    anything, and are told in ``unknown``.
+    Calls whose code cannot be read may return anything, and are listed in ``unknown``.
+
+    Parameters
+    ----------
+    function
+        A Python, @njit or generic function.
+    *arguments
+        For each parameter an abstract value (``integers(0, 9)``, ``floats(...)``,
+        ``array("n")``), a number, or a function.
+    context
+        The context in which the call is made: methods of its tables are entered.
+
+    Raises
+    ------
+    NotCompilable
+        If the function's code cannot be read.
+    OverlayError
+        If an argument is not one of these.
+
+    Examples
+    --------
+    >>> from overlay.analysis import integers, prove
+    >>> print(prove(lambda n: 1 // n, integers(2, 9)).result)
+    int [0, 0]
     """
     domain = Intervals()
     values = tuple(_value(domain, i, given) for i, given in enumerate(arguments))
@@ -123,7 +159,7 @@ def _note(
     inside: tuple[Site, ...],
     step: Step,
 ) -> None:
-    """Add the sites in a step, to what other calls of the same function gave for them."""
+    """Add the sites in a step, joined with those of other analyses of the same statement."""
     for site in inside:
         key = id(step.statement), site.kind
         old = found.get(key)
@@ -134,8 +170,14 @@ def _note(
 
 
 def sites(step: Step) -> tuple[Site, ...]:
-    """The indices and divisors of one call that was analysed over intervals, and what it may
-    write to arrays of which more is known than that they hold numbers."""
+    """The sites of one call that was analysed over intervals: its index, divisor, or write to an
+    array with restricted elements.
+
+    >>> from overlay.analysis import Interpreter, Intervals, integers, sites
+    >>> run = Interpreter(Intervals()).run(lambda n: 1 // n, integers(0, 9))
+    >>> [(site.kind, site.proved) for step in run.steps for site in sites(step)]
+    [('divisor', False)]
+    """
     found: list[tuple[str, bool, Any]] = []
     if any(step.function is each for each in _DIVISIONS) and len(step.args) == 2:
         one, divisor = step.args

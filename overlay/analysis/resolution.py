@@ -1,4 +1,4 @@
-"""What runs in a call, in a context: methods of its tables, and what lies below them."""
+"""Static resolution of a call in a context: methods of its tables, and the functions below."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ _CACHED = type(functools.lru_cache(lambda: None))
 
 @dataclass(frozen=True)
 class Setting:
-    """Where a function runs: the tables in force, innermost first; and for the body of a method,
-    the place in a chain at which ``call_next`` goes on. A function of no method has none."""
+    """Dispatch environment of a function: the tables in force, innermost first; and for the body
+    of a method, the position in its chain at which ``call_next`` continues, else None."""
 
     tables: tuple[MethodTable, ...] = ()
     chain: MethodChain | None = None
@@ -37,8 +37,8 @@ class Setting:
 
 @dataclass(frozen=True)
 class Callee:
-    """A function that runs in a call, with these arguments. result: what the call gives, in a
-    tuple, where that is not what the function gives."""
+    """A function that runs in a call, with its arguments. result: the call's result, in a tuple of
+    one, if it differs from the function's."""
 
     function: Callable[..., Any]
     args: tuple[Any, ...]
@@ -48,7 +48,7 @@ class Callee:
 
 
 def setting_of(context: Context | None, outer: Setting | None = None) -> Setting:
-    """That of code that a context runs, entered in another."""
+    """The setting of code that a context runs. outer: the setting in which it is entered."""
     outside = () if outer is None else outer.tables
     if context is None:
         return Setting(outside)
@@ -60,9 +60,9 @@ def setting_of(context: Context | None, outer: Setting | None = None) -> Setting
 def callees(
     domain: Domain, function: Any, args: Args, kwargs: Mapping[str, Any], setting: Setting
 ) -> list[Callee] | None:
-    """All that may run in a call; None where that is not known.
+    """The functions that may run in a call; None if they are not known.
 
-    Raises OverlayError where the call would raise because nothing takes its arguments.
+    Raises OverlayError if the call would raise because nothing accepts its arguments.
     """
     if function is call_next:
         if setting.chain is None:
@@ -93,7 +93,7 @@ def _recursed(
 
 
 class _Held:
-    """An abstract value among the default values of a signature."""
+    """Wrapper that tells abstract values from the default values of a signature."""
 
     def __init__(self, value: Any) -> None:
         self.value = value
@@ -108,7 +108,7 @@ def _dispatched(
     given, named = _by_place(domain, target, args, kwargs)
     values = [_shown(domain, value) for value in (*given, *named.values())]
     choice = choose(chain, values, tuple(named))
-    if choice.note:  # no method is the most specific: this says so
+    if choice.note:  # no method is the most specific: this raises the error
         hints = [domain.hint(value) for value in (*given, *named.values())]
         chain.resolve(by_types(hints, tuple(named)))
         return None
@@ -127,7 +127,7 @@ def _dispatched(
 def _by_place(
     domain: Domain, target: Any, args: Args, kwargs: Mapping[str, Any]
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """A call with as much as possible given by position, as dispatch sees it."""
+    """The arguments of a call, positional as far as possible, in the form used by dispatch."""
     if not kwargs:
         return tuple(args), {}
     held = tuple(map(_Held, args)), {name: _Held(value) for name, value in kwargs.items()}
@@ -140,7 +140,7 @@ def _by_place(
 
 
 def _shown(domain: Domain, value: Any) -> Value:
-    """What dispatch may know of an abstract value."""
+    """The abstract value of static dispatch for a domain's abstract value."""
     known = domain.known(value)
     if known is not None:
         return Known(known[0])
@@ -158,7 +158,7 @@ def _of_method(
     return Callee(method.function, args[:own], named, inner)
 
 
-# ---- what lies below the tables -----------------------------------------------------------
+# ---- targets below the tables -------------------------------------------------------------
 
 
 def _base(
@@ -191,7 +191,8 @@ def _base(
 def _of_class(
     domain: Domain, cls: Any, args: Args, kwargs: Mapping[str, Any], setting: Setting
 ) -> list[Callee] | None:
-    """A class that is called: its ``__init__`` runs, where that is all that does."""
+    """The callees of a call of a class: its ``__init__``; None if other code of the program runs
+    too."""
     new, init = type_attribute(cls, "__new__"), type_attribute(cls, "__init__")
     if type(init) is not FunctionType and type(new) is not staticmethod:
         domain.check(cls, args, kwargs)

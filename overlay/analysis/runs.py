@@ -1,4 +1,4 @@
-"""What an analysis of a function found: its result, and each call in it."""
+"""Results of the analysis of a function: its result, and each call in it."""
 
 from __future__ import annotations
 
@@ -14,13 +14,30 @@ __all__ = ["Run", "Step"]
 
 @dataclass(frozen=True)
 class Step:
-    """A call as the analysis saw it: the callee, abstract arguments and result, ``file:line``.
+    """Analysed call: the callee, abstract arguments and result.
 
-    function: None where it is not known. caller: the function in which it stands. statement:
-    the call in the caller's body. errors: why some of its arguments have no callee. followed:
-    whether all code of the program that runs in it was analysed, or there is none. native:
-    whether other code runs in it, of which the domain knows nothing. catches: whether the caller
-    handles errors about arguments there.
+    Attributes
+    ----------
+    function
+        The callee; None if it is not known.
+    args
+        Its abstract arguments, positional, then by keyword.
+    result
+        Its abstract result.
+    where
+        ``file:line`` of the call.
+    caller
+        The function that contains the call.
+    statement
+        The call in the caller's body.
+    errors
+        The errors that the call would raise because some arguments have no callee.
+    followed
+        Whether all code of the program that runs in the call was analysed, or there is none.
+    native
+        Whether other code runs in the call, for which the domain has no transfer function.
+    catches
+        Whether the caller handles errors about arguments at this call.
     """
 
     function: Any
@@ -37,8 +54,32 @@ class Step:
 
 @dataclass
 class Run:
-    """A function analysed with given arguments: its result, the calls in it, and the runs of the
-    functions that it calls; of these ``guarded`` are called only where errors are handled."""
+    """Analysis of a function with given arguments.
+
+    Attributes
+    ----------
+    function
+        The function.
+    result
+        The abstract value of its result.
+    steps
+        The calls in it.
+    inner
+        The runs of its callees, by identity.
+    guarded
+        The keys of those in ``inner`` that are called only where errors are handled.
+    finished
+        Whether the analysis is complete.
+    recursive
+        Whether the function calls itself with these arguments.
+
+    Examples
+    --------
+    >>> from overlay.analysis import Interpreter, Intervals, integers
+    >>> run = Interpreter(Intervals()).run(lambda n: n + 1, integers(0, 9))
+    >>> [(step.function.__name__, step.result) for step in run.steps]
+    [('add', int [1, 10])]
+    """
 
     function: Callable[..., Any]
     result: Any
@@ -49,8 +90,8 @@ class Run:
     recursive: bool = False
 
     def walk(self, *, guarded: bool = True) -> tuple[Run, ...]:
-        """This run and all below it, each once; ``guarded=False``: but for those below calls
-        whose errors are handled."""
+        """This run and all runs below it, each once. guarded: whether to include those that are
+        only reached through calls whose errors are handled."""
         seen: dict[int, Run] = {}
         todo: list[Run] = [self]
         while todo:
@@ -62,7 +103,7 @@ class Run:
         return tuple(seen.values())
 
     def note(self, step: Step, inner: list[Run]) -> None:
-        """Add a call, and the runs of what it calls."""
+        """Add a call, and the runs of its callees."""
         self.steps.append(step)
         for run in inner:
             if not step.catches:

@@ -1,4 +1,4 @@
-"""Dispatch on what is known of the arguments: which methods a call resolves to, or may."""
+"""Static dispatch on abstract arguments: the methods that a call resolves to, or may."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ _LITERALS: set[Any] = {int, str, bytes, bool, type(None)}
 
 @dataclass(frozen=True)
 class Choice:
-    """What a call resolves to: ``certain``, or one of ``maybe``; falls through to the base
-    where ``base`` says that it may."""
+    """Resolution of a call: the method ``certain``, or one of ``maybe``. base: whether it may fall
+    through to the base. note: the error, if no method is the most specific."""
 
     certain: Method | None
     maybe: tuple[Method, ...]
@@ -33,7 +33,7 @@ class Choice:
 
 
 def choose(chain: MethodChain, args: Sequence[Value] | None, names: Sequence[str] = ()) -> Choice:
-    """The methods for a call at a place in a chain; args None: their number is not known."""
+    """Resolve a call at a position in a chain. args: None if their number is not known."""
     if args is None:
         left = tuple(m for m in chain.methods() if m not in chain.passed)
         return Choice(None, left, True)
@@ -59,7 +59,7 @@ def choose(chain: MethodChain, args: Sequence[Value] | None, names: Sequence[str
 
 
 def _candidates(chain: MethodChain, table: MethodTable, args: Sequence[Value]) -> list[Method]:
-    """Those for the target, and for the plain operator where an in-place one has none."""
+    """The methods of the target; of an in-place operator that falls back, the plain one's too."""
     if id(chain.target) not in INPLACE:
         return list(table.find(chain.target))
     plain, dunder = INPLACE[id(chain.target)]
@@ -71,7 +71,7 @@ def _candidates(chain: MethodChain, table: MethodTable, args: Sequence[Value]) -
 def _call(
     shape: tuple[int, tuple[str, ...]], args: Sequence[Value], matches: dict[int, bool | None]
 ) -> Call:
-    """The call as dispatch sees it, where it is known which signatures accept it."""
+    """The call in the form used by dispatch, with the signatures that are known to accept it."""
     return Call(
         *shape,
         matches=lambda signature: bool(matches.get(id(signature))),
@@ -89,7 +89,7 @@ def _certain(chain: MethodChain, call: Call, sure: list[Method]) -> Choice:
 
 
 def _asked(value: Value) -> Any:
-    """The most that is known of a value, as an annotation."""
+    """The most precise annotation of a value: a literal, its type, or Any."""
     if isinstance(value, Known) and type(value.object) in _LITERALS:
         return typing.Literal[value.object]
     kind = type_of(value)
@@ -99,7 +99,7 @@ def _asked(value: Value) -> Any:
 def _match(
     method: Method, shape: tuple[int, tuple[str, ...]], args: Sequence[Value]
 ) -> bool | None:
-    """Whether a method accepts a call; None where that depends on what is not known."""
+    """Whether a method accepts a call; None if that depends on unknown values."""
     hints = method.parameters.bind(*shape)
     if hints is None:
         return False
@@ -128,8 +128,8 @@ def _accepts(method: Method, hint: Any, value: Value) -> bool | None:
 
 
 def _within(one: Any, other: Any) -> bool:
-    """Whether every value of one annotation is one of the other. Plain classes are compared by
-    identity: their metaclass is the program's."""
+    """Whether one annotation is a subtype of the other. Plain classes are compared by identity,
+    since their metaclass may be the program's."""
     if typing.get_origin(other) in _UNIONS:
         return any(_within(one, part) for part in typing.get_args(other))
     if isinstance(one, type) and type(other) is type:

@@ -1,15 +1,16 @@
 """The reader of Python code, and the facts of one version of Python.
 
-``listing`` and ``decoding`` give instructions in words that are the same on every version:
-``versions``, ``py314``, ``effects``, ``operators``. ``basic_blocks`` makes blocks of statements of
-them: ``statements``, and for each ``instructions``, by theme ``stack_instructions``,
-``call_instructions`` and ``container_instructions``. ``scopes`` says what names from outside stand
-for, by ``constants``. ``body`` has the data, with ``marks`` for what is no call.
+``listing`` and ``decoding`` give instructions under names that are the same on every version; the
+differences are in ``versions``, ``py314``, ``effects`` and ``operators``. ``basic_blocks`` turns
+them into basic blocks of ``statements``, one handler per instruction: ``instructions``, split into
+``stack_instructions``, ``call_instructions`` and ``container_instructions``. ``scopes`` and
+``constants`` resolve names from outside. ``body`` has the data, with ``marks`` in the place of
+functions for instructions that are no calls.
 
-Readers of these blocks: ``read_bodies`` gives the body of a function, with ``handling``, and
-``structured_tree`` branches and loops in the place of jumps; ``reading`` follows ``known_values``
-through them, and gives ``events``, calls and operators. ``callbacks`` and ``results`` are facts
-about C functions.
+Readers of these blocks: ``read_bodies`` gives the body of a function, with ``handling``;
+``structured_tree`` replaces jumps by branches and loops; ``reading`` propagates ``known_values``
+and gives ``events``: calls and operators. ``callbacks`` and ``results`` are facts about C
+functions.
 
 ``applied`` and ``depths`` are for the engine; ``fingerprint``, ``digest`` and ``record`` for
 caches.

@@ -1,5 +1,5 @@
-"""Instructions that apply functions without calling them, and those that call, as each version of
-Python has them."""
+"""Instructions that apply a function without a call, and call instructions, on each version of
+Python."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from overlay.core.own_builtins import __builtins__, own_copy  # noqa: F401
 __all__ = ["APPLIED", "INLINED", "applied", "calls"]
 
 _dis: Any = own_copy("dis")
-# What stands on the stack at an instruction: see traps.h.
+# Layout of the operands on the stack at an instruction: see traps.h.
 _NOTHING, _INERT, _BINARY, _UNARY, _CONTAINS, _SET, _GET_SLICE, _SET_SLICE = range(8)
 _TRUTH, _IDENTITY, _NEGATION, INLINED = range(8, 12)
 _TEXT, _FORMATTED, _CALL, _CALL_ALL = range(12, 16)
@@ -40,7 +40,7 @@ _SHAPES: dict[str, tuple[int, Callable[..., Any]]] = {
     **{name: (_UNARY, function) for name, function in UNARY.items()},
 }
 _BUILTINS: tuple[Any, ...] = (any, all, tuple, list, set)
-_LOADS_FOR_CALL = ("LOAD_ATTR", "LOAD_GLOBAL", "LOAD_SUPER_ATTR")  # where their lowest bit is set
+_LOADS_FOR_CALL = ("LOAD_ATTR", "LOAD_GLOBAL", "LOAD_SUPER_ATTR")  # if their lowest bit is set
 _CONVERSIONS: dict[int, Any] = {1: str, 2: repr, 3: ascii}
 _OF_ONE_ARGUMENT: tuple[Any, ...] = (str, type, tuple)
 APPLIED: list[Any] = [
@@ -52,10 +52,11 @@ APPLIED: list[Any] = [
 
 
 def applied(code: CodeType) -> Iterator[tuple[int, int, Any, int]]:
-    """The instructions that apply a target: offset, shape, target, and an argument: whether they
-    negate, or how far from the end of the stack the operand lies of which they make a text.
+    """Yield the instructions that apply a target: offset, shape, target, argument.
 
-    One that may call one of several is told for each.
+    The argument says whether the result is negated, or for a conversion to a string the distance
+    of the operand from the end of the stack. An instruction with several possible targets is
+    yielded once for each.
     """
     before = None
     for ins in _dis.get_instructions(code):
@@ -104,8 +105,8 @@ def applied(code: CodeType) -> Iterator[tuple[int, int, Any, int]]:
 
 
 def calls(code: CodeType) -> Iterator[tuple[int, int, int]]:
-    """The instructions that make a call of the source: offset, shape, and how far from the end of
-    the stack the lowest of the places lies that a callee takes."""
+    """Yield the instructions for calls written in the source: offset, shape, and the distance of
+    the call's lowest slot from the end of the stack."""
     before: list[Any] = []  # the last four
     for ins in _dis.get_instructions(code):
         name, arg = ins.opname, ins.arg or 0
@@ -120,8 +121,8 @@ def calls(code: CodeType) -> Iterator[tuple[int, int, int]]:
 
 
 def _is_of_with(arg: int, before: list[Any]) -> bool:
-    """Whether a call, after these instructions, is that of ``__enter__``, ``__exit__``, or their
-    asynchronous forms, by a ``with`` statement."""
+    """Whether a call after these instructions is a ``with`` statement's own call of ``__enter__``,
+    ``__exit__``, or their asynchronous forms."""
     if before and before[-1].opname == "LOAD_SPECIAL":
         return True
     are_none = [_is_none(ins) for ins in before[-3:]]

@@ -1,4 +1,4 @@
-"""The blocks of a function's code, and the ways between them."""
+"""Basic blocks of a code object, and the edges between them."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ _NAMED_TESTS = ("IF_NONE", "IF_NOT_NONE")
 
 
 class Reader:
-    """Reads one code object. Blocks are named by their first instructions; those that only move
-    what is on the stack come after all of these."""
+    """Reads one code object into basic blocks. A block's label is the index of its first
+    instruction; blocks that only move stack slots have higher labels than all of these."""
 
     def __init__(self, code: CodeType, scope: Scope) -> None:
         self.listing = Listing(code)
@@ -34,11 +34,11 @@ class Reader:
             span = range(region.start, region.end)
             self._regions[region.start : region.end] = [region] * len(span)
         self._starts = self._find_starts()
-        # where to go on, with what is on the stack there
+        # work list: the next instruction, and the stack there
         self._todo: list[tuple[int, list[str]]] = []
 
     def read(self) -> dict[int, Block]:
-        """All blocks that can be reached from the first, which is 0."""
+        """Return all blocks that are reachable from the first, which is 0."""
         self._reach(0, [])
         while self._todo:
             start, stack = self._todo.pop()
@@ -55,7 +55,7 @@ class Reader:
         return frozenset(found)
 
     def _reach(self, k: int, stack: Sequence[str]) -> None:
-        """Go on at an instruction, with as many values on the stack as there are here."""
+        """Add an instruction to the work list, with a stack of the same depth as here."""
         held = [NULL if name == NULL else f"{SLOT}{i}" for i, name in enumerate(stack)]
         self._todo.append((k, held))
 
@@ -84,7 +84,7 @@ class Reader:
         self.blocks[start] = Block(tuple(steps.statements), end, handler, where=where)
 
     def _handler(self, start: int, stack: Sequence[str]) -> Handler | None:
-        """Where an exception goes in a block that begins with this stack."""
+        """The exception handler of a block that begins with this stack, if it has one."""
         region = self._regions[start]
         if region is None:
             return None
@@ -95,7 +95,7 @@ class Reader:
         return Handler(region.target, frozenset(f"{SLOT}{i}" for i in range(region.depth, deepest)))
 
     def _ended(self, k: int) -> Branch | Return | None:
-        """How a block ends, where an instruction ends it."""
+        """The end of the block if this instruction ends it, else None."""
         ins, steps = self.code[k], self.steps
         if ins.op not in FINAL and k not in self.listing.targets:
             return None
@@ -123,7 +123,8 @@ class Reader:
         return Branch(condition, *((there, here) if jumps_if else (here, there)), where)
 
     def _tested(self, k: int, ins: Instruction) -> tuple[str, bool, list[str]]:
-        """What a jump tests, with what outcome it jumps, and the stack where it jumps to."""
+        """A conditional jump: the variable tested, the outcome that jumps, and the stack at the
+        target."""
         steps = self.steps
         if ins.name == "FOR_ITER":
             held = list(steps.stack)
@@ -143,8 +144,9 @@ class Reader:
         return steps.fresh(), True, [steps.fresh() if name == "$?" else name for name in taken]
 
     def _way(self, target: int, stack: list[str], other: list[str]) -> int:
-        """Where to go on to reach an instruction with a stack: there, if the other way leaves the
-        same on the stack as far as it is as high, else a block that moves it."""
+        """The successor block from which an instruction is reached with a stack: the instruction's
+        own block if the other edge leaves an equal stack (up to the shorter depth), else a new
+        block that moves the slots."""
         self._reach(target, stack)
         if stack[: len(other)] == other[: len(stack)]:
             return target
@@ -159,7 +161,7 @@ class Reader:
         return label
 
     def _pass(self, stack: Sequence[str], statements: list[Statement]) -> None:
-        """Put what is on the stack where the next block has it from."""
+        """Add copies of the stack into the slots from which the next block reads it."""
         slots = [(f"{SLOT}{i}", name) for i, name in enumerate(stack)]
         wanted = {slot: name for slot, name in slots if name not in (slot, NULL)}
         for slot in [name for name in wanted.values() if name in wanted]:

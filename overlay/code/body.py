@@ -1,4 +1,4 @@
-"""A function as analyses see it: blocks of assignments, each of which calls something."""
+"""Intermediate representation of a function for analyses: basic blocks of assignments."""
 
 from __future__ import annotations
 
@@ -41,14 +41,14 @@ _NOWHERE = Positions()
 
 
 class Name(str):
-    """An attribute's name, as the constant that ``getattr`` is given."""
+    """An attribute's name, as a constant argument of ``getattr``."""
 
 
 @dataclass(frozen=True)
 class ConstantValue:
-    """``target = value``, where the source or the function's globals say the value.
+    """``target = value``, a constant from the source or from the function's globals.
 
-    name: the global name that it was read from, if any. where: ``file:line`` of that.
+    name: the global name that it was read from, if any. where: ``file:line`` of that read.
     """
 
     target: str
@@ -59,7 +59,7 @@ class ConstantValue:
 
 @dataclass(frozen=True)
 class Copy:
-    """``target = source``. where: ``file:line`` of one that the source has."""
+    """``target = source``. where: ``file:line``, if the copy is in the source."""
 
     target: str
     source: str
@@ -70,16 +70,16 @@ class Copy:
 class Apply:
     """``target = function(*args, **kwargs)``: a call, an operator, an index, an attribute.
 
-    function: a callable, or the name of the variable that holds it; None for a step that
-    analyses do not know. where: ``file:line``. at: its place in the source. native: what it was
-    read from; of a container that is written out, the variables of its items, of a dict by turns
-    keys and values; of ``marks.outer`` and ``marks.of_super`` the name; of ``marks.other``, of a
-    step that is not known, and of an operator that is part of another instruction, the
-    instruction; of the beginning of a ``with`` statement a ``WithBlock``. instruction: by which a
-    container is made or has something added, or by which an object is matched.
+    function: a callable, or the name of the variable that holds it; None for a step unknown to
+    analyses. where: ``file:line``. at: its position in the source. native: its origin in the
+    bytecode: for a container display, the variables of its items (for a dict, keys and values
+    alternate); for ``marks.outer`` and ``marks.of_super`` the name; for ``marks.other``, for an
+    unknown step, and for an operator that is part of another instruction, the instruction; for
+    the beginning of a ``with`` statement a ``WithBlock``. instruction: the one that makes or
+    extends a container, or matches an object.
 
-    A call with arguments that are not counted is a step that is not known. It is given the callee
-    and the tuple of arguments, and by the name ``**`` the mapping of arguments by keyword.
+    A call with unpacked arguments is an unknown step. Its arguments are the callee and the tuple
+    of arguments, and under the keyword ``**`` the mapping of keyword arguments.
     """
 
     target: str
@@ -93,7 +93,7 @@ class Apply:
 
 
 class WithBlock(NamedTuple):
-    """The beginning of a ``with`` statement. leaves: the variable that holds what it is left by."""
+    """The beginning of a ``with`` statement. leaves: the variable that holds its ``__exit__``."""
 
     instruction: str
     leaves: str
@@ -104,9 +104,9 @@ class Make:
     """``target = a function that is defined here``.
 
     captured: for each free variable of its code the variable that holds its value, or None
-    where that may change while the function is there. defaults, by_name: the variables that hold
-    the defaults of its last parameters, and of those given by name; None for unknown ones.
-    where: ``file:line``.
+    if that may change during the function's life. defaults: the variables that hold the defaults
+    of its last parameters; None for unknown ones. by_name: whether keyword-only parameters have
+    defaults. where: ``file:line``.
     """
 
     target: str
@@ -122,8 +122,8 @@ Statement = ConstantValue | Copy | Apply | Make
 
 @dataclass(frozen=True)
 class Branch:
-    """Go on at ``yes`` where the condition is true, else at ``no``; the same for a jump.
-    where: ``file:line``."""
+    """Continue at ``yes`` if the condition is true, else at ``no``; an unconditional jump has no
+    condition and two equal labels. where: ``file:line``."""
 
     condition: str | None
     yes: int
@@ -133,10 +133,10 @@ class Branch:
 
 @dataclass(frozen=True)
 class Return:
-    """Give this variable's value; None where an exception is raised.
+    """Return this variable's value; None if an exception is raised instead.
 
     raised: the variables of the exception and of its cause, as far as a ``raise`` has them; None
-    where no ``raise`` stands there. where: ``file:line`` of a ``raise``.
+    if the block does not end with a ``raise``. where: ``file:line`` of a ``raise``.
     """
 
     value: str | None
@@ -146,7 +146,7 @@ class Return:
 
 @dataclass(frozen=True)
 class Handler:
-    """Where an exception in a block goes. dropped: variables that hold nothing there."""
+    """Exception handler of a block. dropped: the stack slots whose values are lost there."""
 
     block: int
     dropped: frozenset[str]
@@ -154,9 +154,9 @@ class Handler:
 
 @dataclass(frozen=True)
 class Block:
-    """Statements one after another, how they end, and where an exception in them goes, if not
-    out of the function. catches: whether errors about arguments do not leave the function. where:
-    ``file:line`` of its beginning.
+    """Basic block: statements, their end, and the exception handler, None if exceptions leave the
+    function. catches: whether errors about arguments of calls may be caught in the function.
+    where: ``file:line`` of its beginning.
     """
 
     statements: tuple[Statement, ...]
@@ -167,14 +167,14 @@ class Block:
 
     @cached_property
     def next(self) -> tuple[int, ...]:
-        """The blocks that can be next."""
+        """The successor blocks."""
         after = () if isinstance(self.end, Return) else (self.end.yes, self.end.no)
         handler = () if self.handler is None else (self.handler.block,)
         return tuple(dict.fromkeys((*after, *handler)))
 
     @cached_property
     def needs(self) -> frozenset[str]:
-        """The variables that it reads before it sets them."""
+        """The variables that the block reads before it sets them."""
         found: set[str] = set()
         done: set[str] = set()
         for statement in self.statements:
@@ -184,7 +184,7 @@ class Block:
 
     @cached_property
     def grown(self) -> frozenset[str]:
-        """The variables whose container has more items after it."""
+        """The variables whose containers the block adds items to."""
         return frozenset(
             each.args[0]
             for each in self.statements
@@ -193,17 +193,17 @@ class Block:
 
     @cached_property
     def sets(self) -> frozenset[str]:
-        """The variables that are another value's after it, or whose container has grown."""
+        """The variables that the block assigns, or whose containers it adds items to."""
         return self.grown.union(each.target for each in self.statements)
 
 
 @dataclass(frozen=True)
 class Body:
-    """A function: its parameters in order, and its blocks; it begins with the block ``first``.
+    """Function body: parameters in order, and basic blocks; the entry block is ``first``.
 
-    kind: ``"function"``; or ``"generator"``, which gives what its steps ``give`` are called with;
-    or ``"coroutine"``, for all that runs when it is awaited. signature: what calls are bound by.
-    key: what analyses of it are found again by, equal for bodies that are the same.
+    kind: ``"function"``; or ``"generator"``, which yields the arguments of its ``give`` steps;
+    or ``"coroutine"``, for all that runs when it is awaited. signature: the one that binds the
+    arguments of calls. key: cache key of analyses, equal for equal bodies.
     """
 
     function: Callable[..., Any]
@@ -216,18 +216,19 @@ class Body:
 
     @cached_property
     def place(self) -> dict[int, int]:
-        """The place of each block in the order."""
+        """The index of each block in ``order``."""
         return {label: i for i, label in enumerate(self.order)}
 
     @cached_property
     def lasting(self) -> frozenset[str]:
-        """The variables that some block has from one before it; the others are known in the
-        block alone that sets them."""
+        """The variables that are live at the entry of some block; the others are local to the
+        block that sets them."""
         return frozenset(name for label in self.order for name in self.blocks[label].needs)
 
     @cached_property
     def order(self) -> tuple[int, ...]:
-        """Its blocks, each before those that it leads to, but for the ways back of loops."""
+        """The reachable blocks in reverse postorder: each before its successors, but for the back
+        edges of loops."""
         seen: set[int] = set()
         left: list[int] = []
         stack = [(self.first, iter(self.blocks[self.first].next))]
@@ -245,13 +246,14 @@ class Body:
 
     @cached_property
     def loop_heads(self) -> frozenset[int]:
-        """The blocks that a later one leads back to."""
+        """The blocks that are targets of back edges."""
         place = self.place
         return frozenset(n for b in self.order for n in self.blocks[b].next if place[n] <= place[b])
 
     @cached_property
     def changed(self) -> dict[tuple[int, int], frozenset[str]]:
-        """For each way back of a loop, from its end to its head: the variables set in the loop."""
+        """For each back edge of a loop, from its end to its head: the variables set in the
+        loop."""
         before: dict[int, list[int]] = {label: [] for label in self.order}
         for label in self.order:
             for after in self.blocks[label].next:
@@ -290,5 +292,5 @@ def _reads(statement: Statement) -> set[str]:
 
 
 def is_step(name: str) -> bool:
-    """Whether a variable holds a step of an expression, and is none of the program's."""
+    """Whether a variable is temporary: a step of an expression, not a variable of the program."""
     return name.startswith("$")

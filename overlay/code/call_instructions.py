@@ -1,4 +1,4 @@
-"""Functions that are defined, calls, and operators: what each instruction does."""
+"""Statements of the instructions that define functions, call, and apply operators."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def _set_function_attribute(to: Statements, ins: Instruction) -> None:
 
 
 def _set_attribute(to: Statements, flag: int, value: str) -> None:
-    """What is known of the function that was defined last, by the flag of an attribute."""
+    """Record an attribute, by its flag, of the function that was defined last."""
     defaults = to.items(value) if flag == 1 else ()
     for place, statement in reversed(list(enumerate(to.statements))):
         if isinstance(statement, Make):

@@ -1,4 +1,4 @@
-"""C functions that call some of their arguments, and which."""
+"""C functions that call some of their arguments, with the positions and names of these."""
 
 from __future__ import annotations
 
@@ -32,5 +32,5 @@ _CALLERS: list[tuple[Any, tuple[int, ...], tuple[str, ...]]] = [
     (re.Pattern.subn, (1,), ("repl",)),
     *((getattr(bisect, f"{f}_{side}"), (), ("key",)) for f in _BISECT for side in _SIDES),
 ]
-# By the identity of the function: itself, and the arguments that it calls, by position and by name.
+# By the function's identity: the function, and the positions and keywords of arguments it calls.
 CALLBACKS = {id(caller[0]): caller for caller in _CALLERS}

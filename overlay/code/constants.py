@@ -1,4 +1,4 @@
-"""What a program's globals and closure variables hold, as far as that does not change."""
+"""Values of a program's globals, attributes and closure variables that are never rebound."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ __all__ = [
 
 _STORES = ("STORE_GLOBAL", "DELETE_GLOBAL")
 _CELLS = ("STORE_DEREF", "DELETE_DEREF")
-# how many modules' names are kept
+# modules whose rebound names are cached
 _MOST = 200
-# by the identity of a module's namespace: that, how many names it had, and those that are rebound
+# by the identity of a module's namespace: the namespace, its number of names, the rebound names
 _rebound: dict[int, tuple[Any, int, frozenset[str]]] = {}
 
 # by class: the names of the attributes that its methods set
@@ -35,8 +35,7 @@ _attributes: weakref.WeakKeyDictionary[type, set[str]] = weakref.WeakKeyDictiona
 
 
 class Captured:
-    """Stands in a closure variable or a default of a function that an analysis has made: the
-    abstract value that it holds."""
+    """Abstract value in a closure variable or default of a function that an analysis has made."""
 
     __slots__ = ("value",)
 
@@ -45,8 +44,8 @@ class Captured:
 
 
 def global_constant(namespace: dict[str, Any], name: str) -> tuple[Any] | None:
-    """What a global or builtin name holds, alone in a tuple; None where there is nothing, or
-    where a function of its module binds it anew (``global name``)."""
+    """The value of a global or builtin name, in a tuple of one; None if it is not bound, or if a
+    function of its module rebinds it (``global name``)."""
     found = global_value(namespace, name)
     if not isinstance(found, Known) or name in _rebound_in(namespace):
         return None
@@ -54,8 +53,8 @@ def global_constant(namespace: dict[str, Any], name: str) -> tuple[Any] | None:
 
 
 def attribute(owner: Any, name: str) -> tuple[Any] | None:
-    """What an attribute of a module holds, or a function or class that is an attribute of a
-    class; None for what is not there, may change or is computed."""
+    """The value of a module's attribute, or a callable that is an attribute of a class, in a tuple
+    of one; None if it is missing, may change or is computed."""
     if type(owner) is ModuleType:
         namespace = vars(owner)
         if name not in namespace or name in _rebound_in(namespace):
@@ -69,7 +68,7 @@ def attribute(owner: Any, name: str) -> tuple[Any] | None:
 
 
 def captured_by(function: FunctionType) -> dict[str, Any]:
-    """The values of a function's closure variables, those left out that it binds anew itself."""
+    """The values of a function's closure variables, without those that it rebinds itself."""
     cells = function.__closure__ or ()
     bound = stored_in(function.__code__, _CELLS)
     found: dict[str, Any] = {}
@@ -84,8 +83,8 @@ def captured_by(function: FunctionType) -> dict[str, Any]:
 
 
 def stored_attributes(cls: type) -> set[str]:
-    """The names of the attributes that the methods of a class set, of whatever object. The
-    class's own class is ``type``."""
+    """The names of the attributes that the methods of a class set on any object. The class's
+    metaclass is ``type``."""
     found = _attributes.get(cls)
     if found is None:
         functions = (f for base in mro_of(cls) for f in list(attributes_of(base).values()))
@@ -96,15 +95,15 @@ def stored_attributes(cls: type) -> set[str]:
 
 
 def stored_in(code: CodeType, instructions: tuple[str, ...] = _CELLS) -> set[str]:
-    """The names that code and what is nested in it binds by these instructions."""
+    """The names that code, and code nested in it, binds with these instructions."""
     ops = {dis.opmap[name] for name in instructions}
-    # most code has none of these, which is told sooner than what its instructions are
+    # most code has none of these, and a test of the opcodes is faster than decoding
     codes = (each for each in (code, *nested(code)) if not ops.isdisjoint(each.co_code[::2]))
     return {ins.value for each in codes for ins in decoded(each) if ins.op in ops}
 
 
 def nested(code: CodeType) -> Iterator[CodeType]:
-    """The code of the functions that are defined in this, at any depth."""
+    """Yield the code of the functions defined in this code, at any depth."""
     for constant in code.co_consts:
         if type(constant) is CodeType:
             yield constant
@@ -124,7 +123,7 @@ def _rebound_in(namespace: dict[str, Any]) -> frozenset[str]:
 
 
 def _codes(namespace: Mapping[str, Any]) -> Iterator[CodeType]:
-    """The code of a module: all of it, or, where nothing can load it, of what it holds."""
+    """Yield a module's code: all of it, or if no loader has it, that of its attributes."""
     loader: Any = namespace.get("__loader__")
     name = namespace.get("__name__")
     if hasattr(type(loader), "get_code") and sys.modules.get(str(name)) is not None:

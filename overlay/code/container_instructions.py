@@ -1,4 +1,4 @@
-"""Containers, iteration, unpacking, patterns, and what is entered: what each instruction does."""
+"""Statements of the instructions for containers, iteration, unpacking, patterns and ``with``."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from overlay.code.statements import NULL, Statements
 
 __all__ = ["CONTAINER_INSTRUCTIONS", "next_item"]
 
-# those that add to a container which an expression makes
+# those that add to a container that is being built
 _PUTS = (
     *("LIST_APPEND", "LIST_EXTEND", "SET_ADD", "SET_UPDATE", "MAP_ADD", "DICT_UPDATE"),
     "DICT_MERGE",
@@ -29,7 +29,7 @@ def _make(to: Statements, ins: Instruction) -> None:
 
 
 def _build_named(to: Statements, ins: Instruction) -> None:
-    """A dict of which a constant tuple has the keys."""
+    """Build a dict whose keys are in a constant tuple."""
     keys = map(to.constant, to.constants[to.stack.pop()])
     items = tuple(each for item in zip(keys, to.take(ins.arg), strict=True) for each in item)
     made = to.apply(marks.new, to.constant(dict), native=items, instruction=ins.name)
@@ -48,7 +48,7 @@ def _build_slice(to: Statements, ins: Instruction) -> None:
 
 
 def _put(to: Statements, ins: Instruction) -> None:
-    """Add to the container that lies so deep, below what is added."""
+    """Add the topmost items to the container ``ins.arg`` slots below them."""
     added = to.take(2 if ins.name == "MAP_ADD" else 1)
     to.apply(marks.put, to.stack[-ins.arg], *added, instruction=ins.name)
 
@@ -65,8 +65,8 @@ def _get_iterator(to: Statements, ins: Instruction) -> None:
 
 
 def next_item(to: Statements) -> str:
-    """Push the next item of the iterator on the stack; the step that says whether there was
-    one."""
+    """Push the next item of the iterator on the stack; return the step that says whether there
+    was one."""
     advanced = to.apply(marks.advance, to.stack[-1 - iterator_place()])
     to.stack.append(to.apply(marks.first, advanced))
     return to.apply(marks.succeeds, advanced)
@@ -83,7 +83,7 @@ def _unpack(to: Statements, ins: Instruction) -> None:
 
 
 def _unpack_rest(to: Statements, ins: Instruction) -> None:
-    """Unpack what has a starred target."""
+    """Unpack into targets of which one is starred."""
     value = to.stack.pop()
     parts = [to.apply(marks.part, value) for _ in range(ins.arg >> 8)]
     parts.append(to.apply(marks.rest, value))
@@ -91,7 +91,7 @@ def _unpack_rest(to: Statements, ins: Instruction) -> None:
     to.stack += parts
 
 
-# ---- exceptions, patterns, and what is entered ----
+# ---- exceptions, patterns, and with statements ----
 
 
 def _match_exception(to: Statements, ins: Instruction) -> None:

@@ -1,5 +1,5 @@
-"""Instructions in words that say the same on every Python version: what their arguments stand
-for, how a call's slots are laid out, which operator they apply."""
+"""Instructions decoded alike on every Python version: the meaning of their arguments, the layout
+of a call's slots, the operator that they apply."""
 
 from __future__ import annotations
 
@@ -39,11 +39,11 @@ __all__ = [
 
 T = TypeVar("T")
 
-# loads of which the lowest bit of the argument says that they push two slots for a call
+# loads that push two slots for a call if the lowest bit of their argument is set
 _FLAGGED = {"LOAD_GLOBAL", "LOAD_SUPER_ATTR", "LOAD_ATTR"}
 _CALLS = {"CALL", "CALL_KW", "CALL_FUNCTION_EX"}
 
-# The types of what instructions make.
+# The types of the objects that instructions make.
 MADE: dict[str, type] = {
     **{"BUILD_LIST": list, "BUILD_TUPLE": tuple, "BUILD_SET": set, "BUILD_SLICE": slice},
     **{"BUILD_MAP": dict, "BUILD_CONST_KEY_MAP": dict, "BUILD_STRING": str},
@@ -53,11 +53,11 @@ MADE: dict[str, type] = {
 
 
 class Instruction(NamedTuple):
-    """One instruction. op: what does to the stack as it does; of its own where no other is named.
-    arg: as it is encoded. value: what that stands for: a constant, a name, the names of two
-    variables, that of an intrinsic function; for a call, the names of its keywords as far as an
-    instruction before it tells them. for_call: whether it pushes two slots: a callable, and a
-    receiver or NULL. at: its place in the source."""
+    """One instruction. op: an opcode with the same effect on the stack, mostly its own.
+    arg: as it is encoded. value: the decoded argument: a constant, a name, the names of two
+    variables, the name of an intrinsic function; for a call, the names of its keywords if an
+    earlier instruction has them. for_call: whether it pushes two slots: a callable, and a
+    receiver or NULL. at: its position in the source."""
 
     op: int
     name: str
@@ -68,13 +68,13 @@ class Instruction(NamedTuple):
 
 
 def decoded(code: CodeType) -> list[Instruction]:
-    """The instructions of a code object, by the index that they have in a ``Listing``: without
-    prefixes and caches."""
+    """The instructions of a code object, with the indices of a ``Listing``: without prefixes and
+    caches."""
     return decoded_listing(Listing(code))
 
 
 def decoded_listing(listing: Listing) -> list[Instruction]:
-    """The instructions of a ``Listing``. Of a jump, the value is the index where it goes."""
+    """The instructions of a ``Listing``. The value of a jump is the index of its target."""
     code, starts, targets = listing.code, listing.starts, listing.targets
     found: list[Instruction] = []
     positions = [*code.co_positions()]
@@ -101,8 +101,8 @@ def decoded_listing(listing: Listing) -> list[Instruction]:
 
 
 def made_by(ins: Instruction) -> str:
-    """The name of an instruction that makes something; of one that does several things, such as
-    FORMAT_VALUE of 3.12, of that which does this one alone."""
+    """The name of an instruction that makes an object; for one with several uses, such as
+    FORMAT_VALUE of 3.12, the name of the instruction that has this use alone."""
     if ins.name != "FORMAT_VALUE":
         return ins.name
     if ins.arg & 4:
@@ -110,7 +110,7 @@ def made_by(ins: Instruction) -> str:
     return "CONVERT_VALUE" if ins.arg & 3 else "FORMAT_SIMPLE"
 
 
-# ---- what arguments stand for -------------------------------------------------------------
+# ---- decoded arguments --------------------------------------------------------------------
 
 
 def _constant(code: CodeType, arg: int) -> Any:
@@ -143,7 +143,7 @@ def _named(ops: Iterable[int]) -> list[str]:
 
 _name_of_variable: Any = getattr(CodeType, "_varname_from_oparg")  # noqa: B009 (for dis)
 _intrinsics: Any = opcode
-# By the name of an instruction, what its argument stands for; of others that is the argument.
+# By the name of an instruction, the decoder of its argument; other arguments need none.
 _VALUES: dict[str, Callable[[CodeType, int], Any]] = {
     **dict.fromkeys(_named(dis.hasconst), _constant),
     **{name: _name(FLAGS.get(name, 0)) for name in _named(dis.hasname)},
@@ -159,10 +159,10 @@ _VALUES: dict[str, Callable[[CodeType, int], Any]] = {
 
 
 class TakenCall[T](NamedTuple):
-    """What a call takes from the stack: its two slots, the lower one ``first``. args: the
-    arguments, None where they are unpacked. names: the slot with the names of keywords, where
-    there is one. star: of arguments that are unpacked, the tuple, where no mapping is. mapping:
-    of arguments by keyword that are unpacked."""
+    """The operands of a call, popped from the stack: two slots, the lower one ``first``. args: the
+    arguments, None if they are unpacked. names: the slot with the names of keywords, if there is
+    one. star: the tuple of unpacked arguments, if there is no mapping. mapping: of unpacked
+    keyword arguments."""
 
     first: T
     second: T
@@ -173,12 +173,12 @@ class TakenCall[T](NamedTuple):
 
 
 def call_slots[T](callee: T, null: T) -> list[T]:
-    """What a load that is for a call pushes where there is no receiver."""
+    """The two slots that a load for a call pushes if there is no receiver."""
     return [null, callee] if EMPTY_PLACE_FIRST else [callee, null]
 
 
 def take_call[T](ins: Instruction, stack: list[T], null: T) -> TakenCall[T]:
-    """Pop what a call takes. null: what the stack holds for NULL."""
+    """Pop the operands of a call. null: the stack's representation of NULL."""
     if ins.name != "CALL_FUNCTION_EX":
         names = stack.pop() if ins.name == "CALL_KW" else None
         count = len(stack) - ins.arg
@@ -197,18 +197,18 @@ def take_call[T](ins: Instruction, stack: list[T], null: T) -> TakenCall[T]:
 
 
 def iterator_slots[T](iterator: T, null: T) -> list[T]:
-    """What GET_ITER pushes."""
+    """The slots that GET_ITER pushes."""
     return [iterator, null] if INDEX_ABOVE_ITERATOR else [iterator]
 
 
 def iterator_place() -> int:
-    """How far from the top of the stack FOR_ITER has its iterator."""
+    """The distance of FOR_ITER's iterator from the top of the stack."""
     return 1 if INDEX_ABOVE_ITERATOR else 0
 
 
 # ---- operators ----------------------------------------------------------------------------
 
-# The operator functions, and how far from the top of the stack their operands lie.
+# The operator functions, and the distances of their operands from the top of the stack.
 _PLAIN_OPERATORS: dict[str, tuple[Callable[..., Any], tuple[int, ...]]] = {
     **{name: (function, (0,)) for name, function in UNARY.items()},
     "UNARY_NOT": (operator.not_, (0,)),
@@ -219,13 +219,13 @@ _PLAIN_OPERATORS: dict[str, tuple[Callable[..., Any], tuple[int, ...]]] = {
     "STORE_SUBSCR": (operator.setitem, (1, 0, 2)),
     "STORE_SLICE": (operator.setitem, (2, 1, 0, 3)),
 }
-# The instructions that apply operators; of the last, some.
+# The instructions that apply operators; CALL_INTRINSIC_1 does so for some arguments only.
 OPERATORS = (*_PLAIN_OPERATORS, "BINARY_OP", "COMPARE_OP", "IS_OP", "CALL_INTRINSIC_1")
 
 
 def operator_of(ins: Instruction) -> tuple[Callable[..., Any], tuple[int, ...]] | None:
-    """The operator function that an instruction applies, and how far from the top of the stack
-    its operands lie; None where it applies none."""
+    """The operator function that an instruction applies, and the distances of its operands from
+    the top of the stack; None if it applies none."""
     if ins.name == "BINARY_OP":
         return BINARY[ins.arg], (1, 0)
     if ins.name == "COMPARE_OP":

@@ -1,6 +1,6 @@
-"""How deep the stack is before each instruction, which CPython 3.12 and 3.13 do not write down.
+"""Stack depth before each instruction, which CPython 3.12 and 3.13 do not record.
 
-A depth that is wrong is a crash, not an exception: where code does not hold together it is refused.
+A wrong depth is a crash, not an exception: code with inconsistent depths is refused.
 """
 
 from __future__ import annotations
@@ -19,16 +19,15 @@ _dis: Any = own_copy("dis")
 
 
 class BadCode(ValueError):
-    """A code object of which the depths of the stack cannot be told."""
+    """The stack depths of a code object are inconsistent."""
 
 
 def depths(code: CodeType) -> dict[int, int]:
-    """The depth of the stack before each instruction of ``code``, by offset, of those that can be
-    reached.
+    """The stack depth before each reachable instruction of ``code``, by offset.
 
-    Raises BadCode where the stack is popped empty, differs in depth between two ways to the same
-    instruction, is deeper than ``co_stacksize``, or where an exception handler's depth is more than
-    there is.
+    Raises BadCode if an empty stack is popped, if two paths reach an instruction with different
+    depths, if the stack is deeper than ``co_stacksize``, or if an exception handler expects a
+    deeper stack than there is.
     """
     instructions = {i.offset: i for i in _dis.get_instructions(code, show_caches=False)}
     order = sorted(instructions)
@@ -61,7 +60,7 @@ _FINAL = {"RETURN_VALUE", "RETURN_CONST", "RAISE_VARARGS", "RERAISE"}
 
 
 def _ways(ins: Any, after: int | None) -> list[tuple[int, int]]:
-    """Where control goes after an instruction, each with the change of depth."""
+    """The successors of an instruction, each with the change of depth."""
     jumps = ins.opcode in _dis.hasjrel or ins.opcode in _dis.hasjabs
     arg = ins.arg if ins.opcode >= _dis.HAVE_ARGUMENT else None
     ways: list[tuple[int, int]] = []
@@ -69,7 +68,7 @@ def _ways(ins: Any, after: int | None) -> list[tuple[int, int]]:
         ways.append((int(ins.argval), _dis.stack_effect(ins.opcode, arg, jump=True)))
     unconditional = jumps and ins.opname.startswith("JUMP_") and "IF" not in ins.opname
     if ins.opname not in _FINAL and not unconditional and after is not None:
-        # dis leaves out what is sent to a generator when it starts
+        # dis does not count the value that is sent to a generator when it starts
         started = ins.opname == "RETURN_GENERATOR" and not GENERATORS_START_EMPTY
         ways.append((after, _dis.stack_effect(ins.opcode, arg, jump=False) + started))
     return ways

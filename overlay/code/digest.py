@@ -1,6 +1,6 @@
-"""Values told by content: two processes that hold the same come to the same digest.
+"""Digests of values by content: equal values have equal digests in every process.
 
-What is told of a function is for the classes below to say: see ``fingerprint``.
+Subclasses of ``Digest`` define the content of a function: see ``fingerprint``.
 """
 
 from __future__ import annotations
@@ -38,16 +38,16 @@ NAMED: Final = (
     type(np.sum),  # numpy's functions, of a class of their own
 )
 COPIED: Final = (np.ndarray, list, set, tuple)
-# In bytes: numba does not copy larger ones, but takes their address, and such code is not kept.
+# In bytes: numba takes the address of larger arrays instead of a copy; such code is not cached.
 LARGEST_ARRAY: Final = 10**6
 
 Handler = Callable[["Digest", Any], None]
 
 
 class NotHashable(Exception):
-    """Something has no content that another process could compare.
+    """A value has no content that another process could compare.
 
-    what: it, in words. reason: why not. help: what to do about it.
+    what: the value, in words. reason: why not. help: what to do about it.
     """
 
     def __init__(self, what: str, reason: str, help: str) -> None:
@@ -56,15 +56,15 @@ class NotHashable(Exception):
 
 
 class Digest(ABC):
-    """Digests values.
+    """Hash of values by content.
 
-    kinds: by type, how to tell values that are not Python's or numpy's own.
+    kinds: by type, handlers of values that are neither Python's nor numpy's own.
     """
 
     def __init__(self, kinds: Mapping[type, Handler] = {}) -> None:
         self.functions: list[FunctionType] = []
         self.copied: dict[int, Any] = {}  # values with content that can change in place
-        # told apart by identity: classes may have hashes of their own
+        # keyed by identity: metaclasses may define their own hashes
         self._kinds = {id(kind): handler for kind, handler in {**_EXACT, **kinds}.items()}
         self._bases = {id(kind): handler for kind, handler in kinds.items()}
         self._bases.update({id(k): h for k, h in _BASES.items() if id(k) not in self._bases})
@@ -73,7 +73,7 @@ class Digest(ABC):
         self._place = "the program"
 
     def write(self, *parts: str | bytes | int) -> None:
-        """Take these into the digest."""
+        """Add parts to the digest, each with its length."""
         for part in parts:
             data = part if isinstance(part, bytes) else str(part).encode("utf-8", "surrogatepass")
             self._hash.update(b"%d:" % len(data))
@@ -81,10 +81,10 @@ class Digest(ABC):
 
     @abstractmethod
     def function(self, function: FunctionType) -> None:
-        """Meet a function."""
+        """Add a function to the digest."""
 
     def code(self, code: CodeType, lines: bool = True) -> None:
-        """The content of a code object, without the name of its file."""
+        """Add the content of a code object, without the name of its file."""
         counts = code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount
         self.write("code", *counts, code.co_flags, code.co_name, code.co_qualname)
         self.write(code.co_code, code.co_exceptiontable)
@@ -100,7 +100,7 @@ class Digest(ABC):
                 self.value(constant)
 
     def value(self, value: Any) -> None:
-        """A value, by its content. Raises NotHashable for one that has none to tell."""
+        """Add a value by its content. Raises NotHashable if it has none that is stable."""
         kind = type(value)
         if is_copied(value):
             self.copied[id(value)] = value
@@ -114,8 +114,8 @@ class Digest(ABC):
             raise self.untold(value)
 
     def at_home(self, value: Any) -> bool:
-        """Tell a function that has no code of its own by the name under which a module has it;
-        False where none does."""
+        """Add a function without Python code by its name in its module; return False if its
+        module does not have it."""
         if module_of(type(value)).partition("_3")[0] not in ("_cython", "builtins", "numpy"):
             return False
         module, name = getattr(value, "__module__", None), getattr(value, "__name__", None)
@@ -126,7 +126,7 @@ class Digest(ABC):
         return True
 
     def untold(self, value: Any, reason: str = "") -> NotHashable:
-        """The error for a value that cannot be told by content."""
+        """The error for a value that cannot be compared by content."""
         kind = type(value)
         return NotHashable(
             self._place,
@@ -135,18 +135,18 @@ class Digest(ABC):
         )
 
     def class_named(self, kind: Any) -> None:
-        """A class, by its name."""
+        """Add a class by its name."""
         self.write("class", module_of(kind), _qualname_of(kind))
 
     def items(self, kind: str, values: Iterable[Any]) -> None:
-        """Values in their order."""
+        """Add values in their order."""
         found = list(values)
         self.write(kind, len(found))
         for value in found:
             self.value(value)
 
     def container(self, kind: str, value: Any, values: Iterable[Any]) -> None:
-        """The values in a container, which may not hold itself."""
+        """Add the values in a container, which may not contain itself."""
         if id(value) in self._open:
             raise self.untold(value, "contains itself")
         self._open.add(id(value))
@@ -154,7 +154,7 @@ class Digest(ABC):
         self._open.discard(id(value))
 
     def without_order(self, kind: str, values: Iterable[Any]) -> None:
-        """Values of which the order says nothing."""
+        """Add values whose order is irrelevant."""
         outer, found = self._hash, list[bytes]()
         met = len(self.functions)
         for value in values:
@@ -169,7 +169,7 @@ class Digest(ABC):
         self.write(kind, len(found), *sorted(found))
 
 
-# ---- classes, of which no code may run ----------------------------------------------------
+# ---- classes, read without running their code ---------------------------------------------
 
 _qualname_of: Any = type.__dict__["__qualname__"].__get__
 _module_of: Any = type.__dict__["__module__"].__get__
@@ -181,15 +181,16 @@ def module_of(kind: Any) -> str:
 
 
 def is_copied(value: Any) -> bool:
-    """Whether it can be changed in place, or hold what can, and is copied into compiled code."""
+    """Whether a value is mutable, or may contain mutable values, and is copied into compiled
+    code."""
     return any(type(value) is kind for kind in COPIED)
 
 
-# ---- how values are read ------------------------------------------------------------------
+# ---- handlers of values, by type ----------------------------------------------------------
 
 
 def _name(fp: Digest, value: Any) -> None:
-    """Something written in C."""
+    """Add a callable or descriptor that is written in C, by its name."""
     owner: Any = getattr(value, "__objclass__", None)
     module = getattr(value, "__module__", None) or getattr(owner, "__module__", None)
     fp.write("named", type(value).__name__, str(module), value.__qualname__)
@@ -241,7 +242,7 @@ def _tuple(fp: Digest, value: tuple[Any, ...]) -> None:
 
 
 def tell_class(fp: Digest, value: Any) -> None:
-    """A class: its name, and the values that code takes from it."""
+    """Add a class: its name, and the values that code reads from it."""
     fp.class_named(value)
     attributes = attributes_of(value)
     if is_below(value, tuple) and "_fields" in attributes:
@@ -291,7 +292,7 @@ _EXACT: Final[dict[type, Handler]] = {
     ModuleType: lambda fp, v: fp.write("module", v.__name__),
     CodeType: lambda fp, v: fp.code(v),
 }
-# Of which objects of subclasses are too; the first that fits counts.
+# Handlers that subclasses inherit; the first that fits is used.
 _BASES: Final[dict[type, Handler]] = {
     enum.Enum: _member,
     np.generic: _scalar,

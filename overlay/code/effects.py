@@ -1,5 +1,5 @@
-"""What instructions do to a stack of which something is known: which slots they leave as they
-are. The slots hold whatever the caller knows of them."""
+"""Stack effects of instructions on an abstract stack: which slots they leave unchanged. A slot
+holds whatever the caller knows of its value."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ __all__ = ["FINAL", "INERT", "follow", "jumped"]
 
 _OP = dis.opmap
 
-# Instructions that leave the stack as it is.
+# Instructions that leave the stack unchanged.
 _STILL = {
     *("NOP", "RESUME", "KW_NAMES", "MAKE_CELL", "COPY_FREE_VARS", "SETUP_ANNOTATIONS"),
     *("DELETE_FAST", "DELETE_NAME", "DELETE_GLOBAL", "DELETE_DEREF"),
 }
-# Instructions that pop and push nothing, so that no other slot changes.
+# Instructions that pop and do not push, so that no other slot changes.
 _POPS = {
     *("POP_TOP", "STORE_FAST", "STORE_NAME", "STORE_GLOBAL", "STORE_DEREF", "RETURN_VALUE"),
     *("LIST_APPEND", "SET_ADD", "MAP_ADD", "LIST_EXTEND", "SET_UPDATE", "DICT_UPDATE"),
@@ -25,7 +25,7 @@ _POPS = {
     *("POP_EXCEPT", "STORE_FAST_STORE_FAST", "STORE_FAST_MAYBE_NULL", "END_FOR", "POP_ITER"),
     *(name for name in _OP if name.startswith("POP_JUMP_")),
 }
-# Instructions that do nothing but to the stack, and give nothing.
+# Instructions with no effect but on the stack, and no result.
 _INERT = {
     *("NOP", "RESUME", "KW_NAMES", "MAKE_CELL", "COPY_FREE_VARS", "POP_TOP", "POP_EXCEPT"),
     *("END_FOR", "POP_ITER", "PUSH_EXC_INFO", "RETURN_GENERATOR"),
@@ -37,7 +37,7 @@ _FINAL = {
 }
 FINAL = frozenset(_OP[name] for name in _FINAL if name in _OP)
 _KEEPING = frozenset(_OP[name] for name in (*_POPS, *_STILL) if name in _OP)
-# Instructions that replace what is on top of the stack by several slots, or by one.
+# Instructions that replace the top of the stack by one or more slots.
 _REPLACED = {
     *("UNPACK_SEQUENCE", "UNPACK_EX", "LOAD_ATTR", "GET_ITER", "PUSH_EXC_INFO"),
     *("BEFORE_WITH", "BEFORE_ASYNC_WITH", "LOAD_SPECIAL"),
@@ -46,8 +46,8 @@ _REPLACING = frozenset(_OP[name] for name in _REPLACED if name in _OP)
 
 
 def follow(op: int, arg: int, stack: list[Any], unknown: Any = None) -> None:
-    """Do to ``stack`` what an instruction does where it does not jump, with nothing known of
-    what it pushes."""
+    """Apply to ``stack`` the effect of an instruction that does not jump; the slots that it pushes
+    are ``unknown``."""
     effect = dis.stack_effect(op, arg if op >= dis.HAVE_ARGUMENT else None, jump=False)
     if op in _REPLACING:
         stack[-1:] = [unknown] * (effect + 1)
@@ -62,7 +62,7 @@ def follow(op: int, arg: int, stack: list[Any], unknown: Any = None) -> None:
 
 
 def jumped(op: int, arg: int, stack: list[Any], unknown: Any = None) -> list[Any]:
-    """The stack where an instruction jumps to, with nothing known of what it pushes."""
+    """The stack at the target of a jump; the slots that the instruction pushes are ``unknown``."""
     taken = list(stack)
     if op in FINAL:  # an unconditional jump
         return taken

@@ -1,4 +1,4 @@
-"""What instructions do that may run a function."""
+"""Events: operations of instructions that may run a function."""
 
 from __future__ import annotations
 
@@ -14,16 +14,15 @@ __all__ = ["CallEvent", "Event", "Implicit", "Operation"]
 
 @dataclass(frozen=True)
 class Event:
-    """Something that an instruction does which may run a function. at: its place in the
-    source."""
+    """An operation of an instruction that may run a function. at: its position in the source."""
 
     at: Positions
 
 
 @dataclass(frozen=True)
 class CallEvent(Event):
-    """A call instruction. args: positional, then by keyword; None where they are not counted:
-    then ``spread`` has those by keyword, as far as they are written out."""
+    """A call instruction. args: positional, then by keyword; None if they are unpacked: then
+    ``spread`` has the keyword arguments whose names are in the source."""
 
     callee: Value
     args: tuple[Value, ...] | None

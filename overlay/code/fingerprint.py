@@ -1,9 +1,10 @@
-"""Fingerprints: what a compilation reads of the program, told by content.
+"""Fingerprints: content hashes of all that a compilation reads of the program.
 
 A fingerprint reads a function as numba does: its code, and the globals, closure variables and
-defaults that it mentions, by value. Functions that are *entered* are read in the same way; of the
-others only what a call of them needs to know is told. Another process that reads the same comes
-to the same digest, wherever its memory and its files are.
+defaults that it mentions, by value. Functions that are *entered* are read in the same way; of
+others only what a call needs: code without line numbers, and defaults. Equal content gives an
+equal digest in every process, whatever its memory addresses. The path of an entered function's
+file is part of its content, if the file exists.
 """
 
 from __future__ import annotations
@@ -30,9 +31,9 @@ __all__ = [
     "names_in",
 ]
 
-# How a function is read. DEEP: it runs when code is compiled, so all that it may call counts.
+# Modes of reading a function. DEEP: it runs at compile time, so all that it may call is read too.
 MENTIONED, ENTERED, DEEP = range(3)
-# Packages whose functions are told by name: their versions are part of what code is kept under.
+# Packages whose functions are identified by name: their versions are part of the cache key.
 VERSIONED: Final = ("numba", "llvmlite", "overlay")
 MISSING: Final = object()
 # of a class's __flags__
@@ -41,11 +42,11 @@ IMMUTABLE_TYPE: Final = 1 << 8
 
 
 class Fingerprint(Digest):
-    """Reads functions and values, and digests what it has read.
+    """Content hash of functions and of the values that they read.
 
-    how: says of a function that is met, with the count of those met before, how to read it.
-    kinds: by type, how to read values that are not Python's or numpy's own. holds: whether
-    compiled code can hold a value; of others that a function mentions the type is enough.
+    how: gives the mode in which to read a function, from the function and the number of those
+    found before it. kinds: by type, handlers of values that are neither Python's nor numpy's own.
+    holds: whether compiled code can hold a value; of other values only the type is added.
     """
 
     def __init__(
@@ -57,7 +58,7 @@ class Fingerprint(Digest):
         super().__init__(kinds)
         self.how = how
         self.holds = holds
-        self.steps: list[int] = []  # how each function was read
+        self.steps: list[int] = []  # the mode in which each function was read
         self.entered: list[FunctionType] = []
         self._numbers: dict[tuple[int, bool, bool], int] = {}
         self._deep: list[bool] = []
@@ -65,14 +66,14 @@ class Fingerprint(Digest):
         self._reading_deep = False
 
     def digest(self) -> str:
-        """The digest of all that was read; reads what was met and not read yet."""
+        """Return the digest, after reading the functions that are still pending."""
         self.read()
         return self._hash.hexdigest()
 
     # ---- functions ----
 
     def read(self) -> None:
-        """Read the functions that were met."""
+        """Read the functions that are pending."""
         while len(self.steps) < len(self.functions):
             number = len(self.steps)
             function = self.functions[number]
@@ -90,7 +91,7 @@ class Fingerprint(Digest):
         self._reading_deep = False
 
     def function(self, function: FunctionType, deep: bool = False, enters: bool = False) -> None:
-        """Meet a function: it is read later."""
+        """Add a function by its number; it is read later."""
         key = id(function), deep or self._reading_deep, enters
         if key not in self._numbers:
             self._numbers[key] = len(self.functions)
@@ -101,7 +102,7 @@ class Fingerprint(Digest):
         self.write("number", self._numbers[key])
 
     def _mention(self, function: FunctionType) -> None:
-        """What a call needs to know of a function that is not entered, and what it does."""
+        """Add the code and defaults of a function that is not entered, without line numbers."""
         self.code(function.__code__, lines=False)
         self._defaults(function)
 
@@ -124,14 +125,14 @@ class Fingerprint(Digest):
         self._members(holders, names)
 
     def _read(self, kind: str, name: str, value: Any) -> Any:
-        """Something that a function mentions under a name."""
+        """Add a value that a function reads under a name, and return the value."""
         place = self._place
         self._place = f"the {kind} {name!r} of {place}"
         self.write(kind, name)
         before, met = self._hash.copy(), len(self.functions)
         try:
             if value is MISSING or (type(value) is dict and not self._reading_deep):
-                self.write("not held", type(value).__name__)  # a dict is not, whatever is in it
+                self.write("not held", type(value).__name__)  # no dict is, whatever its items
             else:
                 self.value(value)
         except NotHashable:
@@ -145,13 +146,13 @@ class Fingerprint(Digest):
         return value
 
     def _forget(self, count: int) -> None:
-        """Forget the functions that were met after the first ``count``."""
+        """Drop the pending functions after the first ``count``."""
         del self.functions[count:], self._deep[count:]
         self._numbers = {key: n for key, n in self._numbers.items() if n < count}
         self._must = {n for n in self._must if n < count}
 
     def _members(self, holders: list[Any], names: list[str]) -> None:
-        """What functions read of modules and classes that they mention."""
+        """Add the attributes that functions read from the modules and classes they mention."""
         seen: set[int] = set()
         for holder in holders:
             is_class = issubclass(type(holder), type)
@@ -180,12 +181,12 @@ class Fingerprint(Digest):
 
 
 def code_of_file(code: CodeType) -> bool:
-    """Whether a code object comes from a file that is there: others are told by content alone."""
+    """Whether a code object's file exists: other code is identified by content alone."""
     return os.path.isfile(code.co_filename)
 
 
 def names_in(code: CodeType) -> Iterator[str]:
-    """The names that a function's code, and that of functions in it, may look up."""
+    """Yield the names that a function's code, and code nested in it, may look up."""
     yield from code.co_names
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
@@ -193,8 +194,8 @@ def names_in(code: CodeType) -> Iterator[str]:
 
 
 def asked_of_class(kind: Any, names: Iterable[str]) -> Iterator[tuple[Any, set[str]]]:
-    """Where attributes of a class are looked up that may be set: the attributes of each class from
-    it upwards, with the names that are asked there, up to the one that has them."""
+    """Yield the mutable classes in an MRO, as their attributes, with the names looked up in each.
+    The lookup of a name ends at the first class that has it."""
     line = mro_of(kind) or ()
     wanted = {name for name in names if any(name in attributes_of(base) for base in line)}
     for base in line:
@@ -206,7 +207,7 @@ def asked_of_class(kind: Any, names: Iterable[str]) -> Iterator[tuple[Any, set[s
 
 
 def content_of(cell: CellType) -> Any:
-    """What a cell holds; MISSING where it is empty."""
+    """The content of a closure cell; MISSING if it is empty."""
     try:
         return cell.cell_contents
     except ValueError:

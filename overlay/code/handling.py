@@ -1,4 +1,4 @@
-"""Which blocks of a function handle errors about the arguments of calls."""
+"""Blocks of a function in which errors about the arguments of calls are caught."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ __all__ = ["caught"]
 
 
 def caught(blocks: Mapping[int, Block], matches: Mapping[str, tuple[Any, ...]]) -> dict[int, Block]:
-    """The blocks, those marked in which an error about arguments does not leave the function.
+    """Return the blocks, with ``catches`` set where an error about arguments may be caught.
 
-    matches: for a condition, the classes of which it says whether an exception is one.
+    matches: for a condition that tests an exception's class, the classes that it tests for.
     """
     found: dict[int, Block] = {}
     for label, block in blocks.items():
@@ -26,7 +26,7 @@ def caught(blocks: Mapping[int, Block], matches: Mapping[str, tuple[Any, ...]]) 
 
 
 def _handlers(blocks: Mapping[int, Block], block: Block) -> list[int]:
-    """Where an exception in a block goes, from the inside out."""
+    """The exception handlers of a block, innermost first."""
     found: list[int] = []
     while block.handler is not None and block.handler.block not in found:
         found.append(block.handler.block)
@@ -37,7 +37,8 @@ def _handlers(blocks: Mapping[int, Block], block: Block) -> list[int]:
 def _goes_on(
     blocks: Mapping[int, Block], matches: Mapping[str, tuple[Any, ...]], handler: int, tried: int
 ) -> bool:
-    """Whether a handler of errors about arguments can return, or come back to what it handles."""
+    """Whether a handler of errors about arguments can return, or reach the block ``tried`` that it
+    handles."""
     seen: set[int] = set()
     todo = [handler]
     while todo:
@@ -59,7 +60,7 @@ def _goes_on(
 
 
 def _is_meant(cls: Any) -> bool:
-    """Whether ``except cls`` may catch what a call raises that does not take its arguments."""
+    """Whether ``except cls`` may catch the error of a call with arguments that do not fit."""
     if type(cls) is tuple:
         return any(map(_is_meant, cls))
     if type(cls) is not type or not issubclass(cls, BaseException):

@@ -1,4 +1,4 @@
-"""Each instruction by its name, as the statements that it comes to."""
+"""Table of the handlers that turn instructions into statements, by instruction name."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ INSTRUCTIONS: dict[str, Callable[[Statements, Instruction], None]] = {
 
 
 def put_down(to: Statements, ins: Instruction) -> None:
-    """Add what an instruction does where it does not jump."""
+    """Add the statements of an instruction that does not jump."""
     known = INSTRUCTIONS.get(ins.name)
     if known is not None:
         known(to, ins)

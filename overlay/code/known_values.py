@@ -1,4 +1,4 @@
-"""What reading code tells of a value without running it: which object, or which type."""
+"""Abstract values for code that is read without running it: a known object, or a known type."""
 
 from __future__ import annotations
 
@@ -48,33 +48,33 @@ __all__ = [
 
 @dataclass(frozen=True, eq=False)
 class Value:
-    """A value of which nothing is known."""
+    """Abstract value: nothing is known of it."""
 
 
 @dataclass(frozen=True, eq=False)
 class Known(Value):
-    """Exactly this object."""
+    """A known object."""
 
     object: Any
 
 
 @dataclass(frozen=True, eq=False)
 class OfType(Value):
-    """Some value of this type: a class, or what an annotation can say."""
+    """A value of a known type: a class, or another type that an annotation can express."""
 
     type: Any
 
 
 @dataclass(frozen=True, eq=False)
 class WrittenOut(OfType):
-    """A dict that is written out, with what is known under each name."""
+    """A dict display, with the abstract value of each item that has a string key."""
 
     items: Mapping[str, Value]
 
 
 @dataclass(frozen=True, eq=False)
 class Made(Value):
-    """A function that the code at hand makes, with what its free variables hold."""
+    """A function that the code defines, with the abstract values of its free variables."""
 
     code: CodeType
     cells: Mapping[str, Value]
@@ -83,7 +83,7 @@ class Made(Value):
 
 @dataclass(frozen=True, eq=False)
 class BoundFunction(Value):
-    """A function, and the receiver that it will be called with."""
+    """A bound method: a function and its receiver."""
 
     function: Value
     receiver: Value
@@ -91,7 +91,7 @@ class BoundFunction(Value):
 
 @dataclass(frozen=True, eq=False)
 class KnownAttribute(Value):
-    """An attribute of this name, of something unknown."""
+    """An attribute with a known name, of an unknown object."""
 
     name: str
 
@@ -120,7 +120,7 @@ _DATA = (property, GetSetDescriptorType, MemberDescriptorType)
 
 
 def join(one: Value, other: Value) -> Value:
-    """What is known of a value that is one or the other."""
+    """The join of two abstract values: what holds for both."""
     if one is other:
         return one
     if isinstance(one, Known) and isinstance(other, Known) and one.object is other.object:
@@ -142,12 +142,12 @@ def join(one: Value, other: Value) -> Value:
     kind = type_of(one)
     if kind is None or kind is not type_of(other):
         return UNKNOWN
-    # `one` itself where that is all that it says: what does not change is the same object
+    # `one` itself if it says no more than its type: callers detect changes by identity
     return one if type(one) is OfType else OfType(kind)
 
 
 def type_of(value: Value) -> Any | None:
-    """The type of a value, or None where it is not known."""
+    """The type of a value, or None if it is not known."""
     if isinstance(value, OfType):
         return value.type
     if isinstance(value, Known):
@@ -158,7 +158,7 @@ def type_of(value: Value) -> Any | None:
 
 
 def global_value(namespace: Mapping[str, Any], name: str) -> Value:
-    """A global variable or builtin as it is now."""
+    """The current value of a global variable or builtin."""
     if name in namespace:
         return _held(namespace, name)
     held: Any = namespace.get("__builtins__", builtins)
@@ -167,7 +167,7 @@ def global_value(namespace: Mapping[str, Any], name: str) -> Value:
 
 
 def _held(namespace: Mapping[str, Any], name: str) -> Value:
-    """What a name of a module holds. A lazy import that has not been used is what it will be:
+    """The value of a name in a namespace. A lazy import that is not loaded yet is unknown:
     reading code imports nothing."""
     found = namespace[name]
     return UNKNOWN if _LAZY is not None and type(found) is _LAZY else Known(found)
@@ -177,7 +177,7 @@ def _held(namespace: Mapping[str, Any], name: str) -> Value:
 
 
 def attribute_of(owner: Value, name: str) -> Value:
-    """What an attribute holds, looked up without running any code of the program."""
+    """The value of an attribute, looked up without running any code of the program."""
     if isinstance(owner, Known):
         return _of_object(owner, name)
     if isinstance(owner, OfType) and isinstance(owner.type, type):
@@ -207,7 +207,7 @@ def _of_object(owner: Known, name: str) -> Value:
 
 
 def own_attribute(thing: Any, name: str) -> Value:
-    """What an object's own ``__dict__`` holds under a name."""
+    """The value of a name in an object's own ``__dict__``."""
     try:
         held = object.__getattribute__(thing, "__dict__")
     except (AttributeError, TypeError):
@@ -237,7 +237,8 @@ def _of_super(owner: Super, name: str) -> Value:
 
 
 def bound_to(found: Any, receiver: Value | None, cls: Value, name: str) -> Value:
-    """What a class's attribute gives when it is read; ``receiver`` None: through the class."""
+    """The value of a class's attribute when it is read through an instance, ``receiver``, or if
+    that is None through the class."""
     kind: Any = type(found)
     if kind is staticmethod:
         return Known(found.__func__)
@@ -261,7 +262,7 @@ def bound_to(found: Any, receiver: Value | None, cls: Value, name: str) -> Value
 
 
 def declared_types(thing: Any) -> dict[str, type]:
-    """The annotations of a function or class that are classes; none where one cannot be read."""
+    """The annotations of a function or class that are classes; empty if they cannot be read."""
     kind: Any = type(thing)
     if kind is not FunctionType and not issubclass(kind, type):
         return {}

@@ -21,19 +21,21 @@ CACHES: list[int] = (
     if isinstance(_COUNTS, list)
     else [_COUNTS.get(name, 0) for name in opcode.opname[:256]]
 )
-# END_ASYNC_FOR names the end of its loop, for events of branches, and does not go there.
+# END_ASYNC_FOR has its loop's end as argument, for branch events, but does not jump there.
 JUMPS = frozenset(
     op
     for op in (*dis.hasjrel, *dis.hasjabs)
     if op < 256 and not opcode.opname[op].endswith("END_ASYNC_FOR")
 )
 BACKWARD = frozenset(op for op in JUMPS if "BACKWARD" in opcode.opname[op])
-# Names of code that is run where it stands, by the code around it.
+# Names of code objects that the enclosing code runs in place.
 COMPREHENSIONS = frozenset({"<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>"})
 
 
 class Region(NamedTuple):
-    """An exception region: instructions ``start`` to ``end``, and its handler, by index."""
+    """An exception region: instructions from ``start`` to before ``end``, handled at ``target``;
+    all by index. depth: of the stack that the handler keeps. lasti: whether the offset of the
+    raising instruction is pushed too."""
 
     start: int
     end: int
@@ -43,10 +45,10 @@ class Region(NamedTuple):
 
 
 class Listing:
-    """The instructions of a code object: parallel lists, and where each one starts, in units
-    of two bytes (one more than there are instructions).
+    """The instructions of a code object, as parallel lists: opcodes, arguments, and starts in
+    units of two bytes (with the code's end as one more).
 
-    targets: of each jump, by index, the index that it goes to.
+    targets: of each jump, by index, the index of its target.
     """
 
     def __init__(self, code: CodeType) -> None:

@@ -1,6 +1,6 @@
-"""What stands for instructions that are no calls, in bodies that are analysed.
+"""Marks: placeholder functions, in analysed bodies, for instructions that are no calls.
 
-Transfer functions of a domain take them like any other target. They do not run.
+A domain's transfer functions may be registered for them as for any other target. They do not run.
 """
 
 from __future__ import annotations
@@ -33,104 +33,104 @@ __all__ = [
 
 
 def pack(*items: Any) -> Any:
-    """Stands for a tuple of these."""
+    """Mark: a tuple of the items."""
     raise _never_runs()
 
 
 def new(cls: Any) -> Any:
-    """Stands for a new object of a builtin class, such as a list."""
+    """Mark: a new object of a builtin class, such as a list."""
     raise _never_runs()
 
 
 def unpack(value: Any, count: int) -> Any:
-    """Stands for the items of what is unpacked, of which there are as many as ``count``."""
+    """Mark: the items of an unpacked value, exactly ``count``."""
     raise _never_runs()
 
 
 def pick(items: Any, place: int) -> Any:
-    """Stands for one of them."""
+    """Mark: one item of an ``unpack``."""
     raise _never_runs()
 
 
 def advance(iterator: Any) -> Any:
-    """Stands for what a loop asks its iterator for: an item, if there is one."""
+    """Mark: a loop's step of its iterator, which gives an item if there is one."""
     raise _never_runs()
 
 
 def succeeds(advanced: Any) -> bool:
-    """Stands for whether there was one."""
+    """Mark: whether an ``advance`` gave an item."""
     raise _never_runs()
 
 
 def first(advanced: Any) -> Any:
-    """Stands for the item, where there was one."""
+    """Mark: the item of an ``advance``, if it gave one."""
     raise _never_runs()
 
 
 class Pattern(enum.Enum):
-    """A pattern ``cls(...)``: one that asks for the class alone, or for attributes too."""
+    """Kind of class pattern: ``cls()`` tests the class alone, another one attributes too."""
 
     PLAIN = enum.auto()
     WITH_PARTS = enum.auto()
 
 
 def matched(subject: Any, cls: Any, pattern: Pattern) -> Any:
-    """Stands for what a pattern takes of an object: a tuple, or None where it does not match."""
+    """Mark: the attributes that a class pattern extracts: a tuple, or None without a match."""
     raise _never_runs()
 
 
 def holds_items(subject: Any) -> bool:
-    """Stands for whether an object is a sequence, or a mapping, to a pattern."""
+    """Mark: whether an object is a sequence, or a mapping, for a pattern."""
     raise _never_runs()
 
 
 def caught(cls: Any) -> Any:
-    """Stands for whether the exception that is handled is of a class, or of one of several."""
+    """Mark: whether the handled exception is an instance of a class, or of one of a tuple."""
     raise _never_runs()
 
 
 def part(value: Any) -> Any:
-    """Stands for one of the items of what is unpacked beside a starred target."""
+    """Mark: one of the items unpacked beside a starred target."""
     raise _never_runs()
 
 
 def rest(value: Any) -> Any:
-    """Stands for the list that a starred target takes."""
+    """Mark: the list that is assigned to a starred target."""
     raise _never_runs()
 
 
 def put(container: Any, *items: Any) -> Any:
-    """Stands for adding to a container that an expression makes: an item, or all of another."""
+    """Mark: an item, or all items of another container, added to one that is being built."""
     raise _never_runs()
 
 
 def outer() -> Any:
-    """Stands for what a name from outside holds that may change while the program runs."""
+    """Mark: the value of an outer name that may be rebound while the program runs."""
     raise _never_runs()
 
 
 def named(own: Any, otherwise: Any) -> Any:
-    """Stands for what a name holds in the body of a class or module: its own variable, where that
-    is set, or else what is around it."""
+    """Mark: the value of a name in the body of a class or module: its own variable if that is set,
+    else the enclosing scope's."""
     raise _never_runs()
 
 
 def of_super(cls: Any, above: Any, receiver: Any) -> Any:
-    """Stands for an attribute of ``super()``."""
+    """Mark: an attribute of ``super()``."""
     raise _never_runs()
 
 
 def other(*args: Any) -> Any:
-    """Stands for an instruction of which no other statement tells what it does."""
+    """Mark: an instruction that no other statement describes."""
     raise _never_runs()
 
 
 UNKNOWN = (part, rest, outer, named, of_super, other, caught)
-"""Those of which no analysis of values knows what they give."""
+"""The marks whose results are unknown to every analysis of values."""
 
 
 def give(value: Any) -> Any:
-    """Stands for ``yield``: gives what is sent."""
+    """Mark: ``yield`` of a value; its result is the value sent."""
     raise _never_runs()
 
 

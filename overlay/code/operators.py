@@ -22,7 +22,7 @@ _PLAIN = {each.__name__.rstrip("_"): each for each in BINARY}
 PLAIN: dict[Callable[..., Any], Callable[..., Any]] = {
     each: _PLAIN[name[1:]] for name, each in _PLAIN.items() if name[0] == "i"
 }
-"""By the operator that works in place the one that does not: what runs where there is no other."""
+"""The operator that each in-place operator falls back to."""
 COMPARE: dict[str, Callable[..., Any]] = {
     "<": operator.lt,
     "<=": operator.le,

@@ -1,9 +1,8 @@
-"""The instructions of CPython 3.14 and 3.15 in words of 3.12 and 3.13.
+"""Translation of the instructions of CPython 3.14 and 3.15 to those of 3.12 and 3.13.
 
-They are told by their names, so that where there are none of them nothing is changed. A word
-stands for an instruction or for a sequence of them only where it means the same: where the values
-that it leaves on the stack, and those that the handlers of its region find there, are the same but
-for slots that hold NULL.
+New instructions are recognised by name, so code without them is unchanged. An instruction or a
+sequence is translated only to one of equal meaning: the values that it leaves on the stack, and
+those that the handlers of its region find there, are equal but for slots that hold NULL.
 """
 
 from __future__ import annotations
@@ -25,8 +24,8 @@ _SYMBOLS = [symbol for _, symbol in getattr(opcode, "_nb_ops", ())]
 _SUBSCRIPT = "[]"  # as an operator of BINARY_OP
 _SPECIAL = {1: "BEFORE_WITH", 3: "BEFORE_ASYNC_WITH"}  # by which __exit__ is loaded
 
-# Words that mean the same, with the same effect on the stack. A borrowed reference differs from
-# another in how it is counted; NOT_TAKEN is there for events of branches.
+# Older instructions of equal meaning and stack effect. A borrowed reference differs from another
+# only in its reference count; NOT_TAKEN is there for branch events.
 _WORDS = {
     "LOAD_FAST_BORROW": "LOAD_FAST",
     "LOAD_FAST_BORROW_LOAD_FAST_BORROW": "LOAD_FAST_LOAD_FAST",
@@ -34,16 +33,16 @@ _WORDS = {
     "LOAD_COMMON_CONSTANT": "LOAD_CONST",
     "NOT_TAKEN": "NOP",
 }
-# GET_ITER's argument where it is that of ``yield from`` (3.15)
+# GET_ITER's argument in ``yield from`` (3.15)
 _YIELDS_FROM = 3
 
-# Of an instruction before sequences are rewritten: its name, argument, and what that stands for
-# (of a jump, the index of the instruction where it goes).
+# An instruction before sequences are rewritten: its name, argument, and decoded argument (of a
+# jump, the index of its target).
 Row = tuple[str, int, Any]
 
 
 def made() -> dict[str, type]:
-    """The types of what the instructions of template strings make."""
+    """The types of the objects that the instructions of template strings make."""
     if "BUILD_TEMPLATE" not in _OP:
         return {}
     types = importlib.import_module("string.templatelib")
@@ -56,7 +55,7 @@ def common_constant(arg: int) -> Any:
 
 
 def translated(op: int, name: str, arg: int, value: Any) -> tuple[int, str, Any]:
-    """An instruction that has one word: the opcode with its effect, the word, and the value."""
+    """Translate one instruction: an opcode with its stack effect, the older name, the value."""
     if name == "BINARY_OP":
         is_subscript = arg < len(_SYMBOLS) and _SYMBOLS[arg] == _SUBSCRIPT
         return op, "BINARY_SUBSCR" if is_subscript else name, value
@@ -71,7 +70,7 @@ def translated(op: int, name: str, arg: int, value: Any) -> tuple[int, str, Any]
 
 
 def rewritten(rows: Sequence[Row]) -> Iterator[tuple[int, int, str]]:
-    """Sequences that have words: at which place, the opcode with its effect, and the word."""
+    """Yield the translations of sequences: index, an opcode with the stack effect, older name."""
     for at, (name, arg, _) in enumerate(rows):
         if name == "LOAD_SPECIAL" and arg in _SPECIAL:
             yield from _with_statement(at, rows)
@@ -80,8 +79,8 @@ def rewritten(rows: Sequence[Row]) -> Iterator[tuple[int, int, str]]:
 
 
 def _with_statement(at: int, rows: Sequence[Row]) -> Iterator[tuple[int, int, str]]:
-    """The beginning of a ``with`` statement: ``manager`` becomes ``exit, receiver, entered`` in
-    six instructions. In words it becomes ``NULL, exit, entered``."""
+    """Translate the beginning of a ``with`` statement. Its six instructions turn ``manager`` into
+    ``exit, receiver, entered`` on the stack, their translation into ``NULL, exit, entered``."""
     names = [row[0] for row in rows[at - 1 : at + 5]]
     if names != ["COPY", "LOAD_SPECIAL", "SWAP", "SWAP", "LOAD_SPECIAL", "CALL"]:
         return
@@ -95,8 +94,8 @@ def _with_statement(at: int, rows: Sequence[Row]) -> Iterator[tuple[int, int, st
 
 
 def _is_guard(at: int, rows: Sequence[Row]) -> bool:
-    """Whether it is asked here if a name still holds a builtin, of which a loop stands for the
-    call: ``all``, ``any``, ``tuple``, ``list`` or ``set``, of a generator expression."""
+    """Whether ``IS_OP`` guards an inlined call of ``all``, ``any``, ``tuple``, ``list`` or ``set``
+    on a generator expression: a loop replaces the call while the name holds the builtin."""
     names = [row[0] for row in rows[at - 2 : at + 2]]
     return (
         names == ["COPY", "LOAD_CONST", "IS_OP", "POP_JUMP_IF_FALSE"]
@@ -106,8 +105,8 @@ def _is_guard(at: int, rows: Sequence[Row]) -> bool:
 
 
 def _never_inlined(at: int, rows: Sequence[Row]) -> Iterator[tuple[int, int, str]]:
-    """As if the name held another function: the call, which does what the loop does, and which
-    is what the program says. The loop, which lies between, is not run."""
+    """Skip the inlined loop, as if the name held another function. The call that follows is what
+    the source has, and means the same."""
     for place in (at - 2, at - 1, at):
         yield place, _OP["NOP"], "NOP"
     yield at + 1, _OP["JUMP_FORWARD"], "JUMP_FORWARD"
@@ -121,12 +120,12 @@ _OTHERWISE = {"POP_JUMP_IF_TRUE": "POP_JUMP_IF_FALSE", "POP_JUMP_IF_FALSE": "POP
 
 
 def unthreaded(code: CodeType) -> CodeType:
-    """Code whose `and` and `or` are joined as their parts are nested, as up to CPython 3.13.
+    """Undo the jump threading of `and` and `or`, so that their jumps nest as up to CPython 3.13.
 
-    In ``(a or b) and c`` a true ``a`` goes from its own test past the test of ``a or b``, into the
-    right side of `and`: a place in the middle of another way. Here it goes to that test, which
-    finds it true once more. It is for readers of control flow: the code has the same meaning
-    where a truth value is the same each time that it is asked for.
+    In ``(a or b) and c``, a threaded jump goes from a true ``a`` past the test of ``a or b`` into
+    the right side of `and`, the middle of another path. Here it goes to that test, which is true
+    again. This is for readers of control flow: the meaning is equal if a truth value is the same
+    on each test.
     """
     rows = [row for row in dis.get_instructions(code) if row.opname != "NOT_TAKEN"]
     place = {row.offset: i for i, row in enumerate(rows)}
@@ -137,19 +136,20 @@ def unthreaded(code: CodeType) -> CodeType:
         last = place.get(row.argval, 0) - 1
         if last > i and rows[last].opname == _OTHERWISE[row.opname] and _tests_copy(rows, last):
             low = row.arg - (row.argval - rows[last - 2].offset) // 2
-            assert low >= 0  # the test that it goes to stands after the jump
+            assert low >= 0  # the test that is the new target is after the jump
             _write_argument(made, row.offset, low)
     return code.replace(co_code=bytes(made))
 
 
 def _tests_copy(rows: Sequence[dis.Instruction], at: int) -> bool:
-    """Whether a jump goes by the truth of a copy of what stays on the stack."""
+    """Whether a jump tests the truth of a copy of a value that stays on the stack."""
     before = rows[max(at - 2, 0) : at]
     return [row.opname for row in before] == ["COPY", "TO_BOOL"] and before[0].arg == 1
 
 
 def _write_argument(made: bytearray, offset: int, value: int) -> None:
-    """Give an instruction a smaller argument; what extends it stays, with what is left."""
+    """Set an instruction's argument to a smaller one; its EXTENDED_ARG prefixes stay, with the
+    higher bits."""
     made[offset + 1] = value & 0xFF
     extended = _OP["EXTENDED_ARG"]
     while (value := value >> 8) or (offset >= 2 and made[offset - 2] == extended):

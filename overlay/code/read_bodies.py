@@ -1,4 +1,4 @@
-"""A Python function's code read as blocks of assignments: how it branches, and what it handles."""
+"""Reader of a Python function into its ``Body``: basic blocks with branches and handlers."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _EITHER = inspect.Parameter.POSITIONAL_OR_KEYWORD
 
 
 class Default:
-    """A parameter's default, which may be what stands for none in signatures."""
+    """Wrapper of a parameter's default, which may itself be ``inspect.Parameter.empty``."""
 
     __slots__ = ("value",)
 
@@ -35,7 +35,7 @@ class Default:
 
 
 def body_of(function: Callable[..., Any]) -> Body:
-    """The body of a Python or @njit function. Raises NotCompilable where it has none."""
+    """The body of a Python or @njit function. Raises NotCompilable if it has no Python code."""
     plain: Any = getattr(function, "py_func", function)
     if type(plain) is not FunctionType:
         raise NotCompilable(
@@ -56,7 +56,7 @@ def body_of(function: Callable[..., Any]) -> Body:
 
 
 def _forget_what_changes(blocks: dict[int, Block]) -> None:
-    """A function that is defined there does not know of variables that are set later."""
+    """Drop, of functions defined in the blocks, the captured variables that are set later."""
     for label, block in blocks.items():
         for i, statement in enumerate(block.statements):
             if isinstance(statement, Make) and any(statement.captured):
@@ -81,8 +81,8 @@ def _set_after(blocks: dict[int, Block], label: int, place: int) -> set[str]:
 
 
 def signature_of_code(function: FunctionType) -> inspect.Signature:
-    """How calls are bound to parameters, whatever the function says of itself. Its defaults are
-    each a ``Default``."""
+    """The signature by which calls are bound, from the code alone, not from ``__signature__``.
+    Each default is a ``Default``."""
     code, defaults = function.__code__, function.__defaults__ or ()
     named = function.__kwdefaults__ or {}
     count, only, names = code.co_argcount, code.co_kwonlyargcount, code.co_varnames

@@ -1,6 +1,6 @@
-"""The calls and operators of code, and with what they are made, without running it.
+"""Calls and operators of code, with the abstract values of their operands, without running it.
 
-The statements of the code are followed with values of which only the object or the type is known.
+The statements are interpreted over values of which at most the object or the type is known.
 """
 
 from __future__ import annotations
@@ -44,23 +44,23 @@ from overlay.core.target import type_attribute
 
 __all__ = ["CodeReading"]
 
-# By the instruction that enters a block: the special methods that enter and leave it.
+# By the instruction that begins a ``with`` block: the methods that enter and leave it.
 _BLOCKS = {
     "BEFORE_WITH": ("__enter__", "__exit__"),
     "BEFORE_ASYNC_WITH": ("__aenter__", "__aexit__"),
 }
-_STEP = "$"  # in line, since it is asked of each variable at each block: see is_step
-# Variables and slots of the stack, with what is known of each. A slot of which nothing is known
-# is left out; a variable that is left out holds nothing yet.
+_STEP = "$"  # tested inline, since it is for each variable at each block: see is_step
+# Abstract values of variables and stack slots. A missing slot is unknown; a missing variable is
+# not set yet.
 State = dict[str, Value]
 
 
 class CodeReading:
-    """One code object, read with what is known of its arguments.
+    """Reading of one code object with abstract values of its arguments.
 
-    ask: the value that an event results in. events: by step, what was read at last. returned: the
-    value that the code returns, or for a generator the last of all. cells: what the variables
-    hold that it shares with other functions, at any time.
+    ask: gives the value of an event. events: by step, the last event read. returned: the value
+    that the code returns, or of a generator the value of its final ``return``. cells: the values,
+    at any time, of the variables that it shares with other functions.
     """
 
     def __init__(
@@ -88,10 +88,10 @@ class CodeReading:
         while self._pending:
             self._run(self._pending.pop())
 
-    # ---- the ways through the code ----
+    # ---- control flow ----
 
     def _run(self, label: int) -> None:
-        """Follow a block, and reach those that come after it."""
+        """Interpret a block, and propagate its state to its successors."""
         block, state = self._blocks[label], self._states[label].copy()
         handler = block.handler
         if handler is not None:
@@ -109,22 +109,22 @@ class CodeReading:
         if block.end.condition is None:
             self._reach(block.end.yes, left)
             return
-        # what comes next in the code is reached last, and followed first
+        # the earlier successor in the code is added last, and interpreted first
         for after in sorted({block.end.yes, block.end.no}, key=self._place, reverse=True):
             self._reach(after, state if self._is_move(after) else left)
 
     def _is_move(self, label: int) -> bool:
-        """Whether a block only moves what is on the stack, steps of the one before it."""
+        """Whether a block only moves stack slots, which are steps of its predecessor."""
         return label > self._length
 
     def _place(self, label: int) -> int:
-        """The first instruction of a block, or of the one after it where it is a move."""
+        """The first instruction of a block, or of its successor if it only moves slots."""
         end = self._blocks[label].end
         return end.yes if self._is_move(label) and isinstance(end, Branch) else label
 
     def _reach(self, label: int, state: State) -> None:
-        """Join a state into what is known at a block, where several ways lead to it; follow it
-        again if that changes it."""
+        """Join a state into that of a block with several predecessors; schedule the block if its
+        state changes."""
         old = self._states.get(label) if label in self._joins else None
         joined = state if old is None else _joined(old, state)
         if joined is None:
@@ -146,7 +146,7 @@ class CodeReading:
             state[statement.target] = Made(statement.code, self.cells, self.namespace)
 
     def value(self, name: str, state: State) -> Value:
-        """What is known of a variable."""
+        """The abstract value of a variable."""
         return (self.cells if name in self._shared else state).get(name, UNKNOWN)
 
     def _store(self, name: str, value: Value, state: State) -> None:
@@ -156,7 +156,7 @@ class CodeReading:
             state[name] = value
 
     def _applied(self, step: Apply, state: State) -> Value:
-        """The value that a step gives."""
+        """The abstract value of a step's result."""
         if step.function is None:
             is_with = isinstance(step.native, WithBlock)
             return self._enter(step, state) if is_with else self._call_spread(step, state)
@@ -188,7 +188,7 @@ class CodeReading:
         return self._event(step, CallEvent(step.at, callee, args, names))
 
     def _call_spread(self, step: Apply, state: State) -> Value:
-        """A call with arguments that are not counted."""
+        """The value of a call with unpacked arguments."""
         callee = self.value(step.args[0], state)
         mapping = self.value(step.kwargs[0][1], state) if step.kwargs else UNKNOWN
         spread = mapping.items if isinstance(mapping, WrittenOut) else {}
@@ -199,10 +199,10 @@ class CodeReading:
             return _super(native, *args)
         return _super(native, self.cells.get("__class__", UNKNOWN), self._receiver)
 
-    # ---- what runs without a call ----
+    # ---- implicit calls ----
 
     def _special(self, step: Apply, owner: Value, name: str, part: int = 0) -> Value:
-        """What a special method gives, where it is a Python function."""
+        """The result of a special method, if it is a Python function."""
         kind = type_of(owner)
         found = type_attribute(kind, name) if isinstance(kind, type) else None
         if type(found) is not FunctionType:
@@ -237,7 +237,7 @@ class CodeReading:
         return attribute_of(owner, name)
 
 
-# ---- what instructions do by themselves ----
+# ---- rules for the steps that are no calls ----
 
 
 def _unknown(reading: CodeReading, step: Apply, state: State) -> Value:
@@ -304,7 +304,7 @@ def _text(name: Value) -> str:
 
 
 def _raised(state: State, handler: Handler) -> State:
-    """What is known where an exception goes."""
+    """The state at the entry of an exception handler."""
     return {
         name: value
         for name, value in state.items()
@@ -313,14 +313,15 @@ def _raised(state: State, handler: Handler) -> State:
 
 
 def _joins(blocks: Mapping[int, Block]) -> frozenset[int]:
-    """The blocks that several ways lead to; an exception may leave a block in any state."""
+    """The blocks with several incoming states: the entry block, those with several predecessors,
+    and handlers, since an exception may leave a block in any of its states."""
     count = Counter(after for block in blocks.values() for after in block.next)
     handlers = {b.handler.block for b in blocks.values() if b.handler is not None}
     return frozenset({0, *handlers, *(label for label, n in count.items() if n > 1)})
 
 
 def _joined(old: State, new: State) -> State | None:
-    """What is known on both ways, or None where that is all that was known on the old one."""
+    """The join of two states, or None if it equals the old one."""
     joined: State = {}
     for name, value in old.items():
         if name in new:

@@ -1,7 +1,7 @@
-"""A record of what a function has read of the program: globals, closures, code, attributes of
+"""Record of all that a function has read of the program: globals, closures, code, attributes of
 modules and classes, methods of generic functions.
 
-Compiled code and inverses ask it whether they would be made otherwise by now.
+By it, compiled code and inverses tell whether they are out of date.
 """
 
 from __future__ import annotations
@@ -28,19 +28,19 @@ from overlay.core.target import generic_state
 
 __all__ = ["FunctionReads", "attribute_held", "is_same"]
 
-# Constants that are the same where they are equal.
+# Types of constants that are compared by value.
 PLAIN: Final = (bool, int, float, complex, str, bytes)
 MOST_ITEMS: Final = 20_000
-# In bytes: of smaller arrays the contents are looked at whenever it is asked what has changed.
+# In bytes: the contents of arrays up to this size are compared at each check for changes.
 SMALL_ARRAY: Final = 512
 
 
 class FunctionReads:
-    """What one function has read: every name, with the value that it had.
+    """Record of one function's reads: every name, with the value that it had.
 
-    values: all of these. spaces: the namespaces, globals first, then those of modules and classes,
-    each with the names that were looked up. generic: generic functions, with their methods.
-    arrays: the small ones, with their contents.
+    values: all values read. spaces: the namespaces, globals first, then those of modules and
+    classes, each with the names that were looked up. generic: generic functions, with their
+    methods. arrays: the small ones, with their contents.
     """
 
     def __init__(self, function: FunctionType) -> None:
@@ -68,15 +68,15 @@ class FunctionReads:
         self._contents = {id(v): (v, _digest(v)) for v in self.values if _has_contents(v)}
 
     def _look_up(self, namespace: dict[str, Any], names: set[str]) -> None:
-        """Names in a namespace, each once."""
+        """Record the values of names in a namespace, each once."""
         _, found = self.spaces.setdefault(id(namespace), (namespace, {}))
         new = {name: namespace.get(name, MISSING) for name in names - found.keys()}
         found.update(new)
         self.values += new.values()
 
     def changed(self) -> bool:
-        """Whether a name is bound to something else by now, a small array has other elements, or
-        the function has other code or defaults."""
+        """Whether a name has been rebound, a small array's elements have changed, or the function
+        has other code or defaults."""
         function = self.function
         return (
             function.__code__ is not self.code
@@ -96,13 +96,13 @@ class FunctionReads:
         )
 
     def altered(self, values: Iterable[Any] | None = None) -> bool:
-        """Whether one of these, or any, has other contents by now, or may have."""
+        """Whether the contents of one of these values, or of any, have changed or may have."""
         wanted = self._contents if values is None else map(id, values)
         found = (self._contents[key] for key in wanted if key in self._contents)
         return any(digest is None or _digest(value) != digest for value, digest in found)
 
     def outdated(self) -> bool:
-        """Whether it would read something else by now."""
+        """Whether the function would read anything different now."""
         return self.changed() or self.altered()
 
 
@@ -115,48 +115,49 @@ def _has_contents(value: Any) -> bool:
 
 
 def is_generic(value: Any) -> bool:
-    """Whether a value is a generic function, or one of plum's."""
+    """Whether a value is a generic function, ours or plum's."""
     plum: Any = sys.modules.get("plum")
     return generic_state(value) is not None or (plum is not None and type(value) is plum.Function)
 
 
 def methods_behind(function: Any) -> tuple[Any, ...]:
-    """The base methods of a generic function: signatures and functions, in turn."""
+    """The base methods of a generic function, flat: signature, function, signature, function."""
     state = generic_state(function)
     held = (function if state is None else state.plum_function).methods
     return tuple(part for each in held for part in (each.signature, each.implementation))
 
 
 def dict_behind(attributes: Any) -> dict[str, Any]:
-    """The dict of which a class shows a view."""
+    """The dict behind a class's ``mappingproxy``."""
     (found,) = gc.get_referents(attributes)
     return found
 
 
 def _digest(value: Any) -> str | None:
-    """Of the contents; None where there are too many, or where they cannot be told."""
+    """The digest of a container's contents; None if there are too many items, "" if they have no
+    stable content."""
     if type(value) is not np.ndarray and len(value) > MOST_ITEMS:
         return None
     found = Fingerprint(lambda _function, _number: MENTIONED)
     try:
         found.value(value)
     except NotHashable:
-        return ""  # which code that is kept cannot depend on
+        return ""  # cached code cannot depend on such contents
     return found.digest()
 
 
 def attribute_held(thing: Any, name: str) -> Any:
-    """An attribute of an object, to be told from what it is later: of a method, which is made anew
-    each time, the function."""
+    """An attribute of an object, in a form to compare with later ones: of a bound method, which is
+    a new object on each read, the function."""
     found = getattr(thing, name, MISSING)
     return found.__func__ if type(found) is MethodType else found
 
 
 def is_same(one: Any, other: Any) -> bool:
-    """Whether code that was made of one value is right for another."""
+    """Whether code that was made for one value is valid for another."""
     if one is other:
         return True
-    kind = type(one)  # which is asked nothing: its class may have an ``__eq__`` of its own
+    kind = type(one)  # compared by identity: its metaclass may have an ``__eq__`` of its own
     plain = kind is type(other) and any(kind is each for each in PLAIN)
     return plain and (one == other and repr(one) == repr(other))
 

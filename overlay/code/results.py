@@ -28,7 +28,7 @@ _OTHER = "frexp modf prod fsum sumprod"
 
 
 def _results() -> dict[int, Any]:
-    """Keyed by identity of the function."""
+    """The result types of C functions, by the function's identity."""
     found: dict[Any, Any] = {len: int, id: int, hash: int, ord: int, repr: str, chr: str, hex: str}
     found |= {isinstance: bool, issubclass: bool, callable: bool, sorted: list, input: str}
     for name, function in vars(math).items():
@@ -44,7 +44,7 @@ _RESULTS = _results()
 
 
 def of_function(function: Any, types: Sequence[Any] | None) -> Any | None:
-    """The type of a C function's result, or None where it does not follow."""
+    """The type of a C function's result, or None if it does not follow from the arguments."""
     if any(function is sign for sign in _SIGNS):
         return of_operator(function, types) if types else None
     return _RESULTS.get(id(function))

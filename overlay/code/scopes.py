@@ -1,4 +1,4 @@
-"""The names that code takes from around it, and what they stand for."""
+"""Scopes: resolution of the names that code reads from outside."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ __all__ = ["Scope", "current_scope", "scope_of"]
 
 @dataclass(frozen=True)
 class Scope:
-    """What a code object finds around it.
+    """Environment of a code object.
 
-    constant: what a global or builtin name holds, alone in a tuple; None where that is not known.
-    free: the closure variables that hold one value. cells: those that are read as variables of
-    the code. stored: those that are set as variables of the code; where they are not among
-    ``cells``, what they hold is not known.
+    constant: gives the value of a global or builtin name, in a tuple of one; None if it is not
+    known. free: the closure variables with a constant value. cells: those that are read as
+    variables of the code. stored: those that are set as variables of the code; the values of
+    those that are not among ``cells`` are not known.
     """
 
     constant: Callable[[str], tuple[Any] | None]
@@ -30,7 +30,7 @@ class Scope:
 
 
 def scope_of(function: FunctionType) -> Scope:
-    """The scope of a function, as far as it does not change while the program runs."""
+    """The scope of a function, with the values that do not change while the program runs."""
     code, namespace = function.__code__, function.__globals__
     own = frozenset(code.co_cellvars)
     set_by_others = {name for each in nested(code) for name in stored_in(each)}
@@ -43,8 +43,8 @@ def scope_of(function: FunctionType) -> Scope:
 
 
 def current_scope(code: CodeType, namespace: dict[str, Any]) -> Scope:
-    """The scope of code whose globals hold what they do now. All closure variables are variables
-    of the code: the reader knows what they hold."""
+    """The scope of code with the present values of its globals. All closure variables are
+    variables of the code: the reader tracks their values."""
     every = frozenset((*code.co_cellvars, *code.co_freevars))
     return Scope(lambda name: _held_now(namespace, name), {}, every, every)
 

@@ -1,4 +1,4 @@
-"""Constants, the stack itself, variables, modules and attributes: what each instruction does."""
+"""Statements of the instructions for constants, the stack, variables, modules and attributes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["STACK_INSTRUCTIONS", "other"]
 
 
 def other(to: Statements, ins: Instruction) -> None:
-    """Put down an instruction that nobody knows: what it pushes last is what it gives."""
+    """Add a step for an unknown instruction; its result is the topmost value that it pushes."""
     before = set(to.stack)
     taken = to.taken(ins)
     if ins.name.startswith("CALL_INTRINSIC"):
@@ -35,7 +35,7 @@ def _stay(to: Statements, ins: Instruction) -> None:
 
 
 def _constant(to: Statements, ins: Instruction) -> None:
-    if type(ins.value) is slice:  # as where it is made when the program runs
+    if type(ins.value) is slice:  # constant-folded: read like a slice made at run time
         given = ins.value.start, ins.value.stop, ins.value.step
         count = 2 if ins.value.step is None else 3
         to.stack.append(to.apply(slice, *map(to.constant, given[:count])))
@@ -64,7 +64,7 @@ def _copy(to: Statements, ins: Instruction) -> None:
 
 
 def _locals(to: Statements, ins: Instruction) -> None:
-    """Loads and stores of locals, of which one instruction may do two."""
+    """Load and store locals; one instruction may do two of these."""
     names = ins.value if type(ins.value) is tuple else (ins.value,)
     parts = [part for part in ins.name.split("_") if part in ("LOAD", "STORE")]
     for part, name in zip(parts, names, strict=True):
@@ -94,7 +94,7 @@ def _store_name(to: Statements, ins: Instruction) -> None:
 
 
 def _load_name(to: Statements, ins: Instruction) -> None:
-    """In the body of a class or module: a variable of its own, or of the module."""
+    """Load, in the body of a class or module, its own variable or the module's."""
     _load_global(to, ins)
     to.stack.append(to.apply(marks.named, _own(ins.value), to.stack.pop()))
 
@@ -105,14 +105,15 @@ def _load_name_of_scope(to: Statements, ins: Instruction) -> None:
 
 
 def _load_free_of_scope(to: Statements, ins: Instruction) -> None:
-    """In a class body: a variable of its own, or of the function around it."""
+    """Load, in a class body, its own variable or the enclosing function's."""
     to.stack.pop()  # the namespace
     _load_cell(to, ins)
     to.stack.append(to.apply(marks.named, _own(ins.value), to.stack.pop()))
 
 
 def _own(name: str) -> str:
-    """The variable of the body of a class or module: a closure variable may have the name too."""
+    """The variable of a name in the body of a class or module, distinct from a closure variable of
+    that name."""
     return f".{name}"
 
 

@@ -1,4 +1,4 @@
-"""The statements of a block, as instructions put them down, and the stack that they work on.
+"""Builder of a block's statements from instructions, on a symbolic stack.
 
 The slots of the stack hold names: those of the program's variables, and names that begin with
 ``$`` for steps of expressions, each set once in its block.
@@ -20,17 +20,18 @@ from overlay.core.location import shown
 
 __all__ = ["NULL", "SLOT", "Statements"]
 
-# what a block is given on the stack: $s0, $s1, ...
+# the stack slots at a block's entry: $s0, $s1, ...
 SLOT = "$s"
 NULL = "$null"
 _UNKNOWN = "$?"
 
 
 class Statements:
-    """The statements of one code object, block by block, as its instructions add to them.
+    """Builder of the statements of one code object, block by block.
 
-    constants, packs: what steps hold, and of which others they are tuples. matches: the steps
-    that tell whether an exception is one of these classes. where: the place of what is added.
+    constants: the values of constant steps. packs: for steps that are tuples, the variables of
+    their items. matches: for steps that test an exception's class, the classes. where:
+    ``file:line`` of the statements that are added.
     """
 
     def __init__(self, code: CodeType, scope: Scope) -> None:
@@ -48,12 +49,13 @@ class Statements:
         self._at = Positions()
 
     def begin(self, stack: list[str], *, is_first: bool = False) -> None:
-        """A new block, with these variables on the stack."""
+        """Begin a new block, with these variables on the stack."""
         free = self.scope.free.items() if is_first else ()
         self.statements, self.stack = [ConstantValue(name, value) for name, value in free], stack
 
     def at(self, ins: Instruction) -> None:
-        """What follows stands where this instruction does, or as before if it has no line."""
+        """Set the source position of the next statements to this instruction's, if it has a
+        line."""
         self._at, line = ins.at, ins.at.lineno
         if line != self._line and (line is not None or not self.where):
             self.where = self._file if line is None else f"{self._file}:{line}"
@@ -62,12 +64,12 @@ class Statements:
     # ---- statements ----
 
     def fresh(self) -> str:
-        """The name of a new step."""
+        """Return a new name for a step."""
         self._count += 1
         return f"${self._count}"
 
     def constant(self, value: Any, read: str | None = None) -> str:
-        """A step that holds a value of the program. read: the global name that it is read from."""
+        """Add a step that holds a constant. read: the global name that it is read from."""
         name = self.fresh()
         where = "" if read is None else self.where
         self.statements.append(ConstantValue(name, value, read, where))
@@ -75,7 +77,7 @@ class Statements:
         return name
 
     def constant_at_first(self, value: Any) -> str:
-        """A step that holds a value and is set where the block begins."""
+        """Add a step that holds a constant, at the beginning of the block."""
         name = self.constant(value)
         self.statements.insert(0, self.statements.pop())
         return name
@@ -88,7 +90,7 @@ class Statements:
         native: Any = None,
         instruction: str = "",
     ) -> str:
-        """A step that holds what a call gives. native, instruction: what it was read from."""
+        """Add a step that holds a call's result. native, instruction: see ``Apply``."""
         name = self.fresh()
         where, at = self.where, self._at
         step = Apply(name, function, args, tuple(kwargs), where, native, instruction, at)
@@ -96,18 +98,18 @@ class Statements:
         return name
 
     def store(self, name: str) -> None:
-        """Pop a value into a variable."""
+        """Pop a value from the stack into a variable."""
         value = self.stack.pop()
         if value == name:
             return
-        if name in self.stack:  # what was loaded of it is as it was
+        if name in self.stack:  # slots loaded from the variable keep its old value
             kept = self.fresh()
             self.statements.append(Copy(kept, name, self.where))
             self.stack = [kept if each == name else each for each in self.stack]
         self.statements.append(Copy(name, value, self.where))
 
     def items(self, value: str) -> tuple[str | None, ...]:
-        """The variables of which one is a tuple."""
+        """The variables of a tuple's items; a single None if they are not known."""
         if value in self.packs:
             return self.packs[value]
         held = self.constants.get(value)
@@ -118,23 +120,23 @@ class Statements:
     # ---- the stack ----
 
     def push(self, value: str, ins: Instruction) -> None:
-        """Push a value, and the slot beside it where it is pushed to be called."""
+        """Push a value, with a NULL slot beside it if it is pushed to be called."""
         self.stack += call_slots(value, NULL) if ins.for_call else [value]
 
     def follow(self, ins: Instruction) -> None:
-        """Do what an instruction does to the stack, with nothing known of what it pushes."""
+        """Apply an instruction's stack effect; the values that it pushes are new steps."""
         follow(ins.op, ins.arg, self.stack, _UNKNOWN)
         self.stack = [self.fresh() if each == _UNKNOWN else each for each in self.stack]
 
     def taken(self, ins: Instruction) -> tuple[str, ...]:
-        """Do what an instruction does to the stack; the values that it takes from there."""
+        """Apply an instruction's stack effect; return the values that it pops."""
         before = list(self.stack)
         self.follow(ins)
         kept = takewhile(lambda pair: pair[0] == pair[1], zip(before, self.stack, strict=False))
         return tuple(name for name in before[len(list(kept)) :] if name != NULL)
 
     def take(self, count: int) -> tuple[str, ...]:
-        """Pop so many values, the lowest first."""
+        """Pop ``count`` values, and return them lowest first."""
         first = len(self.stack) - count
         taken = tuple(self.stack[first:])
         del self.stack[first:]

@@ -1,4 +1,4 @@
-"""The code of a function as nested statements: branches and loops in the place of jumps."""
+"""Structured control flow of a function: nested branches and loops in the place of jumps."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ __all__ = [
 ]
 
 MOST_ITEMS = 4000
-"""Statements that a tree may come to have where what follows several branches is repeated."""
+"""Most statements of a tree; code after branches that do not join is duplicated."""
 
 
 class NotStructured(Exception):
-    """Code that is no tree: it handles exceptions, or jumps into loops. reason: why."""
+    """The code has no structured form: it handles exceptions, or jumps into loops. reason: why."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -33,14 +33,15 @@ class NotStructured(Exception):
 
 @dataclass(frozen=True)
 class Leave:
-    """Go on at a block further out: the next turn of a loop, or what comes after it."""
+    """Continue at an outer block: the next iteration of a loop, or the code after a branch or
+    loop."""
 
     label: int
 
 
 @dataclass(frozen=True)
 class Result:
-    """Give the value of a variable."""
+    """Return the value of a variable."""
 
     value: str
     where: str
@@ -48,7 +49,7 @@ class Result:
 
 @dataclass
 class Alternative:
-    """One tree or the other, by a variable."""
+    """A branch: the tree ``yes`` if the condition variable is true, else ``no``."""
 
     condition: str
     yes: Tree
@@ -58,8 +59,8 @@ class Alternative:
 
 @dataclass
 class Repeat:
-    """A loop. head: the block at which each turn begins; a turn leaves to it, or to one of the
-    exits."""
+    """A loop. head: the block at which each iteration begins; an iteration ends by leaving to it
+    or to one of the exits."""
 
     head: int
     body: Tree
@@ -69,7 +70,7 @@ class Repeat:
 
 @dataclass
 class Exits:
-    """After a loop with several exits: the tree for each."""
+    """A loop with several exits, and the tree after each."""
 
     repeat: Repeat
     trees: dict[int, Tree]
@@ -80,7 +81,7 @@ Tree = list[Item]
 
 
 def structured(body: Body) -> Tree:
-    """A function's body as a tree. Raises NotStructured."""
+    """Convert a function's body into a tree. Raises NotStructured if there is none."""
     return _Builder(body).tree(body.first, frozenset(), None)
 
 
@@ -94,7 +95,7 @@ class _Builder:
         self.loops = {h: self._nodes(h) for h in self.body.loop_heads}
 
     def _nodes(self, head: int) -> frozenset[int]:
-        """The blocks of a loop. Raises NotStructured for one that is entered elsewhere."""
+        """The blocks of a loop. Raises NotStructured if it is entered other than at its head."""
         before: dict[int, list[int]] = {label: [] for label in self.body.order}
         for label in self.body.order:
             for after in self._next(label):
@@ -123,8 +124,8 @@ class _Builder:
         *,
         entered: bool = False,
     ) -> Tree:
-        """From a block to one of ``stops``, or to the end. inside: the blocks of the loop whose
-        body this is; what is not among them leaves it. entered: the block is that loop's head."""
+        """The tree from a block to one of ``stops``, or to the end. inside: the blocks of the loop
+        whose body this is; other blocks leave it. entered: the block is that loop's head."""
         items: Tree = []
         while True:
             if not entered and (label in stops or (inside is not None and label not in inside)):
@@ -184,8 +185,7 @@ class _Builder:
     # ---- where branches meet ----
 
     def _join(self, label: int, stops: frozenset[int], inside: frozenset[int] | None) -> int | None:
-        """The block that both ways of a branch come to, or None where they have no other than
-        the ends."""
+        """The block at which both sides of a branch join, or None if they only meet at the end."""
         return self._common(self._next(label), stops, inside)
 
     def _common(
@@ -198,7 +198,7 @@ class _Builder:
     def _always(
         self, start: int, stops: frozenset[int], inside: frozenset[int] | None
     ) -> list[int]:
-        """The blocks through which all ways from one go, up to where they leave, in order."""
+        """The blocks on every path from ``start`` until it leaves, in order (postdominators)."""
         reached = list(self._acyclic(start, stops, inside))
         if not reached:
             return []
@@ -215,7 +215,7 @@ class _Builder:
     def _after(
         self, label: int, stops: frozenset[int], inside: frozenset[int] | None
     ) -> tuple[int, ...]:
-        """What comes after a block; of a loop that begins there, its exits."""
+        """The successors of a block; of a loop that begins there, its exits."""
         if label in self.loops and label not in self.building:
             nodes = self.loops[label]
             found = {n for b in nodes for n in self._next(b) if n not in nodes}
@@ -225,7 +225,7 @@ class _Builder:
     def _acyclic(
         self, start: int, stops: frozenset[int], inside: frozenset[int] | None
     ) -> Iterator[int]:
-        """The blocks from one on, each before those that come after it; none that leave."""
+        """The blocks reachable from ``start`` without leaving, in topological order."""
         seen: set[int] = set()
         todo = [start]
         while todo:

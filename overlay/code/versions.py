@@ -1,4 +1,4 @@
-"""The Python versions that are known, and what differs between them. This module runs on any."""
+"""Supported Python versions and the differences between them. This module runs on any version."""
 
 from __future__ import annotations
 
@@ -32,18 +32,18 @@ READABLE = ((3, 12), (3, 13), (3, 14), (3, 15))
 TESTED = ((3, 12, 1), (3, 13, 0), (3, 13, 18), (3, 14, 10), (3, 15, 2))
 
 _VERSION = sys.version_info[:2]
-# Calls: of the two places for a callee and its receiver, the empty one comes first.
+# Calls: of the two slots for a callee and its receiver, the empty one comes first.
 EMPTY_PLACE_FIRST = _VERSION < (3, 13)
-# CALL_FUNCTION_EX always takes a place for keywords: a mapping, or none.
+# CALL_FUNCTION_EX always pops a slot for keywords: a mapping, or NULL.
 DICT_ALWAYS_PASSED = _VERSION >= (3, 14)
-# A ``with`` statement calls ``__exit__`` with a place for its receiver.
+# A ``with`` statement calls ``__exit__`` with a slot for its receiver.
 EXIT_HAS_RECEIVER = _VERSION >= (3, 14)
-# Above an iterator lies a place: where GET_ITER has left a list or a tuple as it is, the index of
-# its next item.
+# Above an iterator lies a slot: if GET_ITER has left a list or a tuple unchanged, the index of its
+# next item.
 INDEX_ABOVE_ITERATOR = _VERSION >= (3, 15)
 # UNARY_NOT takes a bool, which TO_BOOL makes.
 NOT_TAKES_BOOL = _VERSION >= (3, 13)
-# How many of the lowest bits of an instruction's argument are flags; the others are an index.
+# The number of low bits of an instruction's argument that are flags; the others are an index.
 FLAGS = {
     **{"LOAD_GLOBAL": 1, "LOAD_ATTR": 1, "LOAD_SUPER_ATTR": 2},
     "COMPARE_OP": 4 if _VERSION < (3, 13) else 5,
@@ -51,15 +51,15 @@ FLAGS = {
 }
 # RETURN_GENERATOR pushes nothing by itself, as ``dis.stack_effect`` says.
 GENERATORS_START_EMPTY = _VERSION >= (3, 13)
-# Frames tell where their stack ends, before each instruction.
+# Frames record the end of their stack before each instruction.
 FRAMES_TELL_DEPTH = _VERSION >= (3, 14)
-# The interpreter enters ``__init__`` by itself, and getters of properties.
+# The specializing interpreter inlines calls of ``__init__``, and of property getters.
 ENTERS_INIT = _VERSION >= (3, 13)
 ENTERS_GETTERS = _VERSION == (3, 14)
 
 
 def is_readable(version: tuple[int, int] = sys.version_info[:2]) -> bool:
-    """Whether this is an interpreter whose code and objects are known, of such a version."""
+    """Whether this is a CPython build whose code can be read, and the version is supported."""
     return version in READABLE and _is_cpython() and not _has_free_threads()
 
 
