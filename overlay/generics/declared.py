@@ -36,14 +36,14 @@ P = ParamSpec("P")
 R = TypeVar("R")
 Any_F = Callable[..., Any]
 
-# messages and tracebacks take the code of generic functions for ours
+# by this file name, messages and tracebacks treat the code of generic functions as ours
 _FILE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "<generic function>")
 _CONSTANTS = ("LOAD_CONST", "LOAD_COMMON_CONSTANT", "RETURN_CONST")
 _NOTHING_DONE = {"RESUME", "NOP", "RETURN_VALUE", *_CONSTANTS}
 
 
 class _Missing:
-    """Its only instance stands for an argument that was not given."""
+    """Type of the sentinel ``MISSING``, the default of an argument that was not given."""
 
     def __repr__(self) -> str:
         return "<not given>"
@@ -85,10 +85,10 @@ def generic[**P, R](declaration: Callable[P, R], /) -> GenericFunction[P, R]:
 
 
 class Generic:
-    """What stands behind a generic function.
+    """State of a generic function: its base methods, views and memos.
 
-    function: the function itself, which the program holds. views: all that was computed from
-    its base methods. native: its own code, where that is one object.
+    function: the function itself, which the program holds. views: all views of it, which cache
+    resolutions to its base methods. native: its own code, where that is one object.
     """
 
     native: Any = None
@@ -99,13 +99,13 @@ class Generic:
         self.names = positional_names(self.signature)
         self.views: weakref.WeakSet[View] = weakref.WeakSet()
         self._rest = self._named = False
-        # under the key of a stack: what a view of that stack has resolved
+        # by the key of a stack: the memos of the view of that stack
         self._memos: tuple[dict[object, Any], ...] = ({}, {}, {})
         self._open_for(MethodParameters.of(declaration, location_of(declaration)))
         self.function = self._make_function()
         self.view = View(self, MethodChain.of(self.function, ()))
         self._plum = _plum_function(declaration)
-        # how often a base method was added: compiled code reads it at each entry
+        # the number of base methods added: compiled code reads it at each entry
         self.changes = ctypes.c_uint64(0)
         self.remember(None, self.view)
         self._fill_namespace()
@@ -115,13 +115,13 @@ class Generic:
     # ---- base methods ----
 
     def dispatch(self, method: Any_F | None = None, /, *, precedence: int = 0) -> Any:
-        """Add a base method; without one, the decorator that does."""
+        """Add a base method, or return a decorator that adds one."""
         if method is None:
             return functools.partial(self.dispatch, precedence=precedence)
         return self.add(method, None, precedence)
 
     def dispatch_multi(self, *signatures: Any) -> Any:
-        """The decorator that adds a base method for each of these signatures."""
+        """Return a decorator that adds a base method for each of these signatures."""
         from plum import Signature
 
         made = [s if isinstance(s, Signature) else Signature(*s) for s in signatures]
@@ -135,7 +135,7 @@ class Generic:
 
     @runs_natively
     def add(self, method: Any_F, signature: Any, precedence: int | None) -> Any:
-        """Add a base method; the generic function itself."""
+        """Add a base method. Returns the generic function itself."""
         if not callable(method):
             raise OverlayError(
                 f"a method of the generic function {self} is not callable: {method!r}",
@@ -186,8 +186,8 @@ class Generic:
             ) from None
 
     def _inherited(self, args: tuple[Any, ...]) -> Any_F | None:
-        """The function of this name in the next class that has one, where this one stands in a
-        class, and ``args`` begin with an instance."""
+        """The inherited function of this name, from the next class of the MRO that has one, if
+        this function belongs to the class of the first argument; else None."""
         if not args:
             return None
         name = self.function.__name__
@@ -199,7 +199,7 @@ class Generic:
 
     def _not_found(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> MethodNotFound:
         if len(args) > len(self.names) and not self._rest:
-            # what the interpreter says of a call that the function does not accept
+            # raises the interpreter's own TypeError for a call that the function does not accept
             self.function(*args, **kwargs)
         methods = self._plum.methods
         near = sorted(methods, key=lambda m: m.signature.compute_distance(args))[:3]
@@ -225,17 +225,18 @@ class Generic:
     # ---- the function ----
 
     def remember(self, key: object, view: View) -> None:
-        """What calls resolve to while the stack with this key is in force."""
+        """Use the memos of a view for calls while the stack with this key is in force."""
         for memos, memo in zip(self._memos, (view.one, view.two, view.more), strict=True):
             memos[key] = memo
 
     def forget_key(self, key: object) -> None:
-        """The stack with this key is gone."""
+        """Drop the memos of a stack that is gone, by its key."""
         for memos in self._memos:
             memos.pop(key, None)
 
     def accept(self, parameters: MethodParameters) -> None:
-        """Let calls through that this method takes."""
+        """Widen the function's signature to accept the calls that a method with these parameters
+        accepts."""
         with LOCK:
             if self._open_for(parameters):
                 self.function.__code__ = self._compiled()
