@@ -242,8 +242,8 @@ class Generic:
                 self.function.__code__ = self._compiled()
 
     def _open_for(self, parameters: MethodParameters) -> bool:
-        """Whether calls now get through that did not: with more arguments than the declaration
-        names, or with other keywords."""
+        """Record the calls that these parameters accept: with more arguments than the declaration
+        has, or other keywords. Returns whether the function has to accept more than before."""
         before = self._rest, self._named
         own = parameters.positional
         named = {p.name for p in own if p.by_name} | {*parameters.keyword_only}
@@ -268,7 +268,7 @@ class Generic:
         return made
 
     def _fill_namespace(self) -> None:
-        """Give the code the names that it uses."""
+        """Set the globals that the generated code uses."""
         meant = {
             **{"key": current_key, "call": self._call, "type": type},
             **{"MISSING": MISSING, "KeyError": KeyError, "TypeError": TypeError},
@@ -281,7 +281,7 @@ class Generic:
 
     @property
     def _mark(self) -> str:
-        """What the names in the code begin with, and no parameter does."""
+        """Prefix of the generated code's own names; no parameter begins with it."""
         mark = "_"
         while any(name.startswith(mark) for name in self.names):
             mark += "_"
@@ -296,9 +296,9 @@ class Generic:
         )
 
     def _source(self) -> str:
-        """The code for calls: it looks the types up, and leaves everything else to ``call``.
+        """Source of the function: it looks the types up, and leaves everything else to ``call``.
 
-        With ``~`` for the mark of its own names, for two parameters:
+        For two parameters, with ``~`` as the prefix of its own names:
 
             def function(a=~MISSING, b=~MISSING):
                 try:
@@ -330,14 +330,14 @@ class Generic:
         return range(max(required, 1), len(self.names) + 1)
 
     def _call(self, args: tuple[Any, ...], named: dict[str, Any]) -> Any:
-        """Calls that were not met before, or not in this shape."""
+        """Slow path: a call whose types, or whose shape, are not in the memos."""
         args, given = self._given(args)
         stack = current_stack()
         view = self.view if stack is None else stack.view(self)
         return view.call(args, {**given, **named})
 
     def _given(self, args: tuple[Any, ...]) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        """The arguments by position, and those after a gap by name."""
+        """The arguments before the first missing one, and those after it by name."""
         gap = next((i for i, value in enumerate(args) if value is MISSING), None)
         if gap is None:
             return args, {}
@@ -370,7 +370,7 @@ def _is_empty(function: FunctionType) -> bool:
 def _plum_function(declaration: FunctionType) -> Function:
     function_class = load_plum().Function
     made = function_class(declaration)
-    # plum's own list would keep it, and all that its methods refer to, for ever
+    # plum's own list would keep it alive, and all that its methods refer to
     everything: list[Any] = getattr(function_class, "_instances", [])
     everything[:] = [f for f in everything if f is not made]
     return made
