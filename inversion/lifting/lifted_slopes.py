@@ -120,7 +120,7 @@ def _rule_of(statement: Statement) -> Rule | None:
 
 
 def _product(lifter: Lifter, site: CallSite, one: Operand, other: Operand) -> Operand | None:
-    """A product; None where it is 0."""
+    """A product, simplified for factors 0 and 1; None where it is 0."""
     for known, rest in ((one, other), (other, one)):
         if isinstance(known, Constant) and known.value in (0, 1):
             return rest if known.value == 1 else None
