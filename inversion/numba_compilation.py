@@ -1,4 +1,4 @@
-"""Generated functions compiled by numba, and the types that it says functions return."""
+"""Compilation of generated functions by numba, and inference of return types."""
 
 from __future__ import annotations
 
@@ -27,9 +27,10 @@ __all__ = ["jitted", "result_type"]
 
 
 def result_type(function: Any, kinds: tuple[Any, ...]) -> type | None:
-    """The Python type of what a function returns for these types, where numba can tell."""
+    """The Python type that a function returns for argument types, inferred by numba; None where
+    numba cannot infer it, or it is no number."""
     context = cpu_target.typing_context
-    cpu_target.target_context.refresh()  # what it loads says the types of more functions
+    cpu_target.target_context.refresh()  # it loads the types of more functions
     context.refresh()
     try:
         asked = tuple(as_numba_type(kind) for kind in kinds)
@@ -49,16 +50,16 @@ def jitted(
     where: str,
     fitted: Callable[[tuple[Any, ...]], tuple[Any, ...]] | None = None,
 ) -> Callable[..., Any]:
-    """A dispatcher that is compiled for arguments of the types of these. Raises NotCompilable.
+    """A dispatcher compiled for arguments of the types of ``example``. Raises NotCompilable.
 
-    fitted: makes of arguments of other types some of these. Called from Python with what does not
-    fit then, it raises WrongArguments.
+    fitted: converts arguments of other types to these. Called from Python with arguments that do
+    not fit then, the dispatcher raises WrongArguments.
     """
     kinds = tuple(numba.typeof(value) for value in example)
 
     def again(*args: Any, **kwargs: Any) -> Callable[..., Any]:
-        """What to call where no compiled code fits: there is none any more where a function that
-        the code calls has been bound anew."""
+        """Compile again where no compiled code fits: the code is dropped when a function that it
+        calls is rebound."""
         if not kwargs and tuple(map(numba.typeof, args)) == kinds:
             made.compile(kinds)
             return made
@@ -81,5 +82,5 @@ def jitted(
             where=where,
             help="calls stay interpreted",
         ) from error
-    made._compile_for_args = again  # what a call without a fitting signature asks
+    made._compile_for_args = again  # called where no signature fits
     return made

@@ -1,4 +1,4 @@
-"""How single functions are solved: relations, their domains, and the base table of them."""
+"""Relations, by which single functions are solved; their domains, and the base table of them."""
 
 import overlay_dispatch
 

@@ -1,4 +1,4 @@
-"""The base method table of relations, and what its methods are keyed by."""
+"""The base method table of relations, and the targets of its methods."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ __all__ = ["RelationOf", "relation_of", "relations"]
 
 
 class RelationOf:
-    """The target that stands for the relations of one function; made by ``relation_of``."""
+    """Target of the relations of one function in method tables; made by ``relation_of``."""
 
     def __init__(self, function: Any) -> None:
         self.function = function
@@ -60,7 +60,9 @@ class RelationOf:
 
 
 def relation_of(function: Callable[..., Any]) -> RelationOf:
-    """The target whose generated methods take ``function``'s argument types and give a Relation.
+    """The target whose generated methods map ``function``'s argument types to a Relation.
+
+    function: a callable. Raises OverlayError where it cannot be a target.
 
     >>> import math
     >>> from overlay import Context
@@ -76,7 +78,7 @@ relations = MethodTable("relations")
 
 
 def _defined_in(*modules: types.ModuleType) -> list[Relation]:
-    """The relations of these modules, in the order of their definition."""
+    """The relations that these modules define, in order."""
     return [r for module in modules for r in vars(module).values() if isinstance(r, Relation)]
 
 

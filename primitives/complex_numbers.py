@@ -1,7 +1,7 @@
 """Complex numbers: arithmetic, their parts and angles, exponentials and roots.
 
-Two complex numbers are close where their distance is small beside the larger one: the smaller of
-two parts may have lost its digits.
+Two complex numbers are close where their distance is small relative to the larger one: the smaller
+part of a number may have lost its digits.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def quotient(a: complex, b: complex) -> complex:
 
 
 def complex_factor(ret: complex, other: complex, free: complex) -> complex:
-    """What times ``other`` is ``ret``; ``free`` where both are 0."""
+    """The factor whose product with ``other`` is ``ret``; ``free`` where both are 0."""
     if other != 0:
         return quotient(ret, other)
     if ret != 0:
@@ -69,7 +69,7 @@ def complex_factors(ret: complex, v: complex, left: bool) -> tuple[complex, comp
 
 
 def complex_divisor(ret: complex, a: complex, free: complex) -> complex:
-    """What ``a`` is divided by to give ``ret``; ``free`` where both are 0."""
+    """The divisor of ``a`` whose quotient is ``ret``; ``free`` where both are 0."""
     if ret == 0 and a == 0:
         return free
     if ret == 0 or a == 0:
@@ -142,24 +142,25 @@ conjugate = relation(
 
 
 def with_part(known: float, wanted: float, other: float) -> float:
-    """The other part, where the known one is as wanted."""
+    """The other part; refused unless the known one is as wanted."""
     if not agrees(known, wanted):
         raise NoSolution("the parts of the result are the arguments")
     return other
 
 
 def polar(size: float, angle: float) -> complex:
-    """The number of this size and angle."""
+    """The number with this absolute value and angle, in radians."""
     return complex(size * math.cos(angle), size * math.sin(angle))
 
 
 def angle_of(a: complex) -> float:
-    """The angle of a number, between -pi and pi."""
+    """The angle of a number in radians, between -pi and pi."""
     return math.atan2(a.imag, a.real)
 
 
 def at_angle(ret: float, size: float) -> complex:
-    """The number of this angle and size; the size of its larger part is given."""
+    """The number with this angle, in radians; ``size`` is the absolute value of its larger
+    part."""
     x, y = math.cos(ret), math.sin(ret)
     larger = max(abs(x), abs(y))
     if size > 0:
@@ -225,7 +226,7 @@ def complex_exp(value: complex) -> complex:
 
 
 def principal(value: complex, low: float, high: float, part: float) -> complex:
-    """``value``, refused where this part of it is out of the range that a function gives."""
+    """``value``, refused where this part of it is outside the range of a function."""
     if not low <= part <= high:
         raise NoSolution("it is on another branch than the principal one")
     return value

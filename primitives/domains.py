@@ -1,6 +1,7 @@
 """Domains: the sets of values that axes and parameters take.
 
-Membership goes by value, not by type: 2.0 is an integer, 2 is a real, 1 is a truth value.
+Membership depends on the value, not on its type: 2.0 is an integer, 2 is a real, 1 is a truth
+value.
 
 Sampling follows a fixed distribution: uniform where both bounds are finite; a standard logistic
 variable on the reals, its rounded threefold on the integers; above or below one bound odds
@@ -49,64 +50,64 @@ _NUMBERS = (int, float, np.integer, np.floating)
 
 
 class Domain:
-    """A set of values: what it contains, how it is sampled, and how generated code tests it."""
+    """A set of values, with membership, sampling, and a test for generated code."""
 
     kind: type
-    """The type of its members."""
+    """The type of the members."""
 
     def contains(self, value: Any) -> bool:
-        """Whether a value is a member; NaN never is, infinities only where a bound says so."""
+        """Whether a value is a member; NaN and infinities never are."""
         raise NotImplementedError
 
     def spread(self, units: NDArray[np.float64]) -> NDArray[Any]:
-        """Members for numbers in [0, 1], so that uniform numbers give a sample."""
+        """Members for numbers in [0, 1]: uniform numbers are mapped to random members."""
         raise NotImplementedError
 
     @property
     def default(self) -> Any:
-        """A harmless member: 1 in the reals, 0 in the integers, where these are members."""
+        """A regular member: 1 of reals, 0 of integers, where these are members."""
         raise NotImplementedError
 
     @property
     def edges(self) -> tuple[Any, ...]:
-        """Members that a test should not miss."""
+        """Members that tests should include, such as bounds."""
         raise NotImplementedError
 
     def condition(self, name: str, kind: type | None = None) -> str:
         """A Python expression that is true where the variable ``name`` is a member.
 
-        kind: the type of the variable, by default that of the members. What holds for all its
-        values is not tested; ``"True"`` is left where nothing is.
+        kind: the type of the variable, by default that of the members. Conditions that hold for
+        all values of this type are left out; ``"True"`` if none remains.
         """
         raise NotImplementedError
 
     def meet(self, other: Domain) -> Domain:
-        """The members of both domains."""
+        """The intersection of two domains. Raises OverlayError for domains of different types."""
         raise NotImplementedError
 
     def within(self, numbers: NumberSet) -> Domain:
-        """The part of an interval that a set reaches over; itself where nothing is left out, or
-        nothing is left."""
+        """An interval, restricted to the range of a set; the domain itself where this changes
+        nothing, leaves nothing, or it is no interval."""
         return self
 
     @property
     def closure(self) -> NumberSet | None:
-        """A closed set of numbers that has all members, infinite bounds too; None where members
-        are not real numbers."""
+        """A closed set of numbers that contains all members, with infinite bounds; None where
+        members are not real numbers."""
         return None
 
     @property
     def total(self) -> bool:
-        """Whether every finite value of its type is a member."""
+        """Whether every finite value of the type is a member."""
         return self.condition("x") == "True"
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """The field type that holds a member in a record of parameters."""
+        """The numpy type of a member in a record of parameters."""
         return np.dtype(self.kind)
 
     def cast(self, value: Any) -> Any:
-        """A member in its own type."""
+        """A member, converted to the domain's type."""
         return self.kind(value)
 
     def from_unit(self, u: Any) -> Any:
@@ -116,7 +117,7 @@ class Domain:
         return self.cast(self.spread(np.array([u], dtype=np.float64))[0])
 
     def sample(self, rng: np.random.Generator, size: int | None = None) -> Any:
-        """A random member, or an array of them."""
+        """A random member, or an array of ``size`` of them."""
         if size is None:
             return self.from_unit(rng.random())
         return self.spread(rng.random(size))
@@ -129,10 +130,10 @@ def _odds(units: NDArray[np.float64]) -> NDArray[np.float64]:
 
 @dataclass(frozen=True)
 class Interval(Domain):
-    """The reals from ``low`` to ``high``, less some points; an infinite bound is never inside.
+    """The reals from ``low`` to ``high``, without some points; infinities are no members.
 
-    As a domain it leaves out bounds and points, which no ``overlay.sets.Interval`` does;
-    ``closure`` is the set that has it all.
+    Bounds may be open, and points left out, unlike those of ``overlay.sets.Interval``; ``closure``
+    is the closed set. Raises OverlayError where it would be empty.
 
     >>> Interval(-1, 1).contains(1.0), Interval(0, 1, open_high=True).contains(1.0)
     (True, False)
@@ -166,7 +167,7 @@ class Interval(Domain):
         return low, math.nextafter(self.high, -math.inf) if self.open_high else self.high
 
     def _beside(self, hole: float) -> float:
-        """A member next to a point that is left out."""
+        """A member next to an excluded point."""
         above = below = hole
         while above in self.without:
             above = math.nextafter(above, math.inf)
@@ -254,8 +255,8 @@ class Interval(Domain):
 
 
 def _compared(name: str, sign: str, bound: int, kind: type) -> str:
-    """A comparison that is exact also in compiled code, where a word meets a signed literal
-    in floats: the complement of the word meets the complement of the literal, a word too."""
+    """Source of a comparison that is exact in compiled code too. There, a word and a signed literal
+    would be compared as floats; the complements of both are compared instead."""
     if kind is np.uint64 and 2**53 < bound < 2**63:
         sign = {"<=": ">=", ">=": "<=", "!=": "!="}[sign]
         return f"~{name} {sign} {2**64 - 1 - bound}"
@@ -263,7 +264,7 @@ def _compared(name: str, sign: str, bound: int, kind: type) -> str:
 
 
 def _limits(kind: type) -> tuple[int | None, int | None]:
-    """The least and the largest value of a type of integers."""
+    """The smallest and the largest value of an integer type; None where it has no bounds."""
     if not issubclass(kind, np.integer):
         return None, None
     return int(np.iinfo(kind).min), int(np.iinfo(kind).max)
@@ -271,9 +272,13 @@ def _limits(kind: type) -> tuple[int | None, int | None]:
 
 @dataclass(frozen=True)
 class Integers(Domain):
-    """The integers from ``low`` to ``high`` (None: no bound), less some.
+    """The integers from ``low`` to ``high`` (None: no bound), without some.
 
-    kind: ``int``, or the numpy type of a fixed width in which arithmetic wraps.
+    kind: ``int``, or a numpy type of fixed width, in which arithmetic wraps. Raises OverlayError
+    where it would be empty.
+
+    >>> Integers(0, 9).contains(3.0), Integers(0, 9, without=(3,)).contains(3)
+    (True, False)
     """
 
     low: int | None = None
@@ -306,7 +311,7 @@ class Integers(Domain):
         return above and below and exact % 1 == 0 and exact not in self.without
 
     def _ends(self) -> tuple[int, int]:
-        """The bounds of what is sampled: members of 64 bits."""
+        """The bounds of samples: members of 64 bits."""
         least, most = np.iinfo(self.dtype).min, np.iinfo(self.dtype).max
         low = least if self.low is None else max(least, self.low)
         high = most if self.high is None else min(most, self.high)
@@ -340,7 +345,7 @@ class Integers(Domain):
     def sample(self, rng: np.random.Generator, size: int | None = None) -> Any:
         if self.low is None or self.high is None or self.without:
             return super().sample(rng, size)
-        # all bits are random, where a number in [0, 1] has 53
+        # all bits are random, while a number in [0, 1] has 53
         found = rng.integers(*self._ends(), size, dtype=self.dtype, endpoint=True)
         return self.cast(found) if size is None else found
 
@@ -429,7 +434,13 @@ class Booleans(Domain):
 
 @dataclass(frozen=True)
 class WholeFloats(Domain):
-    """The floats from ``low`` to ``high`` that are whole numbers; infinities are none."""
+    """The whole numbers from ``low`` to ``high``, as floats; infinities are no members.
+
+    Raises OverlayError where it would be empty.
+
+    >>> WholeFloats(0, 9).contains(3.0), WholeFloats(0, 9).contains(3.5)
+    (True, False)
+    """
 
     low: float = -math.inf
     high: float = math.inf
@@ -494,9 +505,12 @@ class WholeFloats(Domain):
 
 @dataclass(frozen=True)
 class ComplexNumbers(Domain):
-    """The complex numbers with finite parts; without 0 where ``nonzero``.
+    """The complex numbers with finite parts; without 0 if ``nonzero``.
 
-    A number in [0, 1] gives its leading half to the real part, the rest to the imaginary one.
+    Of a number in [0, 1] the leading bits determine the real part, the others the imaginary one.
+
+    >>> Complex.contains(0j), ComplexNumbers(nonzero=True).contains(0j)
+    (True, False)
     """
 
     nonzero: bool = False
@@ -549,7 +563,7 @@ class ComplexNumbers(Domain):
 
 
 def generator_at(unit: float) -> np.random.Generator:
-    """A generator of random numbers that a number in [0, 1] is the seed of."""
+    """A random number generator, seeded by a number in [0, 1]."""
     return np.random.default_rng(int(unit * 2**53))
 
 
@@ -647,17 +661,17 @@ _BY_TYPE: tuple[tuple[type, Domain], ...] = (
 
 
 def domain_of(kind: Any) -> Domain | None:
-    """All values of a type, or None where the type has no domain here."""
+    """The domain of all values of a type, or None where it has none."""
     if not isinstance(kind, type):
         return None
-    own = getattr(kind, "domain", None)  # that of arrays of one shape
+    own = getattr(kind, "domain", None)  # of arrays of one shape, and lists
     if isinstance(own, Domain):
         return own
     return next((domain for known, domain in _BY_TYPE if issubclass(kind, known)), None)
 
 
 def common(domains: Iterable[Domain]) -> Domain:
-    """The members that all these domains have."""
+    """The intersection of domains."""
     first, *others = domains
     for other in others:
         first = first.meet(other)

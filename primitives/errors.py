@@ -13,15 +13,14 @@ Notes = Iterable[tuple[str, str]]
 
 
 class NoSolution(OverlayError):
-    """A value for which there is no answer; says where the domain was left.
+    """No solution exists, or none was found; the message says which domain was left.
 
-    proved: whether there is no solution at all, whatever the parameters: proved by sets pushed
-    backwards through the program, or by trying all that is possible. False where none was found,
-    or where the parameters that were given are at fault.
-    searched: how far was looked where none was found, and what would look further; None where
-    nothing was searched.
+    proved: whether there is no solution for any parameters, proved by propagating sets backwards
+    through the program, or by exhaustive search. False where a search found none, or where the
+    given parameters are at fault.
+    searched: the extent of a search that found none, and how to extend it; None without a search.
     best: the closest solution found, where a search for the nearest ran out of time.
-    later: more notes, made when the message is first read.
+    later: makes more notes when the message is first read.
 
     A solver of a relation raises it with one constant string, the reason: numba compiles that.
     """
@@ -51,17 +50,17 @@ class NoSolution(OverlayError):
         return super().__str__()
 
     def __reduce__(self) -> Any:
-        # what makes the notes cannot be sent to another process: it is done before
+        # the function ``later`` cannot be pickled: its notes are made now
         str(self)
         return super().__reduce__()
 
 
 class BrokenLaw(OverlayError, AssertionError):
-    """A mode of a relation gives an answer that is not one, or misses one."""
+    """A mode of a relation returns a wrong solution, or misses one."""
 
 
 class WrongArguments(OverlayError, TypeError):
-    """A call does not fit: a wrong number of values or parameters, or names that do not exist."""
+    """A call has a wrong number of values or parameters, or unknown names."""
 
 
 class OutsideDomain(OverlayError, ValueError):
@@ -69,5 +68,5 @@ class OutsideDomain(OverlayError, ValueError):
 
 
 def reason_of(error: Exception) -> str:
-    """The first line of an error's message, without notes that are made when it is read."""
+    """The first line of an error's message; deferred notes are not made for it."""
     return error.asked if isinstance(error, OverlayError) else str(error)

@@ -1,6 +1,6 @@
 """bool values: not, and, or, exclusive or, equality, and the truth of numbers.
 
-What is written ``and`` and ``or`` in Python branches; these are & and | of truth values.
+Python's ``and`` and ``or`` are branches; these are & and | of truth values.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ __all__ = ["booleans", "truth"]
 
 
 def settled(ret: bool, known: bool, neutral: bool, free: bool) -> bool:
-    """The other argument of "and" (``neutral`` is True) or "or" (False): ``free`` where the known
-    one settles the result alone."""
+    """The other argument of "and" (``neutral`` is True) or "or" (False); ``free`` where the known
+    one alone determines the result."""
     if known == neutral:
         return ret
     if ret == neutral:
@@ -28,20 +28,20 @@ def settled(ret: bool, known: bool, neutral: bool, free: bool) -> bool:
 
 
 def pair(ret: bool, neutral: bool, case: int) -> tuple[bool, bool]:
-    """Two arguments. case: which of them settle the result, where it is not the neutral value:
-    both, only the first, or only the second."""
+    """Two arguments with this result. case: which of them determine a result that is not neutral:
+    both (0), only the first (1), or only the second (2)."""
     if ret == neutral:
         return neutral, neutral
     return neutral == (case == 2), neutral == (case == 1)
 
 
 def case_of(a: bool, b: bool, neutral: bool) -> int:
-    """The case for which ``pair`` gives these."""
+    """The case for which ``pair`` returns these arguments."""
     return 2 if a == neutral and b != neutral else int(b == neutral and a != neutral)
 
 
 def _connective(target: Any, sign: str, neutral: bool) -> Relation:
-    """neutral: what leaves the other argument as it is."""
+    """The relation of a connective. neutral: its neutral element."""
     return relation(
         target, bool, bool, f"return = a {sign} b",
         a=parametric(
@@ -60,7 +60,8 @@ def _connective(target: Any, sign: str, neutral: bool) -> Relation:
 
 
 def _difference(target: Any, sign: str, differ: bool) -> Relation:
-    """differ: whether the result says that the arguments differ, or that they agree."""
+    """The relation of a comparison of truth values. differ: whether it is true for different
+    arguments, or for equal ones."""
     return relation(
         target, bool, bool, f"return = a {sign} b",
         a=lambda ret, b: (ret == differ) != b,

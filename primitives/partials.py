@@ -1,9 +1,9 @@
 """Partial derivatives of the primitives, as methods that are chosen like relations.
 
-They are the rules of ``overlay.interpretations.autodiff``, refused where a function has a kink or
-a step. ``partials_of(f)`` is a target: its methods take f's arguments and return the tuple of
-partial derivatives there. Those in ``partials`` are for the functions of floats in the base table
-of relations; a table of a context adds others:
+They are the rules of ``overlay.interpretations.autodiff``, except that they raise NoSolution where
+a function has a kink or a step. ``partials_of(f)`` is a target: its methods take f's arguments and
+return the tuple of partial derivatives there. Those in ``partials`` are for the functions of floats
+in the base table of relations; a table of a context adds others:
 
 >>> from overlay import MethodTable
 >>> from primitives import partials_of
@@ -46,7 +46,7 @@ KINK = "the function has a kink or a step there, and no derivative"
 
 
 def _whole(a: float) -> float:
-    """The largest whole number up to a; there is a step where a is one itself."""
+    """The largest whole number up to a; raises NoSolution at a whole number, where it steps."""
     whole = math.floor(a)
     if a == whole:
         raise NoSolution(KINK)
@@ -90,8 +90,8 @@ OWN: tuple[tuple[Relation, Partials], ...] = (
     (polar.polar, _point),
     (polar.unpolar, _coordinates),
 )
-"""Of functions that are not of floats alone, have several results, or are not a program's own; of
-several results a tuple of partial derivatives for each."""
+"""Partial derivatives of relations without a rule in autodiff: with arguments other than floats,
+with several results (then a tuple of partial derivatives for each), or internal."""
 
 
 def _rules() -> Iterator[tuple[Relation, Partials]]:

@@ -1,14 +1,14 @@
-"""Relations: how the arguments and the result of one function determine each other.
+"""Relations: equations between the arguments and the results of one function, with solvers.
 
 A relation has *axes*: the inputs, named in its equation, and ``"return"``, or, where the function
-gives a tuple, a name for each of its items. A *mode* solves for some axes from all the others.
-Where these do not determine the answer, the mode is *parametric*: it has coordinates besides, and
-for each choice of them one answer.
+returns a tuple, a name for each of its items. A *mode* solves for some axes from all the others.
+Where these do not determine the answer, the mode is *parametric*: it has additional coordinates,
+and one answer for each choice of them.
 
-The laws, which ``primitives.testing.check_relation`` tests, for every mode:
+The laws of every mode, which ``primitives.testing.check_relation`` tests:
 
-- sound: what a mode answers satisfies the equation, or the mode raises NoSolution;
-- complete: with the coordinates that ``recover`` reads off some arguments, a mode answers these.
+- sound: the answer of a mode satisfies the equation, or the mode raises NoSolution;
+- complete: given the coordinates that ``recover`` computes from arguments, a mode answers these.
 """
 
 from __future__ import annotations
@@ -55,17 +55,18 @@ def parametric(
     all_or_nothing: bool = False,
     **coordinates: Domain,
 ) -> Parametric:
-    """A mode that needs a choice: one coordinate, with its domain, for each keyword.
+    """A parametric mode: one coordinate, with its domain, for each keyword.
 
     solver: takes the known axes and the coordinates, by name.
-    recover: takes axes by name and returns the tuple of coordinates that lead to them.
-    determined_if: takes known axes by name. Where these are constants and it is true, no
-    choice is left: the coordinates take their defaults and are no parameters of the inverse.
-    rounding_only: the coordinates count only where rounding has made several arguments one result,
-    as beyond the ends of a function that saturates; an inverse without other parameters is called
-    with or without them.
-    all_or_nothing: each continuous coordinate counts for all its values, or, where the known axes
-    are such, for none, as what is chosen for an unknown that cancels out.
+    recover: takes axes by name and returns the tuple of coordinates for which the solver answers
+    them.
+    determined_if: takes known axes by name. Where these are constants and it is true, the answer
+    is unique: the coordinates take their defaults and are no parameters of the inverse.
+    rounding_only: the coordinates matter only where rounding maps several arguments to one result,
+    as where a function saturates; an inverse without other parameters is called with or without
+    them.
+    all_or_nothing: each continuous coordinate matters for all its values, or, depending on the
+    known axes, for none, as one for an unknown that cancels out.
 
     >>> from primitives import Real, parametric
     >>> parametric(lambda ret, v: (ret - v, v), v=Real, recover=lambda a, b: (b,)).coordinates
@@ -76,18 +77,28 @@ def parametric(
 
 @dataclass(frozen=True)
 class Mode:
-    """One way to solve a relation: some axes from all the others.
+    """A solver of a relation for some axes, from all the others; ``relation`` makes it.
 
-    unknown: the axes that ``solver`` answers, a tuple of values where there are several.
-    takes: what ``solver`` takes, in its order: known axes and coordinates.
-    recovers, determined_by: the axes that ``recover`` and ``determined_if`` take.
-    rounding_only: whether its coordinates count only where rounding leaves a choice.
+    unknown: the axes that ``solver`` returns, as a tuple of values where there are several.
+    takes: the parameters of ``solver``, in order: known axes and coordinates.
+    coordinates: the domain of each coordinate.
+    recovers, determined_by: the parameters of ``recover`` and ``determined_if``, which are as in
+    ``parametric``.
+    rounding_only: whether its coordinates matter only where rounding leaves a choice.
     incomplete: why it cannot reach every solution, or None.
-    labels: what parameters of coordinates are called that belong to what the statement is made of.
-    overdetermined: whether the known axes say more than it needs, and have to agree, as where one
-    of several results is found from all arguments.
-    last_resort: whether a planner takes it only where nothing else is left.
-    all_or_nothing: whether its continuous coordinates count for all their values, or for none.
+    labels: names of the parameters for coordinates that belong to parts of a compound statement.
+    overdetermined: whether it has more known axes than it needs, which have to agree, as where one
+    of several results is computed from all arguments.
+    last_resort: whether a planner uses it only where no other mode is possible.
+    all_or_nothing: whether its continuous coordinates matter for all their values, or for none.
+
+    >>> import math
+    >>> from primitives import Positive, relation
+    >>> exp = relation(
+    ...     math.exp, float, "return = exp(a)", codomain=Positive, a=lambda ret: math.log(ret),
+    ... )
+    >>> exp.mode({"a"})
+    <Mode return -> a>
     """
 
     unknown: tuple[str, ...]
@@ -107,12 +118,12 @@ class Mode:
 
     @property
     def settled(self) -> bool:
-        """Whether it leaves no choice."""
+        """Whether it needs no choice of coordinates."""
         return self.rounding_only or not self.coordinates
 
     def parts(self) -> list[tuple[str, Any, Mapping[str, str]]]:
-        """The plans that it consists of, each with what it is for, and with the coordinates that
-        its parameters are, by name: none."""
+        """The plans that it consists of, each with a description, and the coordinates of its
+        parameters, by name. None here; compound modes override it."""
         return []
 
     def __repr__(self) -> str:
@@ -123,21 +134,23 @@ Solution = Solver | Parametric | Mode
 
 
 class Relation:
-    """How one function's arguments and result determine each other, for one signature.
+    """Equation between one function's arguments and results, for one signature, with its modes.
 
-    Calling it runs the function forward. target: the function. types: of its arguments.
-    axes: the names of its inputs. outputs: of its result, or of its results. returns: the type of
-    its result; a tuple of types where it gives several. domain: of each input. codomain: of the
-    result; None of several. where: ``file:line`` of its definition.
-    edges: what holds at its edges, in words. low_information: whether its result says little of its
-    inputs, as a sum does of its terms: it is then solved only for what nothing else determines.
-    independent: whether each of several results determines one input more.
-    joint: whether it is solved for several inputs at once wherever it can be, because a free choice
-    of one mostly leaves nothing for the others, as a word does that a text is to begin with.
+    ``relation`` makes it; calling it runs the function forward. target: the function. types: of its
+    arguments. axes: the names of its inputs. outputs: the names of its results. returns: the type
+    of its result; a tuple of types for several. domain: of each input. codomain: of the result;
+    None for several. where: ``file:line`` of its definition.
+    edges: its behaviour at edges, in words. low_information: whether its result constrains its
+    inputs little, as a sum does its terms: it is then solved only for unknowns that nothing else
+    determines.
+    independent: whether each of several results determines one more input.
+    joint: whether it is solved for several inputs at once wherever possible, because a free choice
+    of one mostly leaves no solution for the others, as that of a prefix of a known string.
     """
 
     whole = False
-    """Whether it is solved for all that it alone binds, rather than after a choice of some."""
+    """Whether it is solved at once for all unknowns that occur in no other statement, rather than
+    after a choice of some."""
 
     def __init__(
         self,
@@ -172,7 +185,7 @@ class Relation:
 
     @property
     def identity(self) -> int:
-        """The same for relations that say the same."""
+        """Key that is equal for equal relations; here that of the object."""
         return id(self)
 
     @property
@@ -184,7 +197,7 @@ class Relation:
 
     @property
     def name(self) -> str:
-        """The name of its target, without the module."""
+        """The name of the target, without the module."""
         return describe(self.target).rpartition(".")[2]
 
     def __repr__(self) -> str:
@@ -201,20 +214,20 @@ class Relation:
         return self.modes.get(frozenset(unknown))
 
     def shown(self, names: Mapping[str, str]) -> str:
-        """Its equation with axes replaced by expressions, such as ``v = 2.0 * x``."""
+        """The equation with axes replaced by expressions, such as ``v = 2.0 * x``."""
         filled = _Fill(names).visit(ast.parse(self._expression, mode="eval"))
         results = ", ".join(names.get(axis, axis) for axis in self.outputs)
         return f"{results} = {ast.unparse(filled)}"
 
     def rows(self) -> tuple[str, ...]:
-        """What it consists of besides the equation: nothing."""
+        """Lines that show its parts besides the equation. None here; compound ones override it."""
         return ()
 
     def around(self, before: Any, after: Any, gives: Any) -> None:
-        """It takes no other statements in."""
+        """Hook by which a compound relation can absorb other statements; does nothing here."""
 
     def shown_modes(self) -> str:
-        """Its modes by the axes that they solve for: ``{return}, {a}, {a, b}``."""
+        """The modes by the axes that they solve for: ``{return}, {a}, {a, b}``."""
         order = (*self.outputs, *self.axes)
         sets = (sorted(mode.unknown, key=order.index) for mode in self.modes.values())
         return ", ".join("{" + ", ".join(names) + "}" for names in sets)
@@ -238,10 +251,11 @@ def relation(
 
     target: the function. Then the types of its arguments, and its equation, such as
     ``"return = a + b"``: the names on the right are its axes, in the order of its arguments. Where
-    it gives a tuple, names on the left are its results: ``"q, r = divmod(a, b)"``.
+    it returns a tuple, names on the left are its results: ``"q, r = divmod(a, b)"``.
     solutions: keyword = unknown axes (``a``, ``ab``, ``ret`` for ``"return"``); its value takes
-    the known axes by name, or is a Mode, which is kept as it is. Several axes are answered as a
-    tuple. Without ``ret`` the target itself is the forward mode.
+    the known axes by name and returns the unknown ones, several as a tuple; or it is made by
+    ``parametric``, or is a Mode, which is used unchanged. Without ``ret`` the target itself is the
+    forward mode.
     modes: the general form, ``{("key", "block"): ...}``, for axes whose names are longer.
     domain: of each input (one Domain: of the only one); codomain: of the result; by default
     all values of their types. returns: the type of the result, by default that of the arguments;
@@ -285,7 +299,7 @@ def relation(
 
 
 class _Fill(ast.NodeTransformer):
-    """Puts expressions in the place of names, except the name of what is called."""
+    """Replaces names by expressions, except the names of called functions."""
 
     def __init__(self, names: Mapping[str, str]) -> None:
         self.names = names
@@ -302,7 +316,7 @@ class _Fill(ast.NodeTransformer):
 
 
 def _sides(equation: str, where: str | None) -> tuple[tuple[str, ...], str]:
-    """The names of the results, and the expression that gives them."""
+    """The names of the results, and the expression on the right."""
     left, equals, right = equation.partition("=")
     outputs = tuple(name.strip() for name in left.split(","))
     try:
@@ -338,7 +352,7 @@ def _written_at(solutions: Iterable[Solution]) -> str | None:
 
 
 def _with_equation(target: Any, given: tuple[Any, ...], where: str | None) -> tuple[Any, ...]:
-    """The types, and after them the equation."""
+    """The types, followed by the equation. Raises OverlayError where that is missing."""
     if not given or not isinstance(given[-1], str):
         raise OverlayError(
             f"the relation of {describe(target)} has no equation",
@@ -361,7 +375,7 @@ def _result_type(target: Any, kinds: list[Any], returns: Any, where: str | None)
 
 
 class _RelationBuilder:
-    """Adds checked modes to one relation."""
+    """Builder of a relation: checks its domains and modes, and adds them."""
 
     def __init__(
         self, made: Relation, where: str | None, incomplete: str | Mapping[str, str] | None
@@ -461,7 +475,7 @@ class _RelationBuilder:
             raise self.error(f"has no unknown axes {unknown!r}", f"axes: {', '.join(axes)}")
         known = [name for name in axes if name not in unknown]
         if not isinstance(given, Parametric):
-            # the target itself takes the inputs in their order, whatever it calls them
+            # the target itself takes the inputs in order, whatever the names of its parameters
             forward = unknown == made.outputs and given is made.target
             takes = made.axes if forward else self.takes(label, given, known, exact=True)
             made.modes[frozenset(unknown)] = Mode(
@@ -502,7 +516,7 @@ class _RelationBuilder:
     def takes(
         self, label: str, function: Solver, allowed: Iterable[str], *, exact: bool = False
     ) -> tuple[str, ...]:
-        """The axes and coordinates that a function takes, in its order."""
+        """The axes and coordinates that a function takes, in the order of its parameters."""
         allowed = tuple(allowed)
         parameters = inspect.signature(function).parameters
         names = tuple(RETURN if name == "ret" else name for name in parameters)
@@ -518,7 +532,7 @@ class _RelationBuilder:
         return names
 
     def named(self, label: str, function: Solver) -> Solver:
-        """The function; of a lambda, a copy that tracebacks show by name."""
+        """The function; for a lambda, a copy with a name for tracebacks."""
         if not isinstance(function, types.FunctionType) or function.__name__ != "<lambda>":
             return function
         name = f"{self.made.name}_{label}"

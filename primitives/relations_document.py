@@ -38,7 +38,7 @@ def markdown() -> str:
 
 
 def _spelled() -> Iterator[tuple[Relation, list[str]]]:
-    """Each relation with the names of the functions that it belongs to."""
+    """Each relation with the names of its functions."""
     found: dict[int, tuple[Relation, list[str]]] = {}
     for method in relations.methods():
         relation: Relation = method.function()
@@ -78,7 +78,7 @@ def _mode(mode: Mode) -> str:
 
 
 def _values(relation: Relation) -> str:
-    """The domains and the codomain that are less than all values of their types."""
+    """The domains and the codomain that do not contain all values of their types."""
     named = [*relation.domain.items(), (RETURN, relation.codomain)]
     return "; ".join(
         f"{name}: {domain!r}" for name, domain in named if domain is not None and not domain.total

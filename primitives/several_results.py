@@ -1,6 +1,6 @@
-"""Functions with two results: quotients with remainders, and floats taken apart.
+"""Functions with two results: quotients with remainders, and decompositions of floats.
 
-Where a mode finds one of the two results, the other has to agree.
+Where a mode computes one of the two results, the other has to agree.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ __all__ = ["PAIRS", "SEVERAL", "divmod_float", "frexp", "modf"]
 FRACTION = Interval(0, 1, open_high=True)
 HALF_TO_ONE = Interval(0.5, 1, open_high=True)
 SCALE = Integers(-1073, 1024)
-"""The exponents of floats, those of subnormal ones among them."""
+"""The exponents of floats, including subnormal ones."""
 DISAGREE = "the other result is not this one"
 
 
@@ -45,12 +45,12 @@ def divided_float(a: float, b: float) -> tuple[float, float]:
 
 
 def fits(q: float, r: float, a: float, b: float) -> bool:
-    """Whether a number divided by another gives these, but for rounding."""
+    """Whether q and r are the quotient and remainder of a and b, up to rounding."""
     return b != 0 and a // b == q and agrees(a % b, r)
 
 
 def dividend_of_both(q: float, r: float, b: float) -> float:
-    """What divided by b gives q and leaves r."""
+    """The dividend with quotient q and remainder r by b."""
     found = finite(q * b + r)
     for step in (0, 1, -1):
         if fits(q, r, neighbour(found, step), b):
@@ -59,7 +59,7 @@ def dividend_of_both(q: float, r: float, b: float) -> float:
 
 
 def divisor_of_both_float(q: float, r: float, a: float, near: float) -> float:
-    """What divides ``a`` into q and leaves r; ``near`` where that fits."""
+    """The divisor for which ``a`` has quotient q and remainder r; ``near`` where that fits."""
     if fits(q, r, a, near):
         return near
     found = finite((a - r) / q if q != 0 else beyond(r, near))
@@ -118,7 +118,7 @@ def any_of_quotient_float(q: float, v: float, u: float) -> tuple[float, float, f
 
 
 def excess_of(r: float, b: float) -> float:
-    """By how much a divisor is larger than the remainder."""
+    """The excess of a divisor over the remainder."""
     return b if r == 0 else b - r
 
 
@@ -152,11 +152,11 @@ divmod_float = relation(
     ),
 )  # fmt: skip
 
-# ---- floats taken apart -------------------------------------------------------------------
+# ---- decompositions of floats -------------------------------------------------------------
 
 
 def fraction_and_whole(a: float) -> tuple[float, float]:
-    """What is left of a float without its fraction, after that fraction."""
+    """The fraction and the whole part of a float, in this order."""
     n = trunc_of(a)
     return a - n, n
 
@@ -183,13 +183,13 @@ def fraction_agreeing(n: float, a: float) -> float:
 
 
 def with_fraction(n: float, u: float, negative: bool) -> tuple[float, float]:
-    """A fraction, after it the float of this whole part that has it."""
+    """A fraction, and the float with it and this whole part."""
     a = beyond_trunc(n, u, negative)
     return a - trunc_of(a), a
 
 
 def with_whole(f: float, near: float) -> tuple[float, float]:
-    """A whole part on the side of the fraction, after it the float of both."""
+    """A whole part with the sign of the fraction, and the float of both."""
     n = math.copysign(near, f) if f != 0 else near
     return n, put_together(f, n)
 
@@ -230,7 +230,7 @@ def significand_agreeing(e: int, a: float) -> float:
 
 
 def with_significand(e: int, size: float, negative: bool, zero: bool) -> tuple[float, float]:
-    """A significand of this size and sign, or 0; after it the float of both."""
+    """A significand of this size and sign, or 0, and the float with it and this exponent."""
     if zero and e == 0:
         return 0.0, 0.0
     m = -size if negative else size
@@ -238,7 +238,7 @@ def with_significand(e: int, size: float, negative: bool, zero: bool) -> tuple[f
 
 
 def with_exponent(m: float, near: int) -> tuple[int, float]:
-    """An exponent, 0 for 0, and the float of both."""
+    """An exponent, 0 for a significand of 0, and the float of both."""
     e = 0 if m == 0 else near
     return e, scaled_together(m, e)
 
@@ -263,4 +263,4 @@ PAIRS: Mapping[tuple[Relation, Relation], Relation] = {
     **{(floor, rest): both for floor, rest, both in DIVISION.values()},
     (floordiv, mod): divmod_float,
 }
-"""Two functions of the same arguments, and the one that gives both results."""
+"""For two functions of equal arguments, the relation of the function that returns both results."""

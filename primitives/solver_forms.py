@@ -1,5 +1,5 @@
-"""Solvers in other forms than the one that Python runs: each is a context, of method tables and
-plugins, that compiles all solvers in that form."""
+"""Compiled forms of solvers: each is a context, of method tables and plugins, that compiles all
+solvers in that form."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from primitives.floats.vector_maths import VECTORISED
 __all__ = ["compiled_forms", "compiled_solvers", "without_refusals"]
 
 compiled_forms = MethodTable("compiled forms", faithful=True)
-"""Functions that solvers call, as they are in compiled code: integers, which have any size when
-interpreted, have 64 bits there, and numba knows less of arrays."""
+"""Compiled forms of functions that solvers call: integers have 64 bits there, and numba supports
+fewer functions of arrays."""
 
 compiled_solvers: Final = Context(compiled_forms)
-"""Where solvers are compiled."""
+"""Context in which solvers are compiled."""
 
 
 # ---- without refusals ---------------------------------------------------------------------
@@ -38,9 +38,9 @@ def quotient(a: float, b: float) -> float:
 
 
 class NaNForRaise(Plugin):
-    """Has functions that return a float, or a tuple of floats, answer NaN where they would raise.
+    """Plugin: functions that return a float, or a tuple of floats, return NaN in place of raising.
 
-    A loop with nothing that can raise is one that LLVM may vectorise.
+    LLVM can vectorise only loops that cannot raise.
     """
 
     cache_token = "NaN for raise"
@@ -60,7 +60,7 @@ class NaNForRaise(Plugin):
 
 
 def nan_of(kind: Any) -> float | tuple[float, ...] | None:
-    """What stands for no answer in a type; None where nothing in it does."""
+    """NaN as a value of a type, a float or a tuple of floats; None for other types."""
     if kind is float:
         return math.nan
     items = typing.get_args(kind) if typing.get_origin(kind) is tuple else ()
@@ -73,12 +73,12 @@ unrefused: Final = compiled_solvers | Context(vectorised, plugins=(NaNForRaise()
 def without_refusals(
     function: Callable[..., Any], context: Context | None = None, **options: Any
 ) -> Any:
-    """A function compiled so that it answers NaN where it would raise, as do those that it calls,
-    if they return floats, or tuples of floats. What is NaN is asked for again of the plain form,
-    which says why there is no answer.
+    """A function compiled so that it, and the functions that it calls, return NaN in place of
+    raising, if they return floats, or tuples of floats. The caller runs the plain form again for
+    results that are NaN, which raises the reason.
 
     context: another one that it runs in. options: of ``Context.jit``.
     """
     home = unrefused if context is None else unrefused | context
-    # a division by 0 that raises would be a way out of a loop
+    # a division by 0 that raises would be an exit of a loop
     return home.jit(function, error_model="numpy", **options)

@@ -1,12 +1,12 @@
 """The law checker: for the relations of the base table, and for those that users add.
 
-Floats are compared within a tolerance relative to the largest value in the equation. A solver
-may be off only where the digits that would tell are not there: where moving the answer by a few
-units in its last place moves the result as much (or, beside a pole, its reciprocal), or where
-the result has underflowed. It may refuse (NoSolution, ValueError, ArithmeticError) values that
-nothing leads to, or underflow; and a coordinate that would be larger than any float is none.
-NaN is no answer, and an infinity only where the solution is larger than any float. The forward
-mode is compared with the target itself, where that takes values of these types.
+Floats are compared within a tolerance relative to the largest value in the equation. A solver may
+deviate more only where the problem is ill-conditioned: where moving the answer by a few units in
+its last place moves the result as much (or, near a pole, its reciprocal), or where the result has
+underflowed. It may refuse (NoSolution, ValueError, ArithmeticError) values that are no results, and
+underflow; a coordinate larger than any float does not count. NaN is no answer, and an infinity only
+where the solution is larger than any float. The forward mode is compared with the target itself,
+where that takes values of these types.
 """
 
 from __future__ import annotations
@@ -45,8 +45,11 @@ def check_relation(
 ) -> None:
     """Check the forward mode and both laws of every mode, at edges and at random points.
 
-    Relations of arrays are checked within 1e-6, relative to the largest element.
-    Raises BrokenLaw, saying for which values. The domains of all axes must be known.
+    samples: the number of random points, and the maximum number of combinations of edges. seed: of
+    the random numbers. rtol, atol: tolerances of floats; relations of arrays are checked within
+    1e-6, relative to the largest element.
+    Raises BrokenLaw with the values for which a law fails, and OverlayError where the domain of an
+    axis is unknown.
 
     >>> from primitives import relation
     >>> from primitives.testing import check_relation
@@ -91,14 +94,14 @@ def _points(
     edges = list(itertools.product(*(domain.edges for domain in domains)))
     if len(edges) > samples:
         edges = [edges[i] for i in rng.choice(len(edges), samples, replace=False)]
-    # a shared edge value, such as 1 twice, is where degenerate cases hide
+    # equal edge values of several axes, such as 1 twice, often are degenerate cases
     usual = [tuple(domain.sample(rng) for domain in domains) for _ in range(samples)]
     wide = [tuple(_of_any_size(domain, rng) for domain in domains) for _ in range(samples)]
     return edges + usual + wide
 
 
 def _of_any_size(domain: Domain, rng: np.random.Generator) -> Any:
-    """A member of random magnitude, where the domain has one there."""
+    """A member of random magnitude, if the domain has one of it; else any random member."""
     if domain.kind is complex:
         return domain.sample(rng) * 10 ** rng.uniform(-15, 15)
     size = 10 ** (rng.uniform(-15, 15) if domain.kind is float else rng.uniform(0, 15))
@@ -112,7 +115,10 @@ def _of_any_size(domain: Domain, rng: np.random.Generator) -> Any:
 def check_forward(
     relation: Relation, arguments: Sequence[Any], *, rtol: float = 1e-9, atol: float = 1e-12
 ) -> None:
-    """The forward mode gives what the target does, of its type and inside the codomain."""
+    """Check that the forward mode returns the target's result, of its type and in the codomain.
+
+    Raises BrokenLaw where it does not.
+    """
     mode = relation.modes[frozenset(relation.outputs)]
     given = dict(zip(relation.axes, arguments, strict=True))
     with np.errstate(all="ignore"):
@@ -142,7 +148,10 @@ def check_forward(
 def check_complete(
     relation: Relation, arguments: Sequence[Any], *, rtol: float = 1e-9, atol: float = 1e-12
 ) -> None:
-    """Every mode answers these arguments, with the coordinates that it recovers from them."""
+    """Check that every mode answers these arguments, given the coordinates recovered from them.
+
+    Raises BrokenLaw where one does not.
+    """
     with np.errstate(all="ignore"):
         values = _forward(relation, arguments)
         if values is None:
@@ -190,7 +199,10 @@ def check_sound(
     rtol: float = 1e-9,
     atol: float = 1e-12,
 ) -> None:
-    """What a mode answers to these known values and coordinates satisfies the equation."""
+    """Check that a mode's answer to these known values and coordinates satisfies the equation.
+
+    Raises BrokenLaw where it does not.
+    """
     with np.errstate(all="ignore"):
         try:
             answers = _solve(mode, given)
@@ -225,7 +237,7 @@ def check_sound(
 
 
 def _forward(relation: Relation, arguments: Sequence[Any]) -> dict[str, Any] | None:
-    """All values of the equation, or None where the function cannot take these arguments."""
+    """All values of the equation, or None where the function is undefined for these arguments."""
     result = _called(relation, arguments)
     if isinstance(result, Exception) or not _are_finite(relation, result):
         return None
@@ -233,7 +245,7 @@ def _forward(relation: Relation, arguments: Sequence[Any]) -> dict[str, Any] | N
 
 
 def _by_output(relation: Relation, result: Any) -> dict[str, Any]:
-    """What a function has given, by axis."""
+    """The results of a function, by axis."""
     results = (result,) if len(relation.outputs) == 1 else result
     return dict(zip(relation.outputs, results, strict=True))
 
@@ -243,7 +255,7 @@ def _are_finite(relation: Relation, result: Any) -> bool:
 
 
 def _worst(relation: Relation, found: Values, wanted: Values, rtol: float, atol: float) -> Any:
-    """How far the result is off that is furthest off; 0 where all are within the tolerance."""
+    """The largest deviation of a result; 0 where all are within the tolerance."""
     gaps = [
         gap
         for name in relation.outputs
@@ -255,7 +267,7 @@ def _worst(relation: Relation, found: Values, wanted: Values, rtol: float, atol:
 def _called(
     function: Any, arguments: Sequence[Any], refusals: tuple[type[Exception], ...] = REFUSALS
 ) -> Any:
-    """The result, or the error by which the function refuses."""
+    """The result, or the error that the function raises."""
     try:
         return function(*arguments)
     except refusals as error:
@@ -267,7 +279,7 @@ def _is_finite(value: Any) -> bool:
 
 
 def _inside(domain: Domain | None, value: Any) -> bool:
-    """Whether a value is in a domain, but for rounding."""
+    """Whether a value is in a domain, up to rounding."""
     if domain is None or domain.contains(value):
         return True
     return isinstance(value, float) and any(
@@ -286,7 +298,7 @@ def _check_type(relation: Relation, mode: Mode, given: Values, name: str, value:
 
 
 def _beyond_floats(relation: Relation, values: Values) -> bool:
-    """Whether the result still moves towards the known one at the largest floats."""
+    """Whether the result still approaches the known one at the largest floats."""
     if any(isinstance(value, complex) for value in values.values()) or RETURN not in values:
         return False
     results: list[Any] = []
@@ -309,8 +321,7 @@ def _solve(mode: Mode, values: Values) -> dict[str, Any]:
 
 
 def _size(value: Any) -> float:
-    """The absolute value; of an integer beyond all floats the largest of them; of what is no
-    number, 0."""
+    """The absolute value, at most the largest float; 0 for a string or a list."""
     if isinstance(value, (str, list)):
         return 0.0
     if isinstance(value, complex):
@@ -342,7 +353,7 @@ def _underflowed(relation: Relation, values: Values) -> bool:
 
 
 def _flat(relation: Relation, values: Values, answer: Values, rtol: float) -> bool:
-    """Whether the function does not tell the arguments from the answer."""
+    """Whether the function has equal results for the arguments and the answer."""
     again = _forward(relation, [{**values, **answer}[axis] for axis in relation.axes])
     return again is not None and not _worst(relation, again, values, 1e-15, 0.0)
 
@@ -355,7 +366,8 @@ def _steep(
     atol: float,
     gap: float | None = None,
 ) -> bool:
-    """Whether the last digits of the answer move the result by more than the tolerance."""
+    """Whether the last digits of the answer change the result by more than the tolerance, or by
+    about ``gap``."""
     if _exact(relation):
         return False
     full = {**values, **answer}
@@ -371,7 +383,7 @@ def _steep(
 def _is_steep(
     wanted: Any, here: Any, moved: Any, rtol: float, atol: float, gap: float | None
 ) -> bool:
-    """Whether a result that has moved is about as far off as is to be explained."""
+    """Whether the change of a moved result is large enough to explain the deviation."""
     beside_pole = math.inf if gap is None else _gap_of_reciprocals(here, wanted)
     gap = atol + rtol * _size(wanted) if gap is None else gap
     return (

@@ -1,7 +1,7 @@
-"""Functions that raise in compiled code where they do in Python.
+"""Methods that make functions raise in compiled code where they do in Python.
 
-Compiled, ``math.sqrt(-1.0)`` is NaN. As a rule that comes out of the function, which is then no
-answer; not where the value is only compared, or is not used at all.
+Compiled, ``math.sqrt(-1.0)`` is NaN. Usually the NaN propagates to the result, which is then
+refused; not where the value is only compared, or unused.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ raising = MethodTable("raising")
 
 
 def method_of(f: MathFunction) -> Callable[[float], float]:
-    """The method that raises where the function of ``math`` does; it asks no more than it has to,
-    as each question takes time to compile."""
+    """The method that raises where the function of ``math`` does, with the necessary tests only,
+    as each takes time to compile."""
     first, last = f.ends
 
     def inside(a: float) -> float:
@@ -95,7 +95,7 @@ for _division in (operator.truediv, operator.floordiv, operator.mod, divmod):
 
 
 def as_in_python_on_device(context: Context | None) -> Context:
-    """A context in which all that raises in Python raises on a GPU."""
+    """A context in which these functions and divisions raise on a GPU as in Python."""
     return Context(dividing) | as_in_python(context)
 
 
@@ -105,15 +105,15 @@ def as_in_python(context: Context | None) -> Context:
 
 
 def may_hide_errors(program: Program, read: Program) -> bool:
-    """Whether code that goes on where a function of Python raises may give what the program gives
-    elsewhere: where values are compared, or not used. read: the program as it was read."""
+    """Whether compiled code may give a result where the program raises in Python, since values are
+    compared, or unused. read: the program as it was read."""
     used = len(program.statements) == len(read.statements)
     plain = all(isinstance(statement.relation, Relation) for statement in program.statements)
     return not (used and plain) and any(map(_calls_these, program.functions))
 
 
 def _calls_these(function: FunctionType) -> bool:
-    """Whether the code of a function mentions one of them."""
+    """Whether the code of a function mentions one of the functions that raise."""
     targets = [target for target in raising.targets() if target is not operator.pow]
     names = {name for target in targets for name in (target.__name__, "pow")}
     code = function.__code__

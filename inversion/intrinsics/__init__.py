@@ -1,4 +1,5 @@
 """Functions that generated code calls, compiled once for all inverses.
 
-checks: tests of numbers and arrays, and why a way was refused. roots: the search for a root.
+checks: tests of numbers and arrays, and the reasons why solutions were refused. roots: the search
+for a root.
 """

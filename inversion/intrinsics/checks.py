@@ -1,4 +1,4 @@
-"""Tests of numbers and arrays that generated code calls; and the reasons against ways it tried."""
+"""Tests of numbers and arrays that generated code calls, and a record of refused attempts."""
 
 from __future__ import annotations
 
@@ -25,23 +25,23 @@ __all__ = [
 
 
 def is_finite(value: Any) -> bool:
-    """Whether a float, or a complex number, is not infinite or NaN."""
+    """Whether a float, or a complex number, is neither infinite nor NaN."""
     return abs(value) < inf
 
 
 def margin(wanted: Any, rtol: float, atol: float, floor: float = 0.0) -> Any:
-    """How far from a number, or from elements of an array, another may be: ``rtol`` of its size,
-    and ``atol`` from 0. floor: how far in any case, for what is only roughly the same."""
+    """Tolerance around a number, or around elements of an array: ``rtol`` times the size, or
+    ``atol`` around 0. floor: is added, for values that are only roughly equal."""
     size = abs(wanted)
     return (size == 0) * atol + rtol * size + floor
 
 
 def is_close(found: Any, wanted: Any, rtol: float, atol: float, floor: float = 0.0) -> bool:
-    """Whether a float, or a complex number, is finite and within the margin of what is wanted;
-    nothing is close to what is not finite."""
+    """Whether a float, or a complex number, is within the margin of a wanted one; none is close to
+    one that is not finite."""
     size = abs(wanted)
     most = (atol if size == 0.0 else rtol * size) + floor
-    # the difference is 0, or NaN; one comparison is what LLVM makes the shortest loops of
+    # size - size is 0, or NaN; LLVM makes the shortest loops of a single comparison
     return abs(found - wanted) <= most + (size - size)
 
 
@@ -61,7 +61,7 @@ def all_finite_compiled(values: Any) -> bool:
 
 
 def all_close(found: Any, wanted: Any, rtol: float, atol: float, floor: float = 0.0) -> bool:
-    """Whether each element is within the margin of what is wanted; none is close to what is not
+    """Whether each element is within the margin of a wanted one; none is close to one that is not
     finite."""
     close = np.abs(found - wanted) <= margin(wanted, rtol, atol, floor)
     return bool(close.all()) and all_finite(wanted)
@@ -79,7 +79,7 @@ def all_close_compiled(found: Any, wanted: Any, rtol: Any, atol: Any, floor: Any
 
 
 def all_equal(found: Any, wanted: Any) -> bool:
-    """Whether the elements are the same."""
+    """Whether all elements are equal."""
     return bool((found == wanted).all())
 
 
@@ -99,7 +99,8 @@ _reasons = _Reasons()
 
 
 def refused(way: str) -> None:
-    """Keep the exception that is being handled, as the reason against a way."""
+    """Record the exception being handled as the reason why an attempt was refused. way: the name
+    of the attempt."""
     error = sys.exc_info()[1]
     if isinstance(error, Exception):
         _reasons.found.append((way, error))
@@ -111,6 +112,6 @@ def _not_kept(way: Any) -> None:
 
 
 def taken_refusals() -> list[tuple[str, Exception]]:
-    """The reasons that have been kept, which are forgotten."""
+    """Return and clear the recorded reasons."""
     found, _reasons.found = _reasons.found, []
     return found

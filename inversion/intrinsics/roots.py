@@ -1,7 +1,7 @@
-"""Roots of one equation in one unknown, looked for outwards from a guess.
+"""Roots of one equation in one unknown, searched for outwards from a guess.
 
 The equation is given as a function from the unknown to ``(found, wanted)``, which are equal at a
-root. Where it raises, or gives NaN, there is no value. It is plain Python that numba compiles.
+root. Where it raises, or gives NaN, it is undefined. It is plain Python that numba compiles.
 
 Brackets are closed by Chandrupatla's method: T. R. Chandrupatla, A new hybrid quadratic/bisection
 algorithm for finding the zero of a nonlinear function without using derivatives, Advances in
@@ -21,12 +21,12 @@ from primitives.errors import NoSolution
 __all__ = ["find_root", "kernel_forms"]
 
 kernel_forms = MethodTable("kernel forms", faithful=True)
-"""What is called here, as it is in kernels, where no exception can be caught."""
+"""Forms of these functions for kernels, where no exception can be caught."""
 
 Equation = Callable[..., tuple[float, float]]
 
-ROUNDING = 4e-16  # relative: closer than this is equal
-CLOSE = 1e-7  # relative to the guess: beside it
+ROUNDING = 4e-16  # relative: values closer than this are equal
+CLOSE = 1e-7  # relative to the guess: distance of its neighbours
 FIRST_STEP = 1e-3  # relative to the guess
 GROWTH = 1.15
 STEPS = 320  # on each side, the last of them some 10**16 times the guess away
@@ -40,7 +40,8 @@ def sides(equation: Equation, x: float, given: tuple[Any, ...]) -> tuple[float, 
 
 
 def gap(equation: Equation, x: float, given: tuple[Any, ...]) -> float:
-    """How far from equal both sides are at x: 0 within rounding, NaN where there is no value."""
+    """The difference of both sides at x: 0 within rounding, NaN where the equation is
+    undefined."""
     try:
         found, wanted = sides(equation, x, given)
         difference = found - wanted
@@ -53,7 +54,7 @@ def gap(equation: Equation, x: float, given: tuple[Any, ...]) -> float:
 
 @kernel_forms.overlay(gap)
 def gap_in_kernel(equation: Any, x: Any, given: Any) -> float:
-    """The same with no exception caught."""
+    """``gap`` without catching exceptions."""
     ended, (found, wanted) = attempted(sides, equation, x, given)
     difference = found - wanted if ended else math.nan
     return 0.0 if abs(difference) <= ROUNDING * max(abs(found), abs(wanted)) else difference
@@ -62,7 +63,7 @@ def gap_in_kernel(equation: Any, x: Any, given: Any) -> float:
 def closed(
     equation: Equation, a: float, fa: float, b: float, fb: float, given: tuple[Any, ...]
 ) -> float:
-    """The root between two points where the gap has different signs; NaN at a pole."""
+    """The root between two points with gaps of different signs; NaN at a pole."""
     if fa == 0 or fb == 0:
         return a if fa == 0 else b
     limit = min(abs(fa), abs(fb))
@@ -106,7 +107,7 @@ def closed(
 
 
 def is_small(equation: Equation, x: float, around: float, given: tuple[Any, ...]) -> bool:
-    """Whether the gap at x is nothing, next to both sides or to the gaps around: not a pole."""
+    """Whether the gap at x is negligible compared with both sides or the gaps around: no pole."""
     try:
         found, wanted = sides(equation, x, given)
         difference = abs(found - wanted)
@@ -118,7 +119,7 @@ def is_small(equation: Equation, x: float, around: float, given: tuple[Any, ...]
 
 @kernel_forms.overlay(is_small)
 def is_small_in_kernel(equation: Any, x: Any, around: Any, given: Any) -> bool:
-    """The same with no exception caught."""
+    """``is_small`` without catching exceptions."""
     ended, (found, wanted) = attempted(sides, equation, x, given)
     difference = abs(found - wanted)
     small = difference <= 1e-9 * max(abs(found), abs(wanted)) or difference <= 1e-6 * around
@@ -126,14 +127,14 @@ def is_small_in_kernel(equation: Any, x: Any, around: Any, given: Any) -> bool:
 
 
 def touching(equation: Equation, a: float, b: float, sign: float, given: tuple[Any, ...]) -> float:
-    """Where the gap comes down to 0 between two points without changing its sign; NaN if it
-    stays away."""
+    """The point between two where the gap touches 0 without changing its sign; NaN if there is
+    none."""
     around = abs(gap(equation, a, given)) + abs(gap(equation, b, given))
     inner, outer = b - GOLDEN * (b - a), a + GOLDEN * (b - a)
     f_inner = sign * gap(equation, inner, given)
     f_outer = sign * gap(equation, outer, given)
     for _ in range(80):
-        if f_inner <= 0:  # it does change its sign
+        if f_inner <= 0:  # the sign does change
             return closed(equation, a, gap(equation, a, given), inner, sign * f_inner, given)
         if f_outer <= 0:
             return closed(equation, outer, sign * f_outer, b, gap(equation, b, given), given)
@@ -150,7 +151,8 @@ def touching(equation: Equation, a: float, b: float, sign: float, given: tuple[A
 
 
 def edge(equation: Equation, inside: float, outside: float, given: tuple[Any, ...]) -> float:
-    """The last point with a value on the way from one that has one to one that has none."""
+    """The last point at which the equation is defined, between one inside its domain and one
+    outside."""
     for _ in range(60):
         middle = (inside + outside) / 2
         if middle in (inside, outside):
@@ -165,7 +167,8 @@ def edge(equation: Equation, inside: float, outside: float, given: tuple[Any, ..
 def between(
     equation: Equation, a: float, fa: float, b: float, fb: float, given: tuple[Any, ...]
 ) -> float:
-    """A root between neighbouring points, one of which may be without a value; or NaN."""
+    """A root between neighbouring points, at one of which the equation may be undefined; or
+    NaN."""
     if math.isnan(fa):
         a, fa, b, fb = b, fb, a, fa
     if math.isnan(fa):
@@ -183,7 +186,7 @@ def between(
 def polished(
     equation: Equation, guess: float, start: float, low: float, high: float, given: tuple[Any, ...]
 ) -> float:
-    """The root beside a guess that is almost one; the guess, where there is none beside it."""
+    """The root next to a guess that is almost one; the guess itself where there is none."""
     step = CLOSE * max(1.0, abs(guess))
     for x in (max(guess - step, low), min(guess + step, high)):
         root = between(equation, guess, start, x, gap(equation, x, given), given)
@@ -204,7 +207,7 @@ def find_root(
     start = gap(equation, guess, given)
     if start == 0:
         return guess
-    # where both sides cancel, only what is beside the guess tells whether the gap is nothing
+    # where both sides cancel, only neighbours of the guess tell whether the gap is negligible
     left, right = (
         max(guess - CLOSE * max(1.0, abs(guess)), low),
         min(guess + CLOSE * max(1.0, abs(guess)), high),

@@ -1,4 +1,4 @@
-"""One call of a function of arrays: its relation, or the places to which it moves elements."""
+"""Calls of array functions: lifted by a relation, or as a permutation of elements."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ FIRST_ONLY = MOVES - {
     np.concatenate, np.stack, np.hstack, np.vstack, np.column_stack, np.append, np.array,
     np.asarray, np.ascontiguousarray,
 }  # fmt: skip
-"""Functions that move the elements of their first argument; the others only say where."""
+"""Functions that move elements of their first argument only; other arguments are parameters."""
 
 
 def operands_in(value: Value) -> Iterator[Operand]:
@@ -44,14 +44,14 @@ def _cached(maker: Any, args: tuple[Any, ...], named: tuple[tuple[str, Any], ...
 
 
 def _made(maker: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
-    """The relation, the same for the same types, so that equal statements are found."""
+    """The relation, cached by its arguments, so that equal statements share it."""
     if any(isinstance(value, np.ndarray) for value in (*args, *kwargs.values())):
         return maker(*args, **kwargs)
     return _cached(maker, tuple(args), tuple(kwargs.items()))
 
 
 class ArrayCall:
-    """One call, with its numbers and arrays taken out of its arguments."""
+    """A call of an array function, with access to the operands in its arguments."""
 
     def __init__(
         self, lifter: Lifter, site: CallSite, target: Any, args: Values, kwargs: Named
@@ -72,7 +72,7 @@ class ArrayCall:
         return not self.variables
 
     def filled(self, change: Callable[[Operand], Any]) -> tuple[list[Any], dict[str, Any]]:
-        """The arguments as Python has them, with each number and array changed."""
+        """The arguments as Python objects, with ``change`` applied to each operand."""
 
         def of(value: Value) -> Any:
             if isinstance(value, Tupled):
@@ -91,7 +91,7 @@ class ArrayCall:
         return error
 
     def folded(self) -> Value:
-        """What it gives for constants."""
+        """The result for constants."""
         args, kwargs = self.filled(plain)
         try:
             return value_of(self.target(*args, **kwargs))
@@ -99,7 +99,7 @@ class ArrayCall:
             raise self.refused(str(error)) from error
 
     def array(self) -> Value | None:
-        """The array that it gives for constants; None where it gives something else."""
+        """The result for constants if it is an array, else None."""
         try:
             args, kwargs = self.filled(plain)
             value = value_of(self.target(*args, **kwargs))
@@ -108,7 +108,7 @@ class ArrayCall:
         return value if is_array(value.kind) else None
 
     def known(self, value: Value) -> Any:
-        """A value that only says where, such as an index, as Python has it."""
+        """A parameter that has to be known, such as an index, as a Python object."""
         if any(isinstance(v, Variable) for v in operands_in(value)):
             raise self.refused("its indices, axes and shapes have to be known beforehand")
         return plain(value)
@@ -133,17 +133,18 @@ class ArrayCall:
             raise self.refused("it has none for arguments of these shapes, types and axes")
         return self.lifter.state(self.site, found, variables)
 
-    # ---- elements put at other places ----
+    # ---- moved elements ----
 
     def moved(self) -> Value:
-        """The result of a function that puts elements at other places."""
+        """The result of a function that moves elements. The function is run on arrays of element
+        numbers, which shows where each element goes."""
         operands = self.of_one_type()
         variables = [
             v if isinstance(v, Variable) else Variable(self.lifter.fresh("constant"), v.kind)
             for v in operands
         ]
         start = offsets(variables)
-        # place 0 stands for what is in none of the arguments: a 0
+        # number 0 marks an element of the result that is in no argument: a 0
         numbered = iter(
             [
                 (1 + start[v.name] + np.arange(size_of(v))).reshape(shape_of(v.kind))
@@ -160,7 +161,7 @@ class ArrayCall:
         return self._placed(operands, variables, places)
 
     def _numbered(self, numbered: Iterator[Any]) -> tuple[list[Any], dict[str, Any]]:
-        """The arguments with places for elements."""
+        """The arguments, with arrays of element numbers in place of the moved operands."""
         if self.target in FIRST_ONLY:
             args = [next(numbered), *(self.known(value) for value in self.args[1:])]
             return args, {name: self.known(value) for name, value in self.kwargs.items()}
@@ -178,14 +179,14 @@ class ArrayCall:
 
     @functools.cached_property
     def _moving(self) -> list[Operand]:
-        """The operands whose elements are put at other places."""
+        """The operands whose elements are moved."""
         first = list(operands_in(self.args[0]))
         if self.target is np.append:
             first += operands_in(self.args[1])
         return first
 
     def of_one_type(self) -> list[Operand]:
-        """The operands that are moved, converted where numbers meet others."""
+        """The moved operands, with constants converted to the common element type."""
         operands = self._moving
         kinds = list(dict.fromkeys(element_of(v.kind) for v in operands))
         varying = {element_of(v.kind) for v in operands if isinstance(v, Variable)}

@@ -39,7 +39,7 @@ METHODS: Mapping[str, Any] = {
     )
 } | {"flatten": np.ravel, "conj": np.conjugate}  # fmt: skip
 
-SHAPED = ("reshape", "transpose")  # they take a shape, or its numbers one by one
+SHAPED = ("reshape", "transpose")  # they take a shape, or its lengths as separate arguments
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class BoundArrayMethod:
     base: Value
 
     def __call__(self) -> None:
-        """It is callable, as methods are; it is not called."""
+        """Never called: makes the object callable, as methods are."""
 
 
 def holds_array(value: Value) -> bool:
@@ -59,7 +59,7 @@ def holds_array(value: Value) -> bool:
 
 
 def array_attribute(lifter: Lifter, site: CallSite, base: Value, name: str) -> Value:
-    """An attribute of an array: what is known of its shape, ``T``, or a method."""
+    """An attribute of an array: one of its shape, ``T``, or a method."""
     shape = shape_of(base.kind)
     known = {"shape": shape, "ndim": len(shape), "size": int(np.prod(shape))}
     if name in known:
@@ -79,8 +79,8 @@ def array_attribute(lifter: Lifter, site: CallSite, base: Value, name: str) -> V
 def array_call(
     lifter: Lifter, site: CallSite, targets: Sequence[Any], args: Values, kwargs: Named
 ) -> Value | None:
-    """The value of a call with arrays among its arguments; None for a function with a body that
-    is to be inlined.
+    """The value of a call with arrays among its arguments; None for a function whose body is to be
+    inlined.
 
     Raises NotInvertible where the function has no relation for these arguments.
     """
@@ -124,7 +124,7 @@ def _built(
 
 
 def _makes_arrays(target: Any) -> bool:
-    """Whether a function is one of numpy's own that gives the same each time."""
+    """Whether a function is a deterministic one of numpy."""
     module = getattr(target, "__module__", None) or ""
     own = module.partition(".")[0] == "numpy" and not module.startswith("numpy.random")
     return own and not isinstance(target, (type, np.ufunc))

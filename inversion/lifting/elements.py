@@ -1,4 +1,4 @@
-"""Functions of elements: a call of one with arrays is a call with numbers, for each element."""
+"""Elementwise functions: a call with arrays is lifted as a call with numbers, for each element."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def is_elementwise(target: Any) -> bool:
 
 
 def each(call: ArrayCall) -> Value:
-    """The result of a function of elements."""
+    """The result of a call of an elementwise function."""
     if call.kwargs:
         raise call.refused(f"the keyword {next(iter(call.kwargs))} has no meaning here")
     operands = _of_numbers([_broadcast(call, value) for value in call.args])
@@ -84,8 +84,8 @@ def each(call: ArrayCall) -> Value:
 
 
 def _of_elements(call: ArrayCall, elements: list[Value]) -> Value:
-    """What it gives for the elements: words meet floats as floats, truth values are no
-    numbers."""
+    """The result for one element. Words are converted to floats beside floats; arithmetic with
+    truth values is refused."""
     site, target = replace(call.site, overlaid=False), call.target
     kinds = {value.kind for value in elements}
     if kinds == {bool} and target in ARITHMETIC:
@@ -103,7 +103,7 @@ def _of_elements(call: ArrayCall, elements: list[Value]) -> Value:
 
 
 def _of_numbers(operands: list[Operand]) -> list[Operand]:
-    """The operands, constant arrays of words as floats where others are floats."""
+    """The operands, with constant arrays of words converted to floats where others are floats."""
     if float not in {element_of(operand.kind) for operand in operands}:
         return operands
     return [
@@ -117,7 +117,7 @@ def _of_numbers(operands: list[Operand]) -> list[Operand]:
 
 
 def _broadcast(call: ArrayCall, value: Value) -> Operand:
-    """An argument in the shape that all have; numbers stay as they are."""
+    """An argument broadcast to the common shape; numbers stay as they are."""
     shapes = [shape_of(v.kind) for a in call.args for v in operands_in(a)]
     try:
         shape = np.broadcast_shapes(*shapes)

@@ -1,4 +1,4 @@
-"""Ways through a function: its blocks one after the other, both ways of a fork, joined again."""
+"""Execution paths through a function: block by block, both paths of a fork, joined again."""
 
 from __future__ import annotations
 
@@ -47,18 +47,21 @@ if TYPE_CHECKING:
 
 
 DEEPEST = 64
-"""Branches that stand inside one another more often than this are not gone into."""
+"""Maximum nesting depth of branches."""
 
 
 MOST_WAYS = 512
-"""More ways through a function than this are not gone."""
+"""Maximum number of paths through a function."""
 
 
 @dataclass(frozen=True)
 class Walk:
-    """A function that is gone through: its code, its arguments. leaving: the labels of the loop of
-    which a turn is gone through up to where it may be left; none where that is a way like any.
-    calls: the calls of the function by itself, where these are turns of a loop."""
+    """Traversal of a function's code with given arguments.
+
+    leaving: the labels of the loop of which an iteration is traversed up to its exit test; empty
+    where exits are ordinary paths. calls: the recursive calls, where these become iterations of a
+    loop.
+    """
 
     lifter: Lifter
     site: CallSite
@@ -68,16 +71,16 @@ class Walk:
     calls: Calls | None = None
 
     def begun(self, stops: frozenset[int] = frozenset()) -> Found:
-        """Go through the code from its beginning."""
+        """Traverse the code from its beginning."""
         known = dict(zip(self.code.parameters, self.given, strict=True))
         return self.run(self.code.first, known, stops)
 
     def run(self, label: int, known: dict[str, Value], stops: frozenset[int]) -> Found:
-        """Go through blocks from a label to one of the stops, or to the end."""
+        """Traverse blocks from a label to one of the stops, or to the end."""
         return self.went(At(label, known), stops)
 
     def went(self, found: Found, stops: frozenset[int]) -> Found:
-        """Go on from where the first block has led."""
+        """Continue from the end of a block to one of the stops, or to the end."""
         while isinstance(found, At) and found.label not in stops:
             label, known = found.label, found.known
             loop = looped(self, label, known, stops) if label in self.code.loops else None
@@ -87,7 +90,7 @@ class Walk:
         return found
 
     def live_at(self, place: Place) -> frozenset[str]:
-        """The names that are needed at a place, or later."""
+        """The names that are live at a place."""
         if place is None:
             return frozenset()
         if place == self_calls.AGAIN:
@@ -96,11 +99,11 @@ class Walk:
         return self.code.live[place]
 
     def turn(self, label: int, known: dict[str, Value], stops: frozenset[int]) -> Found:
-        """Go through a turn of the loop that begins at a label, which is one of the stops."""
+        """Traverse one iteration of the loop that begins at a label, which is one of the stops."""
         return self.went(self.block(label, known, stops), stops)
 
     def block(self, label: int, known: dict[str, Value], stops: frozenset[int]) -> Found:
-        """Go through one block."""
+        """Traverse one block."""
         block = self.code.blocks[label]
         if raises(block):
             return Nowhere()
@@ -120,7 +123,7 @@ class Walk:
         return self._forked(end, self.code.joins[label], self._condition(end, known), known, stops)
 
     def _condition(self, fork: Branch, known: dict[str, Value]) -> Value:
-        """What decides where a fork leads: a truth value."""
+        """The condition of a fork, as a truth value."""
         value = read(known, fork.condition or "", fork.where)
         if isinstance(value, KnownObject) and value.value is MORE:
             return value
@@ -135,7 +138,8 @@ class Walk:
         known: dict[str, Value],
         stops: frozenset[int],
     ) -> Found:
-        """Where a fork leads. join: where both ways meet again, None where only in returning."""
+        """The end of a fork. join: the label at which both paths meet again, None where they only
+        meet in returning."""
         labels = fork.yes, fork.no
         out = [self._leads_out(label) for label in labels]
         if any(out):
@@ -165,14 +169,14 @@ class Walk:
         ]
 
     def _part_again(self, join: int | None, ways: Sequence[Way], stops: frozenset[int]) -> bool:
-        """Whether ways are not the same from where they meet: one of them may return what the
-        function gives for other arguments, or come there in the next turn of a loop only."""
+        """Whether paths have to stay separate after the join: one may end elsewhere, such as in
+        the next iteration of a loop, or hold the result of a recursive call."""
         places = {p for way in ways for p in places_of(way.found)}
         meets = len(places) > 1 and join in places and join not in stops
         return meets or any(map(self._calls_itself, ways))
 
     def _calls_itself(self, way: Way) -> bool:
-        """Whether a name stands for what the function's call of itself gives."""
+        """Whether a live name holds the result of a recursive call at the end of a path."""
         end = way.found
         return (
             isinstance(end, At)
@@ -181,7 +185,7 @@ class Walk:
         )
 
     def _leads_out(self, label: int) -> bool:
-        """Whether a label stands outside of the loop up to whose exit a turn is gone through."""
+        """Whether a label leads out of the loop whose iteration is traversed up to its exit."""
         outside = bool(self.leaving) and label not in self.leaving
         return outside and label in self.code.returning
 
@@ -201,7 +205,7 @@ class Walk:
     def _joined(
         self, where: str, condition: Variable, ways: list[Way], known: Mapping[str, Value]
     ) -> Found:
-        """One branch statement for two ways, and what the names stand for after it."""
+        """Add one branch statement for two paths, and return the end with the joined values."""
         found = [way.found for way in ways]
         assert all(isinstance(one, (At, Returned, Several)) for one in found)
         sides = [one for one in found if isinstance(one, (At, Returned, Several))]
@@ -239,7 +243,7 @@ class Walk:
 
 
 def _leads_nowhere(way: Way, other: Way) -> bool:
-    """Whether a way raises, or returns None where the other returns numbers."""
+    """Whether a path raises, or returns None where the other returns something else."""
     if isinstance(way.found, Returned) and isinstance(other.found, Returned):
         value = way.found.value
         return isinstance(value, KnownObject) and value.value is None and value != other.found.value

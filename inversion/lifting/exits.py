@@ -1,4 +1,4 @@
-"""Where ways through a function lead: to a label, to what is returned, or nowhere."""
+"""Ends of execution paths: at a label, at a return, or at an exception."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from inversion.program.statements import Constant, Operand, Statement, Variable
 
 @dataclass(frozen=True)
 class At:
-    """A way that has come to a label; what the names stand for there."""
+    """End of a path at a label. known: the values of names there."""
 
     label: int
     known: dict[str, Value]
@@ -21,19 +21,19 @@ class At:
 
 @dataclass(frozen=True)
 class Returned:
-    """What a way through a function gives at its end."""
+    """End of a path at a return, with its value."""
 
     value: Value
 
 
 class Nowhere:
-    """A way through a function that raises."""
+    """End of a path that raises."""
 
 
 @dataclass(frozen=True)
 class Exit:
-    """The point of a turn where a loop may be left. leaves: for which value of the condition;
-    known: what the names stand for there."""
+    """Exit test in an iteration of a loop. leaves: the value of the condition for which the loop is
+    left. known: the values of names there. outside, inside: the labels that follow."""
 
     condition: Value
     leaves: bool
@@ -48,7 +48,8 @@ Place = int | None  # a label; None where it returns
 
 @dataclass(frozen=True)
 class Several:
-    """Ways that have come to different places. flags: for each place, whether that is it."""
+    """Paths with ends at different places. flags: for each place, the condition that it is the
+    one reached."""
 
     ends: Mapping[Place, End]
     flags: Mapping[Place, Operand]
@@ -59,7 +60,7 @@ Found = At | Returned | Nowhere | Exit | Several
 
 @dataclass(frozen=True)
 class Way:
-    """One way from a fork: what it leads to, what it computes, and what must hold for it."""
+    """One path from a fork: its end, its statements, and the conditions that hold on it."""
 
     found: Found
     statements: list[Statement]
@@ -67,31 +68,32 @@ class Way:
 
     @property
     def part(self) -> Part:
-        """What it adds to a turn of a loop."""
+        """The path as a part of a loop's iteration."""
         return Part(tuple(self.statements), tuple(self.holds))
 
 
 def ends_of(found: At | Returned | Several) -> dict[Place, End]:
-    """The ends that ways have, by place."""
+    """The ends of paths, by place."""
     if isinstance(found, Several):
         return dict(found.ends)
     return {found.label if isinstance(found, At) else None: found}
 
 
 def places_of(found: Found) -> set[Place]:
-    """The places that ways come to."""
+    """The places that paths reach."""
     return set(ends_of(found)) if isinstance(found, (At, Returned, Several)) else set()
 
 
 def flag_of(found: At | Returned | Several, place: Place) -> Operand:
-    """Whether a way has come to a place."""
+    """The condition that paths reach a place."""
     if isinstance(found, Several):
         return found.flags.get(place, Constant(False))
     return Constant(place in ends_of(found))
 
 
 def stand_in(value: Value, known: Collection[Operand]) -> Value:
-    """Any value like this one, where nothing needs it; itself, where it is known there too."""
+    """A placeholder of the value's structure and types where the value is unused: variables that
+    are unknown there become constants."""
     if isinstance(value, Tupled):
         return Tupled(value.kind, tuple(stand_in(item, known) for item in value.items))
     if isinstance(value, Variable) and value not in known:
@@ -100,13 +102,13 @@ def stand_in(value: Value, known: Collection[Operand]) -> Value:
 
 
 def names_at(end: End, live: frozenset[str]) -> dict[str, Value]:
-    """What the names stand for at an end, those that are still needed."""
+    """The values of the live names at an end."""
     if isinstance(end, Returned):
         return {RESULT: end.value}
     return {name: value for name, value in end.known.items() if name in live}
 
 
-RESULT = "return"  # no name of a variable
+RESULT = "return"  # no variable can have this name
 
 
 def end_at(place: Place, values: dict[str, Value], where: str) -> End:
@@ -115,7 +117,7 @@ def end_at(place: Place, values: dict[str, Value], where: str) -> End:
 
 
 def not_followed(where: str) -> NotInvertible:
-    """The refusal of a jump that leads to an unexpected place."""
+    """The error for a jump to an unexpected place."""
     return NotInvertible(
         "cannot invert a loop that is left like this: where its ways lead was not understood",
         where=where,

@@ -1,5 +1,5 @@
-"""The code of a function as lifting goes through it: its blocks, and the ways between them on
-which nothing is raised."""
+"""Control-flow graph of a function for lifting: its blocks, and the edges on which nothing is
+raised."""
 
 from __future__ import annotations
 
@@ -15,13 +15,14 @@ from overlay.code.read_bodies import body_of
 
 __all__ = ["Cycle", "FunctionCode", "code_of", "iterators", "raises", "unread"]
 
-_END = -1  # what all ways lead to: no block
+_END = -1  # the virtual exit node: no block has this label
 
 
 @dataclass(frozen=True)
 class Cycle:
-    """A loop: its labels. after: the first label outside that every way to a return comes to, if
-    there is one. simple: whether it is left from one block only, which each turn comes to."""
+    """A natural loop: its labels. after: the first label outside that every path to a return
+    passes, if there is one. simple: whether it has one exiting block only, which every iteration
+    passes."""
 
     labels: frozenset[int]
     after: int | None
@@ -29,8 +30,8 @@ class Cycle:
 
 
 def code_of(function: FunctionType) -> FunctionCode:
-    """The code of a function. Raises NotInvertible where a call of it gives no value at once, and
-    where it enters a context manager."""
+    """The control-flow graph of a function. Raises NotInvertible for coroutines and generators,
+    and where the function enters a context manager."""
     code = unthreaded(function.__code__)
     closure = function.__closure__
     body = body_of(FunctionType(code, function.__globals__, function.__name__, None, closure))
@@ -49,7 +50,7 @@ def code_of(function: FunctionType) -> FunctionCode:
 
 
 def unread(function: FunctionType, what: str, where: str) -> NotInvertible:
-    """The error for what Python knows, and lifting does not."""
+    """The error for a feature of Python that lifting does not support."""
     return NotInvertible(
         f"cannot read {function.__qualname__}: {what} is not supported",
         where=where,
@@ -63,7 +64,7 @@ def raises(block: Block) -> bool:
 
 
 def iterators(block: Block) -> list[str]:
-    """The variables of the iterators that a block asks for an item."""
+    """The variables of the iterators that a block advances."""
     return [
         each.args[0]
         for each in block.statements
@@ -72,11 +73,10 @@ def iterators(block: Block) -> list[str]:
 
 
 class FunctionCode:
-    """A function's blocks by label, those that a way without an exception leads to, and what is
-    known of these ways.
+    """Control-flow graph of a function, of the blocks that are reachable without an exception.
 
-    first: where it begins. following: the labels after each. returning: those from which there is
-    a way to a return. names: the variables that steps are put into.
+    first: the entry label. following: the successors of each label. returning: the labels from
+    which a return is reachable. names: the variables that steps are assigned to.
     """
 
     def __init__(self, function: FunctionType, body: Body) -> None:
@@ -94,7 +94,7 @@ class FunctionCode:
 
     @cached_property
     def names(self) -> dict[str, str]:
-        """The variable that a step of an expression is put into first, in its block."""
+        """The variable that each step of an expression is first assigned to, in its block."""
         found: dict[str, str] = {}
         for block in self.blocks.values():
             made = {each.target for each in block.statements if isinstance(each, Apply)}
@@ -105,7 +105,7 @@ class FunctionCode:
 
     @cached_property
     def caught(self) -> frozenset[int]:
-        """The blocks of which an exception may come to a return."""
+        """The blocks whose exceptions are caught by a handler that may reach a return."""
         handlers = {
             label: block.handler.block
             for label, block in self.blocks.items()
@@ -121,7 +121,7 @@ class FunctionCode:
 
     @cached_property
     def live(self) -> dict[int, frozenset[str]]:
-        """For each block the variables that are read there, or later, before they are set."""
+        """Live variables at the entry of each block: read there, or later, before they are set."""
         blocks = self.blocks
         found = {
             label: frozenset[str]() if raises(block) else block.needs
@@ -139,7 +139,7 @@ class FunctionCode:
 
     @cached_property
     def joins(self) -> dict[int, int | None]:
-        """For each block the first one that every way from it to the end goes through."""
+        """The immediate post-dominator of each block, None where it is the exit."""
         ways = {label: list(after) or [_END] for label, after in self.following.items()}
         for labels in self._cycles.values():
             if all(after in labels for label in labels for after in self.following[label]):
@@ -150,7 +150,7 @@ class FunctionCode:
 
     @cached_property
     def _cycles(self) -> dict[int, frozenset[int]]:
-        """The blocks of each loop, by its first one."""
+        """The blocks of each natural loop, by its header."""
         through = _dominators(self.first, self.following)
         found: dict[int, frozenset[int]] = {}
         for label, after in self.following.items():
@@ -162,7 +162,7 @@ class FunctionCode:
 
     @cached_property
     def loops(self) -> dict[int, Cycle]:
-        """The loops, by their first block; of the ways those count that do not only raise."""
+        """The loops, by their header; edges from which no return is reachable do not count."""
         cycles = self._cycles
         if not cycles:
             return {}
@@ -180,7 +180,7 @@ class FunctionCode:
 
 
 def _is_simple(head: int, labels: frozenset[int], ways: Mapping[int, Sequence[int]]) -> bool:
-    """Whether a loop is left from one block only, which each turn comes to."""
+    """Whether a loop has one exiting block only, which every iteration passes."""
     exits = {at for at in labels for after in ways[at] if after not in labels}
     return len(exits) == 1 and not any(
         head in _reached([after], ways, without=at)
@@ -195,18 +195,18 @@ def _returns(block: Block) -> bool:
 
 
 def _following(block: Block) -> tuple[int, ...]:
-    """The blocks that can be next where nothing is raised."""
+    """The successors of a block where nothing is raised."""
     end = block.end
     return tuple(dict.fromkeys((end.yes, end.no))) if isinstance(end, Branch) else ()
 
 
 def _set_anew(block: Block) -> frozenset[str]:
-    """The variables that a block sets, whatever they were before."""
+    """The variables that a block sets (kills)."""
     return frozenset(each.target for each in block.statements)
 
 
 def _turned_round(ways: Mapping[int, Sequence[int]]) -> dict[int, list[int]]:
-    """For each block those before it."""
+    """The predecessors of each block."""
     found: dict[int, list[int]] = {label: [] for label in ways}
     for label, after in ways.items():
         for each in after:
@@ -217,7 +217,7 @@ def _turned_round(ways: Mapping[int, Sequence[int]]) -> dict[int, list[int]]:
 def _reached[T: Hashable](
     starts: Sequence[T], ways: Mapping[T, Sequence[T]], *, without: T | None = None
 ) -> list[T]:
-    """What ways lead to from some blocks on, these among them."""
+    """The nodes reachable from some nodes, these included. without: a node not to pass."""
     found, todo = dict[T, None](), list(starts)
     while todo:
         label = todo.pop()
@@ -228,8 +228,7 @@ def _reached[T: Hashable](
 
 
 def _in_order(first: int, ways: Mapping[int, Sequence[int]]) -> list[int]:
-    """What ways lead to from a block, each before those that it leads to, but for the ways back of
-    loops."""
+    """The blocks reachable from a block, in reverse postorder."""
     seen, left = {first}, list[int]()
     stack = [(first, iter(ways[first]))]
     while stack:
@@ -245,8 +244,7 @@ def _in_order(first: int, ways: Mapping[int, Sequence[int]]) -> list[int]:
 
 
 def _dominators(first: int, ways: Mapping[int, Sequence[int]]) -> dict[int, frozenset[int]]:
-    """For each block those through which every way from the first to it goes, itself among
-    them."""
+    """The dominators of each block, itself included."""
     order = _in_order(first, ways)
     before = _turned_round({label: ways[label] for label in order})
     found = {first: frozenset((first,))}
@@ -263,12 +261,11 @@ def _dominators(first: int, ways: Mapping[int, Sequence[int]]) -> dict[int, froz
 
 
 def _to_the_end(ways: Mapping[int, Sequence[int]]) -> dict[int, frozenset[int]]:
-    """For each block those through which every way from it to the end goes, itself among them;
-    none where there is no way."""
+    """The post-dominators of each block, itself included; none where the end is unreachable."""
     through = _dominators(_END, {_END: (), **_turned_round(ways)})
     return {label: through.get(label, frozenset((_END,))) - {_END} for label in ways}
 
 
 def _first_of(labels: frozenset[int], through: Mapping[int, frozenset[int]]) -> int | None:
-    """The one that ways come to first, of blocks through which all of them go."""
+    """The block that paths pass first, of post-dominators; None of none."""
     return max(labels, key=lambda label: len(through[label]), default=None)

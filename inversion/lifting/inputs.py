@@ -68,8 +68,8 @@ def inputs_of(
 def inputs_within(
     f: Callable[..., Any], types: Sequence[Any], declared: Mapping[str, Domain]
 ) -> tuple[list[tuple[str, Any]], dict[str, Domain]]:
-    """The names and types of the inputs, and their domains: those that annotations declare, and
-    those declared here, by input or part of one."""
+    """The names and types of the inputs, and their domains, from annotations and from ``declared``,
+    which is keyed by input or part of one."""
     inputs, domains = inputs_of(f, types)
     kinds = {at: kind for name, tree in inputs for at, kind in numbers_of(name, tree)}
     for at, wanted in declared.items():
@@ -87,7 +87,7 @@ def inputs_within(
 
 
 def _kinds(f: Callable[..., Any], name: str, hint: Any, domains: dict[str, Domain]) -> Tree:
-    """The type, or the tree of types, that an annotation says; its domains are noted."""
+    """The type, or tree of types, of an annotation; its domains are added to ``domains``."""
     if isinstance(hint, Node):
         labels = zip(hint.labels, hint.items, strict=True)
         return Node(hint.cls, tuple(_kinds(f, name + at, item, domains) for at, item in labels))
@@ -137,7 +137,7 @@ def _kinds(f: Callable[..., Any], name: str, hint: Any, domains: dict[str, Domai
 
 
 def _array_type(f: Callable[..., Any], name: str, hint: Any, shape: Shape | None) -> type:
-    """The type of arrays that an annotation of numpy's means, with a shape."""
+    """The array type of a numpy annotation with a shape."""
     scalar = (*typing.get_args((*typing.get_args(hint), None, None)[1]), None)[0]
     if shape is None or scalar not in ELEMENTS:
         raise WrongArguments(
@@ -151,7 +151,7 @@ def _array_type(f: Callable[..., Any], name: str, hint: Any, shape: Shape | None
 
 
 def numbers_of(name: str, tree: Tree) -> list[tuple[str, Any]]:
-    """The leaves of a tree, each with how it is written: ``x``, ``p[0]``, ``p.x``."""
+    """The leaves of a tree, each with its path: ``x``, ``p[0]``, ``p.x``."""
     found: list[tuple[str, Any]] = []
     mapped(tree, lambda path, leaf: found.append((name + path, leaf)))
     return found

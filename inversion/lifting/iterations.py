@@ -1,4 +1,4 @@
-"""Loops: one turn is gone through, with variables in the place of what changes."""
+"""Lifting of loops: one iteration is lifted, with variables for the loop-carried values."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ if TYPE_CHECKING:
     from inversion.lifting.execution_paths import Walk
 
 MOST_TURNS = 1000
-"""More turns than this of loops that are written out are not gone through."""
+"""Maximum number of unrolled iterations in a program."""
 
 
 def looped(walk: Walk, label: int, known: dict[str, Value], stops: frozenset[int]) -> Found | None:
-    """A loop as one statement: where it leads. None where its turns are gone through one by one,
-    for they are few and known."""
+    """Lift a loop as one statement, and return its exit. None where the loop is unrolled, since
+    its iterations are few and known."""
     walk.lifter.turns += 1
     cycle, block = walk.code.loops[label], walk.code.blocks[label]
     if walk.lifter.turns > MOST_TURNS:
@@ -59,7 +59,7 @@ def looped(walk: Walk, label: int, known: dict[str, Value], stops: frozenset[int
 
 
 class Turns(Repeating):
-    """One turn of a loop, gone through with variables in the place of what changes."""
+    """Builder of the statement of a ``for`` or ``while`` loop."""
 
     def __init__(
         self, walk: Walk, label: int, known: dict[str, Value], stops: frozenset[int]
@@ -80,7 +80,7 @@ class Turns(Repeating):
         self.counter = f"i_{self.line}.count"  # no name of a variable
 
     def statement(self) -> Found:
-        """Add the statement for the loop; where it leads."""
+        """Add the statement for the loop, and return its exit."""
         if not self.grown.isdisjoint(self.names):
             raise NotInvertible(
                 "cannot invert a comprehension whose number of items varies, or is more than "
@@ -96,7 +96,7 @@ class Turns(Repeating):
         return self.repeated(begin)
 
     def counted(self) -> Range | None:
-        """The range that it counts through."""
+        """The range that the loop counts through, or None."""
         for name in self.iterators:
             found = self.known.get(name)
             if isinstance(found, Iterating):
@@ -104,11 +104,11 @@ class Turns(Repeating):
         return None
 
     def turn(self, state: Mapping[str, Value]) -> Turn:
-        """Go through a turn."""
+        """Lift one iteration from a state."""
         return self.simple(state) if self.walk.leaving else self.several(state)
 
     def simple(self, state: Mapping[str, Value]) -> Turn:
-        """Go through a turn of a loop that is left at one place, which each turn comes to."""
+        """Lift an iteration of a loop with a single exit, which every iteration reaches."""
         lifter, inside = self.lifter, {**self.known, **state}
         for asked in self.iterators:
             found = self.known.get(asked)
@@ -134,8 +134,8 @@ class Turns(Repeating):
         )  # fmt: skip
 
     def several(self, state: Mapping[str, Value]) -> Turn:
-        """Go through a turn of a loop that is left at several places: where one of them is come
-        to, and where the next turn begins, are ways like others."""
+        """Lift an iteration of a loop with several exits: these, and the continuation with the
+        next iteration, are ordinary paths."""
         inside, more = {**self.known, **state}, dict[str, Value]()
 
         def go() -> Found:
@@ -153,8 +153,8 @@ class Turns(Repeating):
         return Turn(way, goes_on, False, nothing, following, ends, flags if len(ends) > 1 else {})
 
     def count(self, inside: dict[str, Value], state: Mapping[str, Value]) -> dict[str, Value]:
-        """Let a turn know where its range has come to, and whether that goes on; the state after
-        it."""
+        """Set the iterators to the range's current value and the condition that it continues.
+        Returns the counter's next value, by name."""
         over = self.counted()
         if over is None:
             return {}
@@ -186,7 +186,7 @@ class Turns(Repeating):
 
 
 def never_left(where: str) -> NotInvertible:
-    """The refusal of a loop without an end."""
+    """The error for a loop without an exit."""
     return NotInvertible(
         "cannot invert a loop that is never left",
         where=where,

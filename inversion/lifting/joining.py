@@ -1,4 +1,4 @@
-"""Two ways joined again: what they give in common, and where they differ, what a branch gives."""
+"""Joins of two paths: values that are equal on both stay, others become results of a branch."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class Join:
-    """Finds what two ways give in common; where they differ, a branch has a result. where:
+    """Joins the values of two paths; where they differ, the branch gets a result. where:
     ``file:line`` of the branch."""
 
     def __init__(self, walk: Walk, where: str, ways: list[Way], known: Mapping[str, Value]) -> None:
@@ -41,7 +41,7 @@ class Join:
         self.gives: list[tuple[Operand, Operand]] = []
 
     def end(self, place: Place, ends: Sequence[End | None]) -> End:
-        """What both ways give at a place, which one of them may not come to."""
+        """The joined end of both paths at a place, which one of them may not reach."""
         live = self.walk.live_at(place)
         first, second = (None if end is None else names_at(end, live) for end in ends)
         one, other = first or {}, second or {}
@@ -57,13 +57,13 @@ class Join:
         return end_at(place, values, self.where)
 
     def flag(self, place: Place, then: Operand, orelse: Operand) -> Operand:
-        """Whether the ways come to a place."""
+        """The joined flag of whether the path taken reaches a place."""
         found = self.value("returns" if place is None else "goes_on", then, orelse)
         assert isinstance(found, (Variable, Constant))
         return found
 
     def value(self, name: str, then: Value, orelse: Value) -> Value:
-        """What a name stands for where both ways have met."""
+        """The joined value of a name."""
         if then == orelse:
             return then
         for one in (then, orelse):
@@ -117,7 +117,7 @@ class Join:
         return result
 
     def converted(self, site: CallSite, value: Operand, kind: Any, way: Way) -> Operand:
-        """A value in the type that both ways have, converted on its way."""
+        """A value converted to the common type, at the end of its path."""
         outer, self.lifter.statements = self.lifter.statements, way.statements
         try:
             return self.lifter.converted(site, value, kind)

@@ -1,4 +1,4 @@
-"""Calls that say nothing of numbers: what they give is known while a function is lifted."""
+"""Calls whose results are known while a function is lifted: structure, types, identity."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ __all__ = ["known_call"]
 
 
 def known_call(target: Any, args: Values, kwargs: Named) -> Value | None:
-    """What a call gives, where that is known: of a tuple's items in another order, of the type of
-    a value, of comparisons with what is no number. Else None."""
+    """The result of a call if it is known while lifting, else None: iterators over known items,
+    type checks, comparisons of known objects."""
     if target is enumerate and len(args) == 1 and set(kwargs) == {"start"}:
         args, kwargs = (*args, kwargs["start"]), {}
     if target is zip and set(kwargs) == {"strict"} and not _is_open(kwargs["strict"]):
@@ -54,7 +54,7 @@ def known_call(target: Any, args: Values, kwargs: Named) -> Value | None:
 
 
 def _tuple_of(target: Any, one: Value, *others: Value) -> Value | None:
-    """A tuple itself, or two one after the other, as ``(*a, *b)`` has them."""
+    """The result of ``tuple(a)`` or ``a + b`` for tuples, else None."""
     if target is tuple and not others:
         return one
     if target is not operator.add or len(others) != 1:
@@ -76,7 +76,7 @@ def _is_open(value: Value) -> bool:
 
 
 def _is_instance(value: Value, classes: Value) -> Value | None:
-    """Whether a value is of a type, by the type that it has in the program."""
+    """The result of ``isinstance``, by the type that the value has in the program, or None."""
     if not isinstance(classes, (KnownObject, Tupled)) or variables_in(classes):
         return None
     if not isinstance(value, (Variable, Constant, KnownObject, Tupled)):

@@ -1,8 +1,8 @@
 """Derivatives in programs: ``autodiff(f, x)`` is the statements that compute it.
 
-What f does is read like any call. Each of its statements then adds, by the rules of
-``overlay.interpretations.autodiff``, what its result changes where an argument does; what the
-derivative does not need is left out later, f's own result as a rule.
+The call of f is lifted like any other. For each of its statements the derivative of its result is
+added, by the rules of ``overlay.interpretations.autodiff``. Statements that the derivative does not
+need, usually f's own result among them, are removed later.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ _POWER = rule(operator.pow, _by_base, (0.2, 3.0), (-3.0, 3.0))
 
 
 def derivative(lifter: Lifter, site: CallSite, args: Values) -> Value:
-    """What ``autodiff(f, *numbers)`` gives.
+    """The value of ``autodiff(f, *numbers)``, one derivative or a tuple of partial ones.
 
-    Raises NotInvertible where f is no single function of floats, or has statements of which no
-    derivative is known here.
+    Raises NotInvertible where f is no function of floats, or has statements without a known
+    derivative.
     """
     function, *numbers = args or (None,)
     if not isinstance(function, KnownObject) or not numbers or lifter.resolver.tables:
@@ -57,7 +57,7 @@ def derivative(lifter: Lifter, site: CallSite, args: Values) -> Value:
 
 
 def _own(lifter: Lifter, site: CallSite, number: Value) -> Operand:
-    """A variable of its own for a number: two arguments may be the same."""
+    """A separate variable for a number, since two arguments may be the same."""
     if not isinstance(number, (Variable, Constant)) or number.kind not in (float, int):
         raise _refused(site, f"a derivative by a value of type {number.kind.__name__}")
     found = lifter.resolver.relation(float, [number.kind], base=True)
@@ -70,7 +70,7 @@ def _own(lifter: Lifter, site: CallSite, number: Value) -> Operand:
 def _slope(
     lifter: Lifter, site: CallSite, statements: Iterable[Statement], by: Operand, result: Operand
 ) -> Operand:
-    """What the result of statements changes by one of their variables."""
+    """The derivative of a result of statements by one of their variables (forward mode)."""
     known: dict[Operand, Operand] = {by: Constant(1.0)}
     site = replace(site, name="slope")
     for statement in statements:
@@ -78,7 +78,7 @@ def _slope(
         if all(slope is None for slope in given):
             continue
         if not any(variable.kind is float for variable in statement.results):
-            continue  # a whole number or a truth value changes in steps alone
+            continue  # integers and truth values are piecewise constant
         parts = _partials(lifter, site, statement)
         total: Operand | None = None
         for part, slope in zip(parts, given, strict=False):
@@ -120,7 +120,7 @@ def _rule_of(statement: Statement) -> Rule | None:
 
 
 def _product(lifter: Lifter, site: CallSite, one: Operand, other: Operand) -> Operand | None:
-    """A product; None where it is 0."""
+    """A product, simplified for factors 0 and 1; None where it is 0."""
     for known, rest in ((one, other), (other, one)):
         if isinstance(known, Constant) and known.value in (0, 1):
             return rest if known.value == 1 else None

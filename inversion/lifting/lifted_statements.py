@@ -1,4 +1,4 @@
-"""The statements of a function, done with what its variables stand for."""
+"""Abstract execution of a function's statements on the values of its variables."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ __all__ = ["done"]
 
 
 def done(walk: Walk, statement: Statement, known: dict[str, Value]) -> None:
-    """Do a statement to what the variables stand for."""
+    """Execute a statement on the values of the variables."""
     match statement:
         case ConstantValue(target=target, value=value):
             known[target] = value_of(value)
@@ -73,18 +73,18 @@ def done(walk: Walk, statement: Statement, known: dict[str, Value]) -> None:
 def _copied(copy: Copy, known: dict[str, Value]) -> None:
     source, target, where = copy.source, copy.target, copy.where
     if is_step(target) and not target.startswith(SLOT) and not is_step(source):
-        # what a comprehension keeps of a variable of the program, which need not be set
+        # a comprehension saves a variable of the program, which need not be set
         known[target] = known[source] if source in known else Meaningless(not_set(source, where))
     elif not is_step(source):
         known[target] = read(known, source, where)
     elif source in known:
         known[target] = known[source]
-    else:  # what a loop pushes at its end
+    else:  # pushed by a loop at its end
         known.pop(target, None)
 
 
 class StatementCall:
-    """One call, operator or other step of a function. site: where it stands."""
+    """Execution of one call, operator or other step of a function. site: its call site."""
 
     def __init__(self, walk: Walk, step: Apply, known: dict[str, Value]) -> None:
         self.walk = walk
@@ -95,7 +95,7 @@ class StatementCall:
         self.site = replace(walk.site, name=name, where=step.where)
 
     def value(self) -> Value:
-        """What it gives."""
+        """The result of the step."""
         function = self.step.function
         if isinstance(function, str):
             return self._called(self._read(function), self.given())
@@ -114,7 +114,7 @@ class StatementCall:
         return [self._read(name) for name in self.step.args]
 
     def operand(self, place: int) -> Value:
-        """What it is given there."""
+        """The argument at a position."""
         return self._read(self.step.args[place])
 
     def _refused(self, what: str) -> NotInvertible:
@@ -133,7 +133,7 @@ class StatementCall:
         return self.lifter.call(self.site, targets, given, named)
 
     def _unpacking(self) -> Value:
-        """A call with arguments that are unpacked, of which there may be a tuple."""
+        """A call whose arguments are one unpacked tuple; any other unpacking is refused."""
         function, *spread = self.given()
         if len(spread) != 1 or not isinstance(spread[0], Tupled):
             raise self._refused("call with unpacked arguments")
@@ -158,16 +158,16 @@ class StatementCall:
         return item_at(self.site, source, index)
 
     def _rows(self, value: Value) -> Value:
-        """An array with few rows as the tuple of these."""
+        """An array with few rows as the tuple of its rows; any other value itself."""
         rows = shape_of(value.kind)[:1]
         if not rows or rows[0] > UNROLLED:
             return value
         return Tupled(tuple, tuple(self._item(value, i) for i in range(rows[0])))
 
-    # ---- what is taken apart ----
+    # ---- unpacking and iteration ----
 
     def items_of(self) -> Value:
-        """The value whose items are asked for."""
+        """The value whose items are read."""
         value = self.operand(0)
         if isinstance(value, Again):
             raise self_calls.used_otherwise(self.site, "its items")
@@ -179,7 +179,7 @@ class StatementCall:
         return found
 
     def _used_up(self, name: str) -> None:
-        """A variable that holds an iterator has no meaning once that is gone through."""
+        """Mark a variable that holds an exhausted iterator: later uses are refused."""
         if isinstance(self.known[name], Iterating) and not is_step(name):
             self.known[name] = Meaningless(self._refused("an iterator that is used again"))
 
@@ -192,10 +192,10 @@ class StatementCall:
     def picked(self) -> Value:
         return self._item(self.items_of(), plain(self.operand(1)))
 
-    # ---- what is put together ----
+    # ---- containers and strings ----
 
     def made(self) -> Value:
-        """A container that is written out, or a text."""
+        """A container display, or a formatted string."""
         cls, items = plain(self.operand(0)), [self._read(name) for name in self.step.native]
         if cls is list:
             return Tupled(list, tuple(items))
@@ -218,7 +218,7 @@ class StatementCall:
         return functools.reduce(joined, items)
 
     def put(self) -> Value:
-        """An item that a list has more, or all items of another value."""
+        """Append an item, or all items of another value, to a list."""
         container, added = self.given()
         if not isinstance(container, Tupled) or container.kind is not list:
             raise self._refused("a container that grows")
@@ -232,17 +232,17 @@ class StatementCall:
         self.known[self.step.args[0]] = Tupled(list, (*container.items, *items))
         return KnownObject(None)
 
-    # ---- what stands for instructions ----
+    # ---- marks for other instructions ----
 
     def outer(self) -> Value:
-        """A name of which analyses do not know what it stands for: what it does now."""
+        """The current value of an outer name: of a closure cell, global or builtin."""
         name, function = self.step.native, self.walk.code.function
         cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
         for held in (function.__globals__, vars(builtins)) if name not in cells else ():
             if name in held:
                 return value_of(held[name])
         if name in cells:
-            with suppress(ValueError):  # of one that is empty
+            with suppress(ValueError):  # an empty cell
                 return value_of(cells[name].cell_contents)
         help = f"define {name}, or import it, before the function is inverted"
         raise refused(f"the name {name}, which is not defined", self.step.where, help)
@@ -304,4 +304,4 @@ IN_WORDS: Final = {
     "DELETE_ATTR": "del of an attribute",
     "MATCH_KEYS": "a pattern of a mapping",
 }
-"""What stands in a program for an instruction that has no meaning here."""
+"""Descriptions, for errors, of instructions that cannot be lifted."""

@@ -1,4 +1,4 @@
-"""What names stand for while a function is lifted: numbers of the program, and what is known."""
+"""Values of names while a function is lifted: operands of the program, and known objects."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class KnownObject:
 
 @dataclass(frozen=True)
 class Tupled:
-    """A tuple of values, or a named one."""
+    """A tuple, named tuple, record or list of values. kind: its class."""
 
     kind: type
     items: tuple[Value, ...]
@@ -45,7 +45,7 @@ class Tupled:
 
 @dataclass(frozen=True)
 class Meaningless:
-    """What cannot be given a meaning, where it is not used either."""
+    """A value that cannot be lifted; its error is raised where it is used."""
 
     error: NotInvertible
     kind: type = object
@@ -53,7 +53,7 @@ class Meaningless:
 
 @dataclass(frozen=True)
 class Range:
-    """A range, some of whose ends may be variables."""
+    """A range; its start, stop and step may be variables."""
 
     start: Operand
     stop: Operand
@@ -63,8 +63,8 @@ class Range:
 
 @dataclass(frozen=True)
 class Iterating:
-    """An iterator: over a range that is not written out, or over the items that are left. more:
-    of a range, whether it goes on, where that is a condition like others."""
+    """An iterator over a range that is not unrolled, or over the remaining items. more: for a
+    range, the condition that it continues, where that is an operand."""
 
     over: Range | None
     items: tuple[Value, ...] = ()
@@ -74,8 +74,8 @@ class Iterating:
 
 @dataclass(frozen=True)
 class Pair:
-    """What an iterator gives: an item, None where there was none; MORE, where that is not
-    known."""
+    """Result of advancing an iterator. item: None where there was none. more: whether there was
+    an item; MORE where that is unknown."""
 
     item: Value | None
     more: Value
@@ -84,8 +84,8 @@ class Pair:
 
 @dataclass(frozen=True, eq=False)
 class Again:
-    """What a function gives that calls itself: the result for other arguments, times ``scale``,
-    plus ``shift``. of: its calls."""
+    """Result of a recursive call with the given arguments, times ``scale``, plus ``shift``. of:
+    the function's recursive calls."""
 
     of: Any
     args: tuple[Value, ...]
@@ -96,7 +96,7 @@ class Again:
 
 @dataclass(frozen=True)
 class BoundMethod:
-    """A method of a string that varies: the function, and the string."""
+    """A method of a string or list that varies: the function, and its instance."""
 
     function: Any
     instance: Operand
@@ -116,10 +116,10 @@ Named = Mapping[str, Value]
 
 @dataclass(frozen=True)
 class CallSite:
-    """Where a call stands: what it assigns, its line, and inside of what.
+    """Site of a call. name: of the variable that it assigns. where: ``file:line``.
 
-    overlaid: whether the context is in force. chain: where ``call_next`` goes on, in a method.
-    active: the calls being inlined.
+    overlaid: whether the context is in force. chain: the position at which ``call_next``
+    continues, in a method. active: the calls being inlined.
     """
 
     name: str
@@ -130,11 +130,11 @@ class CallSite:
 
 
 MORE = object()
-"""Stands for the condition that a range goes on."""
+"""Sentinel for the condition that a range continues."""
 
 
 UNROLLED = 16
-"""A range of constants that is no longer than this is written out."""
+"""Maximum length of a range of constants that is unrolled."""
 
 
 def value_of(value: Any) -> Value:
@@ -160,7 +160,7 @@ def numbers_of(args: Values) -> list[Operand]:
 
 
 def plain(value: Value) -> Any:
-    """The Python object that a value without variables is."""
+    """The Python object of a value without variables."""
     if isinstance(value, Tupled):
         items = map(plain, value.items)
         if value.kind is list:
@@ -206,7 +206,7 @@ def of_tree(tree: Tree) -> Value:
 
 
 def has_list(value: Value) -> bool:
-    """Whether there is a list in it."""
+    """Whether a value is a list, or a tuple with one in it."""
     return isinstance(value, Tupled) and (value.kind is list or any(map(has_list, value.items)))
 
 
@@ -217,7 +217,7 @@ def as_tree(value: Value) -> Tree:
 
 
 def read(known: Named, name: str, where: str) -> Value:
-    """What a name stands for."""
+    """The value of a name. Raises NotInvertible where it has none that can be lifted."""
     if name not in known:
         raise not_set(name, where)
     value = known[name]
@@ -227,7 +227,7 @@ def read(known: Named, name: str, where: str) -> Value:
 
 
 def not_set(name: str, where: str) -> NotInvertible:
-    """The refusal of what has no value, or one that is not known."""
+    """The error for a name that has no value, or an unknown one."""
     if is_step(name):
         return refused("a variable that a function made within it sets, or super()", where)
     return NotInvertible(
@@ -238,7 +238,7 @@ def not_set(name: str, where: str) -> NotInvertible:
 
 
 def shown_name(name: str) -> str:
-    """A variable in an error; a step of an expression has no name."""
+    """The name of a variable in an error; a step of an expression has none."""
     return "a value" if is_step(name) else name
 
 
@@ -246,7 +246,7 @@ WRITTEN: Final = "write it with assignments, operators, branches and calls of fu
 
 
 def refused(what: str, where: str, help: str = WRITTEN) -> NotInvertible:
-    """The error for a statement that has no meaning here. help: what to do about it."""
+    """The error for a statement that cannot be lifted. help: the remedy."""
     return NotInvertible(
         f"cannot invert a statement of this kind: {what}",
         where=where,
@@ -290,7 +290,7 @@ def function_in(site: CallSite, value: Value) -> Any:
 
 
 def record(site: CallSite, cls: type, args: Values, kwargs: Named) -> Value:
-    """A record of these values."""
+    """An instance of a record class with these values."""
     given = dict(zip(fields_of(cls), args, strict=False)) | dict(kwargs)
     defaults = defaults_of(cls)
     items = [given.get(name, value_of(defaults.get(name, _MISSING))) for name in fields_of(cls)]
@@ -318,8 +318,8 @@ def range_of(site: CallSite, args: Values) -> Range:
 
 
 def items_in_turn(value: Value) -> tuple[Value, ...] | None:
-    """The items that a loop over a value has, where these are written out: those of a tuple, of a
-    short range of constants."""
+    """The items of a value in order of iteration, where these are unrolled: those of a tuple, or
+    of a short range of constants; else None."""
     if isinstance(value, Tupled):
         return value.items
     if isinstance(value, Iterating):
@@ -333,7 +333,7 @@ def items_in_turn(value: Value) -> tuple[Value, ...] | None:
 
 
 def iterator_over(site: CallSite, value: Value) -> Iterating:
-    """An iterator over a tuple or a range; a short range of constants is written out."""
+    """An iterator over a tuple or a range; a short range of constants is unrolled."""
     items = items_in_turn(value)
     if items is not None:
         return Iterating(None, items)

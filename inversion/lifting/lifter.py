@@ -1,8 +1,8 @@
-"""From a function to a program of relations: calls are resolved, user functions inlined.
+"""Lifting of a function to a program of relations: calls are resolved, user functions inlined.
 
-A function's blocks are gone through as the interpreter would, with a variable of the program in
-the place of each number. Where the way depends on such a variable both ways are gone, and what
-they give becomes one statement, a branch.
+A function's blocks are executed abstractly, with a variable of the program for each number. Where
+the control flow depends on such a variable both paths are followed, and joined into one statement,
+a branch.
 """
 
 from __future__ import annotations
@@ -71,8 +71,8 @@ __all__ = ["Lifted", "Lifter", "lift"]
 
 @dataclass(frozen=True)
 class Lifted:
-    """A function as a program. axes: for each argument, and for ``"return"``, the tree of the
-    program's axes that it is made of."""
+    """A lifted function: its program. axes: for each argument, and for ``"return"``, the tree of
+    the program's axes that it consists of."""
 
     program: Program
     axes: Mapping[str, Tree]
@@ -87,8 +87,9 @@ def lift(
     max_trips: int = 1000,
     keywords: Collection[str] = (),
 ) -> Lifted:
-    """The program of a function for inputs of these names and trees of types, as ``context``
-    sees it. root_finding, max_trips: as in ``invert``. keywords: inputs that are given by keyword.
+    """The program of a function for inputs of these names and trees of types, in ``context``.
+
+    root_finding, max_trips: as in ``invert``. keywords: inputs that are given by keyword.
 
     Raises NotInvertible, with the line, at a statement that is not a call of something that
     has a relation, an overlay method, or Python code.
@@ -141,7 +142,7 @@ def lift(
 
 
 class Lifter:
-    """Makes statements of calls."""
+    """Builder of a program: turns calls into statements."""
 
     def __init__(self, resolver: Resolver, *, root_finding: bool, max_trips: int) -> None:
         self.resolver = resolver
@@ -158,7 +159,7 @@ class Lifter:
         self.names: set[str] = set()
 
     def fresh(self, wanted: str) -> str:
-        """A variable name that is not taken, after the name in the source where it has one."""
+        """An unused variable name, derived from the name in the source if there is one."""
         base = wanted.partition(".")[0]
         base = base if base.isidentifier() else f"v{len(self.statements) + 1}"
         name = renumbered(base, self.names)
@@ -166,7 +167,7 @@ class Lifter:
         return name
 
     def variable(self, wanted: str, kind: Any, word: str) -> Variable:
-        """A new variable. word: what gives it, for where it has no name in the source."""
+        """A new variable. word: names its origin where it has no name in the source."""
         base = wanted.partition(".")[0]
         return Variable(self.fresh(wanted), kind, base if base.isidentifier() else word)
 
@@ -181,7 +182,7 @@ class Lifter:
         return mapped(tree, variable)
 
     def call(self, site: CallSite, targets: tuple[Any, ...], args: Values, kwargs: Named) -> Value:
-        """The value of a call. targets: the function, and what stands for it if it has no rule."""
+        """The value of a call. targets: the function, then its fallback if it has no rule."""
         target = targets[0]
         if target is nonoverlay and len(args) == 1 and isinstance(args[0], KnownObject):
             return KnownObject(nonoverlay(args[0].value))
@@ -238,12 +239,13 @@ class Lifter:
         return self._enter(site, site.chain.after(below), args, kwargs)
 
     def _enter(self, site: CallSite, chain: MethodChain, args: Values, kwargs: Named) -> Value:
-        """Inline the method that a place in a chain lies below."""
+        """Inline the method directly above a position in a chain."""
         body = chain.passed[-1].implementation(kinds_of(args, kwargs))
         return self._inline(replace(site, chain=chain), body, args, kwargs)
 
     def _base(self, site: CallSite, targets: tuple[Any, ...], args: Values, kwargs: Named) -> Value:
-        """A call that no overlay method takes: its relation, its body, or a refusal."""
+        """The value of a call without an overlay method: by its relation, or its inlined body.
+        Raises NotInvertible where it has neither."""
         known = known_call(targets[-1], args, kwargs)
         if known is not None:
             return known
@@ -273,7 +275,7 @@ class Lifter:
         return self.state(site, forward_only(target, numbers, returns), numbers)
 
     def converted(self, site: CallSite, value: Operand, kind: Any) -> Operand:
-        """A number in another type."""
+        """A number converted to a type."""
         if isinstance(value, Constant):
             return Constant(kind(value.value))
         if value.kind is kind:
@@ -288,9 +290,9 @@ class Lifter:
     def state(
         self, site: CallSite, found: Relation, args: Sequence[Operand], source: str = ""
     ) -> Value:
-        """Add the statement that a relation holds between these arguments and a new variable, or
-        a tuple of them; of constants in a function that may call itself, the constant that they
-        give. source: the variable's, where it is not what the site says."""
+        """Add the statement that a relation holds between these arguments and new variables, and
+        return the variable, or the tuple of them. In a function that may call itself, constant
+        arguments are folded. source: overrides the source of the variables."""
         cast = tuple(
             Constant(kind(value.value))
             if isinstance(value, Constant) and kind in (int, float)
@@ -298,7 +300,7 @@ class Lifter:
             for value, kind in zip(args, found.types, strict=True)
         )
         self.functions.update(dict.fromkeys(python_code(found.target)))
-        if site.active and site.active[-1].may_recur:  # whether it does may be known
+        if site.active and site.active[-1].may_recur:  # folding may decide whether it does
             known = folded(found, cast)
             if known is not None:
                 return known[0] if len(known) == 1 else Tupled(tuple, known)
@@ -331,7 +333,7 @@ class Lifter:
         )
 
     def apart(self, go: Callable[[], Found]) -> Way:
-        """Go a way, with statements of its own."""
+        """Follow a path, with statements of its own."""
         outer = self.statements, self.holds
         self.statements, self.holds = [], []
         self.depth += 1

@@ -1,8 +1,8 @@
-"""Functions that call themselves.
+"""Recursive functions.
 
-Where nothing but constants decides whether they do, each call is inlined. Else they become a loop:
-a call of itself is the next turn, where what it gives is returned, or is first added to and
-multiplied. What has been added and multiplied on the way is state of the loop.
+Where constants decide whether a function calls itself, each call is inlined. Otherwise the function
+becomes a loop: a recursive call is the next iteration if its result is returned, possibly after
+sums and products. The accumulated shift and scale are state of the loop.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ if TYPE_CHECKING:
 
 
 MOST_CALLS = 64
-"""A function that calls itself more often than this, one inside the other, is not inlined."""
+"""Maximum depth to which recursive calls are inlined."""
 
 
 class CallsItself(Exception):
-    """A function that is being gone through calls itself, where variables decide whether."""
+    """Signal: a function that is being traversed calls itself, depending on variables."""
 
     def __init__(self, active: ActiveCall) -> None:
         super().__init__()
@@ -51,9 +51,9 @@ class CallsItself(Exception):
 
 @dataclass(frozen=True, eq=False)
 class ActiveCall:
-    """A call that is being gone through. code: of its function, and how it is reached. given: its
-    arguments. depth: of the branches around it. calls: the loop that it becomes. may_recur: whether
-    the function mentions itself by name."""
+    """A call that is being traversed. code: of its function, with its position in a chain. given:
+    its arguments. depth: of the branches around it. calls: the loop that it becomes. may_recur:
+    whether the function mentions itself by name."""
 
     code: tuple[Any, ...]
     given: tuple[Value, ...]
@@ -62,12 +62,12 @@ class ActiveCall:
     may_recur: bool = False
 
     def inner(self, calls: Sequence[ActiveCall]) -> ActiveCall | None:
-        """The innermost of these calls that is of the same function."""
+        """The innermost of these calls of this call's function, or None."""
         return next((one for one in reversed(calls) if one.code == self.code), None)
 
     @property
     def key(self) -> tuple[Any, ...]:
-        """The types of its arguments; what is known of them itself."""
+        """Key of its arguments: the types of variables, and known values themselves."""
         return tuple(a.kind if variables_in(a) else a for a in self.given)
 
 
@@ -77,7 +77,7 @@ def entered(
     function: types.FunctionType,
     here: ActiveCall,
 ) -> Found:
-    """Go through a function's body; where that leads."""
+    """Traverse a function's body, and return its end."""
     again = here.inner(site.active)
     if again is not None and (again.calls is not None or lifter.depth > again.depth):
         if again.calls is None:
@@ -100,7 +100,7 @@ def entered(
 
 
 class Calls(Repeating):
-    """The calls of a function, each one the next turn."""
+    """Builder of the loop statement of a recursive function; each call is an iteration."""
 
     def __init__(self, walk: Walk, function: types.FunctionType, here: ActiveCall) -> None:
         super().__init__(walk, location_of(function) or walk.site.where)
@@ -115,11 +115,11 @@ class Calls(Repeating):
 
     @property
     def live(self) -> frozenset[str]:
-        """The names of what the next call needs."""
+        """The names of the state that the next call needs."""
         return frozenset((*self.names, SHIFT, SCALE))
 
     def found(self) -> Found:
-        """Add the statement for all calls; where they lead."""
+        """Add the statement for all calls, and return its exit."""
         numbers = {n: v for n, v in self.given.items() if not isinstance(v, KnownObject)}
         try:
             state = {name: self.fresh(name, value) for name, value in numbers.items()}
@@ -136,13 +136,13 @@ class Calls(Repeating):
             return Returned(self.forward())
 
     def again(self, given: Sequence[Value]) -> Again:
-        """What a call with these arguments stands for."""
+        """The value of a recursive call with these arguments."""
         if self.shallow:
             raise Deeper
         return Again(self, tuple(given), Constant(0), Constant(1))
 
     def gone(self, state: Mapping[str, Value]) -> tuple[Way, At, Several]:
-        """The body gone through: as a way, where it calls itself, and all that it leads to."""
+        """Traverse the body: its path, the end at the recursive call, and all ends."""
         args = tuple(state.get(name, value) for name, value in self.given.items())
         active = replace(self.here, calls=self)
         site = replace(self.walk.site, active=(*self.walk.site.active, active))
@@ -194,7 +194,7 @@ class Calls(Repeating):
         return combined(self.lifter, self.walk.site, operator.mul, one, other)
 
     def forward(self) -> Value:
-        """The calls as a statement that is only run forward."""
+        """The calls as a statement with a forward mode only."""
         self.shallow = True
         numbers = [v for v in self.given.values() if isinstance(v, (Variable, Constant))]
         active = replace(self.here, calls=self)
@@ -216,8 +216,8 @@ class Calls(Repeating):
 
 
 class Interpreted:
-    """A function that calls itself, which is never compiled: the stack of compiled code has no
-    end that is looked after."""
+    """A recursive function that is never compiled, since compiled code does not check for stack
+    overflow."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self.function = function
@@ -227,7 +227,7 @@ class Interpreted:
 
 
 def for_ever(function: types.FunctionType, where: str) -> NotInvertible:
-    """The refusal of a function whose calls of itself have no end."""
+    """The error for a function with infinite recursion."""
     return NotInvertible(
         f"cannot invert {describe(function)}: it calls itself for ever, or more than "
         f"{MOST_CALLS} times",

@@ -1,5 +1,5 @@
-"""What is done again and again, as one statement: a turn of it is gone through, with variables in
-the place of what changes."""
+"""Repetition as one statement: one iteration is lifted, with variables for the loop-carried
+values."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Turn:
-    """One turn of a loop: up to where it may be left, and from there on.
+    """One iteration of a loop, as two paths: before and after the exit test.
 
-    condition: whether it is left (``leaves``) or goes on; None where the range says. following:
-    what the names stand for after it. ends: where the loop leads, each with a flag where there are
-    several.
+    condition: the exit test; if true, the loop is left (``leaves``) or continues; None where the
+    range decides. following: the names' values after the iteration. ends: the exits of the loop,
+    each with a flag where there are several.
     """
 
     before: Way
@@ -55,9 +55,9 @@ class Turn:
 
 
 class Repeating(ABC):
-    """A turn that is repeated: what changes in it, by name, and the statement for all turns.
+    """Builder of the loop statement for a repeated iteration, from its loop-carried values.
 
-    where: ``file:line`` of its beginning. word: what the statement is called after. bounds, counts:
+    where: ``file:line`` of its beginning. word: prefix of the statement's name. bounds, counts:
     the range that it counts through.
     """
 
@@ -71,11 +71,11 @@ class Repeating(ABC):
 
     @abstractmethod
     def turn(self, state: Mapping[str, Value]) -> Turn:
-        """Go through a turn."""
+        """Lift one iteration from a state."""
 
     def repeated(self, begin: dict[str, Value]) -> Found:
-        """Add the statement for all turns, the first of which begins with these values; where it
-        leads."""
+        """Add the statement for all iterations, which begin with these values, and return its
+        exit. Iterations are lifted until the types of the state are stable."""
         wide = begin
         while True:  # until no type is widened any more
             state = {name: self.fresh(name, value) for name, value in wide.items()}
@@ -86,7 +86,7 @@ class Repeating(ABC):
             wide = wider
 
     def most_turns(self) -> int:
-        """How many turns there are at most: those of a range that is known, or max_trips."""
+        """The maximum number of iterations: that of a known range, or max_trips."""
         return self.lifter.max_trips
 
     def limits(self) -> tuple[Operand, ...]:
@@ -95,11 +95,11 @@ class Repeating(ABC):
 
     @property
     def line(self) -> str:
-        """The number of its line."""
+        """The line number of its beginning."""
         return self.where.rpartition(":")[2]
 
     def wider(self, name: str, one: Value, other: Value) -> Value:
-        """The first, in the types that both need."""
+        """The first value, widened to the common types of both."""
         if isinstance(one, Tupled) and isinstance(other, Tupled):
             if one.kind is other.kind and len(one.items) == len(other.items):
                 pairs = zip(one.items, other.items, strict=True)
@@ -118,7 +118,7 @@ class Repeating(ABC):
         )
 
     def fresh(self, name: str, value: Value) -> Value:
-        """Variables in the place of the numbers of a value."""
+        """A value of the same structure with new variables for its numbers."""
         if isinstance(value, Tupled):
             return Tupled(value.kind, tuple(self.fresh(name, item) for item in value.items))
         if isinstance(value, (Variable, Constant)):
@@ -163,7 +163,7 @@ class Repeating(ABC):
     def within(
         self, way: Way, site: CallSite, formals: list[Variable], values: list[Operand]
     ) -> list[Operand]:
-        """Values in the types of the state, converted at the end of a turn."""
+        """Values converted to the types of the state, at the end of a path."""
         outer, self.lifter.statements = self.lifter.statements, way.statements
         try:
             return [
@@ -175,7 +175,8 @@ class Repeating(ABC):
 
 
 class Outside:
-    """What the names stand for outside of a loop: of what a turn computes, results of the loop."""
+    """Values of names outside of a loop: values computed in an iteration become results of the
+    loop."""
 
     def __init__(self, turns: Repeating, turn: Turn, formals: Sequence[Variable]) -> None:
         self.turns = turns

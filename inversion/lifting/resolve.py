@@ -46,16 +46,17 @@ class Resolver:
             self.tables = tuple(reversed(context.tables))
         for table in self.tables:
             table.settle()
-        # what was asked for before, with the function, which keeps its identity
+        # cache of relations; the function is kept alive, as its id is in the key
         self.asked: dict[tuple[Any, ...], tuple[Any, Relation | None]] = {}
 
     def overlaid(
         self, target: Any, kinds: Sequence[Any], names: Sequence[str]
     ) -> Relation | Method | None:
-        """What the context's tables say of a call, whose last arguments have these keywords.
+        """The relation or method of the context's tables for a call, or None. names: the keywords
+        of the last arguments.
 
-        Of a relation and a method, the one in the inner table counts; in the same table it is
-        the relation: a function that has a relation is not entered.
+        The inner table takes precedence; in the same table the relation does, so that a function
+        with a relation is not entered.
         """
         if not self.tables:
             return None
@@ -69,7 +70,7 @@ class Resolver:
         return _made(found, kinds)
 
     def chain(self, target: Any) -> MethodChain:
-        """The chain of methods that calls of a function go through in the context."""
+        """The chain of methods of a function in the context."""
         return MethodChain.of(canonical(target), self.tables)
 
     def relation(self, target: Any, kinds: Sequence[Any], *, base: bool) -> Relation | None:
@@ -95,12 +96,12 @@ def _found(tables: Sequence[MethodTable], target: Any, kinds: Sequence[Any]) -> 
     return None
 
 
-# Dispatch takes longer, the first time by a tenth of a second: nothing is left to it of calls with
-# numbers of just the types that a relation is for, or of others than all relations are for.
+# Dispatch is slow, the first time by a tenth of a second: it is avoided for calls with numbers of
+# exactly a relation's types, or of types that no relation accepts.
 
 
 def _given_by_position(method: Method) -> tuple[Any, ...] | None:
-    """The types that a method is for, where it takes just so many values; else None."""
+    """The parameter types of a method with required positional parameters only; else None."""
     given = method.declared
     hints = tuple(p.hint for p in given.positional if p.required)
     plain = given.unresolved is None and given.varargs is NO_VARARGS and not given.keyword_only
@@ -112,25 +113,25 @@ def _is_number(kind: Any) -> bool:
 
 
 def _may_accept(hints: tuple[Any, ...] | None, kinds: Sequence[Any]) -> bool:
-    """Whether a method may match a call with values of these types. hints: as
-    ``_given_by_position`` has them."""
+    """Whether a method may match a call with values of these types. hints: from
+    ``_given_by_position``."""
     if hints is None or not all(map(_is_number, kinds)):
         return True
     return len(hints) == len(kinds) and all(map(_accepts, hints, kinds))
 
 
 def _accepts(hint: Any, number: type) -> bool:
-    """Whether numbers of a type may be what an annotation says."""
+    """Whether numbers of a type may match an annotation."""
     if _is_number(hint):
         return hint is number or (hint is int and number in (bool, np.int64))
     if is_list(hint) or is_array(hint):
         return False
-    # other metaclasses have a say in what is a subclass
+    # other metaclasses may define what is a subclass
     return type(hint) is not type or hint is Parameter.empty or issubclass(number, hint)
 
 
 def _added(method: Method) -> int:
-    """When a method was added, or took the place of one."""
+    """Serial number of when a method was added, or replaced another."""
     return max(method.placed, method.serial)
 
 
@@ -146,9 +147,10 @@ def _made(method: Method, kinds: Sequence[Any]) -> Relation:
 
 
 def folded(rule: Relation, arguments: Sequence[Operand]) -> tuple[Constant, ...] | None:
-    """What a relation gives for constants, result by result, where that is always the same."""
+    """The results of a relation for constants; None where arguments vary, or it may not be a pure
+    function."""
     values = [a.value for a in arguments if isinstance(a, Constant)]
-    # a function that can only be run forward may not be a function of its arguments
+    # a relation with a forward mode only may be impure
     if len(values) < len(arguments) or len(rule.modes) == 1:
         return None
     if rule is power_int and values[0] != 0 and values[1] < 0:
@@ -162,7 +164,7 @@ def folded(rule: Relation, arguments: Sequence[Operand]) -> tuple[Constant, ...]
 
 
 def body_of(function: Any) -> types.FunctionType | None:
-    """The Python code behind a function, an @njit dispatcher or a callable object."""
+    """The Python function behind a function, an @njit dispatcher or a callable object."""
     for found in (
         function,
         getattr(function, "py_func", None),
@@ -177,7 +179,8 @@ def body_of(function: Any) -> types.FunctionType | None:
 
 
 def python_code(target: Any) -> Iterator[types.FunctionType]:
-    """The code of a function that is not entered, and of what it calls in its own module."""
+    """The Python function of a callable that is not entered, and those of its own module that it
+    calls, transitively."""
     first = body_of(target)
     found = dict.fromkeys([] if first is None else [first])
     waiting = list(found)
@@ -194,7 +197,7 @@ def python_code(target: Any) -> Iterator[types.FunctionType]:
 
 
 def bound(site: CallSite, body: types.FunctionType, args: Values, kwargs: Named) -> list[Value]:
-    """The arguments of a call in the order in which the code holds them."""
+    """The arguments of a call in the order of the code's parameters."""
     signature = inspect.signature(body)
     try:
         bound = signature.bind(*args, **kwargs)
@@ -215,7 +218,7 @@ def bound(site: CallSite, body: types.FunctionType, args: Values, kwargs: Named)
 
 
 def forward_only(target: Any, args: Sequence[Operand], returns: type) -> Relation:
-    """A function without a relation, which can still be run forward."""
+    """A relation with a forward mode only, for a function that has none."""
     names = ", ".join("abcdefghijklmnopqrstuvwxyz"[: len(args)])
     short = describe(target).rpartition(".")[2]
     equation = f"return = {short if short.isidentifier() else 'f'}({names})"
@@ -237,8 +240,9 @@ WORDS = (np.int64, np.uint64)
 
 
 def promotions(args: Sequence[Operand]) -> Iterator[tuple[Any, ...]]:
-    """The types that arithmetic gives to these arguments: constants take the type of a word
-    beside them; else they stay, or integers become floats, or all become complex."""
+    """The promoted types of arguments in arithmetic, to be tried in order. Constants take the type
+    of a word among the arguments; else the types stay, or integers become floats, or all become
+    complex."""
     kinds = tuple(arg.kind for arg in args)
     words = {kind for kind in kinds if kind in WORDS}
     if len(words) == 1:

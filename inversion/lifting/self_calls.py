@@ -1,6 +1,6 @@
-"""A call of a function by itself, as a value: followed through sums and products to the return.
+"""Recursive calls as values, followed through sums and products to the return.
 
-Used in any other way, it cannot be a turn of a loop.
+A recursive call that is used otherwise cannot become an iteration of a loop.
 """
 
 from __future__ import annotations
@@ -20,20 +20,20 @@ if TYPE_CHECKING:
     from inversion.lifting.lifter import Lifter
     from inversion.lifting.recursion import Calls
 
-AGAIN = -1  # the place where a function calls itself: no label
-SHIFT, SCALE = "shift.", "scale."  # no names of variables
+AGAIN = -1  # the place of a recursive call: no block has this label
+SHIFT, SCALE = "shift.", "scale."  # no variable can have these names
 
 
 class Deeper(Exception):
-    """A function calls itself, where only the ways that do not are gone."""
+    """A function calls itself, while only paths without recursive calls are followed."""
 
 
 class UsedOtherwise(NotInvertible):
-    """What a function's call of itself gives is used otherwise than in sums and products."""
+    """The result of a recursive call is used otherwise than in sums and products."""
 
 
 def through(lifter: Lifter, site: CallSite, targets: tuple[Any, ...], args: Values) -> Value:
-    """What a call gives of which an argument is what a function's call of itself gives."""
+    """The result of a call with the result of a recursive call as an argument."""
     target, tables = targets[-1], lifter.resolver.tables if site.overlaid else ()
     if any(one in table for table in tables for one in targets):
         raise used_otherwise(site, target)
@@ -81,7 +81,7 @@ def combined(lifter: Lifter, site: CallSite, do: Callable[..., Any], a: Value, b
 
 
 def returned(calls: Calls | None, value: Value) -> Found:
-    """The end of a way that returns a value."""
+    """The end of a path that returns a value: a return, or the next iteration."""
     if isinstance(value, Again) and value.of is calls:
         assert calls is not None
         names = dict(zip(calls.names, value.args, strict=True))
@@ -92,7 +92,7 @@ def returned(calls: Calls | None, value: Value) -> Found:
 
 
 def used_otherwise(site: CallSite | None, target: Any) -> UsedOtherwise:
-    """The refusal of what cannot be a turn of a loop."""
+    """The error for a recursive call that cannot become an iteration of a loop."""
     name = target if isinstance(target, str) else describe(target)
     return UsedOtherwise(
         f"cannot invert a function that calls itself and takes what that gives for {name}",

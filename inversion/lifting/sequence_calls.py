@@ -1,4 +1,4 @@
-"""Calls of functions of strings and lists: their arguments made operands, methods functions."""
+"""Calls of functions and methods of strings and lists, with arguments converted to operands."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ __all__ = ["bound_method", "sequence_call", "sequence_of", "varies"]
 
 
 def varies(value: Value) -> TypeGuard[Variable]:
-    """Whether a value is a string or list that is not known."""
+    """Whether a value is an unknown string or list."""
     return isinstance(value, Variable) and is_sequence(value.kind)
 
 
 def bound_method(base: Value, name: str) -> BoundMethod | None:
-    """A method of a string or list that varies; None of what is none."""
+    """A method of a string or list that varies, or None where there is none."""
     if not varies(base):
         return None
     function = getattr(str if base.kind is str else list, name, None)
@@ -47,10 +47,10 @@ def bound_method(base: Value, name: str) -> BoundMethod | None:
 
 
 def sequence_of(lifter: Lifter, site: CallSite, value: Value, kind: Any = None) -> Value:
-    """A known string, or a list that is written out, as an operand; other values as they are.
+    """A known string or a list of values as an operand; other values unchanged.
 
-    kind: the type that a list has to have, where that is known. Raises NotInvertible for lists of
-    several types, and of others than numbers and strings.
+    kind: the required type of a list, if known. Raises NotInvertible for lists with items of
+    several types, or of types other than numbers and strings.
     """
     if isinstance(value, KnownObject) and isinstance(value.value, str):
         return Constant(str(value.value))
@@ -95,8 +95,7 @@ def _mixed(site: CallSite, items: Values) -> NotInvertible:
 def sequence_call(
     lifter: Lifter, site: CallSite, target: Any, args: Values, kwargs: Named
 ) -> Value | None:
-    """The result of a call of a function of strings or lists, where one of these varies, or a
-    string is known; None for any other call."""
+    """The result of a call with a string or list among its arguments; None for any other call."""
     owner = getattr(target, "__self__", None)
     if isinstance(target, types.BuiltinMethodType) and isinstance(owner, str):
         target, args = getattr(str, target.__name__), (KnownObject(owner), *args)
@@ -131,12 +130,12 @@ def _has_sequence(value: Value) -> bool:
 
 
 def _partner(args: Values) -> Any:
-    """The type of a list among these that varies."""
+    """The type of the first argument that is an unknown list, or None."""
     return next((a.kind for a in args if isinstance(a, Variable) and is_list(a.kind)), None)
 
 
 def _is_folded(target: Any, args: Values) -> bool:
-    """Whether it is a method of a known string, of what is known."""
+    """Whether a call is one of a string method with known arguments, which is computed now."""
     is_method = getattr(target, "__objclass__", None) is str
     return is_method and not any(isinstance(arg, (Variable, Tupled)) for arg in args)
 

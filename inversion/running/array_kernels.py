@@ -1,4 +1,4 @@
-"""Loops over elements in interpreted inverses: by Python where short, else compiled."""
+"""Loops over elements in interpreted inverses: interpreted where short, else compiled."""
 
 from __future__ import annotations
 
@@ -14,18 +14,20 @@ from inversion.running.quick import Pace, in_threads
 __all__ = ["ArrayKernel"]
 
 COMPILED_AFTER = 20_000
-"""After so many elements a loop is compiled: by then they have taken as long as that takes."""
+"""Number of elements after which a loop is compiled: by then interpretation has taken as long as
+compilation does."""
 
 CHUNK = 4096
 REFUSALS = (NoSolution, OutsideDomain, ValueError, ArithmeticError)
 
 
 class ArrayKernel:
-    """A loop over elements: fills ``outs`` arrays by calling ``one`` with what the others hold.
+    """A loop over elements: fills ``outs`` arrays by calling ``one`` on the elements of the others.
 
-    compiled: gives the same as one compiled function, or None where numba does not compile it.
-    Where that refuses, the stretch that it refused is interpreted, for the reason.
-    quick: gives a loop that fills in NaN instead, or None; what is NaN is left to the others.
+    compiled: returns the loop as one compiled function, or None where numba does not compile it.
+    Chunks for which it raises are interpreted, for the error.
+    quick: returns a compiled loop that stores NaN instead of raising, or None; chunks with NaN are
+    computed again by the others.
     """
 
     def __init__(
@@ -59,8 +61,8 @@ class ArrayKernel:
                 self.refusing(start, min(start + CHUNK, size), columns)
 
     def missed(self, loop: Callable[..., None], columns: tuple[Any, ...]) -> int:
-        """Run a loop in threads over columns, and numbers that all elements share: how many
-        answers are NaN."""
+        """Run a loop in threads over columns, and numbers that all elements share. Returns the
+        number of results that are NaN."""
 
         def stretch(*parts: Any) -> int:
             loop(*parts)
@@ -69,7 +71,7 @@ class ArrayKernel:
         return in_threads(stretch, columns, self.pace)
 
     def refusing(self, start: int, stop: int, columns: tuple[Any, ...]) -> None:
-        """Fill a stretch by compiled code that refuses, and what that refuses by Python."""
+        """Fill a range of elements by compiled code that raises, and by Python where it raises."""
         fast = self.compiled()
         if fast is None:
             self.interpreted(start, stop, columns)
@@ -85,7 +87,7 @@ class ArrayKernel:
                     self.interpreted(low, high, columns)
 
     def interpreted(self, start: int, stop: int, columns: tuple[Any, ...]) -> None:
-        """Fill a stretch by Python. An error says which element it was."""
+        """Fill a range of elements by Python. An error names the element."""
         outs, given = columns[: self.outs], columns[self.outs :]
         rows = zip(*(_values(column, start, stop) for column in given), strict=False)
         for i, row in enumerate(rows if given else itertools.repeat((), stop - start), start):
@@ -107,7 +109,7 @@ def _is_column(value: Any) -> bool:
 
 
 def _values(column: Any, start: int, stop: int) -> Any:
-    """The elements of a stretch, as numbers of Python where they are not words."""
+    """The elements of a range, as numbers of Python where they are not words."""
     if not _is_column(column):
         return itertools.repeat(column, stop - start)
     part = column[start:stop]

@@ -1,4 +1,4 @@
-"""The compiled contexts that code of one leads into, and those whose code leads into it."""
+"""Links between compiled contexts: those that a context's code enters, and those that enter it."""
 
 from __future__ import annotations
 
@@ -17,10 +17,11 @@ __all__ = ["LinkedContexts"]
 
 
 class LinkedContexts:
-    """The contexts around and below one, whose worlds end together: a change of a table below
-    ends the worlds around it, too.
+    """Contexts linked to one by compiled code that enters other contexts.
 
-    outside: those whose code enters code of this one.
+    A change of a table ends the worlds of its context and of all contexts whose code enters it.
+
+    outside: the contexts whose code enters code of this one.
     """
 
     def __init__(self, engine: CompiledContext) -> None:
@@ -32,7 +33,7 @@ class LinkedContexts:
         self._with_plugins: list[CompiledContext] = []
 
     def on(self, target: Target) -> CompiledContext:
-        """The same context, for code that is made for this target."""
+        """This context for code that is compiled for a target."""
         engine = self._engine
         if target is engine.target:
             return engine
@@ -43,7 +44,8 @@ class LinkedContexts:
         return self._on[target.name]
 
     def with_plugins_of(self, function: Any, types: tuple[Any, ...]) -> CompiledContext:
-        """This context with the plugins that go on in a function, called with these types."""
+        """This context with the plugins that stay active in a function, called with these
+        types."""
         engine = self._engine
         plugins = entered_plugins(engine.plugins, function, types)
         interpretation = interpreted(plugins, engine.interpretation, function)
@@ -74,7 +76,7 @@ class LinkedContexts:
 
     @property
     def bare(self) -> CompiledContext:
-        """Where ``nonoverlay`` compiles: no context and no tables."""
+        """The context without tables in which ``nonoverlay`` compiles."""
         if not self._bare:
             engine = self._engine
             bare = type(engine)(Context(), is_bare=True, target=engine.target)
@@ -92,7 +94,7 @@ class LinkedContexts:
         if found is None:
             joined = inner
             if not engine.is_bare:
-                # as where contexts are nested when interpreted: the inner one is the current one
+                # as with nested contexts in interpreted code: the inner one is the current one
                 both = engine.context | inner.context
                 context = inner.context.replace(tables=both.tables, plugins=both.plugins)
                 joined = context.compiled.linked.on(engine.target)
@@ -104,26 +106,27 @@ class LinkedContexts:
         return found[1]
 
     def is_entered_by(self, outside: CompiledContext) -> None:
-        """Code of another context enters code of this one: a change here ends its world too."""
+        """Record that code of another context enters code of this one: a change here ends its
+        worlds too."""
         if outside is not self._engine:
             self.outside.add(outside)
 
     def all_inside(self) -> list[CompiledContext]:
-        """This context and all that its code enters."""
+        """This context and all contexts that its code enters, transitively."""
         found: list[CompiledContext] = [self._engine]
         for engine in found:
             found.extend(each for each in engine.linked._entered() if each not in found)
         return found
 
     def _entered(self) -> list[CompiledContext]:
-        """The contexts that its own code enters."""
+        """The contexts that its own code enters directly."""
         joined = [joined for _, joined in self._inside.values()]
         barriers = list(self._engine.barriers.values())
         behind = [each for barrier in barriers for each in barrier.engines]
         return [*joined, *self._bare, *self._with_plugins, *behind]
 
     def all_outside(self) -> list[CompiledContext]:
-        """This context and all whose code leads into it."""
+        """This context and all contexts whose code enters it, transitively."""
         found: list[CompiledContext] = [self._engine]
         for engine in found:
             found.extend(each for each in list(engine.linked.outside) if each not in found)

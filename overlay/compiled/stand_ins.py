@@ -1,4 +1,4 @@
-"""Stand-ins: what compiled code of a world holds in place of the callables of the program."""
+"""Stand-ins: objects that compiled code of a world holds in place of the program's callables."""
 
 from __future__ import annotations
 
@@ -54,10 +54,10 @@ __all__ = ["StandIns", "TargetStandIn"]
 
 
 class TargetStandIn(StandIn):
-    """Stands in compiled code for a target: which method a call enters is found by its types.
+    """Stand-in of a target in compiled code; a call resolves to a method by its types.
 
-    chain: where in the chain of methods the call begins. is_base: no method is asked.
-    context: the one that the call enters, where the target brings its own.
+    chain: the position in the chain of methods at which the call begins. is_base: the call skips
+    all methods. context: the context that the call enters, where the target brings its own.
     """
 
     def __init__(
@@ -90,7 +90,7 @@ class TargetStandIn(StandIn):
 
     @property
     def arity(self) -> int | None:
-        """How many arguments the target takes, where that is one number."""
+        """The number of arguments that the target takes, or None where it varies."""
         if self.signature is None:
             return None
         parameters = self.signature.parameters.values()
@@ -101,12 +101,12 @@ class TargetStandIn(StandIn):
     def positional(
         self, args: Sequence[Any], kwargs: Mapping[str, Any]
     ) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        """The same call with as much as possible given by position."""
+        """The arguments of a call with as many as possible given by position."""
         return as_positional(self.signature, tuple(args), kwargs)
 
 
 class StandIns:
-    """The stand-ins of one world: there is one for each callable that its code mentions."""
+    """The stand-ins of one world, one for each callable that its code mentions."""
 
     def __init__(self, world: World) -> None:
         self.world = world
@@ -115,10 +115,10 @@ class StandIns:
         self._kernels: dict[int, tuple[Any, Any, InnerDispatcher]] = {}
 
     def of(self, value: Any, chain: MethodChain | None = None) -> Any | None:
-        """What compiled code holds in place of a callable that the program mentions, or None
-        where numba's own meaning is the right one.
+        """The stand-in of a callable that the program mentions, or None where numba's own
+        implementation is used.
 
-        chain: where ``call_next`` goes on, in the body of a method.
+        chain: the position at which ``call_next`` continues, in the body of a method.
         """
         if value is call_next:
             if chain is None:
@@ -131,7 +131,7 @@ class StandIns:
         return known[1]
 
     def _note_mention(self, value: Any) -> None:
-        """The code that is being compiled depends on what stands for a callable."""
+        """Record that the code being compiled depends on the stand-in of a callable."""
         compiled, kind = frame(), type(value)
         if compiled is None or issubclass(kind, (Holder, StandIn, nonoverlay)):
             return
@@ -172,27 +172,27 @@ class StandIns:
             raise failures.bound_method(target)
         found = self.base(value)
         if self.world.plugins and isinstance(found, InnerDispatcher) and found.world is self.world:
-            # with which plugins it is entered is for them to say
+            # the plugins decide with which plugins it is entered
             return self.callee(value)
         return None if isinstance(found, Native) and found.value is value else found
 
     def in_context(self, engine: CompiledContext, function: Any, options: Mapping[str, Any]) -> Any:
-        """What stands for a function that runs in a context of its own, inside this one."""
+        """The stand-in of a function that runs in a context of its own, inside this one."""
         world = self.world.engine.linked.inside(engine).world(options)
         return world.stand_ins.callee(function, context=engine)
 
     def callee(
         self, target: Any, *, is_base: bool = False, context: CompiledContext | None = None
     ) -> TargetStandIn:
-        """What stands for a target. is_base: it is called past its methods. context: one of its
-        own, which the call enters from here."""
+        """The stand-in of a target. is_base: calls skip its methods. context: the target's own
+        context, which the call enters."""
         chain = MethodChain.of(target, self.world.tables)
         return self.at(chain, is_base=is_base, context=context)
 
     def at(
         self, chain: MethodChain, *, is_base: bool = False, context: CompiledContext | None = None
     ) -> TargetStandIn:
-        """What stands for a target at a place in its chain."""
+        """The stand-in of a target at a position in its chain."""
         key = chain, is_base, context
         found = self._callees.get(key)
         if found is None:
@@ -201,8 +201,8 @@ class StandIns:
         return found
 
     def base(self, value: Any) -> Any:
-        """What stands for a callable that no method is looked up for: its body compiled in
-        this world, or what numba knows of it."""
+        """The stand-in of a callable that is called without method lookup: its body compiled in
+        this world, or numba's own implementation."""
         if is_kernel(value):
             return Native(self.kernel(value))
         callback = callback_of(value)
@@ -224,14 +224,14 @@ class StandIns:
         return Native(value)
 
     def is_callable(self, value: Any) -> bool:
-        """Whether code can call a callable that is no Python function."""
+        """Whether compiled code can call a callable that is no Python function."""
         found = self.of(value)
         if found is not None:
             return issubclass(type(found._numba_type_), types.Callable)
         return Native(value).type_known is not None
 
     def kernel(self, value: Any) -> Any:
-        """What ``@vectorize`` or ``@guvectorize`` made, with its function compiled in this
+        """A kernel made by ``@vectorize`` or ``@guvectorize``, with its function compiled in this
         world."""
         if not self.world.makes_code:
             return value

@@ -3,9 +3,9 @@
 ``table``, ``method``: tables of methods, by ``target`` and ``signature``.
 ``fitting``, ``checking``: whether a method fits its target, and values its annotations.
 ``dispatch``: the method for a call, also for ``interpreted_values``.
-``in_force``: the stack of contexts in force. ``metadata``: how that of contexts is compared.
+``in_force``: the stack of contexts in force. ``metadata``: comparison of contexts' metadata.
 ``pickling``, ``content_identity``: tables, contexts and functions in other processes.
-``cache_folder``, ``bounded_store``: what is kept on disk, and in memory.
-``jitted``: functions made by numba. ``late_binding``: what lies in higher layers.
-``errors``, ``location``, ``markup``: what users read.
+``cache_folder``, ``bounded_store``: caches on disk, and in memory.
+``jitted``: functions made by numba. ``late_binding``: hooks bound to higher layers.
+``errors``, ``location``, ``markup``: messages and their rendering.
 """

@@ -1,4 +1,4 @@
-"""A bounded store of what was used last."""
+"""A bounded cache that evicts the least recently used entry."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ V = TypeVar("V")
 
 
 class Kept[V]:
-    """Holds what was used last under a key, ``limit`` of them at most."""
+    """Cache of at most ``limit`` values; the least recently used one is evicted."""
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
@@ -25,7 +25,7 @@ class Kept[V]:
         return len(self._found)
 
     def found(self, key: Hashable, make: Callable[[], V]) -> V:
-        """What is kept under a key: made now where there is nothing."""
+        """The value under a key, made and stored now if missing."""
         with LOCK:
             known = self._found.get(key)
             if known is not None:

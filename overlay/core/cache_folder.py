@@ -1,8 +1,8 @@
-"""The folder that keeps compiled code on disk: its checks, its files, and how it stays small.
+"""Folder of the disk cache of compiled code: its checks, its files, and eviction.
 
-A file holds a manifest, which says for what its code is right, and the code. Both are pickles:
-who can write into the folder can run code in the processes that read it. So a folder is used only
-if it belongs to the user, and no one else can write into it.
+A file holds a manifest, which says when its code is valid, and the code. Both are pickles: anyone
+who can write to the folder can run code in the processes that read it. So a folder is used only
+if it belongs to the user, and no one else can write to it.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ MAGIC: Final = b"overlay code 1\n"
 SUFFIX: Final = ".code"
 TEMPORARY: Final = ".writing-"
 KEY: Final = re.compile(r"[0-9a-f]{64}")
-# Files for one key: code of one function for the same types, but for other helpers or constants.
+# Files for one key: code of one function for the same types, with different helpers or constants.
 MOST_FOR_A_KEY: Final = 16
 WRITES_BETWEEN_LOOKS: Final = 25
 DAY: Final = 86400
@@ -42,7 +42,7 @@ DAY: Final = 86400
 
 @dataclass(frozen=True)
 class CacheEntry:
-    """What one file holds. name: of the file, without the ending."""
+    """Content of one file of the cache. name: of the file, without the suffix."""
 
     path: str
     name: str
@@ -51,12 +51,12 @@ class CacheEntry:
 
 
 class Damaged(Exception):
-    """A file that is not what was written."""
+    """A file's content is invalid: it differs from what was written."""
 
 
 class Folder:
-    """A folder of compiled code. Nothing here raises an OSError: what cannot be read or written
-    is passed over, with a CacheWarning."""
+    """Folder of compiled code. No method raises an OSError: a file that cannot be read or written
+    is skipped, with a CacheWarning."""
 
     _writes = 0
 
@@ -65,12 +65,13 @@ class Folder:
 
     @classmethod
     def of(cls, place: str | os.PathLike[str] | None = None) -> Folder:
-        """The folder at a place; without one, where the environment says, or the user's own."""
+        """The folder at a path; by default that of the environment variable, else the user's."""
         asked = place or os.environ.get(PLACE) or _default()
         return cls(os.path.abspath(os.path.expanduser(os.fspath(asked))))
 
     def is_safe(self) -> bool:
-        """Whether it is there, or can be made, and is the user's alone; warns where it is not."""
+        """Whether the folder exists, or can be made, and only the user can write to it; warns if
+        not."""
         try:
             os.makedirs(self.path, mode=0o700, exist_ok=True)
             status = os.stat(self.path)
@@ -92,7 +93,7 @@ class Folder:
     # ---- reading ----
 
     def entries(self, key: str) -> Iterator[CacheEntry]:
-        """What is kept under a key, the last used first."""
+        """The entries of a key, most recently used first."""
         folder = os.path.join(self.path, key)
         for path in _by_age(folder)[::-1]:
             try:
@@ -106,12 +107,12 @@ class Folder:
             yield entry
 
     def used(self, entry: CacheEntry) -> None:
-        """Note that an entry has been of use."""
+        """Mark an entry as used now."""
         with contextlib.suppress(OSError):
             os.utime(entry.path)
 
     def refuse(self, path: str, reason: str) -> None:
-        """Remove a file that is of no use, and say so."""
+        """Remove an unusable file, with a warning."""
         gone = False
         with contextlib.suppress(OSError):
             os.unlink(path)
@@ -122,7 +123,7 @@ class Folder:
     # ---- writing ----
 
     def put(self, key: str, name: str, manifest: bytes, payload: bytes) -> None:
-        """Keep something under a key; another writer of the same has the same to write."""
+        """Store an entry under a key; concurrent writers of one name write equal content."""
         folder = os.path.join(self.path, key)
         path = os.path.join(folder, name + SUFFIX)
         body = b"%b\n%d\n%b%b" % (key.encode(), len(manifest), manifest, payload)
@@ -139,7 +140,7 @@ class Folder:
             )
 
     def _keep_small(self) -> None:
-        """Once in a while, remove what was not used for the longest time."""
+        """Once in every so many writes, remove the least recently used files above the bound."""
         looks = Folder._writes % WRITES_BETWEEN_LOOKS == 0
         Folder._writes += 1
         if not looks:
@@ -158,7 +159,7 @@ class Folder:
             _unlink(path)
 
     def _remove_leftovers(self) -> None:
-        """Remove what processes have begun to write, and were stopped."""
+        """Remove temporary files of writers that were stopped."""
         for folder in self._folders():
             for name in _names(folder):
                 if name.startswith(TEMPORARY) and _age(os.path.join(folder, name)) > DAY:
@@ -175,11 +176,11 @@ class Folder:
         return [os.path.join(*each) for each in found if each[1].endswith(SUFFIX)]
 
     def size(self) -> int:
-        """How many bytes these have."""
+        """The total size of the files, in bytes."""
         return sum(map(_size, self.files()))
 
     def clear(self) -> int:
-        """Remove all compiled code, and nothing else; how many files there were."""
+        """Remove all compiled code, and nothing else. Return the number of files removed."""
         self._remove_leftovers()
         count = sum(map(_unlink, self.files()))
         for folder in self._folders():
@@ -211,7 +212,7 @@ def _read(path: str, key: str) -> CacheEntry:
 
 
 def _write(folder: str, path: str, data: bytes) -> None:
-    """Put a whole file into its place at once."""
+    """Write a file atomically."""
     handle, temporary = tempfile.mkstemp(prefix=TEMPORARY, dir=folder)  # for the user alone
     try:
         with os.fdopen(handle, "wb") as file:
@@ -238,7 +239,7 @@ def _names(folder: str) -> list[str]:
 
 
 def _age(path: str) -> float:
-    """Seconds since a file was written or used."""
+    """Seconds since a file was last written or used."""
     try:
         return time.time() - os.stat(path).st_mtime
     except OSError:
@@ -253,13 +254,13 @@ def _size(path: str) -> int:
 
 
 def _by_age(folder: str) -> list[str]:
-    """The files of compiled code in a folder, the last used last."""
+    """The files of compiled code in a folder, most recently used last."""
     paths = [os.path.join(folder, n) for n in _names(folder) if n.endswith(SUFFIX)]
     return sorted(paths, key=_age, reverse=True)
 
 
 def _fault(status: os.stat_result) -> str | None:
-    """Why a folder or file is not the user's alone, or None where it is."""
+    """The reason why others may write a folder or file, or None where only the user can."""
     if not hasattr(os, "geteuid"):
         return None  # Windows: the user's profile is the user's own
     if status.st_uid not in (os.geteuid(), *_trusted(status)):
@@ -270,12 +271,12 @@ def _fault(status: os.stat_result) -> str | None:
 
 
 def _trusted(status: os.stat_result) -> tuple[int, ...]:
-    """Who else may have written a file: the superuser, who can do as he likes."""
+    """Other owners that are accepted: for a file the superuser, who can write anywhere."""
     return () if stat.S_ISDIR(status.st_mode) else (0,)
 
 
 def _default() -> str:
-    """The folder for what programs keep for themselves, by the platform's convention."""
+    """The user's cache folder, by the platform's convention."""
     home = os.path.expanduser("~")
     if sys.platform == "win32":
         local = os.environ.get("LOCALAPPDATA") or os.path.join(home, "AppData", "Local")
@@ -287,7 +288,7 @@ def _default() -> str:
 
 
 def _bound() -> int:
-    """How many bytes the folder may hold."""
+    """The maximum size of the folder, in bytes."""
     asked = os.environ.get(SIZE, "")
     if not asked:
         return DEFAULT_MEGABYTES << 20
@@ -303,7 +304,7 @@ _warned: dict[Any, Any] = {}
 
 
 def warn(what: str, help: str) -> None:
-    """A CacheWarning, at the program's line that asked for compiled code."""
+    """Issue a CacheWarning at the line of the program that requested compiled code."""
     frame = sys._getframe(1)
     while frame.f_back is not None and _is_between(frame.f_code.co_filename):
         frame = frame.f_back
@@ -319,7 +320,7 @@ def warn(what: str, help: str) -> None:
 
 
 def _is_between(path: str) -> bool:
-    """Whether a file is ours, or of the libraries that call us."""
+    """Whether a file belongs to this distribution, or to a library that calls it."""
     numba: Any = sys.modules.get("numba")
     home = os.path.dirname(numba.__file__) + os.sep if numba is not None else None
     if is_ours(path) or path in ("<overlay>", functools.__file__):

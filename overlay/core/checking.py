@@ -1,4 +1,4 @@
-"""Methods of a table made with ``check=True``: arguments and results against annotations."""
+"""Checks of arguments and results against annotations, for tables made with ``check=True``."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _CONTAINER = {inspect.Parameter.VAR_POSITIONAL: tuple, inspect.Parameter.VAR_KEY
 def checked(run: Callable[..., Any], function: Callable[..., Any], method: Method) -> Any:
     """``run`` with its arguments and its result checked at every call.
 
-    run: what stands for ``function`` in some engine. Containers are checked element by element.
+    run: an engine's form of ``function``. Containers are checked element by element.
     Raises CheckFailed from the call, and OverlayError at once where ``function`` has no
     signature to check.
     """
@@ -54,7 +54,7 @@ def checked(run: Callable[..., Any], function: Callable[..., Any], method: Metho
 def annotations_of(
     function: Callable[..., Any], method: Method
 ) -> tuple[inspect.Signature, dict[str, Any]]:
-    """The signature of an implementation, and its annotations as dispatch understands them."""
+    """The signature of an implementation, and its annotations as dispatch interprets them."""
     import typing
 
     python = getattr(function, "py_func", function)
@@ -72,7 +72,7 @@ def annotations_of(
 
 
 def _meaning(hint: Any, function: Callable[..., Any]) -> Any:
-    """An annotation as dispatch understands it; as it is where dispatch refuses it."""
+    """An annotation as dispatch interprets it, or unchanged where dispatch refuses it."""
     try:
         return translate(hint, refusal(function, function))
     except OverlayError:

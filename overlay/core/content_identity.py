@@ -1,4 +1,4 @@
-"""What comes from other processes several times is told by its content."""
+"""Digests that identify pickled objects by content, so that copies are recognized."""
 
 from __future__ import annotations
 
@@ -22,9 +22,12 @@ _writing = _Writing()
 
 
 def content_of(owner: Any, parts: tuple[Any, ...]) -> str | None:
-    """A digest of all that the pickler at work writes of an object's parts, by which who reads
-    it several times knows it again; another one after a change. None within the object itself,
-    and where the parts cannot be pickled."""
+    """A digest of an object's parts as the active pickler writes them.
+
+    A process that reads the object several times recognizes it by the digest, which changes with
+    the parts. None while the object itself is being digested, and where its parts cannot be
+    pickled.
+    """
     if id(owner) in _writing.owners:
         return None
     dumps = getattr(pickler_by_value(), "dumps", pickle.dumps)

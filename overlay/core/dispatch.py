@@ -1,4 +1,4 @@
-"""Which method a call resolves to: tables from the inside out, in each by plum's specificity."""
+"""Method resolution: tables are searched from the inside out, each by plum's specificity."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _MOST = 10_000
 
 
 def _no_key() -> None:
-    """The key of a call that is resolved each time."""
+    """The key of a call whose resolution is not cached."""
 
 
 @dataclass(frozen=True)
@@ -42,9 +42,9 @@ class Call:
 
     matches: whether a plum signature accepts them. first: the type of the first, or None.
     shown: prints their types. underlying: the call with the plain values that those of an
-    interpretation stand for; None where all are plain. key: makes what is equal for calls that
-    resolve to one method, where no method depends on values; None where nothing is. has_values:
-    whether it is made of values.
+    interpretation represent; None where all are plain. key: makes a cache key, equal for calls
+    that resolve to one method where no method depends on values; it returns None where no key
+    is sound. has_values: whether the call holds values, and not types alone.
     """
 
     count: int
@@ -82,12 +82,12 @@ def by_values(args: Sequence[Any], kwargs: dict[str, Any]) -> Call:
 
 
 def _key_of_values(values: Sequence[Any], count: int, names: tuple[str, ...]) -> Hashable | None:
-    # an instance may be accepted where its class is not: a check of instances may look at more
+    # an instance may be accepted where its class is not: __instancecheck__ may look at the value
     return (count, names, "values", *map(key_of, values)) if all(map(may_keep, values)) else None
 
 
 def may_keep(value: Any) -> bool:
-    """Whether what calls with a value resolve to may be kept by its type."""
+    """Whether the resolution of calls with a value may be cached by its type."""
     return compares_by_identity(type(value)) and not has_underlying(value)
 
 
@@ -99,8 +99,8 @@ def compares_by_identity(cls: type) -> bool:
 
 
 def _accepts(signature: Any, values: tuple[Any, ...]) -> bool:
-    """Whether a plum signature accepts the values. plum has code made for each annotation that it
-    meets; classes of no other meaning need none."""
+    """Whether a plum signature accepts the values. Plain classes are checked here: plum would
+    generate code for each annotation."""
     types = signature.types
     if any(map(stands_for_another, values)):
         types = signature.expand_varargs(len(values))
@@ -121,15 +121,16 @@ def _takes(value: Any, hint: Any) -> bool:
 
 
 def _is_class_alone(hint: Any) -> bool:
-    """Whether its instances are all that an annotation means: not what its bases say of their
-    elements too."""
+    """Whether an annotation is a plain class, matched by ``isinstance`` alone: its bases say
+    nothing of elements."""
     return type(hint) is type and type_attribute(hint, "__orig_bases__") is None
 
 
 def by_types(
     types: Sequence[Any], names: Sequence[str] = (), underlying: Call | None = None
 ) -> Call:
-    """A call with values of these types, of which the last are given by these keywords."""
+    """A call with arguments of these types (the compiler's view); the last are given by these
+    keywords."""
     asked = plum_signature(types, NO_VARARGS, 0)
     return Call(
         count=len(types) - len(names),
@@ -154,9 +155,12 @@ def _key_of_types(
 
 
 def types_for(method: Method, args: Sequence[Any]) -> tuple[type, ...]:
-    """The types of arguments that a method is chosen for: of the plain values where it is no rule
-    and accepts these. A generated method has one type for numpy's scalars that are a Python type
-    too, as in compiled code."""
+    """The argument types by which a method is chosen.
+
+    They are those of the underlying plain values where the method is no rule and accepts these.
+    For a generated method, numpy's scalar types that have a Python equivalent are replaced by it,
+    as in compiled code.
+    """
     if method.generated and not method.table.interprets:
         call = by_values(args, {})
         if call.underlying is not None and reads(method, call.underlying):
@@ -175,25 +179,25 @@ def reads(method: Method, call: Call) -> bool:
 
 
 class Keeper(Protocol):
-    """Something that keeps what calls of a chain come to, and drops it when the chain changes."""
+    """A cache of the resolutions of a chain's calls, which is cleared when the chain changes."""
 
     def forget(self) -> None:
-        """Methods of the target were added, replaced or removed."""
+        """Clear the cache: methods of the target were added, replaced or removed."""
         ...
 
 
 class MethodChain:
-    """A place in the chain of methods that calls of a target come to, at last the base.
+    """A position in the chain of methods of a target; the chain ends with the base.
 
-    target: what is called. tables: in force, innermost first. passed: the methods that
-    ``call_next`` has been through; the last of them is the one that asks, and the search goes on
-    below it. plain_tables, rules: the tables in which it goes on, first those that say what the
-    target is, then those that interpret. version: how often methods of the target have changed.
+    target: the callable. tables: in force, innermost first. passed: the methods that
+    ``call_next`` has left behind; the last of them makes the call, and the search continues
+    below it. plain_tables, rules: the tables that are still searched, first those that define the
+    target, then those that interpret it. version: the number of changes to the target's methods.
 
-    ``MethodChain.of`` gives one object for a place, whoever asks: the interpreted and the compiled
-    engine, the analysis and ``ctx.explain``. It keeps which method its calls resolve to, until a
-    table has other methods of the target. What an engine runs for a method is its own: a chain
-    does not hold it, and tells those that do when to drop it.
+    ``MethodChain.of`` returns one object for each position, shared by the interpreted and the
+    compiled engine, the analysis and ``ctx.explain``. It caches which method each call resolves
+    to, until a table's methods of the target change. The code that an engine runs for a method
+    belongs to the engine: a chain does not hold it, but notifies its listeners to drop it.
     """
 
     def __init__(
@@ -219,7 +223,7 @@ class MethodChain:
     def of(
         cls, target: Any, tables: Sequence[MethodTable], passed: tuple[Method, ...] = ()
     ) -> MethodChain:
-        """The place in the chain of a target that lies below these methods."""
+        """The position in the chain of a target below these methods."""
         # by identity, as it holds them: a key must not keep them alive
         key = key_of_target(target), *map(id, tables), None, *map(id, passed)
         with LOCK:
@@ -229,21 +233,23 @@ class MethodChain:
             return found
 
     def after(self, method: Method) -> MethodChain:
-        """The place below one more method."""
+        """The position below one more method."""
         return MethodChain.of(self.target, self.tables, (*self.passed, method))
 
     @property
     def key(self) -> Hashable:
-        """What tells places of one target apart in whatever tables have the same methods."""
+        """Identity of the position, independent of which tables are in force: target and passed
+        methods."""
         return key_of_target(self.target), self.passed
 
     def methods(self) -> list[Method]:
-        """Every method that some call of the target may resolve to, those that were passed too."""
+        """Every method that a call of the target may resolve to, the passed ones included."""
         return [m for table in self.tables for each in self._targets for m in table.find(each)]
 
     @property
     def depends_on(self) -> str:
-        """What decides between the methods: ``"type"``, ``"array"`` or ``"value"``."""
+        """The part of the arguments that decides between the methods: ``"type"``, ``"array"`` or
+        ``"value"``."""
         kind, version = self._kind, self.version
         if kind is None:
             kinds = {method.depends_on for method in self.methods()}
@@ -255,12 +261,12 @@ class MethodChain:
     # ---- changes ----
 
     def listen(self, keeper: Keeper) -> None:
-        """Tell ``keeper`` when methods of the target change; it is held weakly."""
+        """Notify ``keeper`` when methods of the target change; it is held weakly."""
         self._keepers.add(keeper)
 
     def table_changed(self, target: Any) -> None:
-        """Drop what depended on the methods of ``target``, if it is the chain's, or the plain
-        operator of one in place."""
+        """Clear the caches if ``target`` is the chain's, or the plain operator of its in-place
+        one."""
         if key_of_target(target) not in self._keys:
             return
         with LOCK:
@@ -278,10 +284,10 @@ class MethodChain:
         otherwise: another reading of the same call, for the tables in which ``call`` matches
         nothing. Raises AmbiguousMethod where no method of a table is the most specific.
 
-        Tables say what a function is, and a table that interprets what the function as it is
-        outside of all tables does to other kinds of values: its methods hold where the other
-        tables have none, for the values as they are or for those that they stand for, or a
-        faithful one.
+        Plain tables define a function. A table that interprets says what the function, as it is
+        outside of all tables, does to other kinds of values. Its methods apply where the plain
+        tables have no method, neither for the values as they are nor for the plain values that
+        they represent, or only a faithful one.
         """
         readings = (call,) if otherwise is None else (call, otherwise)
         if self._kind == "value" and call.has_values:
@@ -305,8 +311,8 @@ class MethodChain:
         return not call.has_values or self.depends_on != "value"
 
     def _read_anew(self) -> None:
-        """Forget what was found before a module came that gives annotations another meaning, or
-        a class was registered as one of an abstract class."""
+        """Clear the cache if numpy or numba was imported since, which changes the meaning of
+        annotations, or a class was registered with an abstract class."""
         read_with = abc.get_cache_token(), "numpy" in sys.modules, "numba" in sys.modules
         if self._read_with != read_with:
             with LOCK:
@@ -314,8 +320,8 @@ class MethodChain:
                 self._read_with = read_with
 
     def _find(self, readings: Sequence[Call]) -> tuple[int, Method | None]:
-        """The method for a call, and of which version: none came in while tables were looked at
-        one after the other."""
+        """The version of the chain, and the method for a call in it; the search is repeated if
+        methods changed meanwhile."""
         while True:
             version = self.version
             found = self._search(readings)
@@ -337,24 +343,23 @@ class MethodChain:
         return found
 
     def _to_come(self, *, interprets: bool) -> tuple[MethodTable, ...]:
-        """Those in which the search goes on, of the tables that interpret or of the others. What a
-        rule asks for is the function for plain values: from the innermost of the other tables
-        on."""
+        """The tables of one kind, interpreting or plain, in which the search continues. A rule
+        calls the function for plain values, which is searched from the innermost plain table."""
         passed = (m.table for m in self.passed if m.table.interprets is interprets)
         start = max(map(self.tables.index, passed), default=0)
         return tuple(table for table in self.tables[start:] if table.interprets is interprets)
 
     def _holds(self, rule: Method, faithful: Method, readings: Sequence[Call]) -> bool:
-        """Whether a rule, and not a faithful method, is for a call that both are found for: the
-        rule is further inside, or the method does not take the values as they are."""
+        """Whether a rule takes precedence over a faithful method found for the same call: the
+        rule is further inside, or the method does not accept the values as they are."""
         if self.tables.index(rule.table) < self.tables.index(faithful.table):
             return True
         return not any(reads(faithful, reading) for reading in readings)
 
     def _in_table(self, table: MethodTable, readings: Sequence[Call]) -> Method | None:
-        """The method of a table for the values as they are, or else for those that they stand for.
-        Of one that takes both, a method that takes the plain values alone may be the more specific:
-        then it is this one that a call with them reaches."""
+        """The method of a table for the values as they are, or else for the plain values that they
+        represent. If the method found accepts both, the one that a call with the plain values
+        reaches is taken: it may be more specific."""
         found = self._chosen(table, readings)
         plain = [r.underlying for r in readings if r.underlying is not None]
         if plain and (found is None or any(reads(found, each) for each in plain)):
@@ -378,7 +383,7 @@ class MethodChain:
         return _below(own[-1], found, call) if own else found
 
     def _accepting(self, methods: Sequence[Method], call: Call) -> list[tuple[Method, Any]]:
-        """The methods that accept a call, with the signatures that it meets.
+        """The methods that accept a call, with the signatures that it matches.
 
         As in plum, a method with defaults counts as one method for each number of arguments, and a
         method takes the place of an earlier one with the same signature.
@@ -402,7 +407,7 @@ _chains: weakref.WeakValueDictionary[Hashable, MethodChain] = weakref.WeakValueD
 
 
 def limited[K, V](memo: dict[K, V]) -> dict[K, V]:
-    """``memo`` itself, without its older half where it has grown large."""
+    """``memo`` itself; its older half is dropped where it has grown beyond the limit."""
     if len(memo) > _MOST:
         for key in list(memo)[: _MOST // 2]:
             memo.pop(key, None)
@@ -412,7 +417,7 @@ def limited[K, V](memo: dict[K, V]) -> dict[K, V]:
 def _below(
     method: Method, matching: list[tuple[Method, Any]], call: Call
 ) -> list[tuple[Method, Any]]:
-    """Those that are not strictly more specific than ``method``."""
+    """The matching methods that are not strictly more specific than ``method``."""
     own = method.registered(call.count, call.names)
     if own is None:
         return matching
@@ -422,8 +427,8 @@ def _below(
 def _most_specific(
     table: MethodTable, target: Any, call: Call, matching: list[tuple[Method, Any]]
 ) -> Method:
-    """As plum finds it, which does not only depend on the order between signatures: of two that
-    are as specific as each other, the later one is taken."""
+    """The most specific method, by plum's algorithm: of two equally specific signatures the later
+    one is taken."""
     minimal: list[tuple[Method, Any]] = []
     for method, signature in matching:
         if not any(signature.is_comparable(s) for _, s in minimal):

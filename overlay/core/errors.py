@@ -1,4 +1,4 @@
-"""The errors of overlay: each says what was asked, where, what is nearest, and a remedy."""
+"""The errors of overlay: each names the request, its place, the nearest match and a remedy."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ __all__ = [
 class OverlayError(Exception):
     """Base of every error that overlay, primitives and inversion raise on purpose.
 
-    asked: one line saying what was asked and why it cannot be had.
-    where: ``file:line`` of the place that asked, where one is known.
+    asked: one line with the request and the reason why it cannot be met.
+    where: ``file:line`` of the request, if known.
     notes: ``(label, text)`` lines, such as ``("closest", "sin(float)   model.py:5")``.
-    help: what to do about it.
+    help: the remedy.
     """
 
     def __init__(
@@ -56,17 +56,17 @@ class AmbiguousMethod(OverlayError):
 
 
 class CheckFailed(OverlayError):
-    """An argument or the result of a method is not what its annotation says, in a table made
-    with ``check=True``."""
+    """An argument or the result of a method does not match its annotation, in a table made with
+    ``check=True``."""
 
 
 class OverlayWarning(UserWarning):
-    """Something was asked that is done in part only; the message says what is left out."""
+    """A request is met only in part; the message says what is left out."""
 
 
 class CacheWarning(OverlayWarning):
-    """Compiled code could not be read from disk, or is not kept there; the program goes on with
-    code compiled now. The message says what stands in the way, and what to do."""
+    """Compiled code could not be read from the disk cache or written to it; the program continues
+    with freshly compiled code. The message gives the cause and the remedy."""
 
 
 class NotCompilable(OverlayError):

@@ -1,4 +1,4 @@
-"""Whether a method can be called at all as its target is called."""
+"""Check that a method fits its target: some call of the target must be able to reach it."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ _EMPTY = inspect.Parameter.empty
 
 
 def refuse_misfit(method: Method) -> None:
-    """Raises OverlayError where no call that the target accepts can reach the method.
+    """Raise OverlayError where no call that the target accepts can reach the method.
 
-    Targets of which the signature is not known, or is open, are let pass.
+    Targets with an unknown or open signature pass.
     """
     target = method.target
     signature = None if isinstance(target, str) else _own_signature(target)
@@ -68,8 +68,8 @@ def _meet(signature: inspect.Signature, method: Method) -> bool:
 
 
 def _own_signature(target: Any) -> inspect.Signature | None:
-    """What a target accepts by its own code, or None where that is not known or is open:
-    decorators may describe another function than the one that is called."""
+    """The signature of a target's own code, or None where that is unknown or open: a decorator's
+    ``__wrapped__`` may describe another function than the one called."""
     kind: Any = type(target)
     if type_attribute(kind, "__overlay_key__") is not None or _is_generic(target):
         return None
@@ -79,13 +79,13 @@ def _own_signature(target: Any) -> inspect.Signature | None:
 
 
 def _has_constructor(cls: type) -> bool:
-    """Whether a class takes arguments in a way of its own."""
+    """Whether a class defines ``__init__`` or ``__new__``."""
     inherited = object.__dict__
     return any(type_attribute(cls, n) is not inherited[n] for n in ("__init__", "__new__"))
 
 
 def _is_generic(target: Any) -> bool:
-    """Whether each of its methods may take other arguments."""
+    """Whether a target is a generic function, whose methods may take different arguments."""
     kind: Any = type(target)
     return kind.__module__.startswith("plum") or generic_state(target) is not None
 

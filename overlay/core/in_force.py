@@ -27,7 +27,7 @@ __all__ = [
 ]
 
 stack_in_force: ContextVar[Stack | None] = ContextVar("overlay_stack", default=None)
-# what generic functions ask at every call
+# read by generic functions at every call
 key_in_force: ContextVar[object] = ContextVar("overlay_key", default=None)
 current_stack = stack_in_force.get
 current_key = key_in_force.get
@@ -36,7 +36,7 @@ if _native.intercept is not None:
 
 
 def put_in_force(stack: Stack | None) -> None:
-    """From here on the stack is in force; None for no stack."""
+    """Set the stack in force; None for no stack."""
     stack_in_force.set(stack)
     key_in_force.set(None if stack is None else stack.key)
 
@@ -54,23 +54,23 @@ def outside(function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
 
 
 def _call(function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
-    """Where targets are not intercepted."""
+    """Fallback for ``natively`` where targets are not intercepted."""
     return function(*args, **kwargs)
 
 
 def _nothing(_: Any) -> None:
-    """Where targets are not intercepted."""
+    """Fallback that does nothing, where targets are not intercepted."""
 
 
 _intercept = _native.intercept
-# natively(function, *args, **kwargs): call it; no call that it makes is dispatched, or one of the
-# program's. The stack stays in force.
+# natively(function, *args, **kwargs): calls the function; the calls that it makes are not
+# dispatched, and count as none of the program's. The stack stays in force.
 natively: Callable[..., Any] = _intercept.undispatched if _intercept else _call
 
 
 def runs_natively[**P, R](function: Callable[P, R]) -> Callable[P, R]:
-    """The function, of which no call is dispatched, nor one of the program's: for what a program
-    that runs in a context may call of ours."""
+    """Decorator: the calls that the function makes are not dispatched, and count as none of the
+    program's. For functions of ours that a program may call in a context."""
 
     @functools.wraps(function)
     def run(*args: P.args, **kwargs: P.kwargs) -> R:
@@ -79,9 +79,9 @@ def runs_natively[**P, R](function: Callable[P, R]) -> Callable[P, R]:
     return run
 
 
-# leave_outside(more): so many calls more of this thread are meant to have no stack in force: what
-# they call is not lost.
+# leave_outside(more): changes the number of this thread's calls that run without a stack on
+# purpose, so that their calls do not count as lost.
 leave_outside: Callable[[int], None] = _intercept.leave_outside if _intercept else _nothing
-# be_inside(stack): from here on this thread is inside a stack, also where the stack is not in
-# force; what it was inside before. Contexts that are strict or count ask for it.
+# be_inside(stack): marks this thread as inside a stack, also where the stack is not in force;
+# returns the stack that it was inside before. Strict and counting contexts use it.
 be_inside: Callable[[Stack | None], Stack | None] = _intercept.be_inside if _intercept else _nothing

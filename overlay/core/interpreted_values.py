@@ -1,11 +1,11 @@
-"""Values of interpretations: what stands for a plain value in a program that is interpreted.
+"""Values of interpretations: objects that represent plain values, such as dual numbers.
 
-A class says what its values stand for, and where they are known:
+A class declares by attributes which plain value its instances represent, and which code takes them:
 
-``__overlay_underlying__``: the name of an attribute; in compiled code that of a field. It holds
-the value that dispatch takes such a value for, where no method accepts it as it is.
-``__overlay_interpreted__ = True``: its values are known to interpreted code alone. A function that
-is compiled by numba is interpreted in a context where it is given one.
+``__overlay_underlying__``: the name of the attribute (in compiled code the field) that holds the
+plain value. Dispatch uses that value where no method accepts the instance as it is.
+``__overlay_interpreted__ = True``: only interpreted code takes the instances. A function compiled
+by numba is interpreted in a context where it is given one.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ _INTERPRETED: Final = "__overlay_interpreted__"
 
 
 def is_interpreted(value: Any) -> bool:
-    """Whether it is such a value, or a tuple or list with one in it: of a list, in which all are
-    of one type where code is compiled, the first part is looked at."""
+    """Whether only interpreted code takes a value, or an element of a tuple or list. Of a list
+    only the first element is checked: all have one type where code is compiled."""
     kind = type(value)
     if type_attribute(kind, _INTERPRETED) is True:
         return True
@@ -41,7 +41,7 @@ def is_interpreted(value: Any) -> bool:
 
 
 def has_underlying(value: Any) -> bool:
-    """Whether dispatch may take a value for another one."""
+    """Whether a value, or an element of a tuple or object array, represents a plain value."""
     kind = type(value)
     if kind is float or kind is int:
         return False
@@ -53,13 +53,13 @@ def has_underlying(value: Any) -> bool:
 
 
 def stands_for_another(value: Any) -> bool:
-    """Whether it is a value of an interpretation itself: it may say, as ``__class__``, that it is
-    of the class of the value that it stands for, and dispatch has to go by its type."""
+    """Whether the value itself represents a plain value. Its ``__class__`` may be that of the plain
+    value, so dispatch has to use its type."""
     return type_attribute(type(value), UNDERLYING) is not None
 
 
 def underlying(value: Any) -> Any:
-    """The plain value that a value of an interpretation stands for; itself for any other."""
+    """The plain value that a value represents; any other value itself."""
     while (name := type_attribute(type(value), UNDERLYING)) is not None:
         value = getattr(value, name)
     if type(value) is tuple:
@@ -71,7 +71,7 @@ def underlying(value: Any) -> Any:
 
 
 def plain_values(args: tuple[Any, ...]) -> tuple[Any, ...] | None:
-    """Arguments with the plain values that they stand for; None where they are these."""
+    """The plain values that arguments represent; None where all are plain already."""
     return tuple(map(underlying, args)) if any(map(has_underlying, args)) else None
 
 

@@ -1,4 +1,4 @@
-"""What numba made, as the Python engine sees it: with no need to know numba's internals."""
+"""Functions made by numba, as the Python engine sees them, without numba's internals."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ _OPTIONS = "__overlay_options__"
 
 
 def give_options(function: Any, **options: Any) -> None:
-    """Have a Python function compiled with these of numba's options, whoever calls it, as one that
-    ``@njit`` has made is."""
+    """Set the numba options with which a Python function is compiled, whoever calls it, as
+    ``@njit`` does for its function."""
     setattr(function, _OPTIONS, options)
 
 
@@ -45,8 +45,8 @@ def own_options(function: Any) -> dict[str, Any]:
 
 
 class Compiled(Protocol[P, R_co]):
-    """What ``Context.jit`` gives: the function, compiled, and what there is to know of it. It is a
-    numba dispatcher, so that numba's own functions for looking at code work on it, too."""
+    """Compiled function that ``Context.jit`` returns, with its statistics. It is a numba
+    dispatcher, so that numba's own inspection functions work on it, too."""
 
     py_func: Any
     functions_compiled: int
@@ -54,29 +54,29 @@ class Compiled(Protocol[P, R_co]):
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R_co: ...
 
     def barriers(self) -> list[BarrierInfo]:
-        """What calls in contexts that only the running program knows have done so far."""
+        """Statistics of the calls so far in contexts that are only known at run time."""
         ...
 
     def recompile(self) -> None:
-        """Compile again all that was compiled."""
+        """Compile again all signatures that were compiled."""
         ...
 
     @property
     def stats(self) -> Any:
-        """What was read from disk."""
+        """Hits and misses of the disk cache."""
         ...
 
     def inspect_llvm(self, signature: Any = None) -> Any:
-        """The LLVM code."""
+        """The LLVM code of each signature, or of one."""
         ...
 
     def inspect_asm(self, signature: Any = None) -> Any:
-        """The machine code."""
+        """The machine code of each signature, or of one."""
         ...
 
 
 def is_dispatcher(value: Any) -> bool:
-    """Whether it is a function compiled by numba (``@njit``)."""
+    """Whether a value is a function compiled by numba (``@njit``)."""
     if not _is_numbas(value):
         return False
     from numba.extending import is_jitted
@@ -85,14 +85,15 @@ def is_dispatcher(value: Any) -> bool:
 
 
 def is_kernel(value: Any) -> bool:
-    """Whether it is what numba's ``@vectorize`` or ``@guvectorize`` made, to be compiled anew."""
+    """Whether a value was made by numba's ``@vectorize`` or ``@guvectorize`` and can be compiled
+    again."""
     if not _is_numbas(value) or not can_compile():
         return False
     return late_binding.is_kernel.load()(value)
 
 
 def compiled_classes() -> tuple[type, ...]:
-    """The classes of which the objects are functions compiled by numba, but for kernels."""
+    """The classes of functions compiled by numba, kernels excepted."""
     import numba
 
     return (type(numba.njit(_nothing)),)
@@ -104,7 +105,7 @@ def _nothing(x: Any) -> Any:
 
 @functools.cache
 def can_compile() -> bool:
-    """Whether the compiled engine works with the numba that is installed."""
+    """Whether the compiled engine works with the installed numba."""
     try:
         late_binding.compiled_context.load()
     except NotCompilable:
@@ -113,10 +114,10 @@ def can_compile() -> bool:
 
 
 def without_compiling(dispatcher: Any) -> Any:
-    """The Python function to interpret in place of one compiled by numba, for want of a numba
-    whose internals are known; the user is warned.
+    """The Python function of a numba dispatcher, to be interpreted because the installed numba is
+    unsupported; the user is warned.
 
-    Raises NotCompilable for one that declares types, by which its calls are converted.
+    Raises NotCompilable for a dispatcher with declared types, since these convert arguments.
     """
     function = dispatcher.py_func
     if not dispatcher._can_compile or dispatcher.locals:

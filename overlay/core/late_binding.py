@@ -1,8 +1,8 @@
-"""Late binding: what lower modules offer of higher layers, which are imported on first use.
+"""Late binding: hooks through which lower modules use higher layers, imported on first use.
 
 ``Context.jit`` needs the compiled engine, ``_repr_html_`` needs the drawings. The modules that
-offer these lie below them and take them from here; ``overlay/__init__.py``, the only module that
-knows all layers, binds each to a loader.
+offer these lie below those layers and load them through the hooks here; ``overlay/__init__.py``,
+the only module that knows all layers, binds each hook to a loader.
 """
 
 from __future__ import annotations
@@ -35,7 +35,8 @@ __all__ = [
 
 
 class LateBound[T]:
-    """A part of a higher layer: ``load()`` gives it, and imports the layer if need be."""
+    """Hook for an object of a higher layer: ``load()`` returns it, and imports the layer if need
+    be."""
 
     load: Callable[[], T]
 
@@ -58,7 +59,7 @@ can_intercept: LateBound[Callable[[], bool]] = LateBound()
 compiled_context: LateBound[type[CompiledContext]] = LateBound()
 is_kernel: LateBound[Callable[[Any], bool]] = LateBound()
 compiled_method: LateBound[Callable[[Any, MethodChain], Any]] = LateBound()
-# what the user looks at
+# inspection
 explain: LateBound[_Explain] = LateBound()
 drawing: LateBound[Callable[[Any], str]] = LateBound()
 read_ir: LateBound[Callable[[Callable[..., Any], tuple[Any, ...]], IR]] = LateBound()

@@ -1,4 +1,4 @@
-"""Where things are in the user's files, for messages."""
+"""Locations in the user's files, for messages."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["brief", "caller", "home_of", "is_ours", "location_of", "name_of", "s
 
 _HOME = str(Path(__file__).absolute().parents[2])
 _OURS = tuple(os.path.join(_HOME, name) + os.sep for name in ("overlay", "primitives", "inversion"))
-# what runs in a context like anybody's code: libraries on the public API, and calls that are tried
+# treated as the user's code: libraries on the public API, and calls that are tried
 _LIBRARIES = (
     os.path.join(_HOME, "overlay", "interpretations") + os.sep,
     os.path.join(_HOME, "overlay", "plugins", "attempts.py"),
@@ -22,14 +22,14 @@ _LIBRARIES = (
 
 
 def is_ours(path: str) -> bool:
-    """Whether a code object's file belongs to this distribution's packages, less the libraries
-    of ``overlay.interpretations``, which are like anybody's code."""
+    """Whether a code object's file belongs to this distribution's packages, without the libraries
+    of ``overlay.interpretations``, which are treated as the user's code."""
     return path.startswith(_OURS) and not path.startswith(_LIBRARIES)
 
 
 def shown(path: str, line: int | None) -> str:
-    """``file:line``, relative to the working directory where that is shorter; of a notebook's cell
-    its number, as in ``In[3]:5``."""
+    """``file:line``, relative to the working directory for files in it; for a notebook's cell its
+    number, as in ``In[3]:5``."""
     cell = _cell(path)
     if cell is not None:
         path = cell
@@ -40,7 +40,7 @@ def shown(path: str, line: int | None) -> str:
 
 
 def _cell(path: str) -> str | None:
-    """The number of the cell that IPython has compiled under this name; None for others."""
+    """The number of the IPython cell that was compiled under this file name; None for others."""
     ipython: Any = sys.modules.get("IPython")
     shell: Any = None if ipython is None else ipython.get_ipython()
     named = None if shell is None else shell.compile.format_code_name(path)
@@ -48,7 +48,7 @@ def _cell(path: str) -> str | None:
 
 
 def brief(where: str) -> str:
-    """A place without the folder of ``sys.path`` that it lies in: ``statistics.py:12``."""
+    """A location relative to its folder of ``sys.path``: ``statistics.py:12``."""
     folders = (os.path.join(os.path.abspath(folder), "") for folder in sys.path)
     holding = [folder for folder in folders if where.startswith(folder)]
     return where[len(max(holding, key=len, default="")) :]
@@ -66,8 +66,8 @@ def location_of(thing: object) -> str:
 
 
 def home_of(thing: object) -> str | None:
-    """The name of a callable's module: the outermost of its packages that has the callable too.
-    (Some functions of ``math`` stand in ``math.integer`` from Python 3.15 on.)"""
+    """The name of a callable's module, or of its outermost package that has the callable too.
+    (Some functions of ``math`` are defined in ``math.integer`` from Python 3.15 on.)"""
     module, name = getattr(thing, "__module__", None), getattr(thing, "__name__", "")
     if not isinstance(module, str):
         return None
@@ -78,7 +78,7 @@ def home_of(thing: object) -> str | None:
 
 
 def caller() -> str | None:
-    """``file:line`` of the innermost frame that is not ours."""
+    """``file:line`` of the innermost frame outside this distribution's packages."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None and frame.f_code.co_filename.startswith(_OURS):
         frame = frame.f_back

@@ -1,7 +1,7 @@
-"""HTML and SVG of objects for notebooks: elements that escape what is put into them, and the
-styles, for light and dark themes.
+"""HTML and SVG of objects for notebooks: elements that escape their text, and the styles, for
+light and dark themes.
 
-Nothing here needs a script, and without its styles the text can still be read.
+No scripts are used, and the text is readable without the styles.
 """
 
 from __future__ import annotations
@@ -94,8 +94,9 @@ VIEW .o-tip{fill:var(--o-soft);stroke:none}
 
 
 def element(name: str, /, *children: object, **attributes: object) -> Html:
-    """One element. children: what is not ``Html`` is escaped; None is left out. attributes: with
-    ``_`` for ``-``, and after a name that is a word of Python; None and False are left out."""
+    """One element. children: any but ``Html`` are escaped; None is left out. attributes: ``_``
+    is written as ``-``, and a trailing ``_`` (for Python's keywords) dropped; None and False are
+    left out."""
     given = "".join(
         f" {key.rstrip('_').replace('_', '-')}"
         + ("" if value is True else f'="{escape(str(value))}"')
@@ -127,12 +128,12 @@ def code(text: object) -> Html:
 
 
 def plain(text: object) -> Html:
-    """Something of less weight."""
+    """Text in a subdued colour."""
     return element("span", text, class_="o-soft")
 
 
 def place(where: str) -> Html:
-    """Where something is, ``file:line``."""
+    """A location, ``file:line``, in a subdued colour."""
     return plain(brief(where))
 
 
@@ -142,7 +143,7 @@ def badge(text: object, colour: str | None = None) -> Html:
 
 
 def folded(summary: Html, *children: object, is_open: bool) -> Html:
-    """What a click on its summary shows or hides."""
+    """Children that a click on the summary shows or hides."""
     return element("details", element("summary", summary), *children, open=is_open)
 
 

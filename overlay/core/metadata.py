@@ -1,4 +1,4 @@
-"""How contexts' metadata is compared."""
+"""Comparison of contexts' metadata, by a key."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ _EQUAL_AND_DIFFERENT = {
     *(("decimal", "Decimal"), ("datetime", "datetime"), ("datetime", "time")),
     ("numpy", "inexact"),
 }
-"""Classes, by module and name, whose ``==`` passes over what a value is written with: trailing
-zeros, the time zone, the sign of zero."""
+"""Classes, by module and name, whose ``==`` ignores part of a value: trailing zeros, the time zone,
+the sign of zero."""
 
 
 def metadata_key(metadata: Any) -> Hashable:
-    """A key that is equal for equal metadata of equal types, all the way down.
+    """A key that is equal for equal metadata of equal types, compared recursively.
 
     ``1``, ``True`` and ``1.0`` have different keys, and so have ``(1,)`` and ``(True,)``, ``0.0``
     and ``-0.0``, ``Decimal("1.0")`` and ``Decimal("1.00")``. Looks into tuples, frozensets and
@@ -41,7 +41,7 @@ def _key(value: Any, whole: Any, path: str) -> Hashable:
     if kind in _PLAIN:
         return kind, value
     if issubclass(kind, tuple):
-        items = enumerate(tuple.__iter__(value))  # of a class that says otherwise, too
+        items = enumerate(tuple.__iter__(value))  # a subclass may override __iter__
         return kind, tuple(_key(v, whole, f"{path}[{i}]") for i, v in items)
     if issubclass(kind, frozenset):
         items = frozenset.__iter__(value)

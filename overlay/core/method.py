@@ -32,10 +32,10 @@ _serials = itertools.count()
 class Method:
     """One implementation of a target for one signature.
 
-    function: what was registered. For a generated method it takes the argument *types* and
+    function: the registered function. For a generated method it takes the argument *types* and
     returns the implementation.
-    where: ``file:line`` of the function. serial: later registered methods have greater ones.
-    placed: the serial of the method whose place it has taken, or its own.
+    where: ``file:line`` of the function. serial: order of registration.
+    placed: the serial of the method that it has replaced, or its own.
     """
 
     def __init__(
@@ -63,7 +63,7 @@ class Method:
         return f"{describe(self.target)}{self._parameters}   {self.where}"
 
     def implementation(self, types: Sequence[Any]) -> Callable[..., Any]:
-        """The function to run for arguments of these types: a generated method makes it."""
+        """The function to run for arguments of these types; a generated method makes it."""
         if not self.generated:
             return self.function
         made = self.function(*types)
@@ -78,11 +78,11 @@ class Method:
     def adapted(
         self, run: Callable[..., Any], function: Callable[..., Any], count: int
     ) -> Callable[..., Any]:
-        """``run`` as calls with ``count`` positional arguments need it.
+        """``run`` adapted to calls with ``count`` positional arguments.
 
-        run: what stands for ``function``, an implementation, in some engine. Arguments that
-        the function takes by name only are handed to it so; a table made with ``check=True``
-        has arguments and result checked.
+        run: an engine's form of ``function``, an implementation. Positional arguments for
+        keyword-only parameters are passed by name; for a table made with ``check=True``,
+        arguments and result are checked.
         """
         if self.table.check:
             run = checked(run, function, self)
@@ -102,7 +102,7 @@ class Method:
 
     @property
     def parameters(self) -> MethodParameters:
-        """What it accepts; read again where an annotation was not defined at first."""
+        """The method's parameters; read again where an annotation was undefined at first."""
         if self._parameters.unresolved:
             self._parameters = MethodParameters.of(self.function, self.where)
             if self._parameters.unresolved:
@@ -111,7 +111,7 @@ class Method:
 
     @property
     def declared(self) -> MethodParameters:
-        """What it accepts, of which the annotations may not be defined yet."""
+        """The method's parameters, whose annotations may be undefined yet."""
         return self._parameters
 
     def _translate(self, hint: Any) -> Any:
@@ -121,12 +121,12 @@ class Method:
 
     @property
     def unresolved(self) -> bool:
-        """Whether an annotation could not be looked up yet."""
+        """Whether an annotation has a name that is undefined yet."""
         return self._parameters.unresolved is not None
 
     @property
     def written(self) -> Any:
-        """Annotations as they are written, where they cannot be looked up yet."""
+        """The unevaluated annotations where one is undefined yet, else the method itself."""
         if not self.unresolved:
             return self
         named = self._parameters.keyword_only.values()
@@ -134,7 +134,8 @@ class Method:
 
     @property
     def shape(self) -> tuple[Any, ...]:
-        """What makes two methods of one target the same signature."""
+        """The signature as compared between methods of one target: translated annotations, names,
+        and which parameters are required."""
         parameters = self.parameters
         key = _loaded()
         if key not in self._shapes:
@@ -148,8 +149,8 @@ class Method:
 
     @property
     def depends_on(self) -> str:
-        """What decides whether arguments match: their ``"type"``, for arrays dtype and
-        dimensions (``"array"``), or the ``"value"`` itself."""
+        """The part of the arguments that decides whether they match: their ``"type"``, for arrays
+        also dtype and dimensions (``"array"``), or the ``"value"`` itself."""
         parameters = self.parameters
         each = (*parameters.positional, *parameters.keyword_only.values())
         rest = parameters.varargs, parameters.var_keyword
@@ -158,7 +159,7 @@ class Method:
         return "value" if "value" in kinds else "array" if "array" in kinds else "type"
 
     def signature(self, count: int, names: Sequence[str] = ()) -> Any | None:
-        """The plum signature that a call of this shape meets, or None where it does not fit.
+        """The plum signature for a call of this shape, or None where it does not fit.
 
         count: number of positional arguments; names: the keywords given besides.
         """
@@ -168,8 +169,8 @@ class Method:
         return self._signatures[key]
 
     def registered(self, count: int, names: Sequence[str] = ()) -> Any | None:
-        """The same as plum registers and compares it: what ``*args`` takes has no places of its
-        own."""
+        """The plum signature as plum registers and compares it: without separate positions for
+        the arguments that ``*args`` takes."""
         most = len(self.parameters.positional)
         if names or count <= most or not self.parameters.uses_varargs(count):
             return self.signature(count, names)
@@ -188,14 +189,14 @@ class Method:
 
 
 class Methods(list[Method]):
-    """The methods of a target, in the order in which they were added. One that is held does not
-    change: adding makes another."""
+    """The methods of a target, in the order in which they were added. Immutable: adding makes
+    another list."""
 
-    # what was imported, and where each signature stood among the methods then
+    # the modules imported, and the index of each signature among the methods with these imported
     _known: tuple[Hashable, dict[Any, int]] | None = None
 
     def adding(self, method: Method) -> Methods:
-        """These and one more, which takes the place of one of the same signature."""
+        """A list with one more method, which replaces one of the same signature."""
         made, places = Methods(self), self._places()
         if places is None or not _can_be_key(method):
             at = next((i for i, old in enumerate(self) if _are_same(old, method)), len(self))
@@ -211,7 +212,7 @@ class Methods(list[Method]):
         return made
 
     def _places(self) -> dict[Any, int] | None:
-        """Where each signature stands; None where one of them cannot be a key."""
+        """The index of each signature; None where one of them cannot be a key."""
         if self._known is None or self._known[0] != _loaded():
             if not all(map(_can_be_key, self)):
                 return None
@@ -220,7 +221,7 @@ class Methods(list[Method]):
 
 
 def _can_be_key(method: Method) -> bool:
-    """Whether its signature is known by now, and has a hash."""
+    """Whether the method's signature is resolved and hashable."""
     if method.unresolved:
         return False
     try:
@@ -238,5 +239,6 @@ def _are_same(one: Method, other: Method) -> bool:
 
 
 def _loaded() -> Hashable:
-    """What annotations mean depends on which of these modules are imported."""
+    """Cache key of translated annotations: their meaning depends on which of these modules are
+    imported."""
     return "numpy" in sys.modules, "numba" in sys.modules

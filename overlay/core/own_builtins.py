@@ -1,7 +1,7 @@
 """Builtins for the engine's own code.
 
-A program may replace those of everybody (``builtins.len``, ``builtins.__import__``), and be
-called back at every use of them. A module that imports ``__builtins__`` from here has its own.
+A program may replace the global ones (``builtins.len``, ``builtins.__import__``), and would be
+called at every use of them. A module that imports ``__builtins__`` from here is unaffected.
 """
 
 import builtins

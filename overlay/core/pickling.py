@@ -1,8 +1,8 @@
 """Tables, contexts and functions in other processes.
 
-What a module holds under a name is pickled as that name: the process that reads it imports the
-module. Anything else is pickled by value, and a table keeps its identity: one that reaches a
-process twice is one table there.
+An object that a module holds under a name is pickled as that name; the reading process imports
+the module. Anything else is pickled by value. A table has an identity: if it reaches a process
+twice, it is one table there.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def name_at_home(thing: Any, home: str | None) -> str | None:
 
 
 def named(home: str, name: str) -> Any:
-    """What a module holds under a name, the module imported if need be."""
+    """The object that a module holds under a name; the module is imported if need be."""
     found = getattr(importlib.import_module(home), name, None)
     if found is None:
         raise OverlayError(
@@ -74,8 +74,8 @@ def named(home: str, name: str) -> Any:
 
 
 def reduced_table(table: MethodTable, make: Callable[..., MethodTable]) -> tuple[Any, ...]:
-    """The parts that ``pickle`` writes for a table. make: gives the table in the process that reads
-    them, of its identity, its name and its kind."""
+    """The reduction of a table for ``pickle``. make: returns the table in the reading process, from
+    its identity, name and flags."""
     name = name_at_home(table, table.home)
     if name is not None:
         return named, (table.home, name)
@@ -91,7 +91,7 @@ def reduced_table(table: MethodTable, make: Callable[..., MethodTable]) -> tuple
 
 
 def table_of(identity: str, make: Callable[[], MethodTable]) -> MethodTable:
-    """The table of an identity; where this process has none, ``make`` gives a new one."""
+    """The table with an identity; where this process has none, ``make`` makes it."""
     found = _tables.get(identity)
     if found is None:
         found = make()
@@ -101,7 +101,7 @@ def table_of(identity: str, make: Callable[[], MethodTable]) -> MethodTable:
 
 
 def restore_table(table: MethodTable, state: tuple[int, list[Any]]) -> None:
-    """Give a table the methods that were pickled, unless it has had these or later ones."""
+    """Set a table's methods to the pickled ones, unless it has this version or a later one."""
     version, rows = state
     if version <= table.version:
         return
@@ -112,7 +112,7 @@ def restore_table(table: MethodTable, state: tuple[int, list[Any]]) -> None:
 
 
 def _reference(target: Any) -> Any:
-    """A target's ``"module:name"``, where that leads back to it; else the target itself."""
+    """A target's ``"module:name"`` if that resolves to it, else the target itself."""
     if isinstance(target, str):
         return target
     return _name_of_function(target) or target
@@ -138,8 +138,8 @@ def _same(function: Any) -> Any:
 
 
 class Shipped:
-    """A function on its way into a pickle; what is read is the function. what: is pickled with it,
-    for the error where it cannot be."""
+    """Wrapper that pickles a function, and unpickles as the function itself. what: description of
+    the function for the error where it cannot be pickled."""
 
     def __init__(self, function: Callable[..., Any], what: str) -> None:
         self.function = function
@@ -165,14 +165,15 @@ def _function_at(module: str, path: str) -> Any:
 
 
 def _is_main(function: Any) -> bool:
-    """Whether ``__main__`` holds it: processes that import the main module have it too."""
+    """Whether ``__main__`` holds the function: processes that import the main module have it
+    too."""
     path = getattr(function, "__qualname__", None)
     main = sys.modules.get("__main__")
     return isinstance(path, str) and getattr(main, path, None) is function
 
 
 def pickler_by_value() -> Any:
-    """The module of the pickler at work, if that is one that ships functions by value."""
+    """The module of the active pickler, if that pickles functions by value."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
         module = frame.f_globals.get("__name__")

@@ -1,4 +1,4 @@
-"""What an annotation means: one meaning for the interpreter, for plum and for numba.
+"""Meaning of annotations, one for the interpreter, for plum and for numba.
 
 An annotation is translated once to a plum hint; specificity and matching are plum's own.
 The translation is where our meaning differs from plum's:
@@ -112,7 +112,7 @@ def _union(one: Any, other: Any) -> Any:
 
 
 def without_alias(hint: Any) -> Any:
-    """An annotation, with a ``type X = ...`` alias replaced by what it stands for."""
+    """An annotation, with a ``type X = ...`` alias expanded."""
     if isinstance(hint, typing.TypeAliasType):
         return without_alias(hint.__value__)
     origin = typing.get_origin(hint)
@@ -122,14 +122,17 @@ def without_alias(hint: Any) -> Any:
 
 
 def _loaded(name: str, attribute: str) -> Any | None:
-    """A module, if it is imported as far as this attribute: its import may be under way."""
+    """A module if it already has this attribute, else None: its import may be under way."""
     module = sys.modules.get(name)
     return module if hasattr(module, attribute) else None
 
 
 def translate(hint: Any, refuse: Callable[[str], OverlayError], *, checked: bool = False) -> Any:
-    """The plum hint for an annotation; ``refuse(reason)`` makes the error to raise. checked: the
-    elements of containers are checked by someone else, and the container decides."""
+    """The plum hint for an annotation; ``refuse(reason)`` makes the error to raise.
+
+    checked: the elements of containers are checked elsewhere, so that the container's class alone
+    decides.
+    """
     hint = without_alias(hint)
     if hint is EMPTY or hint is Any:
         return Any
@@ -203,7 +206,7 @@ class MethodParameter:
 
 @dataclass(frozen=True)
 class MethodParameters:
-    """What a method accepts, read once from its signature.
+    """The parameters of a method, read once from its signature.
 
     varargs, var_keyword: the annotations of ``*args`` and ``**kwargs``, NO_VARARGS without them.
     """
@@ -216,7 +219,7 @@ class MethodParameters:
 
     @classmethod
     def of(cls, function: Callable[..., Any], where: str) -> MethodParameters:
-        """Read them; an OverlayError where there is no signature to read."""
+        """Read the parameters of a function; an OverlayError where it has no signature."""
         python = getattr(function, "py_func", function)
         try:
             signature = inspect.signature(python)
@@ -251,11 +254,11 @@ class MethodParameters:
     def bind(
         self, count: int, names: Sequence[str], of_target: Sequence[str] = ()
     ) -> tuple[Any, ...] | None:
-        """The annotations that ``count`` positional arguments and these keywords meet, or None
-        where the call does not fit.
+        """The annotations for ``count`` positional arguments and these keywords, or None where
+        the call does not fit.
 
-        of_target: the target's positional parameters, in order: a positional argument beyond
-        the method's own meets the keyword-only parameter of the target's name.
+        of_target: the target's positional parameters, in order. A positional argument beyond
+        the method's own binds to the method's keyword-only parameter of the same name.
         """
         moved = self.moved(count, of_target)
         if moved is None or any(name in names for name in moved):
@@ -281,8 +284,8 @@ class MethodParameters:
         return tuple(hints)
 
     def moved(self, count: int, of_target: Sequence[str]) -> tuple[str, ...] | None:
-        """The names by which positional arguments beyond the method's own are handed to it, or
-        None where it cannot take them."""
+        """Keyword names for the positional arguments beyond the method's own, or None where it
+        cannot take them."""
         if count <= len(self.positional) or self.varargs is not NO_VARARGS:
             return ()
         names = tuple(of_target[len(self.positional) : count])
@@ -290,7 +293,7 @@ class MethodParameters:
         return names if fits else None
 
     def uses_varargs(self, count: int) -> bool:
-        """Whether a call with ``count`` positional arguments leaves this open-ended."""
+        """Whether ``*args`` takes part in a call with ``count`` positional arguments."""
         return self.varargs is not NO_VARARGS and count >= len(self.positional)
 
     def __str__(self) -> str:
@@ -307,7 +310,7 @@ class MethodParameters:
 
 
 def _resolved_hints(function: Callable[..., Any]) -> tuple[dict[str, Any], str | None]:
-    """Annotations with names looked up, and why one of them could not be."""
+    """Annotations with names looked up, and the reason where one of them could not be."""
     try:
         return typing.get_type_hints(function, include_extras=True), None
     except (NameError, AttributeError, SyntaxError) as error:
@@ -328,8 +331,7 @@ _plum: list[types.ModuleType] = []
 
 
 def load_plum() -> types.ModuleType:
-    """The module plum. What it imports draws random numbers, of which the program notices
-    nothing."""
+    """Import plum, and leave the state of ``random`` as it was: plum's imports draw numbers."""
     if not _plum:
         import random  # plum's own imports load it anyway
 
@@ -350,7 +352,8 @@ def plum_signature(hints: Sequence[Any], varargs: Any, precedence: int) -> Signa
 
 
 def as_python_type(kind: type) -> type:
-    """The Python type of numpy's scalars that are one to compiled code; of others the type."""
+    """The Python type of a numpy scalar type that compiled code does not tell from it; any other
+    type itself."""
     numpy = sys.modules.get("numpy")
     if numpy is None:
         return kind
@@ -359,7 +362,8 @@ def as_python_type(kind: type) -> type:
 
 
 def key_of(value: Any) -> Any:
-    """What dispatch may depend on for this value where array annotations take part."""
+    """Dispatch key of a value where array annotations take part: its type, and of an array also
+    dtype and number of dimensions."""
     numpy = sys.modules.get("numpy")
     if numpy is not None and issubclass(type(value), numpy.ndarray):
         return type(value), value.dtype, value.ndim
@@ -367,8 +371,8 @@ def key_of(value: Any) -> Any:
 
 
 def key_of_interpreted(value: Any) -> Any:
-    """The same where methods may be chosen by the plain values that values of an interpretation
-    stand for."""
+    """Dispatch key of a value, with the keys of the plain values that values of an interpretation
+    represent, since methods may be chosen by these."""
     if has_underlying(value):
         return type(value), key_of_interpreted(underlying(value))
     if type(value) is tuple:
@@ -377,7 +381,8 @@ def key_of_interpreted(value: Any) -> Any:
 
 
 def depends_on(hint: Any) -> str:
-    """What matching a translated hint looks at: ``"type"``, ``"array"`` or ``"value"``."""
+    """The part of a value that decides whether it matches a translated hint: ``"type"``,
+    ``"array"`` or ``"value"``."""
     is_faithful = load_plum().is_faithful
     parts = typing.get_args(hint) if typing.get_origin(hint) in UNIONS else (hint,)
     kinds = {

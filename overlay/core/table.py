@@ -38,10 +38,10 @@ _serials = itertools.count()
 
 
 class Listener(Protocol):
-    """Something that keeps results computed from tables, and drops them when one changes."""
+    """A cache of results computed from tables, which is cleared when one changes."""
 
     def table_changed(self, target: Any) -> None:
-        """Methods of ``target`` were added, replaced or removed."""
+        """Drop results that depend on ``target``: its methods were added, replaced or removed."""
         ...
 
 
@@ -50,13 +50,13 @@ class MethodTable:
 
     check: arguments and results of its methods are checked against their annotations, by
     typeguard, at every call; the call raises CheckFailed where one does not match.
-    faithful: its methods compute the mathematical functions that they stand for, to another
-    precision or in another way. So what is known of a function, such as its derivative, its
-    enclosure or its inverse, holds of them. Of a method of any other table it does not: there the
+    faithful: its methods compute the same mathematical functions as their targets, to another
+    precision or by another algorithm. So known facts of a function, such as its derivative, its
+    enclosure or its inverse, hold for them. For a method of any other table they do not: the
     method itself is differentiated, enclosed and inverted.
-    interprets: its methods say what functions do to other kinds of values (dual numbers,
-    intervals). They hold of a function where no other table in force, further in or out, has a
-    method for the values that these stand for; where one has, its body is run with them.
+    interprets: its methods define functions for other kinds of values (dual numbers, intervals).
+    They apply where no other table in force, further in or out, has a method for the plain values
+    that these represent; where one has, its body is run with the other kind of values.
 
     A table is a value: it is passed around and composed by contexts; there is no global one.
     Every change takes effect at the next call in every context that holds the table.
@@ -116,7 +116,7 @@ class MethodTable:
     def generated(self, target: Any, *, precedence: int = 0) -> Callable[[F], F]:
         """Decorator: add a generated method, a function from argument types to implementation.
 
-        It is called once for each combination of types that reaches it, natively.
+        It is called once for each combination of types that reaches it, outside of all contexts.
         """
         return self._adder(target, precedence, generated=True)
 
@@ -141,8 +141,8 @@ class MethodTable:
 
     @runs_natively
     def add_later(self, target: Any, add: Callable[[], object]) -> None:
-        """Have ``add()`` register methods of a target when they are first looked for: for large
-        tables of which a program needs little. The target counts as one of the table's at once.
+        """Register methods of a target on first lookup, by ``add()``: for large tables of which a
+        program needs little. The target counts as one of the table's at once.
 
         >>> import math
         >>> from overlay import MethodTable
@@ -158,8 +158,8 @@ class MethodTable:
             self._changed(target)
 
     def _fill(self, key: Hashable) -> None:
-        """Register what was put off; it was there for everybody already. Another thread that looks
-        for it waits until all of it is there."""
+        """Register a target's deferred methods, without notifying listeners: they counted as
+        present before. Other threads that look them up wait until all are registered."""
         with LOCK:
             if key in self._filled_now:
                 return
@@ -177,29 +177,30 @@ class MethodTable:
     def chosen(
         self, method: Method, after: tuple[Method, ...], tables: Sequence[MethodTable]
     ) -> Callable[..., Any] | None:
-        """Called when a call has been resolved to a method of this table, in either engine. Gives
-        what runs in the place of the method's function, or None for that; a subclass may raise
-        where the method has no meaning beside those of the others.
+        """Hook: called when either engine has resolved a call to a method of this table.
 
-        after: the methods that ``call_next`` has been through. tables: those in force, innermost
+        Returns the function that runs in place of the method's own, or None for the method's own.
+        A subclass may raise where the method is meaningless together with the other tables.
+
+        after: the methods that ``call_next`` has left behind. tables: those in force, innermost
         first.
         """
 
     def chosen_compiled(
         self, method: Method, after: tuple[Method, ...], tables: Sequence[MethodTable]
     ) -> Callable[..., Any] | None:
-        """Called in the place of ``chosen`` where the call is compiled."""
+        """Hook: called in place of ``chosen`` where the call is compiled."""
         return self.chosen(method, after, tables)
 
     @runs_natively
     def restore(
         self, target: Any, function: Callable[..., Any], precedence: int, generated: bool
     ) -> None:
-        """Add a method that another process had in this table."""
+        """Add a method that was pickled with this table in another process."""
         self._add(Method(self, self._settled(target), function, precedence, generated))
 
     def _settled(self, target: Any) -> Any:
-        """The object a target stands for, or its name while the module is not imported."""
+        """The object of a target, or its name while the module is not imported."""
         if not isinstance(target, str):
             return canonical(target)
         found = lookup(target)
@@ -258,8 +259,8 @@ class MethodTable:
 
     @runs_natively
     def clear(self) -> None:
-        """Remove all methods. Contexts that hold the table go on with what lies below it, a
-        method that is running too: its ``call_next`` finds no more methods here."""
+        """Remove all methods. Calls in contexts that hold the table then resolve to the tables
+        below; so does ``call_next`` of a method that is running."""
         with LOCK:
             targets = self.targets()
             self._methods.clear()
@@ -272,7 +273,7 @@ class MethodTable:
 
     @staticmethod
     def _has_types(method: Method, types: Sequence[Any]) -> bool:
-        """Whether its annotations are these; Any stands for none."""
+        """Whether the annotations of a method are these; a missing one counts as Any."""
         hints = [Any if p.hint is EMPTY else p.hint for p in method.parameters.positional]
         return hints == [Any if hint is EMPTY else hint for hint in types]
 
@@ -295,20 +296,20 @@ class MethodTable:
             return self.find(canonical(target))
 
     def find(self, target: Any) -> tuple[Method, ...]:
-        """The methods of a target, told apart by identity."""
+        """The methods of a target, which is compared by identity."""
         key = key_of_target(target)
         if key in self._later:
             self._fill(key)
         return tuple(self._methods.get(key, ()))
 
     def has(self, target: Any) -> bool:
-        """Whether it has methods of a target; those that were put off stay so."""
+        """Whether the table has methods of a target; deferred ones are not registered by this."""
         key = key_of_target(target)
         return key in self._targets or key in self._later
 
     @runs_natively
     def targets(self) -> tuple[Any, ...]:
-        """Every target that is imported by now."""
+        """Every target whose module is imported."""
         self.settle()
         with LOCK:
             later = [target for target, _ in self._later.values()]
@@ -324,11 +325,11 @@ class MethodTable:
 
     @property
     def pending(self) -> bool:
-        """Whether some target was named but its module is not imported yet."""
+        """Whether a target is given by name and its module is not imported yet."""
         return bool(self._pending)
 
     def settle(self) -> None:
-        """Find the targets that were named before their module was imported."""
+        """Look up the targets that were named before their module was imported."""
         if not self._pending:
             return
         with LOCK:
@@ -341,7 +342,7 @@ class MethodTable:
                     self._add(method)
 
     def listen(self, listener: Listener) -> None:
-        """Tell ``listener`` of every change; it is held weakly."""
+        """Notify ``listener`` of every change; it is held weakly."""
         with LOCK:
             self._listeners.add(listener)
 
@@ -364,7 +365,7 @@ class MethodTable:
 def _restored(
     identity: str, name: str, check: bool, faithful: bool, interprets: bool
 ) -> MethodTable:
-    """The table of an identity that another process has pickled."""
+    """The table with an identity that another process has pickled."""
     return table_of(
         identity,
         lambda: MethodTable(name, check=check, faithful=faithful, interprets=interprets),

@@ -1,6 +1,6 @@
-"""Targets: the callables that are overlaid, and how they are told apart.
+"""Targets: the callables that are overlaid, compared by identity.
 
-A target is told apart by identity, never by the user's ``__eq__`` or ``__hash__``.
+The user's ``__eq__`` and ``__hash__`` never take part.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ DESCRIPTORS: tuple[Any, ...] = (
 LRU_CACHE: Any = type(functools.lru_cache(len))
 POSITIONAL = inspect.Parameter.POSITIONAL_OR_KEYWORD
 
-# operator.iadd -> operator.add, and so on: what `a += b` falls back to where a has no __iadd__
+# operator.iadd -> operator.add, and so on: the fallback of `a += b` where a has no __iadd__
 # (keyed by identity)
 INPLACE: dict[int, tuple[Callable[..., Any], str]] = {
     id(getattr(operator, f"i{name}")): (
@@ -77,8 +77,8 @@ IN_PLACE_OF: dict[Any, Any] = {
 
 
 def canonical(target: Any) -> Any:
-    """The object that stands for a target: the function below a class's bound method, else
-    the target itself; an OverlayError where it is not something that can be called."""
+    """The canonical object of a target: the function below a class's bound method, else the
+    target itself; an OverlayError where it is not callable."""
     if isinstance(target, types.MethodType):
         if not isinstance(target.__self__, type):
             function: Any = target.__func__
@@ -119,8 +119,8 @@ def with_code(
     code: types.CodeType,
     cells: Sequence[types.CellType] | None = None,
 ) -> types.FunctionType:
-    """A copy of a function with another code. It has the function's own globals, names, module and
-    defaults, and its closure, or these cells."""
+    """A copy of a function with another code object. Globals, names, module and defaults are the
+    function's own; so is the closure, unless cells are given."""
     closure = function.__closure__ if cells is None else tuple(cells)
     made = types.FunctionType(
         code, function.__globals__, function.__name__, function.__defaults__, closure
@@ -131,14 +131,14 @@ def with_code(
 
 
 def key_of_target(target: Any) -> Hashable:
-    """What tells a target from every other while it is alive."""
+    """The identity key of a target, unique while it is alive."""
     kind: Any = type(target)
     key = type_attribute(kind, "__overlay_key__")
     return id(target) if key is None else key(target)
 
 
 def generic_state(target: Any) -> Any | None:
-    """What stands behind a function that ``generic`` made, or None for anything else."""
+    """The state of a generic function, one made by ``generic``, or None for anything else."""
     if type(target) is not types.FunctionType:
         return None
     state = target.__dict__.get(GENERIC)
@@ -152,7 +152,7 @@ _MODULE: Any = type.__dict__["__module__"].__get__
 
 
 def is_below(kind: Any, base: type) -> bool:
-    """Whether a class is another, or derives from it; no code of a metaclass runs."""
+    """Whether a class is ``base`` or derives from it; no code of a metaclass runs."""
     return any(each is base for each in mro_of(kind) or kind.__mro__)
 
 
@@ -166,8 +166,8 @@ def type_attribute(kind: type, name: str) -> Any:
 
 
 def module_of(kind: type) -> Any:
-    """The module of a class, whatever its metaclass has by that name. None where it has none, as
-    a class that is made by ``type(...)`` in a namespace without a name."""
+    """The module of a class, read past its metaclass. None where it has none, as a class made by
+    ``type(...)`` in a namespace without ``__name__``."""
     try:
         return _MODULE(kind)
     except AttributeError:
@@ -175,7 +175,7 @@ def module_of(kind: type) -> Any:
 
 
 def bound_to_object(value: Any) -> Any:
-    """The function in a class of which this is a method bound to an object, or None."""
+    """The class's function behind a method bound to an object, or None for anything else."""
     if type(value) is types.MethodType:
         return None if isinstance(value.__self__, type) else value.__func__
     if type(value) not in BUILTINS:
@@ -187,7 +187,7 @@ def bound_to_object(value: Any) -> Any:
 
 
 def lookup(name: str) -> Any | None:
-    """The object that ``"module:qualified.name"`` stands for, or None while it is not imported."""
+    """The object that ``"module:qualified.name"`` names, or None while it is not imported."""
     module, _, path = name.partition(":")
     if module not in sys.modules:
         return None
@@ -204,8 +204,8 @@ def lookup(name: str) -> Any | None:
 
 
 def nearest_names(name: str) -> tuple[str, list[str]]:
-    """What of ``"module:qualified.name"`` has no such attribute, and what it has that is spelled
-    nearly so."""
+    """The first part of ``"module:qualified.name"`` that lacks the next attribute, and the names
+    of its attributes with a similar spelling."""
     import difflib  # for errors alone
 
     module, _, path = name.partition(":")
@@ -221,7 +221,7 @@ def nearest_names(name: str) -> tuple[str, list[str]]:
 
 
 def positional_names(signature: inspect.Signature | None) -> tuple[str, ...]:
-    """The parameters of a target that can be given by position and by name, in their places."""
+    """The positional parameters of a target, in order."""
     if signature is None:
         return ()
     kinds = inspect.Parameter.POSITIONAL_ONLY, POSITIONAL
@@ -249,8 +249,8 @@ def signature_of(target: Any) -> inspect.Signature | None:
 
 
 def read_signature(function: Any) -> inspect.Signature | None:
-    """The signature of a callable, or None where it has none to read. Annotations are not
-    evaluated where they are lazy: what they name may not be there."""
+    """The signature of a callable, or None where it has none to read. Lazy annotations are not
+    evaluated: their names may be undefined."""
     try:
         return inspect.signature(function, **_READING)
     except (TypeError, ValueError):
@@ -260,10 +260,10 @@ def read_signature(function: Any) -> inspect.Signature | None:
 def as_positional(
     signature: inspect.Signature | None, args: tuple[Any, ...], kwargs: Mapping[str, Any]
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """The same call with as much as possible given by position, as the target would bind it.
+    """A call's arguments with as many as possible given by position, as the target binds them.
 
-    A keyword after a gap fills the gap with the target's own defaults. Where there is no
-    signature, or the call does not fit it, the call comes back as it is.
+    A gap before a keyword is filled with the target's own defaults. Where there is no signature,
+    or the call does not fit it, the arguments are returned unchanged.
     """
     same = args, dict(kwargs)
     if not kwargs or signature is None:

@@ -36,14 +36,14 @@ P = ParamSpec("P")
 R = TypeVar("R")
 Any_F = Callable[..., Any]
 
-# messages and tracebacks take the code of generic functions for ours
+# by this file name, messages and tracebacks treat the code of generic functions as ours
 _FILE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "<generic function>")
 _CONSTANTS = ("LOAD_CONST", "LOAD_COMMON_CONSTANT", "RETURN_CONST")
 _NOTHING_DONE = {"RESUME", "NOP", "RETURN_VALUE", *_CONSTANTS}
 
 
 class _Missing:
-    """Its only instance stands for an argument that was not given."""
+    """Type of the sentinel ``MISSING``, the default of an argument that was not given."""
 
     def __repr__(self) -> str:
         return "<not given>"
@@ -85,10 +85,10 @@ def generic[**P, R](declaration: Callable[P, R], /) -> GenericFunction[P, R]:
 
 
 class Generic:
-    """What stands behind a generic function.
+    """State of a generic function: its base methods, views and memos.
 
-    function: the function itself, which the program holds. views: all that was computed from
-    its base methods. native: its own code, where that is one object.
+    function: the function itself, which the program holds. views: all views of it, which cache
+    resolutions to its base methods. native: its own code, where that is one object.
     """
 
     native: Any = None
@@ -99,13 +99,13 @@ class Generic:
         self.names = positional_names(self.signature)
         self.views: weakref.WeakSet[View] = weakref.WeakSet()
         self._rest = self._named = False
-        # under the key of a stack: what a view of that stack has resolved
+        # by the key of a stack: the memos of the view of that stack
         self._memos: tuple[dict[object, Any], ...] = ({}, {}, {})
         self._open_for(MethodParameters.of(declaration, location_of(declaration)))
         self.function = self._make_function()
         self.view = View(self, MethodChain.of(self.function, ()))
         self._plum = _plum_function(declaration)
-        # how often a base method was added: compiled code reads it at each entry
+        # the number of base methods added: compiled code reads it at each entry
         self.changes = ctypes.c_uint64(0)
         self.remember(None, self.view)
         self._fill_namespace()
@@ -115,13 +115,13 @@ class Generic:
     # ---- base methods ----
 
     def dispatch(self, method: Any_F | None = None, /, *, precedence: int = 0) -> Any:
-        """Add a base method; without one, the decorator that does."""
+        """Add a base method, or return a decorator that adds one."""
         if method is None:
             return functools.partial(self.dispatch, precedence=precedence)
         return self.add(method, None, precedence)
 
     def dispatch_multi(self, *signatures: Any) -> Any:
-        """The decorator that adds a base method for each of these signatures."""
+        """Return a decorator that adds a base method for each of these signatures."""
         from plum import Signature
 
         made = [s if isinstance(s, Signature) else Signature(*s) for s in signatures]
@@ -135,7 +135,7 @@ class Generic:
 
     @runs_natively
     def add(self, method: Any_F, signature: Any, precedence: int | None) -> Any:
-        """Add a base method; the generic function itself."""
+        """Add a base method. Returns the generic function itself."""
         if not callable(method):
             raise OverlayError(
                 f"a method of the generic function {self} is not callable: {method!r}",
@@ -186,8 +186,8 @@ class Generic:
             ) from None
 
     def _inherited(self, args: tuple[Any, ...]) -> Any_F | None:
-        """The function of this name in the next class that has one, where this one stands in a
-        class, and ``args`` begin with an instance."""
+        """The inherited function of this name, from the next class of the MRO that has one, if
+        this function belongs to the class of the first argument; else None."""
         if not args:
             return None
         name = self.function.__name__
@@ -199,7 +199,7 @@ class Generic:
 
     def _not_found(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> MethodNotFound:
         if len(args) > len(self.names) and not self._rest:
-            # what the interpreter says of a call that the function does not accept
+            # raises the interpreter's own TypeError for a call that the function does not accept
             self.function(*args, **kwargs)
         methods = self._plum.methods
         near = sorted(methods, key=lambda m: m.signature.compute_distance(args))[:3]
@@ -225,24 +225,25 @@ class Generic:
     # ---- the function ----
 
     def remember(self, key: object, view: View) -> None:
-        """What calls resolve to while the stack with this key is in force."""
+        """Use the memos of a view for calls while the stack with this key is in force."""
         for memos, memo in zip(self._memos, (view.one, view.two, view.more), strict=True):
             memos[key] = memo
 
     def forget_key(self, key: object) -> None:
-        """The stack with this key is gone."""
+        """Drop the memos of a stack that is gone, by its key."""
         for memos in self._memos:
             memos.pop(key, None)
 
     def accept(self, parameters: MethodParameters) -> None:
-        """Let calls through that this method takes."""
+        """Widen the function's signature to accept the calls that a method with these parameters
+        accepts."""
         with LOCK:
             if self._open_for(parameters):
                 self.function.__code__ = self._compiled()
 
     def _open_for(self, parameters: MethodParameters) -> bool:
-        """Whether calls now get through that did not: with more arguments than the declaration
-        names, or with other keywords."""
+        """Record the calls that these parameters accept: with more arguments than the declaration
+        has, or other keywords. Returns whether the function has to accept more than before."""
         before = self._rest, self._named
         own = parameters.positional
         named = {p.name for p in own if p.by_name} | {*parameters.keyword_only}
@@ -267,7 +268,7 @@ class Generic:
         return made
 
     def _fill_namespace(self) -> None:
-        """Give the code the names that it uses."""
+        """Set the globals that the generated code uses."""
         meant = {
             **{"key": current_key, "call": self._call, "type": type},
             **{"MISSING": MISSING, "KeyError": KeyError, "TypeError": TypeError},
@@ -280,7 +281,7 @@ class Generic:
 
     @property
     def _mark(self) -> str:
-        """What the names in the code begin with, and no parameter does."""
+        """Prefix of the generated code's own names; no parameter begins with it."""
         mark = "_"
         while any(name.startswith(mark) for name in self.names):
             mark += "_"
@@ -295,9 +296,9 @@ class Generic:
         )
 
     def _source(self) -> str:
-        """The code for calls: it looks the types up, and leaves everything else to ``call``.
+        """Source of the function: it looks the types up, and leaves everything else to ``call``.
 
-        With ``~`` for the mark of its own names, for two parameters:
+        For two parameters, with ``~`` as the prefix of its own names:
 
             def function(a=~MISSING, b=~MISSING):
                 try:
@@ -329,14 +330,14 @@ class Generic:
         return range(max(required, 1), len(self.names) + 1)
 
     def _call(self, args: tuple[Any, ...], named: dict[str, Any]) -> Any:
-        """Calls that were not met before, or not in this shape."""
+        """Slow path: a call whose types, or whose shape, are not in the memos."""
         args, given = self._given(args)
         stack = current_stack()
         view = self.view if stack is None else stack.view(self)
         return view.call(args, {**given, **named})
 
     def _given(self, args: tuple[Any, ...]) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        """The arguments by position, and those after a gap by name."""
+        """The arguments before the first missing one, and those after it by name."""
         gap = next((i for i, value in enumerate(args) if value is MISSING), None)
         if gap is None:
             return args, {}
@@ -369,7 +370,7 @@ def _is_empty(function: FunctionType) -> bool:
 def _plum_function(declaration: FunctionType) -> Function:
     function_class = load_plum().Function
     made = function_class(declaration)
-    # plum's own list would keep it, and all that its methods refer to, for ever
+    # plum's own list would keep it alive, and all that its methods refer to
     everything: list[Any] = getattr(function_class, "_instances", [])
     everything[:] = [f for f in everything if f is not made]
     return made

@@ -15,7 +15,7 @@ Any_F = Callable[..., Any]
 
 
 class GenericFunction(Protocol[P, R_co]):
-    """What ``generic`` makes: a function, to which methods are added."""
+    """Generic function, made by ``generic``: methods are added to it."""
 
     __name__: str
     __qualname__: str
@@ -39,5 +39,5 @@ class GenericFunction(Protocol[P, R_co]):
         ...
 
     def methods(self) -> tuple[Any, ...]:
-        """plum's base methods."""
+        """The base methods, as plum's objects."""
         ...

@@ -26,7 +26,7 @@ __all__ = [
 
 
 def is_function(value: Any) -> bool:
-    """Whether it is a generic function: plum's, or one that ``generic`` made."""
+    """Whether a value is a generic function: plum's, or one that ``generic`` made."""
     plum = sys.modules.get("plum")
     return plum is not None and (
         issubclass(type(value), plum.Function) or generic_state(value) is not None
@@ -34,7 +34,7 @@ def is_function(value: Any) -> bool:
 
 
 def is_plum_function(value: Any) -> bool:
-    """Whether it is a generic function of plum itself: of no class below, and none of ours."""
+    """Whether a value is a generic function of plum's own class, not of a subclass or ours."""
     plum = sys.modules.get("plum")
     return plum is not None and type(value) is plum.Function
 
@@ -49,7 +49,7 @@ def plum_function_below(method: MethodType) -> Any | None:
 
 
 def methods_of(function: Any) -> tuple[Any, ...]:
-    """The methods that a generic function has by now; none for anything else."""
+    """The methods that a generic function has now; none for anything else."""
     if not is_function(function):
         return ()
     generic = generic_state(function)
@@ -59,9 +59,9 @@ def methods_of(function: Any) -> tuple[Any, ...]:
 def chosen(function: Any, asked: Any, plain: Any = None) -> tuple[Callable[..., Any], Any]:
     """The method of a plum function, and the annotation of its result.
 
-    asked: the arguments, or a signature of their types. plain: the same with the plain values that
-    those of an interpretation stand for, where there are any. A method that takes these counts
-    where none takes the arguments as they are, or only one that takes both.
+    asked: the arguments, or a signature of their types. plain: the same for the plain values that
+    those of an interpretation represent, if there are any. The method for the plain values is
+    taken where none accepts the arguments as they are, or only one that accepts both.
 
     Raises plum's errors.
     """
@@ -70,7 +70,7 @@ def chosen(function: Any, asked: Any, plain: Any = None) -> tuple[Callable[..., 
     if plain is None:
         return function.resolve_method(asked)
     if isinstance(asked, tuple) and all(m.signature.is_faithful for m in function.methods):
-        # as values they may say that they are of the class of those that they stand for
+        # by type: their __class__ may be that of the plain values that they represent
         asked = plum_signature(list(map(type, asked)), NO_VARARGS, 0)
     try:
         found = function.resolve_method(asked)
@@ -92,9 +92,9 @@ def _accepts(signature: Any, asked: Any) -> bool:
 def resolved(
     function: Any, *readings: tuple[Sequence[Any], Sequence[Any] | None]
 ) -> tuple[Callable[..., Any], Any]:
-    """plum's method, and the annotation of its result, for the first of these readings of a call
-    that has one: the types of the arguments, and those of the plain values that they stand for,
-    or None where they are these.
+    """plum's method, and the annotation of its result, for the first reading of a call that has
+    one. A reading: the types of the arguments, and those of the plain values that they represent,
+    or None where all are plain.
 
     Raises MethodNotFound and AmbiguousMethod.
     """
@@ -123,8 +123,8 @@ def resolved(
 
 
 def converted(result: Any, hint: Any) -> Any:
-    """The result of a method as plum converts it to the annotation of its result. A value of an
-    interpretation stays, where the value that it stands for would."""
+    """The result of a method, converted by plum to its return annotation. A value of an
+    interpretation stays unchanged where the plain value that it represents would."""
     from plum import convert
 
     if has_underlying(result):

@@ -1,4 +1,4 @@
-"""What calls of a generic function resolve to, in a stack of tables."""
+"""Views: resolution of a generic function's calls in a stack of tables."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ __all__ = [
     "view_of",
 ]
 
-# What is compiled for a place in a chain has this attribute: no stack has another in its place.
+# Attribute of code compiled for a position in a chain: no stack puts a stand-in in its place.
 MADE_FOR_PLACE = "__overlay_made_for_place__"
 
 Memo = dict[Any, Any]
@@ -41,7 +41,7 @@ Memo = dict[Any, Any]
 if _native.intercept is None:
 
     class Place:
-        """A place in a chain of methods: calling it calls the next one for the arguments."""
+        """A position in a chain of methods: calling it calls the next one for the arguments."""
 
         def __call__(self, *args: Any, **kwargs: Any) -> Any:
             found, _, positional, named = resolved(self, None, args, kwargs)
@@ -50,21 +50,21 @@ if _native.intercept is None:
             return found(*positional, **named)
 
         def forget_kept(self) -> None:
-            """Resolve anew from the next call on."""
+            """Drop cached resolutions; there are none."""
 
 else:
     Place = _native.intercept.Place
 
 
 class View(Place):
-    """What calls of one generic function run, at a place in its chain of methods.
+    """Implementations that calls of one generic function run, at a position in its chain.
 
-    The chain says which method is next; the view has what runs for it, which differs with the
-    stack: calls are counted there, and plugins put something in the place of callees. A method
-    runs as a copy of its function of which the code names the view below it: that is how its
-    ``call_next`` finds its way, in nested functions, generators and other threads too.
+    The chain says which method is next; the view holds the callable that runs for it, which differs
+    between stacks: hits are counted, and plugins replace callees. A method runs as a copy of its
+    function whose code names the view below it. ``call_next`` finds that view by the code, in
+    nested functions, generators and other threads too.
 
-    Implementations are kept by the arguments' types, unless a signature depends on values:
+    Implementations are cached by the arguments' types, unless a signature depends on values:
     one: type -> implementation. two: type -> type -> implementation. more: by tuples of keys.
     """
 
@@ -77,7 +77,8 @@ class View(Place):
         self.version = 0
         self.hits: Hits | None = None
         self.stack: weakref.ref[Stack] | None = None
-        # Of the method that names this view; held weakly, as code is never looked at for garbage.
+        # Code of the method that names this view; held weakly, as the garbage collector does not
+        # traverse code objects.
         self.code: weakref.ref[CodeType] | None = None
         self._copies: dict[int, tuple[Any, Any]] = {}
         with LOCK:
@@ -87,11 +88,11 @@ class View(Place):
     # ---- calling ----
 
     def call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Call what these arguments resolve to."""
+        """Call the implementation for these arguments."""
         return self(*args, **kwargs)
 
     def found(self, args: tuple[Any, ...]) -> Callable[..., Any]:
-        """The implementation for these arguments, as it was kept or is found now."""
+        """The implementation for these arguments, from the cache or resolved now."""
         kept = self._kept(args)
         return self.select(args, {}) if kept is None else kept
 
@@ -102,13 +103,13 @@ class View(Place):
             return None
 
     def select(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Callable[..., Any]:
-        """The implementation for these arguments, as positional as they can be.
+        """Resolve the implementation for these arguments, given by position as far as possible.
 
         Raises MethodNotFound and AmbiguousMethod.
         """
         if _native.intercept is None:
             return self._select(args, kwargs)
-        # which calls what may be a target
+        # undispatched: the resolution itself calls functions that may be targets
         return _native.intercept.undispatched(self._select, args, kwargs)
 
     def _select(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Callable[..., Any]:
@@ -128,10 +129,10 @@ class View(Place):
                     self._keep(args, found)
         return found
 
-    # ---- what an engine does in its own way ----
+    # ---- overridden by engines ----
 
     def keeps(self) -> bool:
-        """Whether results may be kept at all."""
+        """Whether implementations may be cached at all."""
         return True
 
     def method(
@@ -140,7 +141,7 @@ class View(Place):
         args: tuple[Any, ...],
         instead: Callable[..., Any] | None = None,
     ) -> Callable[..., Any]:
-        """What to call for a method of a table. instead: what runs in the place of its function."""
+        """The callable for a method of a table. instead: replaces the method's function."""
         function = instead or method.implementation(types_for(method, args))
         copy = self._copies.get(id(function))
         if copy is None or copy[0] is not function:
@@ -155,11 +156,11 @@ class View(Place):
         return method.adapted(copy[1], function, len(args))
 
     def below(self, method: Method) -> View:
-        """The view that ``call_next`` in a method continues from."""
+        """The view from which ``call_next`` in a method continues."""
         return View(self.generic, self.chain.after(method))
 
     def implementation(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        """What to call for a base method's function, or a target's own code."""
+        """The callable for a base method's function, or a target's own code."""
         calls = self._calls
         if calls is None:
             return function
@@ -169,19 +170,19 @@ class View(Place):
 
     @property
     def _calls(self) -> PluginCalls | None:
-        """What plugins put in the place of callees."""
+        """The stack's replacements of callees by plugins, or None without plugins."""
         stack = None if self.stack is None else self.stack()
         return None if stack is None else stack.calls
 
     def base(
         self, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> tuple[Callable[..., Any], bool]:
-        """What to call where no table has a method, and whether the types decide it."""
+        """The callable where no table has a method, and whether the types alone decide it."""
         function, result, lasting = self.generic.resolve(args, kwargs)
         run = self.implementation(function)
         return (run if result is Any else _converting(run, result)), lasting
 
-    # ---- keeping ----
+    # ---- caching ----
 
     def _keep(self, args: tuple[Any, ...], found: Any) -> None:
         kind = self.chain.depends_on
@@ -198,7 +199,7 @@ class View(Place):
             limited(limited(self.two).setdefault(types[0], {}))[types[1]] = found
 
     def forget(self) -> None:
-        """Resolve anew from the next call on."""
+        """Drop all cached implementations."""
         with LOCK:
             self.version += 1
             for memo in (self.one, self.two, self.more, self._copies):
@@ -210,12 +211,12 @@ def resolved(
     view: Any, _: object, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[Any, bool, Any, Any]:
     """The implementation that a call of a view resolves to; whether the types of the arguments
-    decide it; and the arguments in the places and by the names that the target has, where these
-    are others."""
+    decide it; and the positional and keyword arguments as the target binds them, None where these
+    are unchanged."""
     if kwargs:
         positional, named = as_positional(view.generic.signature, args, kwargs)
         found = view.select(positional, named) if named else view.found(positional)
-        if found is view.generic.native:  # it is called as the call was written
+        if found is view.generic.native:  # called with the arguments as written
             return found, False, args, kwargs
         return found, False, positional, named
     found = view.found(args)
@@ -230,14 +231,13 @@ def _converting(run: Callable[..., Any], result: Any) -> Callable[..., Any]:
     return converting
 
 
-# ---- methods that run as they are ---------------------------------------------------------
+# ---- code that names a view ---------------------------------------------------------------
 
 
 def view_of(frame: FrameType | None) -> View | None:
-    """The view that ``call_next`` goes on from in this frame, or None outside methods.
+    """The view from which ``call_next`` continues in this frame, or None outside methods.
 
-    Code inside decorators is not a copy: it belongs to the method that it was decorated for,
-    while that runs.
+    Code inside decorators is not a copy: it belongs to the decorated method while that runs.
     """
     if frame is None:
         return None
@@ -252,14 +252,14 @@ def view_of(frame: FrameType | None) -> View | None:
 
 
 def named_by(code: CodeType) -> View | None:
-    """The view that the code of a method names as the one below it."""
+    """The view below a method that its code names, or None."""
     last: Any = code.co_consts[-1] if code.co_consts else None
     return last if isinstance(last, View) else None
 
 
 def belonging(function: Any, below: View) -> Any:
-    """The function with a code of its own that names ``below``; a callable of another kind that
-    wraps a function is called by such a one."""
+    """A copy of the function whose code names ``below``; for another callable that wraps a
+    function, a function that calls it."""
     if is_dispatcher(function) and not can_compile():
         function = without_compiling(function)
     if is_dispatcher(function):
@@ -283,7 +283,7 @@ def _naming(code: CodeType, below: View) -> CodeType:
 
 
 def _is_within(code: CodeType, function: Any) -> bool:
-    """Whether it is code of a function inside decorators, or nested in one."""
+    """Whether code is that of a function inside ``function``'s decorators, or nested in it."""
     while (function := getattr(function, "__wrapped__", None)) is not None:
         own = getattr(function, "__code__", None)
         if isinstance(own, CodeType) and any(c is code for c in _codes(own)):

@@ -1,4 +1,4 @@
-"""The call graph of a function in a context, read from its code and from what it calls."""
+"""Call graph of a function in a context, read from its code and that of its callees."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ if TYPE_CHECKING:
 
 __all__ = ["CallGraph", "builds_class"]
 
-# How many calls deep results are followed: the stack is the interpreter's own.
+# Depth of calls to which results are followed: the reading recurses on the interpreter's stack.
 _DEEPEST = 6
 _STARTED = {
     inspect.CO_COROUTINE: CoroutineType,
@@ -80,12 +80,12 @@ class CallGraph:
         self._kept: list[EnteredCode] = []
         self._depth = 0
 
-    # ---- what a call comes to ----
+    # ---- outcomes of calls ----
 
     def outcome(
         self, callee: Value, args: Args, names: tuple[str, ...], chain: MethodChain | None
     ) -> Outcome:
-        """What a call comes to. names: of the last arguments, which are given by keyword."""
+        """The outcome of a call. names: of the last arguments, which are given by keyword."""
         if isinstance(callee, BoundFunction):
             return self.outcome(callee.function, with_first(callee.receiver, args), names, chain)
         if isinstance(callee, Made):
@@ -184,14 +184,14 @@ class CallGraph:
         return OfType(declared["return"]) if "return" in declared else UNKNOWN
 
     def reading(self, entry: EnteredCode) -> CodeReading | None:
-        """The code read, or None while it is being read, further up, or too deep."""
+        """The reading of an entry's code; None where it is recursive, or nested too deep."""
         key = entry.key
         if key in self._readings:
             return self._readings[key]
         if self._depth >= _DEEPEST:
             return None
         self._readings[key] = None
-        self._kept.append(entry)  # keeps what the key tells apart by identity
+        self._kept.append(entry)  # keeps alive the objects whose ids are in the key
         self._depth += 1
         try:
             reading = CodeReading(
@@ -207,7 +207,7 @@ class CallGraph:
         return reading
 
     def of_event(self, event: Event, chain: MethodChain | None) -> Outcome:
-        """What an event comes to in code that belongs to a place in a chain."""
+        """The outcome of an event, in code that belongs to a position in a chain."""
         if isinstance(event, Operation):
             return self._of_operation(event)
         if isinstance(event, Implicit):
@@ -258,7 +258,7 @@ def _status(choice: Choice) -> str:
 
 
 def _is_named(method: Method, name: str) -> bool:
-    """Whether a method's target may be what an attribute of this name holds: one of a class."""
+    """Whether a method's target has this name, so that an attribute of that name may hold it."""
     target = method.target
     path = (
         target.partition(":")[2] if isinstance(target, str) else getattr(target, "__qualname__", "")

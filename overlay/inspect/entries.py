@@ -1,4 +1,4 @@
-"""Code that a call enters, and what is known of its arguments."""
+"""Entries of a call graph: code that a call enters, with abstract values of its arguments."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Args", "EnteredCode", "Entries", "Key"]
 
-# In how many combinations of types a function is read; further calls are read with none known.
+# Combinations of types in which a function is read; further calls are read with unknown types.
 _VARIANTS = 4
 # The arguments of a call, positional first; None where they are not counted.
 Args = Sequence[Value] | None
@@ -35,8 +35,8 @@ Key = tuple[Any, ...]
 
 @dataclass(frozen=True, eq=False)
 class EnteredCode:
-    """Code that a call enters, and with what. chain: the place at which ``call_next`` in it goes
-    on, None outside methods. function: None for one that is made there."""
+    """Code that a call enters, with its arguments. chain: the position at which ``call_next`` in
+    it continues, None outside methods. function: None for one that the code at hand makes."""
 
     code: CodeType
     namespace: dict[str, Any]
@@ -47,18 +47,18 @@ class EnteredCode:
 
     @property
     def types(self) -> tuple[Any, ...]:
-        """Of its parameters."""
+        """The types of the parameters."""
         return tuple(type_of(value) for value in self.arguments.values())
 
     @property
     def key(self) -> tuple[Any, ...]:
-        """Tells entries apart by identity and by what is known of the arguments."""
+        """Key of the entry: identity of the code, abstract values of the arguments, and chain."""
         values = tuple(_key_of(value) for value in self.arguments.values())
         return id(self.code), values, None if self.chain is None else self.chain.key
 
 
 class Entries:
-    """Makes the entries of one call graph, so that each function has only a few."""
+    """Makes the entries of one call graph, a bounded number for each function."""
 
     def __init__(self) -> None:
         self._variants: dict[int, set[Key]] = {}
@@ -66,8 +66,8 @@ class Entries:
     def of_function(
         self, function: FunctionType, args: Args, names: tuple[str, ...], chain: MethodChain | None
     ) -> EnteredCode:
-        """Entering a function with these arguments; what is not known of one is taken from its
-        annotation."""
+        """The entry of a function with these arguments; unknown types are taken from the
+        annotations."""
         code = function.__code__
         cells = {
             name: value
@@ -94,15 +94,14 @@ class Entries:
     def of_made(
         self, made: Made, args: Args, names: tuple[str, ...], chain: MethodChain | None
     ) -> EnteredCode:
-        """Entering a function that the code at hand makes."""
+        """The entry of a function that the code at hand makes."""
         arguments = _bound(made.code, args, names, {}, UNKNOWN)
         return self._limited(EnteredCode(made.code, made.namespace, arguments, made.cells, chain))
 
     def of_method(
         self, chain: MethodChain, method: Method, args: Args, names: tuple[str, ...]
     ) -> EnteredCode | None:
-        """Entering a method at its place in a chain; None where its code is not there to be
-        read."""
+        """The entry of a method at its position in a chain; None where it has no readable code."""
         function = getattr(method.function, "py_func", method.function)
         if method.generated or type(function) is not FunctionType:
             return None
@@ -110,8 +109,8 @@ class Entries:
 
 
 def _receiver(function: FunctionType) -> Value:
-    """What the first argument is, where nothing else is known: an object of the class that
-    holds the function under its qualified name."""
+    """Default abstract value of the first argument: an instance of the class that holds the
+    function under its qualified name (for a class method the class), else unknown."""
     found: Any = function.__globals__
     path = function.__qualname__.split(".")
     if len(path) < 2:
@@ -127,8 +126,8 @@ def _receiver(function: FunctionType) -> Value:
 
 
 def _general(value: Value) -> Value:
-    """A value as far as code that is entered is told apart by it: callables and modules, and
-    the types of all others."""
+    """A value reduced to what entries depend on: callables and modules stay, others become their
+    type."""
     if isinstance(value, Known) and not callable(value.object):
         return value if type(value.object) is ModuleType else OfType(type(value.object))
     return value
@@ -168,7 +167,7 @@ def _bound(
     defaults: Mapping[str, Value],
     receiver: Value,
 ) -> dict[str, Value]:
-    """The parameters of code in a call, in order."""
+    """The abstract values of the parameters in a call, in order."""
     count = code.co_argcount
     total = count + code.co_kwonlyargcount
     parameters = code.co_varnames[:total]

@@ -1,8 +1,8 @@
 """Builtins that read the frame that calls them: ``locals()``, ``eval(text)``, ``super()``.
 
-A method of such a target has a frame of its own, and so has ``call_next`` in it no other to read.
-Below methods these builtins are therefore called with what they would have read in the frame of the
-program, which called the target.
+A method of such a target has a frame of its own, and called through ``call_next`` the builtin would
+read that one. Below methods these builtins are therefore called with the values that they would
+have read in the program's frame, which called the target.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from overlay.generics.views import View, named_by
 
 __all__ = ["FRAME_READERS", "READS", "TARGETS", "for_frame_of_program"]
 
-# By name, those that a program may call: of builtins and of sys.
+# Names of the frame readers that a program may call, in builtins and sys.
 FRAME_READERS: Final = frozenset(
     {
         *("_getframe", "_getframemodulename", "breakpoint", "dir", "eval", "exec", "globals"),
@@ -35,7 +35,7 @@ _MAPPINGS: Final = sys.version_info >= (3, 13)  # f_locals of a function is no d
 def for_frame_of_program(target: Any, native: Callable[..., Any], generic: Any) -> Any:
     """A callable that calls a target's own code as if in the frame that called the target.
 
-    target: one of ``READS``. native: its own code. generic: what the views of it are views of.
+    target: one of ``READS``. native: its own code. generic: the generic state of its views.
     """
     return functools.partial(_called, READS[id(target)][1], native, generic)
 
@@ -47,8 +47,8 @@ def _called(read: Any, native: Any, generic: Any, /, *args: Any, **kwargs: Any) 
 
 
 def _frame_of_program(frame: FrameType | None, generic: Any) -> FrameType | None:
-    """The frame that called the first method of the chain; None where that has ended, or runs in
-    another thread."""
+    """The frame that called the first method of the chain; None where that method has ended, or
+    runs in another thread."""
     while frame is not None:
         below = named_by(frame.f_code)
         if below is not None and _is_of_first(frame.f_code, below, generic):
@@ -66,11 +66,11 @@ def _is_of_first(code: CodeType, below: View, generic: Any) -> bool:
     return below.generic is generic and len(below.chain.passed) == 1 and own is code
 
 
-# ---- what each reads ----------------------------------------------------------------------
+# ---- replacements, one for each builtin ---------------------------------------------------
 
 
 def _variables(frame: FrameType) -> Any:
-    """What ``locals()`` gives in a frame."""
+    """The value of ``locals()`` in a frame."""
     found: Any = frame.f_locals
     copied = _MAPPINGS and frame.f_code.co_flags & inspect.CO_OPTIMIZED
     return dict(found) if copied else found
@@ -89,9 +89,9 @@ def _names(native: Any, frame: FrameType, args: Any, kwargs: Any) -> Any:
 
 
 def _evaluated(native: Any, frame: FrameType, args: Any, kwargs: Any) -> Any:
-    """``eval`` and ``exec``: the namespaces that are not given are those of the frame."""
+    """``eval`` and ``exec``: missing namespaces are taken from the frame."""
     if not args or (not _MAPPINGS and not {"globals", "locals"}.isdisjoint(kwargs)):
-        return native(*args, **kwargs)  # which refuses it
+        return native(*args, **kwargs)  # raises the builtin's own error
     given, named = list(args[1:]), dict(kwargs)
     space = given.pop(0) if given else named.pop("globals", None)
     local = given.pop(0) if given else named.pop("locals", None)
@@ -112,7 +112,7 @@ def _super(native: Any, frame: FrameType, args: Any, kwargs: Any) -> Any:
 
 
 def _made(native: Any, frame: FrameType, args: Any, kwargs: Any) -> Any:
-    """``type(name, bases, namespace)``: a class is of the module that makes it."""
+    """``type(name, bases, namespace)``: the class's module is that of the frame."""
     if len(args) == 3 and isinstance(args[2], dict) and "__name__" in frame.f_globals:
         space: dict[Any, Any] = {**args[2]}
         space.setdefault("__module__", frame.f_globals["__name__"])
@@ -127,7 +127,8 @@ def _frame(native: Any, frame: FrameType, args: Any, kwargs: Any) -> Any:
     found: FrameType | None = frame
     for _ in range(depth):
         found = None if found is None else found.f_back
-    return native(sys.maxsize % 2**31) if found is None else found  # which says: not deep enough
+    # a depth beyond any stack: raises the builtin's own ValueError
+    return native(sys.maxsize % 2**31) if found is None else found
 
 
 def _module_name(native: Any, frame: FrameType, args: Any, kwargs: Any) -> Any:

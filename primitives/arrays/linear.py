@@ -18,26 +18,27 @@ from primitives.relation import Relation, parametric, relation
 __all__ = ["inverted", "nearest_solution", "product", "solved"]
 
 SINGULAR = 1e-12
-"""Singular values that are smaller than this beside the largest count as 0."""
+"""Relative threshold: singular values smaller than this times the largest count as 0."""
 
 
 # ---- solving ------------------------------------------------------------------------------
 
 
 def least_change(a: Any, missing: Any) -> Any:
-    """The smallest x whose product ``a @ x`` comes closest to this."""
+    """The least-squares solution x of ``a @ x = missing``, of minimum norm."""
     return np.linalg.lstsq(a, missing, SINGULAR)[0]
 
 
 def nearest_solution(a: Any, wanted: Any, near: Any) -> Any:
-    """The x beside ``near`` for which ``a @ x`` comes closest to ``wanted``."""
+    """The least-squares solution x of ``a @ x = wanted`` that is closest to ``near``."""
     return np.ascontiguousarray(near + least_change(a, wanted - a @ near))
 
 
 def square_solution(a: Any, wanted: Any, near: Any) -> Any:
-    """The x with ``a @ x = wanted``, by LU; that beside ``near`` where ``a`` is singular."""
+    """The solution x of ``a @ x = wanted``, by LU; where ``a`` is singular, the least-squares one
+    closest to ``near``."""
     found = near
-    # where only rounding has kept a pivot from 0, what belongs to no special vector is huge
+    # where only rounding keeps a pivot from 0, the solution for a generic vector is huge
     trial = np.cos(np.arange(a.shape[0]) ** 2.0)
     try:
         size = np.abs(np.linalg.solve(a, trial)).max() * np.abs(a).max()
@@ -50,7 +51,7 @@ def square_solution(a: Any, wanted: Any, near: Any) -> Any:
 
 
 def projected(ret: float, b: Any, near: Any) -> Any:
-    """The vector beside ``near`` whose product with b is ``ret``."""
+    """The vector closest to ``near`` whose product with b is ``ret``."""
     size = (b * b).sum()
     if size == 0:
         if ret != 0:
@@ -68,7 +69,7 @@ def of_length(ret: float, near: Any) -> Any:
 
 
 def squared_length(a: Any, target: Any = np.dot) -> Relation | None:
-    """Of ``a @ a``, of a vector of floats: the direction is free."""
+    """The relation of ``a @ a``, of a vector of floats: the direction is free."""
     if len(shape_of(a)) != 1 or element_of(a) is not float:
         return None
     return relation(
@@ -82,9 +83,10 @@ def squared_length(a: Any, target: Any = np.dot) -> Relation | None:
 
 
 def product(a: Any, b: Any, target: Any = operator.matmul) -> Relation | None:
-    """Of ``a @ b``, ``np.matmul`` and ``np.dot`` of vectors and matrices of floats.
+    """The relation of ``a @ b``, ``np.matmul`` and ``np.dot`` of vectors and matrices of floats.
 
-    a, b: types, or, at most one, a constant array, which is then no axis of the relation.
+    a, b: types; one may be a constant array, which is then no axis of the relation. None for other
+    shapes and types.
     """
     shapes = [x.shape if isinstance(x, np.ndarray) else shape_of(x) for x in (a, b)]
     if any(len(shape) not in (1, 2) for shape in shapes) or shapes[0][-1] != shapes[1][0]:
@@ -123,7 +125,7 @@ def _inner(a: Any, b: Any, target: Any) -> Relation:
 
 
 def _of_two(a: Any, b: Any, returns: Any, target: Any) -> Relation:
-    """Matrices, one of which is known when the other is asked for."""
+    """The relation of a product of two variable matrices: one is solved for from the other."""
     shape_a, shape_b = shape_of(a), shape_of(b)
     two_a, two_b = (1, *shape_a)[-2:], (*shape_b, 1)[:2]
     result, table = shape_of(returns), (two_a[0], two_b[1])
@@ -168,9 +170,11 @@ def _constant_right(a: Any, b: NDArray[Any], returns: Any, target: Any) -> Relat
 
 
 class _Tables(NamedTuple):
-    """What a constant matrix is multiplied with, as tables on its right. columns: how many a table
-    has. table: an argument as one. untabled: its inverse. wanted: a result as one. forward: the
-    result for an argument."""
+    """Conversions of the factor of a constant matrix to a matrix on its right, a table.
+
+    columns: of a table. table: converts an argument to a table. untabled: its inverse. wanted:
+    converts a result to a table. forward: the result for an argument.
+    """
 
     columns: int
     table: Callable[[Any], Any]
@@ -210,8 +214,8 @@ def _tables(matrix: NDArray[Any], x: Any, returns: Any, transposed: bool) -> _Ta
 
 
 def _map(m: NDArray[Any], x: Any, returns: Any, target: Any, *, transposed: bool) -> Relation:
-    """``m @ x``, or ``x @ m.T``, for a constant m: what it leaves open is coordinates in the
-    null space of m, and what it cannot reach is found by the check."""
+    """The relation of ``m @ x``, or ``x @ m.T``, for a constant m. Its parameters are coordinates
+    in the null space of m; results outside the range of m are refused by the check."""
     matrix = np.ascontiguousarray(m, dtype=np.float64)
     columns, table, untabled, wanted, forward = _tables(matrix, x, returns, transposed)
     left, sizes, right = np.linalg.svd(matrix)
@@ -257,7 +261,7 @@ def _turned(table: Any) -> Any:
 
 
 def _refined(matrix: Any, back: Any, wanted: Any) -> Any:
-    """The smallest solution, improved by one step."""
+    """The minimum-norm solution, improved by one step of iterative refinement."""
     found = back @ wanted
     return found + back @ (wanted - matrix @ found)
 
@@ -266,7 +270,8 @@ def _refined(matrix: Any, back: Any, wanted: Any) -> Any:
 
 
 def solved(a: Any, b: Any) -> Relation | None:
-    """Of ``np.linalg.solve``: b is the matrix times the solution. a: a type, or a constant."""
+    """The relation of ``np.linalg.solve``; b is the matrix times the solution. a: a type, or a
+    constant."""
     if isinstance(a, np.ndarray) and is_array(b) and element_of(b) is float:
         return _solved_by_constant(a, b)
     shapes = shape_of(a), shape_of(b)
@@ -292,7 +297,7 @@ def _solved_by_constant(a: NDArray[Any], b: Any) -> Relation | None:
 
 
 def inverted(a: Any) -> Relation | None:
-    """Of ``np.linalg.inv``: its own inverse."""
+    """The relation of ``np.linalg.inv``, which is its own inverse."""
     shape = shape_of(a)
     if len(shape) != 2 or shape[0] != shape[1] or element_of(a) is not float:
         return None

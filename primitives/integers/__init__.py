@@ -1,7 +1,7 @@
 """Relations of the mathematical integers, and of numpy's words.
 
-``integer_kinds`` says in what the kinds differ; ``exact`` has the sums and products of integers,
-which compiled code refuses beyond 64 bits; ``integer_table`` lists the relations. These are in
+``integer_kinds`` holds the differences between the kinds; ``exact`` the sums and products of
+integers, which compiled code refuses beyond 64 bits; ``integer_table`` lists the relations, from
 ``integer_arithmetic``, ``division`` and ``divmod``, ``ordering``, ``bits``, ``shifts``,
 ``xorshift`` and ``conversion``, and, of integers alone, in ``integer_powers`` and
 ``number_theory``.

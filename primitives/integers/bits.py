@@ -1,6 +1,6 @@
 """Bits: & | ^ ~ and counts of ones; and functions for xorshift steps and rotations.
 
-An integer has the bits of its two's complement, endlessly many: those of a negative one are 1
+An integer has the infinitely many bits of its two's complement: those of a negative one are 1
 from some place on.
 """
 
@@ -41,19 +41,19 @@ def xorshift_left(x: Any, k: Any) -> Any:
 
 
 def rotate_left(x: Any, k: Any) -> Any:
-    """The 64 bits of a numpy.uint64, moved round by k places, which count modulo 64."""
+    """The 64 bits of a numpy.uint64, rotated left by k places, modulo 64."""
     places = np.uint64(k) & SHIFT
     return (x << places) | (x >> ((WIDTH - places) & SHIFT))
 
 
 def rotate_right(x: Any, k: Any) -> Any:
-    """The same in the other direction."""
+    """The 64 bits of a numpy.uint64, rotated right by k places, modulo 64."""
     places = np.uint64(k) & SHIFT
     return (x >> places) | (x << ((WIDTH - places) & SHIFT))
 
 
 def bit_count(x: Any) -> int:
-    """How many of the lowest 64 bits of an integer or a word are 1."""
+    """The number of ones among the lowest 64 bits of an integer or a word."""
     count = 0
     for _ in range(64):
         if x & 1:
@@ -69,14 +69,14 @@ def bit_count(x: Any) -> int:
 
 
 def masked(ret: Any, other: Any, free: Any) -> Any:
-    """What & other gives ``ret``: where ``other`` has no bit, those of ``free``."""
+    """The value whose & with ``other`` is ``ret``; bits that ``other`` lacks are from ``free``."""
     if ret & other != ret:
         raise NoSolution("the known value lacks a bit of the result")
     return ret | (free ^ (free & other))
 
 
 def joined(ret: Any, other: Any, free: Any) -> Any:
-    """What | other gives ``ret``: where ``other`` has a bit, those of ``free``."""
+    """The value whose | with ``other`` is ``ret``; bits that ``other`` has are from ``free``."""
     if ret & other != other:
         raise NoSolution("the known value has a bit that the result lacks")
     return (ret ^ other) | (free & other)
@@ -133,14 +133,14 @@ def bitwise(whole: IntegerKind) -> tuple[Relation, ...]:
 # ---- counts of ones -----------------------------------------------------------------------
 
 WAYS = np.zeros((65, 65), dtype=np.uint64)
-"""WAYS[n, k]: how many ways there are to choose k of n places."""
+"""WAYS[n, k]: the number of ways to choose k of n places."""
 WAYS[:, 0] = 1
 for _n in range(1, 65):
     WAYS[_n, 1:] = WAYS[_n - 1, 1:] + WAYS[_n - 1, :-1]
 
 
 def combination(ones: int, index: Any) -> Any:
-    """The word of this index, counted around, among those with so many ones, by size."""
+    """The word at an index, modulo their number, among the words with this many ones, by size."""
     if not 0 <= ones <= 64:
         raise NoSolution("64 bits have from 0 to 64 ones")
     index = index % WAYS[64, ones]
@@ -154,7 +154,7 @@ def combination(ones: int, index: Any) -> Any:
 
 
 def index_of(word: Any) -> Any:
-    """The index for which ``combination`` gives this word."""
+    """The index for which ``combination`` returns this word."""
     index, ones = ONE - ONE, 0
     for place in range(64):
         if (word >> np.uint64(place)) & ONE == ONE:
@@ -174,8 +174,8 @@ def unsigned(a: int) -> Any:
 
 
 def counted(kind: IntegerKind) -> Relation:
-    """The relation of ``bit_count``; of integers, for those of 64 bits: of larger ones it counts no
-    other bits."""
+    """The relation of ``bit_count``; for integers its domain is 64 bits, as it counts only
+    these."""
     made, word, domain = kind.type, np.uint64, kind.domain
     if not kind.wraps:
         made, word, domain = signed, unsigned, Integers(-(2**63), 2**63 - 1)

@@ -19,19 +19,19 @@ __all__ = ["abs_int", "absolute", "int_of_bool", "int_of_int", "word_conversions
 
 
 def to_int(value: Any) -> int:
-    """The mathematical integer that a word is; compiled, where 64 bits with a sign hold it."""
+    """A word as an integer; compiled, refused where it does not fit in 64 bits with a sign."""
     return int(value)
 
 
 def to_word(value: int) -> Any:
-    """The numpy.uint64 that an integer is."""
+    """An integer as a numpy.uint64."""
     if not 0 <= value <= 2**64 - 1:
         raise NoSolution("it is no word of 64 bits")
     return np.uint64(value)
 
 
 def to_int64(value: int) -> Any:
-    """The numpy.int64 that an integer is."""
+    """An integer as a numpy.int64."""
     if not -(2**63) <= value <= 2**63 - 1:
         raise NoSolution("it is no word of 64 bits")
     return np.int64(value)
@@ -58,7 +58,7 @@ def to_int64_64(value: Any) -> Any:
 
 
 def truth_of(ret: int) -> bool:
-    """The truth value that an integer stands for."""
+    """The truth value of an integer, 0 or 1."""
     if ret != 0 and ret != 1:
         raise NoSolution("a truth value is 0 or 1")
     return ret == 1

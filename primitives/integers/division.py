@@ -1,8 +1,8 @@
 """Division with remainder, of integers and words.
 
-Compiled, the solvers of integers refuse to go beyond 64 bits, where the machine would wrap. The
-quotient of the lowest numpy.int64 and -1 wraps: it is the dividend. Nothing is divided by 0, where
-numpy would warn and give 0.
+Compiled, the solvers of integers refuse results beyond 64 bits, where the machine would wrap. The
+quotient of the lowest numpy.int64 and -1 wraps: it is the dividend. Division by 0, for which numpy
+warns and returns 0, is refused.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ def remainder(a: Any, b: Any) -> Any:
 
 
 def is_remainder(ret: Any, b: Any) -> bool:
-    """Whether division by b can leave ``ret``."""
+    """Whether ``ret`` can be a remainder of division by b."""
     return 0 <= ret < b or b < ret <= 0
 
 
 def quotient_of(kind: IntegerKind) -> Callable[..., Any]:
-    """a // b."""
+    """The function for a // b, which raises NoSolution for b = 0."""
     zero, opposite, signed, negated = kind.type(0), ~kind.type(0), kind.signed, kind.negated
 
     def quotient(a: Any, b: Any) -> Any:
@@ -50,8 +50,11 @@ def quotient_of(kind: IntegerKind) -> Callable[..., Any]:
 
 
 class _Dividends(NamedTuple):
-    """by_offset(ret, b, offset): one of the values that divided by b give ``ret``. offset_of(ret,
-    a, b): its offset. near(ret, b): b, or a divisor nearer to 0 that gives ``ret`` of any value."""
+    """Solvers for the dividend of a // b.
+
+    by_offset(ret, b, offset): one of the dividends whose quotient by b is ``ret``. offset_of(ret,
+    a, b): its offset. near(ret, b): b, or a divisor nearer to 0 for which ``ret`` is a quotient.
+    """
 
     by_offset: Callable[..., Any]
     offset_of: Callable[..., Any]
@@ -59,7 +62,7 @@ class _Dividends(NamedTuple):
 
 
 def _integer_dividends() -> _Dividends:
-    """Their offset is the remainder."""
+    """Dividends of integers; their offset is the remainder."""
 
     def integer_by_offset(ret: int, b: int, offset: int) -> int:
         return product_and_rest(ret, b, remainder(offset, b))
@@ -74,14 +77,14 @@ def _integer_dividends() -> _Dividends:
 
 
 def _word_dividends(kind: IntegerKind, quotient: Callable[..., Any]) -> _Dividends:
-    """Their offset counts from the lowest: at the ends of the range, not all remainders are left,
-    and not all divisors give each quotient."""
+    """Dividends of words; their offset counts from the lowest one. At the ends of the range not
+    all remainders occur, and not every quotient occurs for each divisor."""
     made, signed, word = kind.type, kind.signed, np.uint64
     zero, one, opposite = made(0), made(1), ~made(0)
     lowest, highest = kind.lowest, made(np.iinfo(made).max)
 
     def reached(ret: Any, b: Any) -> Any:
-        """Whether division by b gives this quotient of some word."""
+        """Whether some word divided by b has this quotient."""
         if signed and b == opposite:
             return True
         one_end, other_end = quotient(lowest, b), quotient(highest, b)
@@ -116,9 +119,12 @@ def _word_dividends(kind: IntegerKind, quotient: Callable[..., Any]) -> _Dividen
 
 
 class _Divisors(NamedTuple):
-    """by_step(ret, a, step, negative): the divisor of this step, counted around from the smallest,
-    for which a // b is ``ret``; ``negative`` where it may have either sign. step_of(ret, a, b):
-    the step of b."""
+    """Solvers for the divisor of a // b.
+
+    by_step(ret, a, step, negative): the divisor for which a // b is ``ret``, ``step`` beyond the
+    smallest, modulo their number; ``negative`` chooses where it may have either sign. step_of(ret,
+    a, b): the step of b.
+    """
 
     by_step: Callable[..., Any]
     step_of: Callable[..., Any]
@@ -141,7 +147,7 @@ def _sizes_of_divisors(kind: IntegerKind) -> Callable[..., Any]:
         elif ret > zero:
             q = size(ret)
             low, high = one if q >= n else n // (q + one) + one, n // q
-        elif ret == opposite:  # one at least as large as a
+        elif ret == opposite:  # a divisor at least as large as a
             low, high = n, largest(negative)
         else:
             q = size(ret)
@@ -214,10 +220,13 @@ def _floor(kind: IntegerKind, quotient: Callable[..., Any]) -> Relation:
 
 
 class Moduli(NamedTuple):
-    """near(ret, a, wish, negative): a divisor near this size for which a % b is ``ret``: it divides
-    their difference, and is the largest not above ``wish``, or the smallest that is larger than
-    ``ret``. larger(ret, excess, negative): the divisor that is so much larger. excess_of(ret, b):
-    by how much b is. ``negative`` is the sign where ``ret`` is 0."""
+    """Solvers for the divisor of a % b.
+
+    near(ret, a, wish, negative): a divisor of size near ``wish`` for which a % b is ``ret``: it
+    divides a - ret, and is the largest one up to ``wish``, or the smallest one above ``ret``.
+    larger(ret, excess, negative): the divisor that is larger than ``ret`` by ``excess``.
+    excess_of(ret, b): the excess of b. ``negative`` is the sign where ``ret`` is 0.
+    """
 
     near: Callable[..., Any]
     larger: Callable[..., Any]
@@ -228,10 +237,10 @@ def _moduli(kind: IntegerKind) -> Moduli:
     wraps, signed, size, of_size = kind.wraps, kind.signed, kind.size, kind.of_size
     largest, distance, plus = kind.largest, kind.distance, kind.plus
     zero, none, one = kind.type(0), kind.step(0), kind.step(1)
-    nearest = one if wraps else none  # an excess of words is counted around, from 0 on
+    nearest = one if wraps else none  # an excess of words wraps around, from 0 on
 
     def is_below(ret: Any, negative: Any) -> Any:
-        """Whether a divisor that leaves ``ret`` is negative."""
+        """Whether a divisor with remainder ``ret`` is negative."""
         return signed and (ret < zero or (ret == zero and negative))
 
     def modulus(ret: Any, a: Any, wish: Any, negative: Any) -> Any:
@@ -268,7 +277,8 @@ def _moduli(kind: IntegerKind) -> Moduli:
 
 
 def _integer_rest(moduli: Moduli) -> Relation:
-    """Of a % b. The coordinate of a is the quotient: integers have no lowest one to count from."""
+    """The relation of a % b, of integers. The parameter for a is the quotient: there is no lowest
+    dividend to count from."""
     modulus, larger, excess_of = moduli
 
     def by_quotient(ret: int, b: int, k: int) -> int:
@@ -296,13 +306,14 @@ def _integer_rest(moduli: Moduli) -> Relation:
 
 
 def _word_rest(kind: IntegerKind, moduli: Moduli) -> Relation:
-    """Of a % b. The coordinate of a counts from the lowest word that leaves this remainder."""
+    """The relation of a % b, of words. The parameter for a counts from the lowest word with this
+    remainder."""
     modulus, larger, excess_of = moduli
     made, size, word = kind.type, kind.size, np.uint64
     lowest, highest = word(kind.lowest), word(np.iinfo(made).max)
 
     def least(ret: Any, b: Any) -> Any:
-        """The bits of the lowest word that leaves ``ret``."""
+        """The bits of the lowest word with remainder ``ret``."""
         if not is_remainder(ret, b):
             raise NoSolution("a remainder lies between 0 and the divisor")
         return lowest + (word(ret) - lowest) % size(b)
@@ -337,7 +348,7 @@ def _word_rest(kind: IntegerKind, moduli: Moduli) -> Relation:
 
 
 class Division(NamedTuple):
-    """The relations of // and % of one kind, and the divisors that leave a remainder."""
+    """The relations of // and % of one kind, and the solvers for divisors of a remainder."""
 
     floor: Relation
     rest: Relation

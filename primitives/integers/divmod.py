@@ -1,7 +1,7 @@
 """Quotient and remainder as the two results of divmod, derived from the relations of // and %.
 
-What finds one of the results from the other, or values besides one result, is a mode of // or %,
-after which the other function is applied. Only what both results determine is solved here.
+A mode that knows only one of the results is a mode of // or %, after which the other function is
+applied. Only modes that know both results are solved here.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def _divisor_of(kind: IntegerKind, division: Division) -> Callable[..., Any]:
         return quotient(minus(a, r), q)
 
     def word_ratio(a: Any, r: Any, q: Any) -> Any:
-        """By its size: the difference may lie beyond the words with a sign."""
+        """The quotient of sizes, since the difference may exceed the range of signed words."""
         found, below = distance(a, r) // size(q), signed and ((a < r) != (q < zero))
         if found == none or found > largest(below):
             raise NoSolution("no divisor has this quotient and this remainder")
@@ -88,7 +88,7 @@ def _pair_of(
     wraps, larger, none, one = kind.wraps, division.moduli.larger, kind.step(0), kind.step(1)
 
     def fits(q: Any, r: Any, b: Any) -> Any:
-        """Whether the product of q and b does not wrap."""
+        """Whether q * b + r does not wrap."""
         a = made(q * b + r)
         return quotient(a, b) == q and remainder(a, b) == r
 
@@ -115,8 +115,9 @@ def _pair_of(
 
 
 def _with_other(mode: Mode, result: str, other_name: str, other: Callable[..., Any]) -> Mode:
-    """The mode of divmod that is a mode of // or %, whose result is called so. It answers the other
-    result besides, by its function."""
+    """The mode of divmod made from a mode of // or %. result: divmod's name for that function's
+    result. other_name, other: the other result, which is an additional unknown, and its
+    function."""
     solve = mode.solver
 
     def with_dividend(known: Any, b: Any, choice: Any) -> Any:
@@ -147,7 +148,7 @@ def _with_other(mode: Mode, result: str, other_name: str, other: Callable[..., A
         solver=solver,
         takes=tuple(result if name == RETURN else name for name in mode.takes),
         recovers=tuple(result if name == RETURN else name for name in mode.recovers),
-        determined_if=None,  # divmod has its parameters whatever it divides by
+        determined_if=None,  # divmod needs its parameters for every divisor
         determined_by=(),
     )
 

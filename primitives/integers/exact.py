@@ -1,7 +1,7 @@
 """Exact sums, differences and products of integers.
 
-Integers have any size when interpreted. Compiled they have 64 bits, and these refuse to go beyond:
-they raise NoSolution where the machine would wrap.
+Integers have any size when interpreted. Compiled they have 64 bits, and these functions raise
+NoSolution where the machine would wrap.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ def times(a: int, b: int) -> int:
 
 
 def product_and_rest(k: int, b: int, rest: int) -> int:
-    """The integer that divided by b gives k and leaves ``rest``."""
+    """The integer with quotient k and remainder ``rest`` by b."""
     if k < 0:  # the product alone may need more than 64 bits
         return plus(times(k + 1, b), minus(rest, b))
     return plus(times(k, b), rest)
 
 
-# numba takes it that signed integers do not wrap: the tests come before the operation
+# numba assumes that signed integers do not wrap: the tests come before the operation
 
 
 @compiled_forms.overlay(plus)

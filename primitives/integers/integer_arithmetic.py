@@ -1,8 +1,8 @@
 """Sums, products and squares: exact of integers, modulo 2**64 of words.
 
-Words have products of their own: modulo 2**64, an odd factor can be divided by, and one with
-factors of two leaves the top bits of the other open. Interpreted, numpy warns where these scalars
-wrap; wrapping is what is meant here.
+Products of words have separate solvers: modulo 2**64, an odd factor is invertible, and one with
+factors of two leaves the top bits of the other undetermined. Interpreted, numpy warns where these
+scalars wrap; here wrapping is intended.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ __all__ = [
 ]
 
 SEARCHED = 100_000
-"""How many candidates are tried for a divisor."""
+"""Maximum number of candidates tried for a divisor."""
 TWO, THREE, SEVEN, HALF, WIDTH = map(np.uint64, (2, 3, 7, 32, 64))
 
 # ---- sums ---------------------------------------------------------------------------------
@@ -69,7 +69,7 @@ add_int, sub_int, neg_int = sums(INTEGERS)
 
 
 def exact_quotient(ret: int, other: int, free: int) -> int:
-    """What times ``other`` is ``ret``; ``free`` where both are 0."""
+    """The factor whose product with ``other`` is ``ret``; ``free`` where both are 0."""
     if other == -1:
         return minus(0, ret)
     if other == 0:
@@ -106,7 +106,7 @@ def divisor_at_most(n: Any, limit: Any, one: Any) -> Any:
 
 
 def divisor_pair(ret: int, v: int, left: bool) -> tuple[int, int]:
-    """A pair with this product: the second is the nearest divisor to v on the way to 0.
+    """A pair with this product: the second is the nearest divisor to v towards 0.
 
     Of two factors whose product is 0, ``left`` says which is v.
     """
@@ -156,7 +156,7 @@ square_int = relation(
 
 
 def twos(value: Any) -> Any:
-    """How many factors of two a word has; 64 in 0."""
+    """The number of factors of two of a word; 64 for 0."""
     count = NONE
     while count < WIDTH and (value >> count) & ONE == NONE:
         count += ONE
@@ -164,7 +164,8 @@ def twos(value: Any) -> Any:
 
 
 def inverse_of_odd(value: Any) -> Any:
-    """What times an odd word is 1: Newton's iteration doubles the three right bits."""
+    """The inverse of an odd word modulo 2**64. Newton's iteration starts with three correct bits,
+    and doubles them in each step."""
     guess = value
     for _ in range(5):
         guess = guess * (TWO - value * guess)
@@ -172,7 +173,8 @@ def inverse_of_odd(value: Any) -> Any:
 
 
 def word_factor(ret: Any, other: Any, high: Any) -> Any:
-    """What times ``other`` is ``ret``; as many top bits as ``other`` has twos are ``high``'s."""
+    """The factor whose product with ``other`` is ``ret``, modulo 2**64. As many of its top bits as
+    ``other`` has factors of two are taken from ``high``."""
     count = twos(other)
     if count == WIDTH:
         if ret != NONE:
@@ -188,7 +190,7 @@ def word_factor(ret: Any, other: Any, high: Any) -> Any:
 
 
 def high_bits(value: Any, other: Any) -> Any:
-    """The top bits of a factor that its product with ``other`` does not show."""
+    """The top bits of a factor that its product with ``other`` does not determine."""
     count = twos(other)
     return NONE if count == NONE else value >> (WIDTH - count)
 
@@ -206,7 +208,7 @@ def word_root(ret: Any, negative: Any, high: Any) -> Any:
     if count & ONE != NONE or odd & SEVEN != ONE:
         raise NoSolution("it is not the square of a word")
     reciprocal = ONE
-    for _ in range(6):  # Newton's iteration for 1 / sqrt doubles the right bits, less two
+    for _ in range(6):  # Newton's iteration for 1 / sqrt doubles the correct bits, less two
         reciprocal = reciprocal * ((THREE - odd * reciprocal * reciprocal) >> ONE)
     root = odd * reciprocal
     if root & TWO != NONE:
@@ -218,7 +220,7 @@ def word_root(ret: Any, negative: Any, high: Any) -> Any:
 
 
 def root_choice(root: Any) -> Any:
-    """The sign and the high bits for which ``word_root`` gives this root."""
+    """The sign and the high bits for which ``word_root`` returns this root."""
     square = root * root
     if square == NONE:
         return False, root >> HALF

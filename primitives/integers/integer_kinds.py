@@ -1,7 +1,7 @@
 """The kinds of integers: of any size, or words of 64 bits, with a sign or without one.
 
-Relations are written once for all kinds. What differs between the kinds stands here: where their
-values end, what wraps, and what distances are counted in.
+Relations are written once for all kinds. The differences between the kinds are defined here: their
+ranges, overflow, and the type of distances.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from primitives.integers.exact import minus, plus
 __all__ = ["INT64", "INTEGERS", "KINDS", "MOST", "UINT64", "Exponent", "IntegerKind", "Natural"]
 
 MOST = 1023
-"""By how many places integers are shifted, and to which power they are raised, at most."""
+"""Maximum number of places by which integers are shifted, and maximum exponent of powers."""
 Natural = Integers(0)
 Exponent = Integers(0, MOST)
 Size = Integers(1)
@@ -30,25 +30,25 @@ ALL = ~NONE
 
 @dataclass(frozen=True)
 class IntegerKind:
-    """Integers of one type, and how they are counted.
+    """Arithmetic and domains of one integer type.
 
-    Sizes and distances of words are counted as numpy.uint64, which holds all of them. wraps:
+    Sizes and distances of words are of type numpy.uint64, which holds all of them. wraps:
     whether sums and products are modulo 2**64; those of integers are exact, and compiled code
-    refuses what needs more than 64 bits. signed: whether there are negative values.
+    refuses results of more than 64 bits. signed: whether there are negative values.
 
     domain: all values. nonzero: all but 0. steps, sizes: distances from 0 and from 1 on.
-    lowest: the lowest value; 0 for integers, which have none. places: by how many places values
-    are shifted, at most.
+    lowest: the lowest value; 0 for integers, which have none. places: the maximum number of places
+    of a shift.
 
     plus(a, b), minus(a, b): sum and difference. step: the type of sizes and distances.
     size(a): the absolute value. of_size(size, negative): the value of this size and sign.
     distance(a, b): the size of a - b. negated(a): -a. largest(negative): the largest size of a
     value of this sign; 0 for integers, which have none.
-    beside(known, up, strict, excess): the value above (``up``) or below a known one, or at it
-    unless ``strict``, by an excess beyond the nearest of these. excess_of(known, other, up,
-    strict): the excess for which it gives ``other``.
-    moved(known, difference): the value by a difference, of the domain ``differences``, away from
-    another. difference_of(known, other): that difference; anything where there is none.
+    beside(known, up, strict, excess): the value above (``up``) or below a known one, or equal to
+    it unless ``strict``, at distance ``excess`` from the nearest of these. excess_of(known, other,
+    up, strict): the excess for which it returns ``other``.
+    moved(known, difference): the sum of a value and a difference, of the domain ``differences``.
+    difference_of(known, other): that difference; arbitrary for equal values.
     """
 
     type: Any
@@ -177,7 +177,7 @@ def _word_sizes(kind: Any) -> dict[str, Callable[..., Any]]:
 
 
 def _word_neighbours(kind: Any) -> dict[str, Callable[..., Any]]:
-    """An excess is counted around in the room that the range leaves."""
+    """Functions for neighbours of words; an excess wraps around within the rest of the range."""
     word, info = np.uint64, np.iinfo(kind)
     lowest, highest = word(kind(info.min)), word(kind(info.max))
 

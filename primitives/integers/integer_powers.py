@@ -110,7 +110,8 @@ def exponent_of(ret: int, a: int, free: int) -> int:
 
 
 def exponent_of_unit(ret: int, a: int, free: int) -> int:
-    """The same where a is -1, 0 or 1, whose powers repeat themselves."""
+    """The exponent for which a to its power is ``ret``, where a is -1, 0 or 1; of several the one
+    near ``free``."""
     if a == 1 and ret == 1:
         return free
     if a == 0 and ret == 1:
@@ -123,7 +124,7 @@ def exponent_of_unit(ret: int, a: int, free: int) -> int:
 
 
 def base_and_exponent(ret: int, v: int, negative: bool, free: int) -> tuple[int, int]:
-    """A pair with this power, whose exponent is the nearest to v on the way to 1."""
+    """A pair with this power, whose exponent is the nearest to v towards 1."""
     if ret == 1 and v == 0:
         return free, 0
     exponent, size = max(v, 1), magnitude(ret)

@@ -1,6 +1,6 @@
 """Greatest common divisors, binomial coefficients, factorials and square roots of integers.
 
-numba has none of these functions but gcd: programs with the others are inverted interpreted.
+numba supports only gcd of these: inverses of programs with the others are interpreted.
 """
 
 from __future__ import annotations
@@ -24,17 +24,15 @@ Small = Integers(0, MOST)
 def coprime_from(m: int, n: int) -> int:
     """The first integer from m upwards that has no divisor in common with n."""
     while math.gcd(m, n) != 1:
-        if n == 0:  # only 1 and -1 have none with 0
+        if n == 0:  # only 1 and -1 are coprime to 0
             return 1
         m = plus(m, 1)
     return m
 
 
 def with_divisor(ret: int, b: int, m: int) -> int:
-    """A multiple of ``ret`` that has no larger divisor in common with b: m times, or a few more.
-
-    It is 0 where ``ret`` is.
-    """
+    """A multiple of ``ret``, by m or the next larger factor, whose greatest common divisor with b
+    is ``ret``; 0 if ``ret`` is 0."""
     if ret < 0:
         raise NoSolution("a greatest common divisor is not negative")
     if ret == 0:
@@ -53,7 +51,7 @@ def pair_with_divisor(ret: int, m: int, n: int) -> tuple[int, int]:
 
 
 def multiple(a: int, ret: int) -> int:
-    """How many times ``ret`` an argument is."""
+    """The factor by which an argument is a multiple of ``ret``."""
     return a // ret if ret else 0
 
 
@@ -117,7 +115,7 @@ def lower(ret: int, n: int, mirrored: bool, free: int) -> int:
 
 
 def both(ret: int, v: int, free: int) -> tuple[int, int]:
-    """A pair whose k is v, or the nearest on the way to 1 for which there is an n."""
+    """A pair whose k is v, or the next smaller one for which there is an n."""
     if ret < 0:
         raise NoSolution("numbers of ways are not negative")
     if v == 0 and ret == 1:
@@ -142,7 +140,7 @@ comb = relation(
 
 
 def factorial_of(ret: int, one: bool) -> int:
-    """The integer whose factorial is ``ret``; of 1, which 0 and 1 have, ``one`` chooses."""
+    """The integer whose factorial is ``ret``; for 1, the factorial of 0 and 1, ``one`` chooses."""
     if ret == 1:
         return 1 if one else 0
     n, found = 1, 1
@@ -155,7 +153,7 @@ def factorial_of(ret: int, one: bool) -> int:
 
 
 def rooted(ret: int, offset: int) -> int:
-    """The integer at this offset, counted around, among those whose whole root is ``ret``."""
+    """The integer at an offset, modulo their number, among those with integer root ``ret``."""
     if ret < 0:
         raise NoSolution("a root is not negative")
     return plus(times(ret, ret), offset % (2 * ret + 1))

@@ -1,7 +1,7 @@
 """Comparisons, the smaller and the larger of two values, and clipping, of integers and words.
 
-One of two compared values is found from the other by its *excess*: how far it lies beyond the
-nearest value for which the comparison comes out as it did.
+One of two compared values is determined from the other by its *excess*: its distance from the
+nearest value for which the comparison has the given result.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ __all__ = ["clip", "ordered"]
 
 
 def clip(a: Any, low: Any, high: Any) -> Any:
-    """``a``, moved into [low, high]; ``high`` where that is empty."""
+    """``a``, clipped to [low, high]; ``high`` where that is empty."""
     return min(max(a, low), high)
 
 

@@ -1,8 +1,7 @@
 """Shifts: << and >> of integers by up to 1023 places, of words by up to 63.
 
-Compiled, the solvers of integers refuse what needs more than 64 bits. Words have relations of their
-own: they lose their top bits, so that most words are what several are shifted to, by several
-numbers of places.
+Compiled, the solvers of integers refuse results of more than 64 bits. Words have separate
+relations: they lose their top bits, so that most words are the result of several shifts.
 """
 
 from __future__ import annotations
@@ -26,8 +25,9 @@ LAST, WIDTH = map(np.uint64, (63, 64))
 
 
 def first_places(kind: IntegerKind, least: int, moved: Any, refusal: str) -> Callable[..., Any]:
-    """Finds the first number of places from a wish on, going round, by which a value is ``moved``
-    to the result. least: the smallest number of places; refusal: the error where there is none."""
+    """A solver for the number of places: the first one from ``wish`` on, cyclically, for which
+    ``moved`` takes the value to the result. least: the smallest number of places; refusal: the
+    error where there is none."""
     count, one = kind.places - least + 1, kind.type(1)
     first, last = kind.type(least), kind.type(kind.places)
 
@@ -88,7 +88,7 @@ def filled_64(ret: Any, k: Any, low: Any) -> int:
 
 
 def length(a: int) -> int:
-    """How many bits an integer has, its sign apart."""
+    """The number of bits of an integer, without its sign."""
     rest, count = (~a if a < 0 else a), 0
     while rest != 0:
         rest >>= 1
@@ -97,7 +97,7 @@ def length(a: int) -> int:
 
 
 def zeros(a: int) -> int:
-    """How many zeros follow the last 1 of an integer that is not 0."""
+    """The number of trailing zeros of an integer that is not 0."""
     count = 0
     while a & 1 == 0:
         a >>= 1
@@ -106,14 +106,14 @@ def zeros(a: int) -> int:
 
 
 def without_zeros(ret: int, k: int) -> int:
-    """What << k gives ``ret``."""
+    """The integer a with a << k equal to ``ret``."""
     if ret != 0 and zeros(ret) < k:
         raise NoSolution("the lowest bits of a shifted integer are 0")
     return down(ret, k)
 
 
 def places_up(ret: int, a: int, free: int) -> int:
-    """By how many places a is shifted to give ``ret``; ``free`` where both are 0."""
+    """The number of places by which a is shifted left to ``ret``; ``free`` where both are 0."""
     if a == 0 and ret == 0:
         return free
     if a == 0 or ret == 0:
@@ -125,7 +125,8 @@ def places_up(ret: int, a: int, free: int) -> int:
 
 
 def places_down(ret: int, a: int, free: int) -> int:
-    """The same to the right; of many, those that leave only the sign, the one near ``free``."""
+    """The number of places by which a is shifted right to ``ret``; where only the sign is left,
+    the one near ``free``."""
     found = length(a) - length(ret)
     if not 0 <= found <= MOST or down(a, found) != ret:
         raise NoSolution("the result is not the integer, shifted by up to 1023 places")
@@ -166,7 +167,7 @@ SHIFTED = "the result is not the word, shifted by up to 63 places"
 
 
 def without_word_zeros(ret: Any, places: Any, high: Any) -> Any:
-    """The word that << gives ``ret``: its top bits, which are lost, are the lowest of ``high``."""
+    """The word that is shifted left to ``ret``: its lost top bits are the lowest of ``high``."""
     if places > LAST or (ret >> places) << places != ret:
         raise NoSolution("the lowest bits of a shifted word are 0")
     return ret >> places if places == NONE else (ret >> places) | (high << (WIDTH - places))
@@ -212,7 +213,7 @@ def _word_up(kind: IntegerKind) -> Relation:
         k=parametric(
             lambda ret, a, wish: places_up(ret, a, wish), wish=places, recover=lambda k: (k,)
         ),
-        ak=parametric(  # the first number of places from ``wish`` on that can be, going round
+        ak=parametric(  # the first possible number of places from ``wish`` on, cyclically
             both_up, wish=places, high=Word64,
             recover=lambda a, k: (k, lost_above(word(a), word(k))),
         ),

@@ -1,4 +1,4 @@
-"""Xorshift steps of integers and words, and rotations of words: the steps of generators."""
+"""Xorshift steps of integers and words, and rotations of words: steps of random generators."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ INTEGER_CHANGED = "the result is not the integer, changed by a shift of up to 10
 
 
 def integer_shifted(x: int, k: int) -> int:
-    """xorshift_right, whose shift compiled code makes by any number of places."""
+    """xorshift_right of integers, by any number of places in compiled code too."""
     return x ^ down(x, k)
 
 
@@ -31,7 +31,7 @@ def word_width(value: Any) -> int:
 def xorshift_right_of(kind: IntegerKind) -> Relation:
     """The relation of xorshift_right.
 
-    The sign is shifted in: a value and its complement have the same.
+    The sign is shifted in: a value and its complement have equal results.
     """
     made, signed, zero, one = kind.type, kind.signed, kind.type(0), kind.type(1)
     places = Integers(1, kind.places, kind=made)
@@ -88,7 +88,7 @@ def sum_of_shifts_up(ret: Any, places: Any) -> Any:
 
 
 def xorshift_left_of(kind: IntegerKind) -> Relation:
-    """The relation of xorshift_left, of words: of integers, it has no end."""
+    """The relation of xorshift_left, of words; on integers its inverse does not terminate."""
     made, word, places = kind.type, np.uint64, Integers(1, kind.places, kind=kind.type)
 
     def shifted(x: Any, k: Any) -> Any:
@@ -112,7 +112,7 @@ def xorshift_left_of(kind: IntegerKind) -> Relation:
 
 
 def rotations() -> tuple[Relation, ...]:
-    """The relations of rotate_left and rotate_right, of numpy.uint64: a sign does not rotate."""
+    """The relations of rotate_left and rotate_right, for numpy.uint64 only."""
     return _rotation(rotate_left, rotate_right), _rotation(rotate_right, rotate_left)
 
 
