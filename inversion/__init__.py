@@ -1,4 +1,30 @@
-"""Program inversion: all inputs of a function that give a value, as a function of parameters."""
+"""Program inversion: all inputs of a function that give a value, as a function of parameters.
+
+``deadline``: the deadline of a search: long computations check it, and are interrupted if they do
+not.
+``errors``: the errors of inversion.
+``inverse``: the inverse of a function: a callable that chooses, solves, and checks its answer.
+``inverse_command``: the command line: ``python -m inversion FUNCTION --return VALUE``.
+``invert``: ``invert`` and ``choose``: from a function to its inverse.
+``minimal``: inversion by overlays alone: a complete minimal implementation, for straight-line
+programs.
+``minimal_relations``: inversion by overlays and the table of relations: ``inversion.minimal``
+with all primitives.
+``numba_compilation``: compilation of generated functions by numba, and inference of return types.
+``contraction``: interval contraction backwards through programs: excludes values before anything
+is tried.
+``derivatives``: derivatives of programs and of their inverses.
+``emitting``: from a plan to the Python source of an inverse.
+``intrinsics``: functions that generated code calls, compiled once for all inverses.
+``lifting``: lifting of a function to a program, by abstract execution of its code.
+``passes``: rewritings of programs, before they are planned.
+``planning``: the plan of an inverse: its free choices, and the order in which statements are
+solved.
+``program``: statements that relate variables, branches and loops among them.
+``running``: on one result, on rows of results, and in other processes.
+``solving``: solvers: all solutions, the nearest one, and one where no choices are given.
+``tools``: tools for inverses: inspection, checks and export.
+"""
 
 from typing import TYPE_CHECKING, Any
 

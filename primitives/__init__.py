@@ -1,4 +1,24 @@
-"""Relations, by which single functions are solved; their domains, and the base table of them."""
+"""Relations, by which single functions are solved; their domains, and the base table of them.
+
+``base_table``: the base method table of relations, and the targets of its methods.
+``complex_numbers``: arithmetic, their parts and angles, exponentials and roots.
+``errors``: the errors of relations and of the inverses made from them.
+``logical``: bool values: not, and, or, exclusive or, equality, and the truth of numbers.
+``partials``: partial derivatives of the primitives, as methods that are chosen like relations.
+``relation``: equations between the arguments and the results of one function, with solvers.
+``relations_document``: the base table as a document: ``python -m primitives.relations_document >
+docs/relations.md``.
+``several_results``: functions with two results: quotients with remainders, and decompositions of
+floats.
+``solver_forms``: compiled forms of solvers: each is a context, of method tables and plugins, that
+compiles all solvers in that form.
+``testing``: the law checker: for the relations of the base table, and for those that users add.
+``arrays``: arrays of known shape: their types, their domains, and the relations between them.
+``floats``: relations of floats.
+``forms``: relations of whole expressions, solvable once the uses of a variable are collected.
+``integers``: relations of the mathematical integers, and of numpy's words.
+``sequences``: relations of strings and lists.
+"""
 
 import overlay_dispatch
 

@@ -1,5 +1,6 @@
 """What the distribution promises as a whole."""
 
+import ast
 import re
 import runpy
 import subprocess
@@ -220,3 +221,14 @@ def test_a_package_that_another_wrote_over_is_found_out(tmp_path):
     (tmp_path / "overlay_dispatch.py").write_text((ROOT / "overlay_dispatch.py").read_text())
     done = python("-c", "import overlay_dispatch; overlay_dispatch.check('overlay')", cwd=tmp_path)
     assert "which another wrote over" in done.stderr
+
+
+INITS = [init for name in PACKAGES for init in (ROOT / name).rglob("__init__.py")]
+FOLDERS = [init for init in INITS if init.parent != ROOT / "overlay"]  # CONTRIBUTING.md says those
+
+
+@pytest.mark.parametrize("init", FOLDERS, ids=lambda p: str(p.parent.relative_to(ROOT)))
+def test_a_folder_says_which_of_its_modules_holds_what(init):
+    said = set(re.findall(r"\w+", ast.get_docstring(ast.parse(init.read_text())) or ""))
+    modules = {p.stem for p in init.parent.glob("*.py")} - {"__init__", "__main__"}
+    assert modules | {p.parent.name for p in init.parent.glob("*/__init__.py")} <= said

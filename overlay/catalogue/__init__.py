@@ -3,6 +3,10 @@
 Derivatives, enclosures, precision, relations and their contractors read it, and have no list of
 these functions of their own.
 
+``elementwise``: numpy's elementwise functions under their names in ``math``.
+``inverse_enclosures``: enclosures of the inverses of monotone and even functions.
+``math_function``: one row of the catalogue: the facts of a function of real numbers.
+
 >>> import math
 >>> from overlay.catalogue import FUNCTIONS
 >>> (tanh,) = (row for row in FUNCTIONS if row.function is math.tanh)

@@ -18,6 +18,7 @@ __all__ = [
     "FRAMES_TELL_DEPTH",
     "GENERATORS_START_EMPTY",
     "INDEX_ABOVE_ITERATOR",
+    "LOCALS_ARE_PROXIES",
     "NOT_TAKES_BOOL",
     "READABLE",
     "TESTED",
@@ -53,6 +54,8 @@ FLAGS = {
 GENERATORS_START_EMPTY = _VERSION >= (3, 13)
 # Frames record the end of their stack before each instruction.
 FRAMES_TELL_DEPTH = _VERSION >= (3, 14)
+# ``f_locals`` of a function is a write-through proxy, and eval takes its namespaces by name.
+LOCALS_ARE_PROXIES = _VERSION >= (3, 13)
 # The specializing interpreter inlines calls of ``__init__``, and of property getters.
 ENTERS_INIT = _VERSION >= (3, 13)
 ENTERS_GETTERS = _VERSION == (3, 14)

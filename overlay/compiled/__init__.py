@@ -4,6 +4,27 @@ This package decides what a program means, by the resolver that the Python engin
 ``overlay.compiled.numba`` knows how numba is made to compile it.
 
 Importing this raises NotCompilable where numba's internals are unknown.
+
+``barrier``: calls from compiled code into contexts that are known only at run time.
+``basis``: the basis of compiled code: all queries to the world that its compilation has made.
+``cpu_attempts``: implementation of ``overlay.kernels.attempted`` in compiled code of the CPU.
+``dispatch_types``: annotations of numba types: the Python type of their values, so that a
+signature means the same in both engines (docs/types.md).
+``failures``: errors found while numba infers types, carried through its own messages to the user.
+``glue``: generated functions that wrap another one and forward their arguments.
+``gpu``: kernels: functions that ``Context.jit`` compiles with ``target="cuda"``.
+``linked_contexts``: links between compiled contexts: those that a context's code enters, and
+those that enter it.
+``outcomes``: resolution of calls in code of a world: to a method, a function of the program, or
+numba's own.
+``sharing``: sharing of compiled code between contexts, and between states of one context.
+``stand_ins``: objects that compiled code of a world holds in place of the program's callables.
+``targets``: targets of code generation: the processor that Python runs on, or a device beside it.
+``traces``: tracebacks of exceptions that are raised in compiled code.
+``watching``: detection of changes in the parts of the program that compiled code has read.
+``world``: a snapshot of a context's tables, and the code compiled under it.
+``cache``: compiled code on disk.
+``cuda``: functions and kernels for a GPU: the only code that knows numba-cuda.
 """
 
 import math

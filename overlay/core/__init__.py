@@ -8,4 +8,5 @@
 ``cache_folder``, ``bounded_store``: caches on disk, and in memory.
 ``jitted``: functions made by numba. ``late_binding``: hooks bound to higher layers.
 ``errors``, ``location``, ``markup``: messages and their rendering.
+``own_builtins``: builtins for the engine's own code.
 """

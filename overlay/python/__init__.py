@@ -7,4 +7,6 @@
 ``carrying``: passes the stack on to threads and executors.
 ``own_objects``: objects of which each stack has its own copy.
 ``hidden_frames``: functions without a visible frame.
+``frame_readers``: builtins that read the frame that calls them: ``locals()``, ``eval(text)``,
+``super()``.
 """

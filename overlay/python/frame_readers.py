@@ -15,6 +15,7 @@ from collections.abc import Callable
 from types import CodeType, FrameType
 from typing import Any, Final
 
+from overlay.code.versions import LOCALS_ARE_PROXIES
 from overlay.core.in_force import natively
 from overlay.core.location import is_ours
 from overlay.core.own_builtins import __builtins__  # noqa: F401
@@ -29,7 +30,6 @@ FRAME_READERS: Final = frozenset(
         *("locals", "super", "vars"),
     }
 )
-_MAPPINGS: Final = sys.version_info >= (3, 13)  # f_locals of a function is no dict there
 
 
 def for_frame_of_program(target: Any, native: Callable[..., Any], generic: Any) -> Any:
@@ -72,7 +72,7 @@ def _is_of_first(code: CodeType, below: View, generic: Any) -> bool:
 def _variables(frame: FrameType) -> Any:
     """The value of ``locals()`` in a frame."""
     found: Any = frame.f_locals
-    copied = _MAPPINGS and frame.f_code.co_flags & inspect.CO_OPTIMIZED
+    copied = LOCALS_ARE_PROXIES and frame.f_code.co_flags & inspect.CO_OPTIMIZED
     return dict(found) if copied else found
 
 
@@ -90,7 +90,7 @@ def _names(native: Any, frame: FrameType, args: Any, kwargs: Any) -> Any:
 
 def _evaluated(native: Any, frame: FrameType, args: Any, kwargs: Any) -> Any:
     """``eval`` and ``exec``: missing namespaces are taken from the frame."""
-    if not args or (not _MAPPINGS and not {"globals", "locals"}.isdisjoint(kwargs)):
+    if not args or (not LOCALS_ARE_PROXIES and not {"globals", "locals"}.isdisjoint(kwargs)):
         return native(*args, **kwargs)  # raises the builtin's own error
     given, named = list(args[1:]), dict(kwargs)
     space = given.pop(0) if given else named.pop("globals", None)

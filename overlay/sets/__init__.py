@@ -6,6 +6,10 @@ real results, rounded outwards. Those of the elementary functions are in ``overl
 All of them are made of operations on floats, so numba compiles them. A ``NumberSet`` is a union
 of intervals, of floats or of integers.
 
+``integer_bounds``: interval arithmetic on integers: the tightest bounds of each operation.
+``rounding``: directed rounding: lower and upper bounds of the exact result of an operation on
+floats.
+
 >>> from overlay.sets import add, multiply, number_set, sin
 >>> add((1.0, 2.0), (0.0, 3.0))
 (1.0, 5.0)

@@ -1,1 +1,10 @@
-"""Relations of whole expressions, solvable once the uses of a variable are collected."""
+"""Relations of whole expressions, solvable once the uses of a variable are collected.
+
+``congruences``: integers multiplied, shifted and then reduced, as one relation.
+``fractions``: fractions of polynomials of degree at most two, in one variable whose uses are
+collected.
+``integer_systems``: systems of linear equations in integers: several sums of the same integers,
+with known factors.
+``polar``: the products of a radius with the cosine and the sine of one angle.
+``quadratics``: quadratic polynomials of one integer whose uses are collected.
+"""

@@ -36,7 +36,9 @@ def rules_of(function, rules):
 
 def relation_for(row):
     kinds = (float,) * row.arity
-    return next(r for r in RELATIONS if r.target is row.function and r.types == kinds)
+    found = [r for r in RELATIONS if r.target is row.function and r.types == kinds]
+    assert found, f"{row.function} has no relation: add one in a module of primitives/floats"
+    return found[0]
 
 
 def places(row, count=20):

@@ -1,4 +1,26 @@
-"""Automatic differentiation of unmodified programs, interpreted and compiled."""
+"""Automatic differentiation of unmodified programs, interpreted and compiled.
+
+``active_arrays``: methods of a level for functions of whole arrays, and for arrays that a program
+creates.
+``active_numbers``: methods of a level for functions that have a rule, for comparisons and for
+conversions.
+``adding``: ``add_gradient``: gradients added to existing arrays.
+``duals``: dual numbers: a value with its tangents, one class for each nesting level.
+``errors``: errors of differentiation.
+``escapes``: detection of active numbers that outlive a function: in lists, attributes and
+variables of others.
+``forward``: the tables of levels, and the functions that enter a level.
+``levels``: nesting levels: the duals of one derivative, and the context with the methods for
+them.
+``partial_derivatives``: partial derivatives as methods of the target ``partials_of(f)``, and
+adjoints of ``adjoint_of(f)``.
+``samples``: methods of a level for functions of the numbers in lists, tuples and arrays.
+``testing``: a tester of rules, which compares partial derivatives with finite differences.
+``transformations``: derivatives of functions of any number of numbers and arrays.
+``reverse``: the adjoint of a program, as Python source generated from its statements.
+``rules``: rules of differentiation: those of the catalogue of functions, and a table for each
+other family, with one line for each function.
+"""
 
 from overlay.interpretations.autodiff import adding, forward
 from overlay.interpretations.autodiff.errors import NotDifferentiable

@@ -1,5 +1,10 @@
 """Locates the first NaN or infinity that a program produces, interpreted or compiled.
 
+``errors``: errors for operations that produce a NaN.
+``finder``: runs programs until an operation produces a NaN.
+``in_compiled_code``: NaN checks in compiled code, after each operation whose result is a float.
+``nan_values``: detection of numbers that are not finite.
+
 >>> import colorsys
 >>> from overlay.interpretations.first_nan import FirstNaN, first_nan
 >>> try:

@@ -1,6 +1,11 @@
 """Precision analysis: double-precision code run in single precision, and with random rounding,
 which estimates the significant digits of a result.
 
+``operations``: the operations and functions whose results are rounded.
+``precision_report``: comparison of a program's precision in single and double precision.
+``stochastic``: random rounding: estimates of the digits of a result that are free of rounding
+errors.
+
 >>> from overlay.interpretations.precision import significance, single_precision
 >>> def cancels(x):
 ...     return (x + 1e12) - 1e12

@@ -1,12 +1,18 @@
 """Output of a program: collected, suppressed, or sliced out with the computations only it needs.
 
+``collecting``: collects the output of a program.
+``printed_effects``: calls of a function that have no effect, by the rules of ``Slicer``.
+``slicer``: program slicing: programs without their prints, and without the computations only
+these need.
+``slicing``: slices of functions: without some calls, and without the statements only these need.
+
 >>> from overlay.interpretations.printing import collect
 >>> def greet(name):
 ...     print("hello,", name)
 ...     return len(name)
 >>> found = collect(greet, "Ada")
 >>> found.result, found.text
-(3, 'hello, Ada\\n')
+(3, 'hello, Ada\n')
 """
 
 from overlay.interpretations.printing.collecting import Printed, PrintedCall, collect, silenced

@@ -1,5 +1,28 @@
 """Probabilistic programs: choices and observations in plain Python, with interpretations that
-simulate, score, condition and infer."""
+simulate, score, condition and infer.
+
+``densities``: log densities of the distributions: plain functions of numbers, which numba
+compiles, too.
+``dependent``: values that depend on choices, in a run that is being recorded.
+``distributions``: distributions, as named tuples of their parameters.
+``errors``: errors of probabilistic programs.
+``language``: the modelling language: choices and observations, as generic functions.
+``markov_chain``: the states of a Markov chain.
+``metropolis``: single-site Metropolis-Hastings: each step changes one choice, and recomputes what
+depends on it.
+``model_runs``: interpretations of programs: each is a context with methods for ``sample`` and
+``observe``, and contexts nest and combine like any others.
+``proposals``: proposal distributions for the values of choices.
+``pruning``: programs generated from dependency graphs, which recompute a run after one choice
+changes.
+``random_values``: random values of distributions, and log densities.
+``slices``: slices of a tape: all that depends on one choice, as a graph that many choices share.
+``structures``: the tape shared by runs with the same control flow, and its slices.
+``tape``: the dependency graph of one run: a tape of the computations that depend on choices.
+``trace_recording``: recording of runs: calls whose arguments depend on choices become steps of a
+tape.
+``trace_rows``: the table of distributions: a row for each.
+"""
 
 from overlay.interpretations.probabilistic.distributions import (
     Bernoulli,

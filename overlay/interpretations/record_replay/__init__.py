@@ -1,5 +1,10 @@
 """Records the results of chosen calls of a run, and replays the run without making these calls.
 
+``recorded_data``: lossless JSON serialisation of values, without pickle: reading a file from
+others runs no code.
+``recording``: records runs.
+``replaying``: replays recorded runs.
+
 >>> import os, random, tempfile
 >>> from overlay.interpretations.record_replay import record, replay
 >>> def throws():

@@ -1,4 +1,11 @@
-"""Value tagging: values carry metadata through a program that is unaware of it."""
+"""Value tagging: values carry metadata through a program that is unaware of it.
+
+``errors``: errors of tagging.
+``provenance``: the inputs, lines and operations that a result comes from.
+``tagged_values``: values that carry metadata: instances of subclasses of numbers, text and
+arrays.
+``tags``: contexts in which values carry metadata.
+"""
 
 from overlay.interpretations.tagging.errors import NotTaggable
 from overlay.interpretations.tagging.provenance import Condition, Origin, Provenance, provenance

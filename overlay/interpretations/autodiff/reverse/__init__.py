@@ -1,2 +1,32 @@
 """Reverse-mode derivatives: the adjoint of a program, as Python source generated from its
-statements."""
+statements.
+
+``adjoint_names``: variables of a program that is being lifted, and names in generated source.
+``adjoints``: adjoints of functions, generated on first use and cached.
+``backwards``: the backward pass of an adjoint: lines that accumulate adjoints in reverse order.
+``branching``: lifting of branches, and of the variables after them.
+``calling``: lifting of calls: each is resolved to a function that has an adjoint, or a Python
+function is inlined.
+``compiled_pullback``: generation of the source of an adjoint.
+``forwards``: the forward pass of an adjoint: lines that run the program, and store values for the
+backward pass.
+``gradients``: reverse-mode derivatives of calls: selection of the mode, and calls of adjoints.
+``lifted_bodies``: lifting of a Python function to a program for its adjoint: calls are resolved,
+helpers inlined, and each variable is set once.
+``looping``: lifting of loops.
+``needs``: analysis of an adjoint: the statements to recompute, and the values to store.
+``operands``: operands of lifted programs: their kinds, and the memory they share.
+``overlaying``: lifting of calls with method tables in force: the methods that they resolve to are
+inlined.
+``pullbacks``: pullbacks of functions: for each call the kind of its result, and the propagation
+of its adjoint to the arguments.
+``rearranging``: pullbacks of functions that rearrange, repeat or sum the elements of arrays.
+``reverse_program``: programs for adjoints: assignments, branches and loops, in which each
+variable is set once.
+``running``: functions that the source of adjoints calls, and functions that are lifted instead of
+others.
+``source_text``: source of adjoints: operands, and templates of pullbacks that are filled in.
+``structural``: lifting of calls other than functions of numbers: attributes, tuples, ranges.
+``structure``: code for adjoints: a function as a structured tree, without effects that the tree
+does not show.
+"""

@@ -1,5 +1,12 @@
 """Rules of differentiation: those of the catalogue of functions, and a table for each other family,
-with one line for each function."""
+with one line for each function.
+
+``arithmetic``: rules of the operators, for numbers and elementwise for arrays.
+``extremes``: rules of signs, absolute values, extremes and selections.
+``powers``: rules of powers, of numbers and elementwise of arrays.
+``rounding``: rules of piecewise constant functions.
+``rule``: rules of differentiation: one line of a table.
+"""
 
 import math
 
