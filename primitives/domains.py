@@ -82,7 +82,13 @@ class Domain:
         raise NotImplementedError
 
     def meet(self, other: Domain) -> Domain:
-        """The intersection of two domains. Raises OverlayError for domains of different types."""
+        """The intersection of two domains.
+
+        Raises
+        ------
+        OverlayError
+            The domains have members of different types, or no member in common.
+        """
         raise NotImplementedError
 
     def within(self, numbers: NumberSet) -> Domain:
@@ -111,7 +117,13 @@ class Domain:
         return self.kind(value)
 
     def from_unit(self, u: Any) -> Any:
-        """The member for a number in [0, 1]. Raises OutsideDomain for any other number."""
+        """The member for a number in [0, 1].
+
+        Raises
+        ------
+        OutsideDomain
+            The number is outside [0, 1].
+        """
         if not 0 <= u <= 1:
             raise OutsideDomain(f"{u!r} is outside [0, 1]", where=caller())
         return self.cast(self.spread(np.array([u], dtype=np.float64))[0])
@@ -133,8 +145,24 @@ class Interval(Domain):
     """The reals from ``low`` to ``high``, without some points; infinities are no members.
 
     Bounds may be open, and points left out, unlike those of ``overlay.sets.Interval``; ``closure``
-    is the closed set. Raises OverlayError where it would be empty.
+    is the closed set.
 
+    Attributes
+    ----------
+    low, high
+        The bounds; members unless open.
+    open_low, open_high
+        Whether a bound is no member.
+    without
+        Points that are no members.
+
+    Raises
+    ------
+    OverlayError
+        The interval would be empty.
+
+    Examples
+    --------
     >>> Interval(-1, 1).contains(1.0), Interval(0, 1, open_high=True).contains(1.0)
     (True, False)
     >>> Positive.meet(Interval(-1, 1))
@@ -274,9 +302,22 @@ def _limits(kind: type) -> tuple[int | None, int | None]:
 class Integers(Domain):
     """The integers from ``low`` to ``high`` (None: no bound), without some.
 
-    kind: ``int``, or a numpy type of fixed width, in which arithmetic wraps. Raises OverlayError
-    where it would be empty.
+    Attributes
+    ----------
+    low, high
+        The bounds, which are members; None: no bound.
+    without
+        Integers that are no members.
+    kind
+        ``int``, or a numpy type of fixed width, in which arithmetic wraps.
 
+    Raises
+    ------
+    OverlayError
+        The domain would be empty.
+
+    Examples
+    --------
     >>> Integers(0, 9).contains(3.0), Integers(0, 9, without=(3,)).contains(3)
     (True, False)
     """
@@ -436,8 +477,13 @@ class Booleans(Domain):
 class WholeFloats(Domain):
     """The whole numbers from ``low`` to ``high``, as floats; infinities are no members.
 
-    Raises OverlayError where it would be empty.
+    Raises
+    ------
+    OverlayError
+        The domain would be empty.
 
+    Examples
+    --------
     >>> WholeFloats(0, 9).contains(3.0), WholeFloats(0, 9).contains(3.5)
     (True, False)
     """
@@ -509,6 +555,8 @@ class ComplexNumbers(Domain):
 
     Of a number in [0, 1] the leading bits determine the real part, the others the imaginary one.
 
+    Examples
+    --------
     >>> Complex.contains(0j), ComplexNumbers(nonzero=True).contains(0j)
     (True, False)
     """

@@ -88,7 +88,6 @@ def lift(
     keywords: Collection[str] = (),
 ) -> Lifted:
     """The program of a function for inputs of these names and trees of types, in ``context``.
-
     root_finding, max_trips: as in ``invert``. keywords: inputs that are given by keyword.
 
     Raises NotInvertible, with the line, at a statement that is not a call of something that

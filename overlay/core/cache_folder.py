@@ -140,7 +140,8 @@ class Folder:
             )
 
     def _keep_small(self) -> None:
-        """Once in every so many writes, remove the least recently used files above the bound."""
+        """Evict the least recently used files beyond the maximum size; done in a few writes
+        only."""
         looks = Folder._writes % WRITES_BETWEEN_LOOKS == 0
         Folder._writes += 1
         if not looks:

@@ -19,12 +19,24 @@ __all__ = [
 
 
 class OverlayError(Exception):
-    """Base of every error that overlay, primitives and inversion raise on purpose.
+    """Base class of the errors that overlay, primitives and inversion raise.
 
-    asked: one line with the request and the reason why it cannot be met.
-    where: ``file:line`` of the request, if known.
-    notes: ``(label, text)`` lines, such as ``("closest", "sin(float)   model.py:5")``.
-    help: the remedy.
+    Attributes
+    ----------
+    asked
+        One line with the request and the reason why it cannot be met.
+    where
+        ``file:line`` of the request, or None if unknown.
+    notes
+        ``(label, text)`` lines, such as ``("closest", "sin(float)   model.py:5")``.
+    help
+        The remedy, or None.
+
+    Examples
+    --------
+    >>> print(OverlayError("cannot overlay 3", help="target a function"))
+    cannot overlay 3
+      help: target a function
     """
 
     def __init__(
@@ -70,7 +82,7 @@ class CacheWarning(OverlayWarning):
 
 
 class NotCompilable(OverlayError):
-    """The compiled engine cannot do what was asked."""
+    """The compiled engine does not support a request."""
 
 
 class UnsupportedPython(OverlayError):

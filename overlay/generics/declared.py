@@ -55,10 +55,24 @@ MISSING: Any = _Missing()
 def generic[**P, R](declaration: Callable[P, R], /) -> GenericFunction[P, R]:
     """Decorator: declare a generic function.
 
-    A call takes the method of the tables in force that fits its arguments, innermost table
-    first, else a base method, which plum resolves. A declaration whose body is ``...`` has no
-    method of its own; any other body is the first base method.
+    A call runs the method of the tables in force for its arguments, innermost table first, or
+    else a base method, which plum resolves. A declaration whose body is ``...`` has no method of
+    its own; any other body is the first base method.
 
+    Parameters
+    ----------
+    declaration
+        A Python function. Its parameters name those of the generic function.
+
+    Raises
+    ------
+    OverlayError
+        The declaration is no Python function.
+    MethodNotFound, AmbiguousMethod
+        Raised by a call for whose arguments there is no method, or no most specific one.
+
+    Examples
+    --------
     >>> from overlay import Context, MethodTable, call_next, generic
     >>> @generic
     ... def area(shape): ...
