@@ -50,7 +50,19 @@ _NUMBERS = (int, float, np.integer, np.floating)
 
 
 class Domain:
-    """A set of values, with membership, sampling, and a test for generated code."""
+    """A set of values, with membership, sampling, and a test for generated code.
+
+    Base class of all domains.
+
+    Examples
+    --------
+    >>> from primitives import Integers, Real
+    >>> digit = Integers(0, 9)
+    >>> digit.contains(10), digit.from_unit(0.5), digit.default, digit.condition("x")
+    (False, 5, 0, 'x >= 0 and x <= 9')
+    >>> Real.total, digit.total
+    (True, False)
+    """
 
     kind: type
     """The type of the members."""
@@ -437,7 +449,13 @@ class Integers(Domain):
 
 @dataclass(frozen=True)
 class Booleans(Domain):
-    """False and True."""
+    """The truth values False and True; 0 and 1 of other types are members too.
+
+    Examples
+    --------
+    >>> Bool.contains(1), Bool.contains(2)
+    (True, False)
+    """
 
     kind = bool
 

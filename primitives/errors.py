@@ -29,6 +29,13 @@ class NoSolution(OverlayError):
         The closest solution found, where a search for the nearest ran out of time; else None.
     later
         Makes more notes when the message is first read; None once they are made.
+
+    Examples
+    --------
+    >>> from primitives.integers.conversion import abs_int
+    >>> abs_int.mode({"a"}).solver(-1, False)
+    Traceback (most recent call last):
+    primitives.errors.NoSolution: an absolute value is not negative
     """
 
     best: Any = None

@@ -60,11 +60,36 @@ class OverlayError(Exception):
 
 
 class MethodNotFound(OverlayError):
-    """No method accepts the arguments of a call, and there is no base to fall back to."""
+    """No method accepts the arguments of a call, and there is no base to fall back to.
+
+    Examples
+    --------
+    >>> from overlay import generic
+    >>> @generic
+    ... def area(shape): ...
+    >>> area("square")  # doctest: +IGNORE_EXCEPTION_DETAIL
+    Traceback (most recent call last):
+    overlay.core.errors.MethodNotFound: generic function area has no method area(str)
+    """
 
 
 class AmbiguousMethod(OverlayError):
-    """Two methods accept the arguments of a call and neither is more specific."""
+    """Two methods accept the arguments of a call, and neither is more specific.
+
+    Examples
+    --------
+    >>> from overlay import Context, MethodTable, generic
+    >>> @generic
+    ... def area(width, height): ...
+    >>> table = MethodTable("areas")
+    >>> @table.overlay(area)
+    ... def first(width: float, height): ...
+    >>> @table.overlay(area)
+    ... def second(width, height: float): ...
+    >>> Context(table)(area, 1.0, 2.0)  # doctest: +IGNORE_EXCEPTION_DETAIL
+    Traceback (most recent call last):
+    overlay.core.errors.AmbiguousMethod: table 'areas' has 2 equally specific methods
+    """
 
 
 class CheckFailed(OverlayError):

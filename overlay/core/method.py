@@ -32,10 +32,37 @@ _serials = itertools.count()
 class Method:
     """One implementation of a target for one signature.
 
-    function: the registered function. For a generated method it takes the argument *types* and
-    returns the implementation.
-    where: ``file:line`` of the function. serial: order of registration.
-    placed: the serial of the method that it has replaced, or its own.
+    Attributes
+    ----------
+    table
+        The table that the method was added to.
+    target
+        The target; its name while the module is not imported.
+    function
+        The registered function. For a generated method it takes the argument *types* and returns
+        the implementation.
+    precedence
+        Breaks ties between equally specific methods; the higher one wins.
+    generated
+        Whether it is a generated method.
+    where
+        ``file:line`` of the function.
+    serial
+        Order of registration.
+    placed
+        The serial of the method that it has replaced, or its own.
+
+    Examples
+    --------
+    >>> import math
+    >>> from overlay import MethodTable
+    >>> table = MethodTable("zeros")
+    >>> @table.overlay(math.sin)
+    ... def sin(x: float) -> float:
+    ...     return 0.0
+    >>> (method,) = table.methods(math.sin)
+    >>> method.function(1.0), method.generated, method.precedence
+    (0.0, False, 0)
     """
 
     def __init__(
@@ -63,7 +90,13 @@ class Method:
         return f"{describe(self.target)}{self._parameters}   {self.where}"
 
     def implementation(self, types: Sequence[Any]) -> Callable[..., Any]:
-        """The function to run for arguments of these types; a generated method makes it."""
+        """The function to run for arguments of these types; a generated method makes it.
+
+        Raises
+        ------
+        OverlayError
+            A generated method returned something that is not callable.
+        """
         if not self.generated:
             return self.function
         made = self.function(*types)
