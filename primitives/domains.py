@@ -105,13 +105,15 @@ class Domain:
 
     def within(self, numbers: NumberSet) -> Domain:
         """An interval, restricted to the range of a set; the domain itself where this changes
-        nothing, leaves nothing, or it is no interval."""
+        nothing, leaves nothing, or it is no interval.
+        """
         return self
 
     @property
     def closure(self) -> NumberSet | None:
         """A closed set of numbers that contains all members, with infinite bounds; None where
-        members are not real numbers."""
+        members are not real numbers.
+        """
         return None
 
     @property
@@ -296,7 +298,8 @@ class Interval(Domain):
 
 def _compared(name: str, sign: str, bound: int, kind: type) -> str:
     """Source of a comparison that is exact in compiled code too. There, a word and a signed literal
-    would be compared as floats; the complements of both are compared instead."""
+    would be compared as floats; the complements of both are compared instead.
+    """
     if kind is np.uint64 and 2**53 < bound < 2**63:
         sign = {"<=": ">=", ">=": "<=", "!=": "!="}[sign]
         return f"~{name} {sign} {2**64 - 1 - bound}"

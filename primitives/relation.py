@@ -146,7 +146,8 @@ class Mode:
 
     def parts(self) -> list[tuple[str, Any, Mapping[str, str]]]:
         """The plans of its parts, each with a description, and the coordinates of its parameters
-        by name; none for a plain mode."""
+        by name; none for a plain mode.
+        """
         return []
 
     def __repr__(self) -> str:
@@ -275,7 +276,8 @@ class Relation:
 
     def around(self, before: Any, after: Any, gives: Any) -> None:
         """One statement for this and the statements before and after it; None for a plain
-        relation, which cannot take others in."""
+        relation, which cannot take others in.
+        """
 
     def shown_modes(self) -> str:
         """The modes by the axes that they solve for: ``{return}, {a}, {a, b}``."""

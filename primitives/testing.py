@@ -380,7 +380,8 @@ def _steep(
     gap: float | None = None,
 ) -> bool:
     """Whether the last digits of the answer change the result by more than the tolerance, or by
-    about ``gap``."""
+    about ``gap``.
+    """
     if _exact(relation):
         return False
     full = {**values, **answer}

@@ -94,7 +94,8 @@ class AmbiguousMethod(OverlayError):
 
 class CheckFailed(OverlayError):
     """An argument or the result of a method does not match its annotation, in a table made with
-    ``check=True``."""
+    ``check=True``.
+    """
 
 
 class OverlayWarning(UserWarning):
@@ -103,7 +104,8 @@ class OverlayWarning(UserWarning):
 
 class CacheWarning(OverlayWarning):
     """Compiled code could not be read from the disk cache or written to it; the program continues
-    with freshly compiled code. The message gives the cause and the remedy."""
+    with freshly compiled code. The message gives the cause and the remedy.
+    """
 
 
 class NotCompilable(OverlayError):

@@ -96,7 +96,8 @@ VIEW .o-tip{fill:var(--o-soft);stroke:none}
 def element(name: str, /, *children: object, **attributes: object) -> Html:
     """One element. children: any but ``Html`` are escaped; None is left out. attributes: ``_``
     is written as ``-``, and a trailing ``_`` (for Python's keywords) dropped; None and False are
-    left out."""
+    left out.
+    """
     given = "".join(
         f" {key.rstrip('_').replace('_', '-')}"
         + ("" if value is True else f'="{escape(str(value))}"')

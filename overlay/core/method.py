@@ -168,7 +168,8 @@ class Method:
     @property
     def shape(self) -> tuple[Any, ...]:
         """The signature as compared between methods of one target: translated annotations, names,
-        and which parameters are required."""
+        and which parameters are required.
+        """
         parameters = self.parameters
         key = _loaded()
         if key not in self._shapes:
@@ -183,7 +184,8 @@ class Method:
     @property
     def depends_on(self) -> str:
         """The part of the arguments that decides whether they match: their ``"type"``, for arrays
-        also dtype and dimensions (``"array"``), or the ``"value"`` itself."""
+        also dtype and dimensions (``"array"``), or the ``"value"`` itself.
+        """
         parameters = self.parameters
         each = (*parameters.positional, *parameters.keyword_only.values())
         rest = parameters.varargs, parameters.var_keyword
@@ -203,7 +205,8 @@ class Method:
 
     def registered(self, count: int, names: Sequence[str] = ()) -> Any | None:
         """The plum signature as plum registers and compares it: without separate positions for
-        the arguments that ``*args`` takes."""
+        the arguments that ``*args`` takes.
+        """
         most = len(self.parameters.positional)
         if names or count <= most or not self.parameters.uses_varargs(count):
             return self.signature(count, names)
@@ -223,7 +226,8 @@ class Method:
 
 class Methods(list[Method]):
     """The methods of a target, in the order in which they were added. Immutable: adding makes
-    another list."""
+    another list.
+    """
 
     # the modules imported, and the index of each signature among the methods with these imported
     _known: tuple[Hashable, dict[Any, int]] | None = None
@@ -273,5 +277,6 @@ def _are_same(one: Method, other: Method) -> bool:
 
 def _loaded() -> Hashable:
     """Cache key of translated annotations: their meaning depends on which of these modules are
-    imported."""
+    imported.
+    """
     return "numpy" in sys.modules, "numba" in sys.modules

@@ -202,7 +202,8 @@ class MethodTable:
 
     def _fill(self, key: Hashable) -> None:
         """Register a target's deferred methods, without notifying listeners: they counted as
-        present before. Other threads that look them up wait until all are registered."""
+        present before. Other threads that look them up wait until all are registered.
+        """
         with LOCK:
             if key in self._filled_now:
                 return
@@ -316,7 +317,8 @@ class MethodTable:
     @runs_natively
     def clear(self) -> None:
         """Remove all methods. Calls in contexts that hold the table then resolve to the tables
-        below; so does ``call_next`` of a method that is running."""
+        below; so does ``call_next`` of a method that is running.
+        """
         with LOCK:
             targets = self.targets()
             self._methods.clear()

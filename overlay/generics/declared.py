@@ -201,7 +201,8 @@ class Generic:
 
     def _inherited(self, args: tuple[Any, ...]) -> Any_F | None:
         """The inherited function of this name, from the next class of the MRO that has one, if
-        this function belongs to the class of the first argument; else None."""
+        this function belongs to the class of the first argument; else None.
+        """
         if not args:
             return None
         name = self.function.__name__
@@ -250,14 +251,16 @@ class Generic:
 
     def accept(self, parameters: MethodParameters) -> None:
         """Widen the function's signature to accept the calls that a method with these parameters
-        accepts."""
+        accepts.
+        """
         with LOCK:
             if self._open_for(parameters):
                 self.function.__code__ = self._compiled()
 
     def _open_for(self, parameters: MethodParameters) -> bool:
         """Record the calls that these parameters accept: with more arguments than the declaration
-        has, or other keywords. Returns whether the function has to accept more than before."""
+        has, or other keywords. Returns whether the function has to accept more than before.
+        """
         before = self._rest, self._named
         own = parameters.positional
         named = {p.name for p in own if p.by_name} | {*parameters.keyword_only}
