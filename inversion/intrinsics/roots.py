@@ -202,11 +202,11 @@ def polished(
 def find_root(
     equation: Equation, guess: float, low: float, high: float, given: tuple[Any, ...]
 ) -> float:
-    """A root in [low, high]: the guess, if it is one, else one that a search outwards from it
-    meets.
+    """A root in [low, high]: the guess, if it is one, else the first one that a search outwards
+    from it finds.
 
     equation: from the unknown, and ``given``, to ``(found, wanted)``.
-    Raises NoSolution where none is met.
+    Raises NoSolution where none is found.
     """
     start = gap(equation, guess, given)
     if start == 0:

@@ -116,7 +116,7 @@ class ArrayCall:
     # ---- relations of arrays ----
 
     def related(self) -> Value:
-        """The result of a function with a relation of its own."""
+        """The result of a function with a relation in ``ARRAY_RELATIONS``."""
         args, kwargs = self.filled(
             lambda operand: operand.kind if isinstance(operand, Variable) else operand.value
         )

@@ -181,8 +181,8 @@ def body_of(function: Any) -> types.FunctionType | None:
 
 
 def python_code(target: Any) -> Iterator[types.FunctionType]:
-    """The Python function of a callable that is not entered, and those of its own module that it
-    calls, transitively.
+    """The Python function of a callable that is not entered, and the functions of the same module
+    that it calls, transitively.
     """
     first = body_of(target)
     found = dict.fromkeys([] if first is None else [first])

@@ -216,7 +216,7 @@ class MethodChain:
         self._targets = (target,) if plain is None else (target, plain[0])
         self._keys = frozenset(map(key_of_target, self._targets))
         self._found: dict[Hashable, Method | None] = {}
-        self._read_with: Hashable = None  # what was imported and declared then
+        self._read_with: Hashable = None  # the imports and ABC registrations that _found depends on
         self._kind: str | None = None
         self._keepers: weakref.WeakSet[Keeper] = weakref.WeakSet()
         for table in tables:

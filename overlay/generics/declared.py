@@ -181,7 +181,7 @@ class Generic:
         """
         from plum import AmbiguousLookupError, NotFoundLookupError
 
-        methods = self._plum.methods  # registers what is pending
+        methods = self._plum.methods  # registers pending methods
         lasting = all(m.signature.is_faithful for m in methods)
         try:
             return *chosen(self._plum, args, plain_values(args)), lasting
