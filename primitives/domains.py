@@ -317,14 +317,15 @@ def _limits(kind: type) -> tuple[int | None, int | None]:
 class Integers(Domain):
     """The integers from ``low`` to ``high`` (None: no bound), without some.
 
+    Members are of type ``kind``: ``int``, or a numpy type of fixed width, in which arithmetic
+    wraps.
+
     Attributes
     ----------
     low, high
         The bounds, which are members; None: no bound.
     without
         Integers that are no members.
-    kind
-        ``int``, or a numpy type of fixed width, in which arithmetic wraps.
 
     Raises
     ------

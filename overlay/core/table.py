@@ -125,8 +125,8 @@ class MethodTable:
 
         Returns
         -------
-        decorator
-            It returns the function unchanged.
+        Callable
+            The decorator, which returns the function unchanged.
 
         Raises
         ------
@@ -236,7 +236,7 @@ class MethodTable:
 
         Returns
         -------
-        function
+        Callable or None
             The function that runs in place of the method's own, or None for the method's own.
         """
 
