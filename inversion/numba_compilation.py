@@ -28,7 +28,8 @@ __all__ = ["jitted", "result_type"]
 
 def result_type(function: Any, kinds: tuple[Any, ...]) -> type | None:
     """The Python type that a function returns for argument types, inferred by numba; None where
-    numba cannot infer it, or it is no number."""
+    numba cannot infer it, or it is no number.
+    """
     context = cpu_target.typing_context
     cpu_target.target_context.refresh()  # it loads the types of more functions
     context.refresh()
@@ -59,7 +60,8 @@ def jitted(
 
     def again(*args: Any, **kwargs: Any) -> Callable[..., Any]:
         """Compile again where no compiled code fits: the code is dropped when a function that it
-        calls is rebound."""
+        calls is rebound.
+        """
         if not kwargs and tuple(map(numba.typeof, args)) == kinds:
             made.compile(kinds)
             return made

@@ -62,8 +62,18 @@ class RelationOf:
 def relation_of(function: Callable[..., Any]) -> RelationOf:
     """The target whose generated methods map ``function``'s argument types to a Relation.
 
-    function: a callable. Raises OverlayError where it cannot be a target.
+    Parameters
+    ----------
+    function
+        A callable.
 
+    Raises
+    ------
+    OverlayError
+        The function cannot be a target.
+
+    Examples
+    --------
     >>> import math
     >>> from overlay import Context
     >>> from primitives import relation_of, relations

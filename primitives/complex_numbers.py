@@ -160,7 +160,8 @@ def angle_of(a: complex) -> float:
 
 def at_angle(ret: float, size: float) -> complex:
     """The number with this angle, in radians; ``size`` is the absolute value of its larger
-    part."""
+    part.
+    """
     x, y = math.cos(ret), math.sin(ret)
     larger = max(abs(x), abs(y))
     if size > 0:

@@ -50,7 +50,19 @@ _NUMBERS = (int, float, np.integer, np.floating)
 
 
 class Domain:
-    """A set of values, with membership, sampling, and a test for generated code."""
+    """A set of values, with membership, sampling, and a test for generated code.
+
+    Base class of all domains.
+
+    Examples
+    --------
+    >>> from primitives import Integers, Real
+    >>> digit = Integers(0, 9)
+    >>> digit.contains(10), digit.from_unit(0.5), digit.default, digit.condition("x")
+    (False, 5, 0, 'x >= 0 and x <= 9')
+    >>> Real.total, digit.total
+    (True, False)
+    """
 
     kind: type
     """The type of the members."""
@@ -82,18 +94,26 @@ class Domain:
         raise NotImplementedError
 
     def meet(self, other: Domain) -> Domain:
-        """The intersection of two domains. Raises OverlayError for domains of different types."""
+        """The intersection of two domains.
+
+        Raises
+        ------
+        OverlayError
+            The domains have members of different types, or no member in common.
+        """
         raise NotImplementedError
 
     def within(self, numbers: NumberSet) -> Domain:
         """An interval, restricted to the range of a set; the domain itself where this changes
-        nothing, leaves nothing, or it is no interval."""
+        nothing, leaves nothing, or it is no interval.
+        """
         return self
 
     @property
     def closure(self) -> NumberSet | None:
         """A closed set of numbers that contains all members, with infinite bounds; None where
-        members are not real numbers."""
+        members are not real numbers.
+        """
         return None
 
     @property
@@ -111,7 +131,13 @@ class Domain:
         return self.kind(value)
 
     def from_unit(self, u: Any) -> Any:
-        """The member for a number in [0, 1]. Raises OutsideDomain for any other number."""
+        """The member for a number in [0, 1].
+
+        Raises
+        ------
+        OutsideDomain
+            The number is outside [0, 1].
+        """
         if not 0 <= u <= 1:
             raise OutsideDomain(f"{u!r} is outside [0, 1]", where=caller())
         return self.cast(self.spread(np.array([u], dtype=np.float64))[0])
@@ -133,8 +159,24 @@ class Interval(Domain):
     """The reals from ``low`` to ``high``, without some points; infinities are no members.
 
     Bounds may be open, and points left out, unlike those of ``overlay.sets.Interval``; ``closure``
-    is the closed set. Raises OverlayError where it would be empty.
+    is the closed set.
 
+    Attributes
+    ----------
+    low, high
+        The bounds; members unless open.
+    open_low, open_high
+        Whether a bound is no member.
+    without
+        Points that are no members.
+
+    Raises
+    ------
+    OverlayError
+        The interval would be empty.
+
+    Examples
+    --------
     >>> Interval(-1, 1).contains(1.0), Interval(0, 1, open_high=True).contains(1.0)
     (True, False)
     >>> Positive.meet(Interval(-1, 1))
@@ -256,7 +298,8 @@ class Interval(Domain):
 
 def _compared(name: str, sign: str, bound: int, kind: type) -> str:
     """Source of a comparison that is exact in compiled code too. There, a word and a signed literal
-    would be compared as floats; the complements of both are compared instead."""
+    would be compared as floats; the complements of both are compared instead.
+    """
     if kind is np.uint64 and 2**53 < bound < 2**63:
         sign = {"<=": ">=", ">=": "<=", "!=": "!="}[sign]
         return f"~{name} {sign} {2**64 - 1 - bound}"
@@ -274,9 +317,23 @@ def _limits(kind: type) -> tuple[int | None, int | None]:
 class Integers(Domain):
     """The integers from ``low`` to ``high`` (None: no bound), without some.
 
-    kind: ``int``, or a numpy type of fixed width, in which arithmetic wraps. Raises OverlayError
-    where it would be empty.
+    Members are of type ``kind``: ``int``, or a numpy type of fixed width, in which arithmetic
+    wraps.
 
+    Attributes
+    ----------
+    low, high
+        The bounds, which are members; None: no bound.
+    without
+        Integers that are no members.
+
+    Raises
+    ------
+    OverlayError
+        The domain would be empty.
+
+    Examples
+    --------
     >>> Integers(0, 9).contains(3.0), Integers(0, 9, without=(3,)).contains(3)
     (True, False)
     """
@@ -396,7 +453,13 @@ class Integers(Domain):
 
 @dataclass(frozen=True)
 class Booleans(Domain):
-    """False and True."""
+    """The truth values False and True; 0 and 1 of other types are members too.
+
+    Examples
+    --------
+    >>> Bool.contains(1), Bool.contains(2)
+    (True, False)
+    """
 
     kind = bool
 
@@ -436,8 +499,13 @@ class Booleans(Domain):
 class WholeFloats(Domain):
     """The whole numbers from ``low`` to ``high``, as floats; infinities are no members.
 
-    Raises OverlayError where it would be empty.
+    Raises
+    ------
+    OverlayError
+        The domain would be empty.
 
+    Examples
+    --------
     >>> WholeFloats(0, 9).contains(3.0), WholeFloats(0, 9).contains(3.5)
     (True, False)
     """
@@ -509,6 +577,8 @@ class ComplexNumbers(Domain):
 
     Of a number in [0, 1] the leading bits determine the real part, the others the imaginary one.
 
+    Examples
+    --------
     >>> Complex.contains(0j), ComplexNumbers(nonzero=True).contains(0j)
     (True, False)
     """

@@ -15,14 +15,27 @@ Notes = Iterable[tuple[str, str]]
 class NoSolution(OverlayError):
     """No solution exists, or none was found; the message says which domain was left.
 
-    proved: whether there is no solution for any parameters, proved by propagating sets backwards
-    through the program, or by exhaustive search. False where a search found none, or where the
-    given parameters are at fault.
-    searched: the extent of a search that found none, and how to extend it; None without a search.
-    best: the closest solution found, where a search for the nearest ran out of time.
-    later: makes more notes when the message is first read.
-
     A solver of a relation raises it with one constant string, the reason: numba compiles that.
+
+    Attributes
+    ----------
+    proved
+        Whether there is no solution for any parameters, proved by propagating sets backwards
+        through the program, or by exhaustive search. False where a search found none, or where
+        the given parameters are at fault.
+    searched
+        The extent of a search that found none, and how to extend it; None without a search.
+    best
+        The closest solution found, where a search for the nearest ran out of time; else None.
+    later
+        Makes more notes when the message is first read; None once they are made.
+
+    Examples
+    --------
+    >>> from primitives.integers.conversion import abs_int
+    >>> abs_int.mode({"a"}).solver(-1, False)
+    Traceback (most recent call last):
+    primitives.errors.NoSolution: an absolute value is not negative
     """
 
     best: Any = None

@@ -19,7 +19,8 @@ __all__ = ["booleans", "truth"]
 
 def settled(ret: bool, known: bool, neutral: bool, free: bool) -> bool:
     """The other argument of "and" (``neutral`` is True) or "or" (False); ``free`` where the known
-    one alone determines the result."""
+    one alone determines the result.
+    """
     if known == neutral:
         return ret
     if ret == neutral:
@@ -29,7 +30,8 @@ def settled(ret: bool, known: bool, neutral: bool, free: bool) -> bool:
 
 def pair(ret: bool, neutral: bool, case: int) -> tuple[bool, bool]:
     """Two arguments with this result. case: which of them determine a result that is not neutral:
-    both (0), only the first (1), or only the second (2)."""
+    both (0), only the first (1), or only the second (2).
+    """
     if ret == neutral:
         return neutral, neutral
     return neutral == (case == 2), neutral == (case == 1)
@@ -61,7 +63,8 @@ def _connective(target: Any, sign: str, neutral: bool) -> Relation:
 
 def _difference(target: Any, sign: str, differ: bool) -> Relation:
     """The relation of a comparison of truth values. differ: whether it is true for different
-    arguments, or for equal ones."""
+    arguments, or for equal ones.
+    """
     return relation(
         target, bool, bool, f"return = a {sign} b",
         a=lambda ret, b: (ret == differ) != b,

@@ -57,17 +57,25 @@ def parametric(
 ) -> Parametric:
     """A parametric mode: one coordinate, with its domain, for each keyword.
 
-    solver: takes the known axes and the coordinates, by name.
-    recover: takes axes by name and returns the tuple of coordinates for which the solver answers
-    them.
-    determined_if: takes known axes by name. Where these are constants and it is true, the answer
-    is unique: the coordinates take their defaults and are no parameters of the inverse.
-    rounding_only: the coordinates matter only where rounding maps several arguments to one result,
-    as where a function saturates; an inverse without other parameters is called with or without
-    them.
-    all_or_nothing: each continuous coordinate matters for all its values, or, depending on the
-    known axes, for none, as one for an unknown that cancels out.
+    Parameters
+    ----------
+    solver
+        Takes the known axes and the coordinates, by name.
+    recover
+        Takes axes by name and returns the tuple of coordinates for which the solver answers them.
+    determined_if
+        Takes known axes by name. Where these are constants and it is true, the answer is unique:
+        the coordinates take their defaults and are no parameters of the inverse.
+    rounding_only
+        Whether the coordinates matter only where rounding maps several arguments to one result,
+        as where a function saturates; an inverse without other parameters is called with or
+        without them.
+    all_or_nothing
+        Whether each continuous coordinate matters for all its values, or, depending on the known
+        axes, for none, as one for an unknown that cancels out.
 
+    Examples
+    --------
     >>> from primitives import Real, parametric
     >>> parametric(lambda ret, v: (ret - v, v), v=Real, recover=lambda a, b: (b,)).coordinates
     {'v': Real}
@@ -79,19 +87,34 @@ def parametric(
 class Mode:
     """A solver of a relation for some axes, from all the others; ``relation`` makes it.
 
-    unknown: the axes that ``solver`` returns, as a tuple of values where there are several.
-    takes: the parameters of ``solver``, in order: known axes and coordinates.
-    coordinates: the domain of each coordinate.
-    recovers, determined_by: the parameters of ``recover`` and ``determined_if``, which are as in
-    ``parametric``.
-    rounding_only: whether its coordinates matter only where rounding leaves a choice.
-    incomplete: why it cannot reach every solution, or None.
-    labels: names of the parameters for coordinates that belong to parts of a compound statement.
-    overdetermined: whether it has more known axes than it needs, which have to agree, as where one
-    of several results is computed from all arguments.
-    last_resort: whether a planner uses it only where no other mode is possible.
-    all_or_nothing: whether its continuous coordinates matter for all their values, or for none.
+    Attributes
+    ----------
+    unknown
+        The axes that ``solver`` returns, as a tuple of values where there are several.
+    takes
+        The parameters of ``solver``, in order: known axes and coordinates.
+    coordinates
+        The domain of each coordinate.
+    recover, determined_if
+        As in ``parametric``, or None.
+    recovers, determined_by
+        The parameters of ``recover`` and ``determined_if``.
+    rounding_only
+        Whether its coordinates matter only where rounding leaves a choice.
+    incomplete
+        The reason why it cannot reach every solution, or None.
+    labels
+        Names of the parameters for coordinates that belong to parts of a compound statement.
+    overdetermined
+        Whether it has more known axes than it needs, which have to agree, as where one of several
+        results is computed from all arguments.
+    last_resort
+        Whether a planner uses it only where no other mode is possible.
+    all_or_nothing
+        Whether its continuous coordinates matter for all their values, or for none.
 
+    Examples
+    --------
     >>> import math
     >>> from primitives import Positive, relation
     >>> exp = relation(
@@ -122,8 +145,9 @@ class Mode:
         return self.rounding_only or not self.coordinates
 
     def parts(self) -> list[tuple[str, Any, Mapping[str, str]]]:
-        """The plans that it consists of, each with a description, and the coordinates of its
-        parameters, by name. None here; compound modes override it."""
+        """The plans of its parts, each with a description, and the coordinates of its parameters
+        by name; none for a plain mode.
+        """
         return []
 
     def __repr__(self) -> str:
@@ -136,21 +160,48 @@ Solution = Solver | Parametric | Mode
 class Relation:
     """Equation between one function's arguments and results, for one signature, with its modes.
 
-    ``relation`` makes it; calling it runs the function forward. target: the function. types: of its
-    arguments. axes: the names of its inputs. outputs: the names of its results. returns: the type
-    of its result; a tuple of types for several. domain: of each input. codomain: of the result;
-    None for several. where: ``file:line`` of its definition.
-    edges: its behaviour at edges, in words. low_information: whether its result constrains its
-    inputs little, as a sum does its terms: it is then solved only for unknowns that nothing else
-    determines.
-    independent: whether each of several results determines one more input.
-    joint: whether it is solved for several inputs at once wherever possible, because a free choice
-    of one mostly leaves no solution for the others, as that of a prefix of a known string.
+    ``relation`` makes it; calling it runs the function forward.
+
+    Attributes
+    ----------
+    target
+        The function.
+    types
+        The types of its arguments.
+    axes, outputs
+        The names of its inputs, and of its results.
+    returns
+        The type of its result; a tuple of types for several.
+    domain
+        The domain of each input.
+    codomain
+        The domain of the result; None for several.
+    where
+        ``file:line`` of its definition.
+    edges
+        Its behaviour at edges, in words.
+    low_information
+        Whether its result constrains its inputs little, as a sum does its terms: it is then solved
+        only for unknowns that nothing else determines.
+    independent
+        Whether each of several results determines one more input.
+    joint
+        Whether it is solved for several inputs at once wherever possible, because a free choice of
+        one mostly leaves no solution for the others, as that of a prefix of a known string.
+    modes
+        Its modes, by the sets of axes that they solve for.
+
+    Examples
+    --------
+    >>> from primitives.floats.arithmetic import add
+    >>> add
+    <Relation 'return = a + b' for operator.add(float, float)>
+    >>> add(2.0, 3.0), add.axes, add.shown_modes()
+    (5.0, ('a', 'b'), '{return}, {a}, {b}, {a, b}')
     """
 
     whole = False
-    """Whether it is solved at once for all unknowns that occur in no other statement, rather than
-    after a choice of some."""
+    """Whether it is solved for several unknowns at once, not after a free choice of some."""
 
     def __init__(
         self,
@@ -220,11 +271,13 @@ class Relation:
         return f"{results} = {ast.unparse(filled)}"
 
     def rows(self) -> tuple[str, ...]:
-        """Lines that show its parts besides the equation. None here; compound ones override it."""
+        """Lines of text for its contents; none for a plain relation."""
         return ()
 
     def around(self, before: Any, after: Any, gives: Any) -> None:
-        """Hook by which a compound relation can absorb other statements; does nothing here."""
+        """One statement for this and the statements before and after it; None for a plain
+        relation, which cannot take others in.
+        """
 
     def shown_modes(self) -> str:
         """The modes by the axes that they solve for: ``{return}, {a}, {a, b}``."""

@@ -1,5 +1,6 @@
 """Compiled forms of solvers: each is a context, of method tables and plugins, that compiles all
-solvers in that form."""
+solvers in that form.
+"""
 
 from __future__ import annotations
 

@@ -45,12 +45,25 @@ def check_relation(
 ) -> None:
     """Check the forward mode and both laws of every mode, at edges and at random points.
 
-    samples: the number of random points, and the maximum number of combinations of edges. seed: of
-    the random numbers. rtol, atol: tolerances of floats; relations of arrays are checked within
-    1e-6, relative to the largest element.
-    Raises BrokenLaw with the values for which a law fails, and OverlayError where the domain of an
-    axis is unknown.
+    Parameters
+    ----------
+    samples
+        The number of random points, and the maximum number of combinations of edges.
+    seed
+        The seed of the random numbers.
+    rtol, atol
+        Tolerances of floats. Relations of arrays are checked within 1e-6, relative to the largest
+        element.
 
+    Raises
+    ------
+    BrokenLaw
+        A law fails; with the values for which it does.
+    OverlayError
+        The domain of an axis is unknown.
+
+    Examples
+    --------
     >>> from primitives import relation
     >>> from primitives.testing import check_relation
     >>> def half(a: float) -> float:
@@ -367,7 +380,8 @@ def _steep(
     gap: float | None = None,
 ) -> bool:
     """Whether the last digits of the answer change the result by more than the tolerance, or by
-    about ``gap``."""
+    about ``gap``.
+    """
     if _exact(relation):
         return False
     full = {**values, **answer}

@@ -26,7 +26,8 @@ raising = MethodTable("raising")
 
 def method_of(f: MathFunction) -> Callable[[float], float]:
     """The method that raises where the function of ``math`` does, with the necessary tests only,
-    as each takes time to compile."""
+    as each takes time to compile.
+    """
     first, last = f.ends
 
     def inside(a: float) -> float:
@@ -106,7 +107,8 @@ def as_in_python(context: Context | None) -> Context:
 
 def may_hide_errors(program: Program, read: Program) -> bool:
     """Whether compiled code may give a result where the program raises in Python, since values are
-    compared, or unused. read: the program as it was read."""
+    compared, or unused. read: the program as it was read.
+    """
     used = len(program.statements) == len(read.statements)
     plain = all(isinstance(statement.relation, Relation) for statement in program.statements)
     return not (used and plain) and any(map(_calls_these, program.functions))

@@ -31,14 +31,16 @@ def is_finite(value: Any) -> bool:
 
 def margin(wanted: Any, rtol: float, atol: float, floor: float = 0.0) -> Any:
     """Tolerance around a number, or around elements of an array: ``rtol`` times the size, or
-    ``atol`` around 0. floor: is added, for values that are only roughly equal."""
+    ``atol`` around 0. floor: is added, for values that are only roughly equal.
+    """
     size = abs(wanted)
     return (size == 0) * atol + rtol * size + floor
 
 
 def is_close(found: Any, wanted: Any, rtol: float, atol: float, floor: float = 0.0) -> bool:
     """Whether a float, or a complex number, is within the margin of a wanted one; none is close to
-    one that is not finite."""
+    one that is not finite.
+    """
     size = abs(wanted)
     most = (atol if size == 0.0 else rtol * size) + floor
     # size - size is 0, or NaN; LLVM makes the shortest loops of a single comparison
@@ -62,7 +64,8 @@ def all_finite_compiled(values: Any) -> bool:
 
 def all_close(found: Any, wanted: Any, rtol: float, atol: float, floor: float = 0.0) -> bool:
     """Whether each element is within the margin of a wanted one; none is close to one that is not
-    finite."""
+    finite.
+    """
     close = np.abs(found - wanted) <= margin(wanted, rtol, atol, floor)
     return bool(close.all()) and all_finite(wanted)
 
@@ -100,7 +103,8 @@ _reasons = _Reasons()
 
 def refused(way: str) -> None:
     """Record the exception being handled as the reason why an attempt was refused. way: the name
-    of the attempt."""
+    of the attempt.
+    """
     error = sys.exc_info()[1]
     if isinstance(error, Exception):
         _reasons.found.append((way, error))

@@ -41,7 +41,8 @@ def sides(equation: Equation, x: float, given: tuple[Any, ...]) -> tuple[float, 
 
 def gap(equation: Equation, x: float, given: tuple[Any, ...]) -> float:
     """The difference of both sides at x: 0 within rounding, NaN where the equation is
-    undefined."""
+    undefined.
+    """
     try:
         found, wanted = sides(equation, x, given)
         difference = found - wanted
@@ -128,7 +129,8 @@ def is_small_in_kernel(equation: Any, x: Any, around: Any, given: Any) -> bool:
 
 def touching(equation: Equation, a: float, b: float, sign: float, given: tuple[Any, ...]) -> float:
     """The point between two where the gap touches 0 without changing its sign; NaN if there is
-    none."""
+    none.
+    """
     around = abs(gap(equation, a, given)) + abs(gap(equation, b, given))
     inner, outer = b - GOLDEN * (b - a), a + GOLDEN * (b - a)
     f_inner = sign * gap(equation, inner, given)
@@ -152,7 +154,8 @@ def touching(equation: Equation, a: float, b: float, sign: float, given: tuple[A
 
 def edge(equation: Equation, inside: float, outside: float, given: tuple[Any, ...]) -> float:
     """The last point at which the equation is defined, between one inside its domain and one
-    outside."""
+    outside.
+    """
     for _ in range(60):
         middle = (inside + outside) / 2
         if middle in (inside, outside):
@@ -168,7 +171,8 @@ def between(
     equation: Equation, a: float, fa: float, b: float, fb: float, given: tuple[Any, ...]
 ) -> float:
     """A root between neighbouring points, at one of which the equation may be undefined; or
-    NaN."""
+    NaN.
+    """
     if math.isnan(fa):
         a, fa, b, fb = b, fb, a, fa
     if math.isnan(fa):
@@ -198,11 +202,11 @@ def polished(
 def find_root(
     equation: Equation, guess: float, low: float, high: float, given: tuple[Any, ...]
 ) -> float:
-    """A root in [low, high]: the guess, if it is one, else one that a search outwards from it
-    meets.
+    """A root in [low, high]: the guess, if it is one, else the first one that a search outwards
+    from it finds.
 
     equation: from the unknown, and ``given``, to ``(found, wanted)``.
-    Raises NoSolution where none is met.
+    Raises NoSolution where none is found.
     """
     start = gap(equation, guess, given)
     if start == 0:

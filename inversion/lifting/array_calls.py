@@ -116,7 +116,7 @@ class ArrayCall:
     # ---- relations of arrays ----
 
     def related(self) -> Value:
-        """The result of a function with a relation of its own."""
+        """The result of a function with a relation in ``ARRAY_RELATIONS``."""
         args, kwargs = self.filled(
             lambda operand: operand.kind if isinstance(operand, Variable) else operand.value
         )
@@ -137,7 +137,8 @@ class ArrayCall:
 
     def moved(self) -> Value:
         """The result of a function that moves elements. The function is run on arrays of element
-        numbers, which shows where each element goes."""
+        numbers, which shows where each element goes.
+        """
         operands = self.of_one_type()
         variables = [
             v if isinstance(v, Variable) else Variable(self.lifter.fresh("constant"), v.kind)

@@ -85,7 +85,8 @@ def each(call: ArrayCall) -> Value:
 
 def _of_elements(call: ArrayCall, elements: list[Value]) -> Value:
     """The result for one element. Words are converted to floats beside floats; arithmetic with
-    truth values is refused."""
+    truth values is refused.
+    """
     site, target = replace(call.site, overlaid=False), call.target
     kinds = {value.kind for value in elements}
     if kinds == {bool} and target in ARITHMETIC:

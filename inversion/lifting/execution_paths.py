@@ -139,7 +139,8 @@ class Walk:
         stops: frozenset[int],
     ) -> Found:
         """The end of a fork. join: the label at which both paths meet again, None where they only
-        meet in returning."""
+        meet in returning.
+        """
         labels = fork.yes, fork.no
         out = [self._leads_out(label) for label in labels]
         if any(out):
@@ -170,7 +171,8 @@ class Walk:
 
     def _part_again(self, join: int | None, ways: Sequence[Way], stops: frozenset[int]) -> bool:
         """Whether paths have to stay separate after the join: one may end elsewhere, such as in
-        the next iteration of a loop, or hold the result of a recursive call."""
+        the next iteration of a loop, or hold the result of a recursive call.
+        """
         places = {p for way in ways for p in places_of(way.found)}
         meets = len(places) > 1 and join in places and join not in stops
         return meets or any(map(self._calls_itself, ways))

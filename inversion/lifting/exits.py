@@ -33,7 +33,8 @@ class Nowhere:
 @dataclass(frozen=True)
 class Exit:
     """Exit test in an iteration of a loop. leaves: the value of the condition for which the loop is
-    left. known: the values of names there. outside, inside: the labels that follow."""
+    left. known: the values of names there. outside, inside: the labels that follow.
+    """
 
     condition: Value
     leaves: bool
@@ -49,7 +50,8 @@ Place = int | None  # a label; None where it returns
 @dataclass(frozen=True)
 class Several:
     """Paths with ends at different places. flags: for each place, the condition that it is the
-    one reached."""
+    one reached.
+    """
 
     ends: Mapping[Place, End]
     flags: Mapping[Place, Operand]
@@ -93,7 +95,8 @@ def flag_of(found: At | Returned | Several, place: Place) -> Operand:
 
 def stand_in(value: Value, known: Collection[Operand]) -> Value:
     """A placeholder of the value's structure and types where the value is unused: variables that
-    are unknown there become constants."""
+    are unknown there become constants.
+    """
     if isinstance(value, Tupled):
         return Tupled(value.kind, tuple(stand_in(item, known) for item in value.items))
     if isinstance(value, Variable) and value not in known:

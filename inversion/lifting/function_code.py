@@ -1,5 +1,6 @@
 """Control-flow graph of a function for lifting: its blocks, and the edges on which nothing is
-raised."""
+raised.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +23,8 @@ _END = -1  # the virtual exit node: no block has this label
 class Cycle:
     """A natural loop: its labels. after: the first label outside that every path to a return
     passes, if there is one. simple: whether it has one exiting block only, which every iteration
-    passes."""
+    passes.
+    """
 
     labels: frozenset[int]
     after: int | None
@@ -31,7 +33,8 @@ class Cycle:
 
 def code_of(function: FunctionType) -> FunctionCode:
     """The control-flow graph of a function. Raises NotInvertible for coroutines and generators,
-    and where the function enters a context manager."""
+    and where the function enters a context manager.
+    """
     code = unthreaded(function.__code__)
     closure = function.__closure__
     body = body_of(FunctionType(code, function.__globals__, function.__name__, None, closure))

@@ -69,7 +69,8 @@ def inputs_within(
     f: Callable[..., Any], types: Sequence[Any], declared: Mapping[str, Domain]
 ) -> tuple[list[tuple[str, Any]], dict[str, Domain]]:
     """The names and types of the inputs, and their domains, from annotations and from ``declared``,
-    which is keyed by input or part of one."""
+    which is keyed by input or part of one.
+    """
     inputs, domains = inputs_of(f, types)
     kinds = {at: kind for name, tree in inputs for at, kind in numbers_of(name, tree)}
     for at, wanted in declared.items():

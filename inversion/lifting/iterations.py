@@ -32,7 +32,8 @@ MOST_TURNS = 1000
 
 def looped(walk: Walk, label: int, known: dict[str, Value], stops: frozenset[int]) -> Found | None:
     """Lift a loop as one statement, and return its exit. None where the loop is unrolled, since
-    its iterations are few and known."""
+    its iterations are few and known.
+    """
     walk.lifter.turns += 1
     cycle, block = walk.code.loops[label], walk.code.blocks[label]
     if walk.lifter.turns > MOST_TURNS:
@@ -135,7 +136,8 @@ class Turns(Repeating):
 
     def several(self, state: Mapping[str, Value]) -> Turn:
         """Lift an iteration of a loop with several exits: these, and the continuation with the
-        next iteration, are ordinary paths."""
+        next iteration, are ordinary paths.
+        """
         inside, more = {**self.known, **state}, dict[str, Value]()
 
         def go() -> Found:
@@ -154,7 +156,8 @@ class Turns(Repeating):
 
     def count(self, inside: dict[str, Value], state: Mapping[str, Value]) -> dict[str, Value]:
         """Set the iterators to the range's current value and the condition that it continues.
-        Returns the counter's next value, by name."""
+        Returns the counter's next value, by name.
+        """
         over = self.counted()
         if over is None:
             return {}

@@ -29,7 +29,8 @@ if TYPE_CHECKING:
 
 class Join:
     """Joins the values of two paths; where they differ, the branch gets a result. where:
-    ``file:line`` of the branch."""
+    ``file:line`` of the branch.
+    """
 
     def __init__(self, walk: Walk, where: str, ways: list[Way], known: Mapping[str, Value]) -> None:
         self.walk = walk

@@ -28,7 +28,8 @@ __all__ = ["known_call"]
 
 def known_call(target: Any, args: Values, kwargs: Named) -> Value | None:
     """The result of a call if it is known while lifting, else None: iterators over known items,
-    type checks, comparisons of known objects."""
+    type checks, comparisons of known objects.
+    """
     if target is enumerate and len(args) == 1 and set(kwargs) == {"start"}:
         args, kwargs = (*args, kwargs["start"]), {}
     if target is zip and set(kwargs) == {"strict"} and not _is_open(kwargs["strict"]):

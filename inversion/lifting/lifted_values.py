@@ -64,7 +64,8 @@ class Range:
 @dataclass(frozen=True)
 class Iterating:
     """An iterator over a range that is not unrolled, or over the remaining items. more: for a
-    range, the condition that it continues, where that is an operand."""
+    range, the condition that it continues, where that is an operand.
+    """
 
     over: Range | None
     items: tuple[Value, ...] = ()
@@ -75,7 +76,8 @@ class Iterating:
 @dataclass(frozen=True)
 class Pair:
     """Result of advancing an iterator. item: None where there was none. more: whether there was
-    an item; MORE where that is unknown."""
+    an item; MORE where that is unknown.
+    """
 
     item: Value | None
     more: Value
@@ -85,7 +87,8 @@ class Pair:
 @dataclass(frozen=True, eq=False)
 class Again:
     """Result of a recursive call with the given arguments, times ``scale``, plus ``shift``. of:
-    the function's recursive calls."""
+    the function's recursive calls.
+    """
 
     of: Any
     args: tuple[Value, ...]
@@ -319,7 +322,8 @@ def range_of(site: CallSite, args: Values) -> Range:
 
 def items_in_turn(value: Value) -> tuple[Value, ...] | None:
     """The items of a value in order of iteration, where these are unrolled: those of a tuple, or
-    of a short range of constants; else None."""
+    of a short range of constants; else None.
+    """
     if isinstance(value, Tupled):
         return value.items
     if isinstance(value, Iterating):

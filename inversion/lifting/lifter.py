@@ -72,7 +72,8 @@ __all__ = ["Lifted", "Lifter", "lift"]
 @dataclass(frozen=True)
 class Lifted:
     """A lifted function: its program. axes: for each argument, and for ``"return"``, the tree of
-    the program's axes that it consists of."""
+    the program's axes that it consists of.
+    """
 
     program: Program
     axes: Mapping[str, Tree]
@@ -88,7 +89,6 @@ def lift(
     keywords: Collection[str] = (),
 ) -> Lifted:
     """The program of a function for inputs of these names and trees of types, in ``context``.
-
     root_finding, max_trips: as in ``invert``. keywords: inputs that are given by keyword.
 
     Raises NotInvertible, with the line, at a statement that is not a call of something that
@@ -245,7 +245,8 @@ class Lifter:
 
     def _base(self, site: CallSite, targets: tuple[Any, ...], args: Values, kwargs: Named) -> Value:
         """The value of a call without an overlay method: by its relation, or its inlined body.
-        Raises NotInvertible where it has neither."""
+        Raises NotInvertible where it has neither.
+        """
         known = known_call(targets[-1], args, kwargs)
         if known is not None:
             return known
@@ -292,7 +293,8 @@ class Lifter:
     ) -> Value:
         """Add the statement that a relation holds between these arguments and new variables, and
         return the variable, or the tuple of them. In a function that may call itself, constant
-        arguments are folded. source: overrides the source of the variables."""
+        arguments are folded. source: overrides the source of the variables.
+        """
         cast = tuple(
             Constant(kind(value.value))
             if isinstance(value, Constant) and kind in (int, float)

@@ -53,7 +53,8 @@ class CallsItself(Exception):
 class ActiveCall:
     """A call that is being traversed. code: of its function, with its position in a chain. given:
     its arguments. depth: of the branches around it. calls: the loop that it becomes. may_recur:
-    whether the function mentions itself by name."""
+    whether the function mentions itself by name.
+    """
 
     code: tuple[Any, ...]
     given: tuple[Value, ...]
@@ -217,7 +218,8 @@ class Calls(Repeating):
 
 class Interpreted:
     """A recursive function that is never compiled, since compiled code does not check for stack
-    overflow."""
+    overflow.
+    """
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self.function = function

@@ -1,5 +1,6 @@
 """Repetition as one statement: one iteration is lifted, with variables for the loop-carried
-values."""
+values.
+"""
 
 from __future__ import annotations
 
@@ -75,7 +76,8 @@ class Repeating(ABC):
 
     def repeated(self, begin: dict[str, Value]) -> Found:
         """Add the statement for all iterations, which begin with these values, and return its
-        exit. Iterations are lifted until the types of the state are stable."""
+        exit. Iterations are lifted until the types of the state are stable.
+        """
         wide = begin
         while True:  # until no type is widened any more
             state = {name: self.fresh(name, value) for name, value in wide.items()}
@@ -176,7 +178,8 @@ class Repeating(ABC):
 
 class Outside:
     """Values of names outside of a loop: values computed in an iteration become results of the
-    loop."""
+    loop.
+    """
 
     def __init__(self, turns: Repeating, turn: Turn, formals: Sequence[Variable]) -> None:
         self.turns = turns

@@ -114,7 +114,8 @@ def _is_number(kind: Any) -> bool:
 
 def _may_accept(hints: tuple[Any, ...] | None, kinds: Sequence[Any]) -> bool:
     """Whether a method may match a call with values of these types. hints: from
-    ``_given_by_position``."""
+    ``_given_by_position``.
+    """
     if hints is None or not all(map(_is_number, kinds)):
         return True
     return len(hints) == len(kinds) and all(map(_accepts, hints, kinds))
@@ -148,7 +149,8 @@ def _made(method: Method, kinds: Sequence[Any]) -> Relation:
 
 def folded(rule: Relation, arguments: Sequence[Operand]) -> tuple[Constant, ...] | None:
     """The results of a relation for constants; None where arguments vary, or it may not be a pure
-    function."""
+    function.
+    """
     values = [a.value for a in arguments if isinstance(a, Constant)]
     # a relation with a forward mode only may be impure
     if len(values) < len(arguments) or len(rule.modes) == 1:
@@ -179,8 +181,9 @@ def body_of(function: Any) -> types.FunctionType | None:
 
 
 def python_code(target: Any) -> Iterator[types.FunctionType]:
-    """The Python function of a callable that is not entered, and those of its own module that it
-    calls, transitively."""
+    """The Python function of a callable that is not entered, and the functions of the same module
+    that it calls, transitively.
+    """
     first = body_of(target)
     found = dict.fromkeys([] if first is None else [first])
     waiting = list(found)
@@ -242,7 +245,8 @@ WORDS = (np.int64, np.uint64)
 def promotions(args: Sequence[Operand]) -> Iterator[tuple[Any, ...]]:
     """The promoted types of arguments in arithmetic, to be tried in order. Constants take the type
     of a word among the arguments; else the types stay, or integers become floats, or all become
-    complex."""
+    complex.
+    """
     kinds = tuple(arg.kind for arg in args)
     words = {kind for kind in kinds if kind in WORDS}
     if len(words) == 1:

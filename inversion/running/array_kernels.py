@@ -62,7 +62,8 @@ class ArrayKernel:
 
     def missed(self, loop: Callable[..., None], columns: tuple[Any, ...]) -> int:
         """Run a loop in threads over columns, and numbers that all elements share. Returns the
-        number of results that are NaN."""
+        number of results that are NaN.
+        """
 
         def stretch(*parts: Any) -> int:
             loop(*parts)

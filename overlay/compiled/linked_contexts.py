@@ -45,7 +45,8 @@ class LinkedContexts:
 
     def with_plugins_of(self, function: Any, types: tuple[Any, ...]) -> CompiledContext:
         """This context with the plugins that stay active in a function, called with these
-        types."""
+        types.
+        """
         engine = self._engine
         plugins = entered_plugins(engine.plugins, function, types)
         interpretation = interpreted(plugins, engine.interpretation, function)
@@ -107,7 +108,8 @@ class LinkedContexts:
 
     def is_entered_by(self, outside: CompiledContext) -> None:
         """Record that code of another context enters code of this one: a change here ends its
-        worlds too."""
+        worlds too.
+        """
         if outside is not self._engine:
             self.outside.add(outside)
 

@@ -185,7 +185,8 @@ class StandIns:
         self, target: Any, *, is_base: bool = False, context: CompiledContext | None = None
     ) -> TargetStandIn:
         """The stand-in of a target. is_base: calls skip its methods. context: the target's own
-        context, which the call enters."""
+        context, which the call enters.
+        """
         chain = MethodChain.of(target, self.world.tables)
         return self.at(chain, is_base=is_base, context=context)
 
@@ -202,7 +203,8 @@ class StandIns:
 
     def base(self, value: Any) -> Any:
         """The stand-in of a callable that is called without method lookup: its body compiled in
-        this world, or numba's own implementation."""
+        this world, or numba's own implementation.
+        """
         if is_kernel(value):
             return Native(self.kernel(value))
         callback = callback_of(value)
@@ -232,7 +234,8 @@ class StandIns:
 
     def kernel(self, value: Any) -> Any:
         """A kernel made by ``@vectorize`` or ``@guvectorize``, with its function compiled in this
-        world."""
+        world.
+        """
         if not self.world.makes_code:
             return value
         found = self._kernels.get(id(value))

@@ -56,7 +56,8 @@ class Damaged(Exception):
 
 class Folder:
     """Folder of compiled code. No method raises an OSError: a file that cannot be read or written
-    is skipped, with a CacheWarning."""
+    is skipped, with a CacheWarning.
+    """
 
     _writes = 0
 
@@ -71,7 +72,8 @@ class Folder:
 
     def is_safe(self) -> bool:
         """Whether the folder exists, or can be made, and only the user can write to it; warns if
-        not."""
+        not.
+        """
         try:
             os.makedirs(self.path, mode=0o700, exist_ok=True)
             status = os.stat(self.path)
@@ -140,7 +142,9 @@ class Folder:
             )
 
     def _keep_small(self) -> None:
-        """Once in every so many writes, remove the least recently used files above the bound."""
+        """Evict the least recently used files beyond the maximum size; done in a few writes
+        only.
+        """
         looks = Folder._writes % WRITES_BETWEEN_LOOKS == 0
         Folder._writes += 1
         if not looks:

@@ -100,7 +100,8 @@ def compares_by_identity(cls: type) -> bool:
 
 def _accepts(signature: Any, values: tuple[Any, ...]) -> bool:
     """Whether a plum signature accepts the values. Plain classes are checked here: plum would
-    generate code for each annotation."""
+    generate code for each annotation.
+    """
     types = signature.types
     if any(map(stands_for_another, values)):
         types = signature.expand_varargs(len(values))
@@ -122,7 +123,8 @@ def _takes(value: Any, hint: Any) -> bool:
 
 def _is_class_alone(hint: Any) -> bool:
     """Whether an annotation is a plain class, matched by ``isinstance`` alone: its bases say
-    nothing of elements."""
+    nothing of elements.
+    """
     return type(hint) is type and type_attribute(hint, "__orig_bases__") is None
 
 
@@ -130,7 +132,8 @@ def by_types(
     types: Sequence[Any], names: Sequence[str] = (), underlying: Call | None = None
 ) -> Call:
     """A call with arguments of these types (the compiler's view); the last are given by these
-    keywords."""
+    keywords.
+    """
     asked = plum_signature(types, NO_VARARGS, 0)
     return Call(
         count=len(types) - len(names),
@@ -213,7 +216,7 @@ class MethodChain:
         self._targets = (target,) if plain is None else (target, plain[0])
         self._keys = frozenset(map(key_of_target, self._targets))
         self._found: dict[Hashable, Method | None] = {}
-        self._read_with: Hashable = None  # what was imported and declared then
+        self._read_with: Hashable = None  # the imports and ABC registrations that _found depends on
         self._kind: str | None = None
         self._keepers: weakref.WeakSet[Keeper] = weakref.WeakSet()
         for table in tables:
@@ -239,7 +242,8 @@ class MethodChain:
     @property
     def key(self) -> Hashable:
         """Identity of the position, independent of which tables are in force: target and passed
-        methods."""
+        methods.
+        """
         return key_of_target(self.target), self.passed
 
     def methods(self) -> list[Method]:
@@ -249,7 +253,8 @@ class MethodChain:
     @property
     def depends_on(self) -> str:
         """The part of the arguments that decides between the methods: ``"type"``, ``"array"`` or
-        ``"value"``."""
+        ``"value"``.
+        """
         kind, version = self._kind, self.version
         if kind is None:
             kinds = {method.depends_on for method in self.methods()}
@@ -266,7 +271,8 @@ class MethodChain:
 
     def table_changed(self, target: Any) -> None:
         """Clear the caches if ``target`` is the chain's, or the plain operator of its in-place
-        one."""
+        one.
+        """
         if key_of_target(target) not in self._keys:
             return
         with LOCK:
@@ -312,7 +318,8 @@ class MethodChain:
 
     def _read_anew(self) -> None:
         """Clear the cache if numpy or numba was imported since, which changes the meaning of
-        annotations, or a class was registered with an abstract class."""
+        annotations, or a class was registered with an abstract class.
+        """
         read_with = abc.get_cache_token(), "numpy" in sys.modules, "numba" in sys.modules
         if self._read_with != read_with:
             with LOCK:
@@ -321,7 +328,8 @@ class MethodChain:
 
     def _find(self, readings: Sequence[Call]) -> tuple[int, Method | None]:
         """The version of the chain, and the method for a call in it; the search is repeated if
-        methods changed meanwhile."""
+        methods changed meanwhile.
+        """
         while True:
             version = self.version
             found = self._search(readings)
@@ -344,14 +352,16 @@ class MethodChain:
 
     def _to_come(self, *, interprets: bool) -> tuple[MethodTable, ...]:
         """The tables of one kind, interpreting or plain, in which the search continues. A rule
-        calls the function for plain values, which is searched from the innermost plain table."""
+        calls the function for plain values, which is searched from the innermost plain table.
+        """
         passed = (m.table for m in self.passed if m.table.interprets is interprets)
         start = max(map(self.tables.index, passed), default=0)
         return tuple(table for table in self.tables[start:] if table.interprets is interprets)
 
     def _holds(self, rule: Method, faithful: Method, readings: Sequence[Call]) -> bool:
         """Whether a rule takes precedence over a faithful method found for the same call: the
-        rule is further inside, or the method does not accept the values as they are."""
+        rule is further inside, or the method does not accept the values as they are.
+        """
         if self.tables.index(rule.table) < self.tables.index(faithful.table):
             return True
         return not any(reads(faithful, reading) for reading in readings)
@@ -359,7 +369,8 @@ class MethodChain:
     def _in_table(self, table: MethodTable, readings: Sequence[Call]) -> Method | None:
         """The method of a table for the values as they are, or else for the plain values that they
         represent. If the method found accepts both, the one that a call with the plain values
-        reaches is taken: it may be more specific."""
+        reaches is taken: it may be more specific.
+        """
         found = self._chosen(table, readings)
         plain = [r.underlying for r in readings if r.underlying is not None]
         if plain and (found is None or any(reads(found, each) for each in plain)):
@@ -428,7 +439,8 @@ def _most_specific(
     table: MethodTable, target: Any, call: Call, matching: list[tuple[Method, Any]]
 ) -> Method:
     """The most specific method, by plum's algorithm: of two equally specific signatures the later
-    one is taken."""
+    one is taken.
+    """
     minimal: list[tuple[Method, Any]] = []
     for method, signature in matching:
         if not any(signature.is_comparable(s) for _, s in minimal):

@@ -19,12 +19,24 @@ __all__ = [
 
 
 class OverlayError(Exception):
-    """Base of every error that overlay, primitives and inversion raise on purpose.
+    """Base class of the errors that overlay, primitives and inversion raise.
 
-    asked: one line with the request and the reason why it cannot be met.
-    where: ``file:line`` of the request, if known.
-    notes: ``(label, text)`` lines, such as ``("closest", "sin(float)   model.py:5")``.
-    help: the remedy.
+    Attributes
+    ----------
+    asked
+        One line with the request and the reason why it cannot be met.
+    where
+        ``file:line`` of the request, or None if unknown.
+    notes
+        ``(label, text)`` lines, such as ``("closest", "sin(float)   model.py:5")``.
+    help
+        The remedy, or None.
+
+    Examples
+    --------
+    >>> print(OverlayError("cannot overlay 3", help="target a function"))
+    cannot overlay 3
+      help: target a function
     """
 
     def __init__(
@@ -48,16 +60,42 @@ class OverlayError(Exception):
 
 
 class MethodNotFound(OverlayError):
-    """No method accepts the arguments of a call, and there is no base to fall back to."""
+    """No method accepts the arguments of a call, and there is no base to fall back to.
+
+    Examples
+    --------
+    >>> from overlay import generic
+    >>> @generic
+    ... def area(shape): ...
+    >>> area("square")  # doctest: +IGNORE_EXCEPTION_DETAIL
+    Traceback (most recent call last):
+    overlay.core.errors.MethodNotFound: generic function area has no method area(str)
+    """
 
 
 class AmbiguousMethod(OverlayError):
-    """Two methods accept the arguments of a call and neither is more specific."""
+    """Two methods accept the arguments of a call, and neither is more specific.
+
+    Examples
+    --------
+    >>> from overlay import Context, MethodTable, generic
+    >>> @generic
+    ... def area(width, height): ...
+    >>> table = MethodTable("areas")
+    >>> @table.overlay(area)
+    ... def first(width: float, height): ...
+    >>> @table.overlay(area)
+    ... def second(width, height: float): ...
+    >>> Context(table)(area, 1.0, 2.0)  # doctest: +IGNORE_EXCEPTION_DETAIL
+    Traceback (most recent call last):
+    overlay.core.errors.AmbiguousMethod: table 'areas' has 2 equally specific methods
+    """
 
 
 class CheckFailed(OverlayError):
     """An argument or the result of a method does not match its annotation, in a table made with
-    ``check=True``."""
+    ``check=True``.
+    """
 
 
 class OverlayWarning(UserWarning):
@@ -66,11 +104,12 @@ class OverlayWarning(UserWarning):
 
 class CacheWarning(OverlayWarning):
     """Compiled code could not be read from the disk cache or written to it; the program continues
-    with freshly compiled code. The message gives the cause and the remedy."""
+    with freshly compiled code. The message gives the cause and the remedy.
+    """
 
 
 class NotCompilable(OverlayError):
-    """The compiled engine cannot do what was asked."""
+    """The compiled engine does not support a request."""
 
 
 class UnsupportedPython(OverlayError):

@@ -69,7 +69,8 @@ def _meet(signature: inspect.Signature, method: Method) -> bool:
 
 def _own_signature(target: Any) -> inspect.Signature | None:
     """The signature of a target's own code, or None where that is unknown or open: a decorator's
-    ``__wrapped__`` may describe another function than the one called."""
+    ``__wrapped__`` may describe another function than the one called.
+    """
     kind: Any = type(target)
     if type_attribute(kind, "__overlay_key__") is not None or _is_generic(target):
         return None

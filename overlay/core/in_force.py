@@ -70,7 +70,8 @@ natively: Callable[..., Any] = _intercept.undispatched if _intercept else _call
 
 def runs_natively[**P, R](function: Callable[P, R]) -> Callable[P, R]:
     """Decorator: the calls that the function makes are not dispatched, and count as none of the
-    program's. For functions of ours that a program may call in a context."""
+    program's. For functions of ours that a program may call in a context.
+    """
 
     @functools.wraps(function)
     def run(*args: P.args, **kwargs: P.kwargs) -> R:

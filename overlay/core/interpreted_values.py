@@ -31,7 +31,8 @@ _INTERPRETED: Final = "__overlay_interpreted__"
 
 def is_interpreted(value: Any) -> bool:
     """Whether only interpreted code takes a value, or an element of a tuple or list. Of a list
-    only the first element is checked: all have one type where code is compiled."""
+    only the first element is checked: all have one type where code is compiled.
+    """
     kind = type(value)
     if type_attribute(kind, _INTERPRETED) is True:
         return True
@@ -54,7 +55,8 @@ def has_underlying(value: Any) -> bool:
 
 def stands_for_another(value: Any) -> bool:
     """Whether the value itself represents a plain value. Its ``__class__`` may be that of the plain
-    value, so dispatch has to use its type."""
+    value, so dispatch has to use its type.
+    """
     return type_attribute(type(value), UNDERLYING) is not None
 
 

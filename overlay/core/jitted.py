@@ -35,7 +35,8 @@ _OPTIONS = "__overlay_options__"
 
 def give_options(function: Any, **options: Any) -> None:
     """Set the numba options with which a Python function is compiled, whoever calls it, as
-    ``@njit`` does for its function."""
+    ``@njit`` does for its function.
+    """
     setattr(function, _OPTIONS, options)
 
 
@@ -46,7 +47,8 @@ def own_options(function: Any) -> dict[str, Any]:
 
 class Compiled(Protocol[P, R_co]):
     """Compiled function that ``Context.jit`` returns, with its statistics. It is a numba
-    dispatcher, so that numba's own inspection functions work on it, too."""
+    dispatcher, so that numba's own inspection functions work on it, too.
+    """
 
     py_func: Any
     functions_compiled: int
@@ -86,7 +88,8 @@ def is_dispatcher(value: Any) -> bool:
 
 def is_kernel(value: Any) -> bool:
     """Whether a value was made by numba's ``@vectorize`` or ``@guvectorize`` and can be compiled
-    again."""
+    again.
+    """
     if not _is_numbas(value) or not can_compile():
         return False
     return late_binding.is_kernel.load()(value)

@@ -36,7 +36,8 @@ __all__ = [
 
 class LateBound[T]:
     """Hook for an object of a higher layer: ``load()`` returns it, and imports the layer if need
-    be."""
+    be.
+    """
 
     load: Callable[[], T]
 

@@ -23,13 +23,15 @@ _LIBRARIES = (
 
 def is_ours(path: str) -> bool:
     """Whether a code object's file belongs to this distribution's packages, without the libraries
-    of ``overlay.interpretations``, which are treated as the user's code."""
+    of ``overlay.interpretations``, which are treated as the user's code.
+    """
     return path.startswith(_OURS) and not path.startswith(_LIBRARIES)
 
 
 def shown(path: str, line: int | None) -> str:
     """``file:line``, relative to the working directory for files in it; for a notebook's cell its
-    number, as in ``In[3]:5``."""
+    number, as in ``In[3]:5``.
+    """
     cell = _cell(path)
     if cell is not None:
         path = cell
@@ -67,7 +69,8 @@ def location_of(thing: object) -> str:
 
 def home_of(thing: object) -> str | None:
     """The name of a callable's module, or of its outermost package that has the callable too.
-    (Some functions of ``math`` are defined in ``math.integer`` from Python 3.15 on.)"""
+    (Some functions of ``math`` are defined in ``math.integer`` from Python 3.15 on.)
+    """
     module, name = getattr(thing, "__module__", None), getattr(thing, "__name__", "")
     if not isinstance(module, str):
         return None

@@ -34,7 +34,7 @@ class Html(str):
     __slots__ = ()
 
 
-# Jupyter's themes come first, then what the browser prefers.
+# Jupyter's themes take precedence over the browser's preference.
 _LIGHT = (
     "--o-text:#1f2328;--o-soft:#59636e;--o-line:#d1d9e0;--o-fill:#f6f8fa;--o-page:#ffffff;"
     "--o-blue:#0550ae;--o-blue-fill:#ddf4ff;--o-orange:#953800;--o-orange-fill:#fff1e5;"
@@ -45,7 +45,7 @@ _DARK = (
     "--o-blue:#79c0ff;--o-blue-fill:#10294a;--o-orange:#ffa657;--o-orange-fill:#3d2310;"
     "--o-green:#7ee787;--o-green-fill:#12361e;--o-red:#ff9790;--o-red-fill:#4a1a1d;"
 )
-# counts as an id: above what a notebook says of tables and code
+# has the specificity of an id: overrides a notebook's styles of tables and code
 _VIEW = ":is(.overlay-view,#overlay-view)"
 STYLES = (
     f".overlay-view{{{_LIGHT}}}"
@@ -96,7 +96,8 @@ VIEW .o-tip{fill:var(--o-soft);stroke:none}
 def element(name: str, /, *children: object, **attributes: object) -> Html:
     """One element. children: any but ``Html`` are escaped; None is left out. attributes: ``_``
     is written as ``-``, and a trailing ``_`` (for Python's keywords) dropped; None and False are
-    left out."""
+    left out.
+    """
     given = "".join(
         f" {key.rstrip('_').replace('_', '-')}"
         + ("" if value is True else f'="{escape(str(value))}"')

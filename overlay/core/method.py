@@ -32,10 +32,37 @@ _serials = itertools.count()
 class Method:
     """One implementation of a target for one signature.
 
-    function: the registered function. For a generated method it takes the argument *types* and
-    returns the implementation.
-    where: ``file:line`` of the function. serial: order of registration.
-    placed: the serial of the method that it has replaced, or its own.
+    Attributes
+    ----------
+    table
+        The table that the method was added to.
+    target
+        The target; its name while the module is not imported.
+    function
+        The registered function. For a generated method it takes the argument *types* and returns
+        the implementation.
+    precedence
+        Breaks ties between equally specific methods; the higher one wins.
+    generated
+        Whether it is a generated method.
+    where
+        ``file:line`` of the function.
+    serial
+        Order of registration.
+    placed
+        The serial of the method that it has replaced, or its own.
+
+    Examples
+    --------
+    >>> import math
+    >>> from overlay import MethodTable
+    >>> table = MethodTable("zeros")
+    >>> @table.overlay(math.sin)
+    ... def sin(x: float) -> float:
+    ...     return 0.0
+    >>> (method,) = table.methods(math.sin)
+    >>> method.function(1.0), method.generated, method.precedence
+    (0.0, False, 0)
     """
 
     def __init__(
@@ -63,7 +90,13 @@ class Method:
         return f"{describe(self.target)}{self._parameters}   {self.where}"
 
     def implementation(self, types: Sequence[Any]) -> Callable[..., Any]:
-        """The function to run for arguments of these types; a generated method makes it."""
+        """The function to run for arguments of these types; a generated method makes it.
+
+        Raises
+        ------
+        OverlayError
+            A generated method returned something that is not callable.
+        """
         if not self.generated:
             return self.function
         made = self.function(*types)
@@ -135,7 +168,8 @@ class Method:
     @property
     def shape(self) -> tuple[Any, ...]:
         """The signature as compared between methods of one target: translated annotations, names,
-        and which parameters are required."""
+        and which parameters are required.
+        """
         parameters = self.parameters
         key = _loaded()
         if key not in self._shapes:
@@ -150,7 +184,8 @@ class Method:
     @property
     def depends_on(self) -> str:
         """The part of the arguments that decides whether they match: their ``"type"``, for arrays
-        also dtype and dimensions (``"array"``), or the ``"value"`` itself."""
+        also dtype and dimensions (``"array"``), or the ``"value"`` itself.
+        """
         parameters = self.parameters
         each = (*parameters.positional, *parameters.keyword_only.values())
         rest = parameters.varargs, parameters.var_keyword
@@ -170,7 +205,8 @@ class Method:
 
     def registered(self, count: int, names: Sequence[str] = ()) -> Any | None:
         """The plum signature as plum registers and compares it: without separate positions for
-        the arguments that ``*args`` takes."""
+        the arguments that ``*args`` takes.
+        """
         most = len(self.parameters.positional)
         if names or count <= most or not self.parameters.uses_varargs(count):
             return self.signature(count, names)
@@ -190,7 +226,8 @@ class Method:
 
 class Methods(list[Method]):
     """The methods of a target, in the order in which they were added. Immutable: adding makes
-    another list."""
+    another list.
+    """
 
     # the modules imported, and the index of each signature among the methods with these imported
     _known: tuple[Hashable, dict[Any, int]] | None = None
@@ -240,5 +277,6 @@ def _are_same(one: Method, other: Method) -> bool:
 
 def _loaded() -> Hashable:
     """Cache key of translated annotations: their meaning depends on which of these modules are
-    imported."""
+    imported.
+    """
     return "numpy" in sys.modules, "numba" in sys.modules

@@ -16,7 +16,7 @@ __builtins__ = dict(vars(builtins))
 
 @functools.cache
 def own_copy(name: str) -> ModuleType:
-    """A copy of a module of the standard library that has builtins of its own."""
+    """A copy of a module of the standard library that uses the builtins of this module."""
     spec = importlib.util.find_spec(name)
     if spec is None or spec.loader is None:
         raise ImportError(f"no module {name}")

@@ -75,7 +75,8 @@ def named(home: str, name: str) -> Any:
 
 def reduced_table(table: MethodTable, make: Callable[..., MethodTable]) -> tuple[Any, ...]:
     """The reduction of a table for ``pickle``. make: returns the table in the reading process, from
-    its identity, name and flags."""
+    its identity, name and flags.
+    """
     name = name_at_home(table, table.home)
     if name is not None:
         return named, (table.home, name)
@@ -139,7 +140,8 @@ def _same(function: Any) -> Any:
 
 class Shipped:
     """Wrapper that pickles a function, and unpickles as the function itself. what: description of
-    the function for the error where it cannot be pickled."""
+    the function for the error where it cannot be pickled.
+    """
 
     def __init__(self, function: Callable[..., Any], what: str) -> None:
         self.function = function
@@ -166,7 +168,8 @@ def _function_at(module: str, path: str) -> Any:
 
 def _is_main(function: Any) -> bool:
     """Whether ``__main__`` holds the function: processes that import the main module have it
-    too."""
+    too.
+    """
     path = getattr(function, "__qualname__", None)
     main = sys.modules.get("__main__")
     return isinstance(path, str) and getattr(main, path, None) is function

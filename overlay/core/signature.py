@@ -196,7 +196,8 @@ def shown_hint(hint: Any) -> str:
 @dataclass(frozen=True)
 class MethodParameter:
     """One parameter of a method: its name, annotation, whether it is required, and whether it
-    can be given by name."""
+    can be given by name.
+    """
 
     name: str
     hint: Any
@@ -285,7 +286,8 @@ class MethodParameters:
 
     def moved(self, count: int, of_target: Sequence[str]) -> tuple[str, ...] | None:
         """Keyword names for the positional arguments beyond the method's own, or None where it
-        cannot take them."""
+        cannot take them.
+        """
         if count <= len(self.positional) or self.varargs is not NO_VARARGS:
             return ()
         names = tuple(of_target[len(self.positional) : count])
@@ -353,7 +355,8 @@ def plum_signature(hints: Sequence[Any], varargs: Any, precedence: int) -> Signa
 
 def as_python_type(kind: type) -> type:
     """The Python type of a numpy scalar type that compiled code does not tell from it; any other
-    type itself."""
+    type itself.
+    """
     numpy = sys.modules.get("numpy")
     if numpy is None:
         return kind
@@ -363,7 +366,8 @@ def as_python_type(kind: type) -> type:
 
 def key_of(value: Any) -> Any:
     """Dispatch key of a value where array annotations take part: its type, and of an array also
-    dtype and number of dimensions."""
+    dtype and number of dimensions.
+    """
     numpy = sys.modules.get("numpy")
     if numpy is not None and issubclass(type(value), numpy.ndarray):
         return type(value), value.dtype, value.ndim
@@ -372,7 +376,8 @@ def key_of(value: Any) -> Any:
 
 def key_of_interpreted(value: Any) -> Any:
     """Dispatch key of a value, with the keys of the plain values that values of an interpretation
-    represent, since methods may be chosen by these."""
+    represent, since methods may be chosen by these.
+    """
     if has_underlying(value):
         return type(value), key_of_interpreted(underlying(value))
     if type(value) is tuple:
@@ -382,7 +387,8 @@ def key_of_interpreted(value: Any) -> Any:
 
 def depends_on(hint: Any) -> str:
     """The part of a value that decides whether it matches a translated hint: ``"type"``,
-    ``"array"`` or ``"value"``."""
+    ``"array"`` or ``"value"``.
+    """
     is_faithful = load_plum().is_faithful
     parts = typing.get_args(hint) if typing.get_origin(hint) in UNIONS else (hint,)
     kinds = {

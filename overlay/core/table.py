@@ -48,19 +48,28 @@ class Listener(Protocol):
 class MethodTable:
     """A table of methods keyed by target and signature.
 
-    check: arguments and results of its methods are checked against their annotations, by
-    typeguard, at every call; the call raises CheckFailed where one does not match.
-    faithful: its methods compute the same mathematical functions as their targets, to another
-    precision or by another algorithm. So known facts of a function, such as its derivative, its
-    enclosure or its inverse, hold for them. For a method of any other table they do not: the
-    method itself is differentiated, enclosed and inverted.
-    interprets: its methods define functions for other kinds of values (dual numbers, intervals).
-    They apply where no other table in force, further in or out, has a method for the plain values
-    that these represent; where one has, its body is run with the other kind of values.
-
     A table is a value: it is passed around and composed by contexts; there is no global one.
     Every change takes effect at the next call in every context that holds the table.
 
+    Parameters
+    ----------
+    name
+        The name of the table in messages.
+    check
+        Whether arguments and results of the methods are checked against their annotations, by
+        typeguard, at every call; the call raises CheckFailed where one does not match.
+    faithful
+        Whether the methods compute the same mathematical functions as their targets, to another
+        precision or by another algorithm. So known facts of a function, such as its derivative,
+        its enclosure or its inverse, hold for them. For a method of any other table they do not:
+        the method itself is differentiated, enclosed and inverted.
+    interprets
+        Whether the methods define functions for other kinds of values (dual numbers, intervals).
+        They apply where no other table in force, further in or out, has a method for the plain
+        values that these represent; where one has, its body is run with the other kind of values.
+
+    Examples
+    --------
     >>> import math
     >>> from overlay import Context, MethodTable
     >>> degrees = MethodTable("degrees")
@@ -103,20 +112,45 @@ class MethodTable:
     # ---- adding and removing ----
 
     def overlay(self, target: Any, *, precedence: int = 0) -> Callable[[F], F]:
-        """Decorator: add a method for ``target`` (same signature: replace it).
+        """Decorator: add a method for ``target``, or replace one with the same signature.
 
-        target: a Python function, builtin, class, ``Class.method``, ``operator.*`` function,
-        numpy ufunc, numba dispatcher, plum function, or ``"module:name"`` of one that is not
-        imported yet. precedence: breaks ties between equally specific methods, higher wins.
-        Returns the function unchanged. Raises OverlayError where the target cannot be called
-        or the signature cannot be honoured.
+        Parameters
+        ----------
+        target
+            A Python function, builtin, class, ``Class.method``, ``operator.*`` function, numpy
+            ufunc, numba dispatcher, plum function, or ``"module:name"`` of one that is not
+            imported yet.
+        precedence
+            Breaks ties between equally specific methods; the higher one wins.
+
+        Returns
+        -------
+        Callable
+            The decorator, which returns the function unchanged.
+
+        Raises
+        ------
+        OverlayError
+            The target cannot be called, or the signature cannot be honoured.
         """
         return self._adder(target, precedence, generated=False)
 
     def generated(self, target: Any, *, precedence: int = 0) -> Callable[[F], F]:
-        """Decorator: add a generated method, a function from argument types to implementation.
+        """Decorator: add a generated method, a function from argument types to an implementation.
 
-        It is called once for each combination of types that reaches it, outside of all contexts.
+        It is called once for each combination of types that reaches it, and its own calls are not
+        dispatched. Parameters and errors are those of ``overlay``.
+
+        Examples
+        --------
+        >>> import math
+        >>> from overlay import Context, MethodTable
+        >>> table = MethodTable("zeros")
+        >>> @table.generated(math.sin)
+        ... def sin_of(kind):
+        ...     return lambda x: kind(0)
+        >>> Context(table)(math.sin, 3), Context(table)(math.sin, 3.0)
+        (0, 0.0)
         """
         return self._adder(target, precedence, generated=True)
 
@@ -141,9 +175,18 @@ class MethodTable:
 
     @runs_natively
     def add_later(self, target: Any, add: Callable[[], object]) -> None:
-        """Register methods of a target on first lookup, by ``add()``: for large tables of which a
-        program needs little. The target counts as one of the table's at once.
+        """Register methods of a target on first lookup: for large tables of which a program needs
+        little.
 
+        Parameters
+        ----------
+        target
+            The target, which counts as one of the table's at once. It must be imported.
+        add
+            Called without arguments on first lookup; it registers the methods.
+
+        Examples
+        --------
         >>> import math
         >>> from overlay import MethodTable
         >>> table = MethodTable("large")
@@ -159,7 +202,8 @@ class MethodTable:
 
     def _fill(self, key: Hashable) -> None:
         """Register a target's deferred methods, without notifying listeners: they counted as
-        present before. Other threads that look them up wait until all are registered."""
+        present before. Other threads that look them up wait until all are registered.
+        """
         with LOCK:
             if key in self._filled_now:
                 return
@@ -179,11 +223,21 @@ class MethodTable:
     ) -> Callable[..., Any] | None:
         """Hook: called when either engine has resolved a call to a method of this table.
 
-        Returns the function that runs in place of the method's own, or None for the method's own.
         A subclass may raise where the method is meaningless together with the other tables.
 
-        after: the methods that ``call_next`` has left behind. tables: those in force, innermost
-        first.
+        Parameters
+        ----------
+        method
+            The method of this table.
+        after
+            The methods that ``call_next`` has left behind.
+        tables
+            The tables in force, innermost first.
+
+        Returns
+        -------
+        Callable or None
+            The function that runs in place of the method's own, or None for the method's own.
         """
 
     def chosen_compiled(
@@ -234,7 +288,10 @@ class MethodTable:
     def remove(self, target: Any, *types: Any) -> None:
         """Remove the methods of ``target``, or the one with exactly these annotations.
 
-        Raises MethodNotFound where there is none.
+        Raises
+        ------
+        MethodNotFound
+            There is no such method.
         """
         target = self._settled(target)
         if isinstance(target, str) and self._pending.pop(target, None):
@@ -260,7 +317,8 @@ class MethodTable:
     @runs_natively
     def clear(self) -> None:
         """Remove all methods. Calls in contexts that hold the table then resolve to the tables
-        below; so does ``call_next`` of a method that is running."""
+        below; so does ``call_next`` of a method that is running.
+        """
         with LOCK:
             targets = self.targets()
             self._methods.clear()

@@ -78,7 +78,8 @@ IN_PLACE_OF: dict[Any, Any] = {
 
 def canonical(target: Any) -> Any:
     """The canonical object of a target: the function below a class's bound method, else the
-    target itself; an OverlayError where it is not callable."""
+    target itself; an OverlayError where it is not callable.
+    """
     if isinstance(target, types.MethodType):
         if not isinstance(target.__self__, type):
             function: Any = target.__func__
@@ -120,7 +121,8 @@ def with_code(
     cells: Sequence[types.CellType] | None = None,
 ) -> types.FunctionType:
     """A copy of a function with another code object. Globals, names, module and defaults are the
-    function's own; so is the closure, unless cells are given."""
+    function's own; so is the closure, unless cells are given.
+    """
     closure = function.__closure__ if cells is None else tuple(cells)
     made = types.FunctionType(
         code, function.__globals__, function.__name__, function.__defaults__, closure
@@ -167,7 +169,8 @@ def type_attribute(kind: type, name: str) -> Any:
 
 def module_of(kind: type) -> Any:
     """The module of a class, read past its metaclass. None where it has none, as a class made by
-    ``type(...)`` in a namespace without ``__name__``."""
+    ``type(...)`` in a namespace without ``__name__``.
+    """
     try:
         return _MODULE(kind)
     except AttributeError:
@@ -205,7 +208,8 @@ def lookup(name: str) -> Any | None:
 
 def nearest_names(name: str) -> tuple[str, list[str]]:
     """The first part of ``"module:qualified.name"`` that lacks the next attribute, and the names
-    of its attributes with a similar spelling."""
+    of its attributes with a similar spelling.
+    """
     import difflib  # for errors alone
 
     module, _, path = name.partition(":")
@@ -250,7 +254,8 @@ def signature_of(target: Any) -> inspect.Signature | None:
 
 def read_signature(function: Any) -> inspect.Signature | None:
     """The signature of a callable, or None where it has none to read. Lazy annotations are not
-    evaluated: their names may be undefined."""
+    evaluated: their names may be undefined.
+    """
     try:
         return inspect.signature(function, **_READING)
     except (TypeError, ValueError):

@@ -55,10 +55,24 @@ MISSING: Any = _Missing()
 def generic[**P, R](declaration: Callable[P, R], /) -> GenericFunction[P, R]:
     """Decorator: declare a generic function.
 
-    A call takes the method of the tables in force that fits its arguments, innermost table
-    first, else a base method, which plum resolves. A declaration whose body is ``...`` has no
-    method of its own; any other body is the first base method.
+    A call runs the method of the tables in force for its arguments, innermost table first, or
+    else a base method, which plum resolves. A declaration whose body is ``...`` has no method of
+    its own; any other body is the first base method.
 
+    Parameters
+    ----------
+    declaration
+        A Python function. Its parameters name those of the generic function.
+
+    Raises
+    ------
+    OverlayError
+        The declaration is no Python function.
+    MethodNotFound, AmbiguousMethod
+        Raised by a call for whose arguments there is no method, or no most specific one.
+
+    Examples
+    --------
     >>> from overlay import Context, MethodTable, call_next, generic
     >>> @generic
     ... def area(shape): ...
@@ -167,7 +181,7 @@ class Generic:
         """
         from plum import AmbiguousLookupError, NotFoundLookupError
 
-        methods = self._plum.methods  # registers what is pending
+        methods = self._plum.methods  # registers pending methods
         lasting = all(m.signature.is_faithful for m in methods)
         try:
             return *chosen(self._plum, args, plain_values(args)), lasting
@@ -187,7 +201,8 @@ class Generic:
 
     def _inherited(self, args: tuple[Any, ...]) -> Any_F | None:
         """The inherited function of this name, from the next class of the MRO that has one, if
-        this function belongs to the class of the first argument; else None."""
+        this function belongs to the class of the first argument; else None.
+        """
         if not args:
             return None
         name = self.function.__name__
@@ -236,14 +251,16 @@ class Generic:
 
     def accept(self, parameters: MethodParameters) -> None:
         """Widen the function's signature to accept the calls that a method with these parameters
-        accepts."""
+        accepts.
+        """
         with LOCK:
             if self._open_for(parameters):
                 self.function.__code__ = self._compiled()
 
     def _open_for(self, parameters: MethodParameters) -> bool:
         """Record the calls that these parameters accept: with more arguments than the declaration
-        has, or other keywords. Returns whether the function has to accept more than before."""
+        has, or other keywords. Returns whether the function has to accept more than before.
+        """
         before = self._rest, self._named
         own = parameters.positional
         named = {p.name for p in own if p.by_name} | {*parameters.keyword_only}

@@ -124,7 +124,8 @@ def resolved(
 
 def converted(result: Any, hint: Any) -> Any:
     """The result of a method, converted by plum to its return annotation. A value of an
-    interpretation stays unchanged where the plain value that it represents would."""
+    interpretation stays unchanged where the plain value that it represents would.
+    """
     from plum import convert
 
     if has_underlying(result):

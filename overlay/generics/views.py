@@ -212,7 +212,8 @@ def resolved(
 ) -> tuple[Any, bool, Any, Any]:
     """The implementation that a call of a view resolves to; whether the types of the arguments
     decide it; and the positional and keyword arguments as the target binds them, None where these
-    are unchanged."""
+    are unchanged.
+    """
     if kwargs:
         positional, named = as_positional(view.generic.signature, args, kwargs)
         found = view.select(positional, named) if named else view.found(positional)
@@ -259,7 +260,8 @@ def named_by(code: CodeType) -> View | None:
 
 def belonging(function: Any, below: View) -> Any:
     """A copy of the function whose code names ``below``; for another callable that wraps a
-    function, a function that calls it."""
+    function, a function that calls it.
+    """
     if is_dispatcher(function) and not can_compile():
         function = without_compiling(function)
     if is_dispatcher(function):

@@ -36,7 +36,8 @@ Key = tuple[Any, ...]
 @dataclass(frozen=True, eq=False)
 class EnteredCode:
     """Code that a call enters, with its arguments. chain: the position at which ``call_next`` in
-    it continues, None outside methods. function: None for one that the code at hand makes."""
+    it continues, None outside methods. function: None for one that the code at hand makes.
+    """
 
     code: CodeType
     namespace: dict[str, Any]
@@ -67,7 +68,8 @@ class Entries:
         self, function: FunctionType, args: Args, names: tuple[str, ...], chain: MethodChain | None
     ) -> EnteredCode:
         """The entry of a function with these arguments; unknown types are taken from the
-        annotations."""
+        annotations.
+        """
         code = function.__code__
         cells = {
             name: value
@@ -110,7 +112,8 @@ class Entries:
 
 def _receiver(function: FunctionType) -> Value:
     """Default abstract value of the first argument: an instance of the class that holds the
-    function under its qualified name (for a class method the class), else unknown."""
+    function under its qualified name (for a class method the class), else unknown.
+    """
     found: Any = function.__globals__
     path = function.__qualname__.split(".")
     if len(path) < 2:
@@ -127,7 +130,8 @@ def _receiver(function: FunctionType) -> Value:
 
 def _general(value: Value) -> Value:
     """A value reduced to what entries depend on: callables and modules stay, others become their
-    type."""
+    type.
+    """
     if isinstance(value, Known) and not callable(value.object):
         return value if type(value.object) is ModuleType else OfType(type(value.object))
     return value

@@ -48,7 +48,8 @@ def _called(read: Any, native: Any, generic: Any, /, *args: Any, **kwargs: Any) 
 
 def _frame_of_program(frame: FrameType | None, generic: Any) -> FrameType | None:
     """The frame that called the first method of the chain; None where that method has ended, or
-    runs in another thread."""
+    runs in another thread.
+    """
     while frame is not None:
         below = named_by(frame.f_code)
         if below is not None and _is_of_first(frame.f_code, below, generic):

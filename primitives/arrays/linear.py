@@ -36,7 +36,8 @@ def nearest_solution(a: Any, wanted: Any, near: Any) -> Any:
 
 def square_solution(a: Any, wanted: Any, near: Any) -> Any:
     """The solution x of ``a @ x = wanted``, by LU; where ``a`` is singular, the least-squares one
-    closest to ``near``."""
+    closest to ``near``.
+    """
     found = near
     # where only rounding keeps a pivot from 0, the solution for a generic vector is huge
     trial = np.cos(np.arange(a.shape[0]) ** 2.0)
@@ -215,7 +216,8 @@ def _tables(matrix: NDArray[Any], x: Any, returns: Any, transposed: bool) -> _Ta
 
 def _map(m: NDArray[Any], x: Any, returns: Any, target: Any, *, transposed: bool) -> Relation:
     """The relation of ``m @ x``, or ``x @ m.T``, for a constant m. Its parameters are coordinates
-    in the null space of m; results outside the range of m are refused by the check."""
+    in the null space of m; results outside the range of m are refused by the check.
+    """
     matrix = np.ascontiguousarray(m, dtype=np.float64)
     columns, table, untabled, wanted, forward = _tables(matrix, x, returns, transposed)
     left, sizes, right = np.linalg.svd(matrix)
@@ -271,7 +273,8 @@ def _refined(matrix: Any, back: Any, wanted: Any) -> Any:
 
 def solved(a: Any, b: Any) -> Relation | None:
     """The relation of ``np.linalg.solve``; b is the matrix times the solution. a: a type, or a
-    constant."""
+    constant.
+    """
     if isinstance(a, np.ndarray) and is_array(b) and element_of(b) is float:
         return _solved_by_constant(a, b)
     shapes = shape_of(a), shape_of(b)

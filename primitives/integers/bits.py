@@ -175,7 +175,8 @@ def unsigned(a: int) -> Any:
 
 def counted(kind: IntegerKind) -> Relation:
     """The relation of ``bit_count``; for integers its domain is 64 bits, as it counts only
-    these."""
+    these.
+    """
     made, word, domain = kind.type, np.uint64, kind.domain
     if not kind.wraps:
         made, word, domain = signed, unsigned, Integers(-(2**63), 2**63 - 1)

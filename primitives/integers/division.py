@@ -78,7 +78,8 @@ def _integer_dividends() -> _Dividends:
 
 def _word_dividends(kind: IntegerKind, quotient: Callable[..., Any]) -> _Dividends:
     """Dividends of words; their offset counts from the lowest one. At the ends of the range not
-    all remainders occur, and not every quotient occurs for each divisor."""
+    all remainders occur, and not every quotient occurs for each divisor.
+    """
     made, signed, word = kind.type, kind.signed, np.uint64
     zero, one, opposite = made(0), made(1), ~made(0)
     lowest, highest = kind.lowest, made(np.iinfo(made).max)
@@ -278,7 +279,8 @@ def _moduli(kind: IntegerKind) -> Moduli:
 
 def _integer_rest(moduli: Moduli) -> Relation:
     """The relation of a % b, of integers. The parameter for a is the quotient: there is no lowest
-    dividend to count from."""
+    dividend to count from.
+    """
     modulus, larger, excess_of = moduli
 
     def by_quotient(ret: int, b: int, k: int) -> int:
@@ -307,7 +309,8 @@ def _integer_rest(moduli: Moduli) -> Relation:
 
 def _word_rest(kind: IntegerKind, moduli: Moduli) -> Relation:
     """The relation of a % b, of words. The parameter for a counts from the lowest word with this
-    remainder."""
+    remainder.
+    """
     modulus, larger, excess_of = moduli
     made, size, word = kind.type, kind.size, np.uint64
     lowest, highest = word(kind.lowest), word(np.iinfo(made).max)

@@ -117,7 +117,8 @@ def _pair_of(
 def _with_other(mode: Mode, result: str, other_name: str, other: Callable[..., Any]) -> Mode:
     """The mode of divmod made from a mode of // or %. result: divmod's name for that function's
     result. other_name, other: the other result, which is an additional unknown, and its
-    function."""
+    function.
+    """
     solve = mode.solver
 
     def with_dividend(known: Any, b: Any, choice: Any) -> Any:

@@ -165,7 +165,8 @@ def twos(value: Any) -> Any:
 
 def inverse_of_odd(value: Any) -> Any:
     """The inverse of an odd word modulo 2**64. Newton's iteration starts with three correct bits,
-    and doubles them in each step."""
+    and doubles them in each step.
+    """
     guess = value
     for _ in range(5):
         guess = guess * (TWO - value * guess)
@@ -174,7 +175,8 @@ def inverse_of_odd(value: Any) -> Any:
 
 def word_factor(ret: Any, other: Any, high: Any) -> Any:
     """The factor whose product with ``other`` is ``ret``, modulo 2**64. As many of its top bits as
-    ``other`` has factors of two are taken from ``high``."""
+    ``other`` has factors of two are taken from ``high``.
+    """
     count = twos(other)
     if count == WIDTH:
         if ret != NONE:

@@ -111,7 +111,8 @@ def exponent_of(ret: int, a: int, free: int) -> int:
 
 def exponent_of_unit(ret: int, a: int, free: int) -> int:
     """The exponent for which a to its power is ``ret``, where a is -1, 0 or 1; of several the one
-    near ``free``."""
+    near ``free``.
+    """
     if a == 1 and ret == 1:
         return free
     if a == 0 and ret == 1:

@@ -32,7 +32,8 @@ def coprime_from(m: int, n: int) -> int:
 
 def with_divisor(ret: int, b: int, m: int) -> int:
     """A multiple of ``ret``, by m or the next larger factor, whose greatest common divisor with b
-    is ``ret``; 0 if ``ret`` is 0."""
+    is ``ret``; 0 if ``ret`` is 0.
+    """
     if ret < 0:
         raise NoSolution("a greatest common divisor is not negative")
     if ret == 0:

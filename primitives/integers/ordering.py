@@ -31,7 +31,9 @@ def comparisons(kind: IntegerKind) -> tuple[Relation, ...]:
     beside, excess_of = kind.beside, kind.excess_of
 
     def compared(target: Any, sign: str, up: bool, strict: bool) -> Relation:
-        """up: whether it holds for a larger b. strict: whether it fails for an equal one."""
+        """The relation of a comparison. up: whether it holds for a larger b. strict: whether it
+        fails for an equal one.
+        """
         return relation(
             target, kind.type, kind.type, f"return = a {sign} b", returns=bool,
             a=parametric(
@@ -92,7 +94,7 @@ def extremes(kind: IntegerKind) -> tuple[Relation, ...]:
     beside, excess_of = kind.beside, kind.excess_of
 
     def extreme(target: Any, up: bool) -> Relation:
-        """up: whether the other value lies above the result."""
+        """The relation of min or max. up: whether the other value is above the result."""
 
         def other(ret: Any, known: Any, excess: Any) -> Any:
             if known == ret:

@@ -27,7 +27,8 @@ LAST, WIDTH = map(np.uint64, (63, 64))
 def first_places(kind: IntegerKind, least: int, moved: Any, refusal: str) -> Callable[..., Any]:
     """A solver for the number of places: the first one from ``wish`` on, cyclically, for which
     ``moved`` takes the value to the result. least: the smallest number of places; refusal: the
-    error where there is none."""
+    error where there is none.
+    """
     count, one = kind.places - least + 1, kind.type(1)
     first, last = kind.type(least), kind.type(kind.places)
 
@@ -126,7 +127,8 @@ def places_up(ret: int, a: int, free: int) -> int:
 
 def places_down(ret: int, a: int, free: int) -> int:
     """The number of places by which a is shifted right to ``ret``; where only the sign is left,
-    the one near ``free``."""
+    the one near ``free``.
+    """
     found = length(a) - length(ret)
     if not 0 <= found <= MOST or down(a, found) != ret:
         raise NoSolution("the result is not the integer, shifted by up to 1023 places")

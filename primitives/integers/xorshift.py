@@ -88,7 +88,7 @@ def sum_of_shifts_up(ret: Any, places: Any) -> Any:
 
 
 def xorshift_left_of(kind: IntegerKind) -> Relation:
-    """The relation of xorshift_left, of words; on integers its inverse does not terminate."""
+    """The relation of xorshift_left, of words only; on integers its inverse is an infinite sum."""
     made, word, places = kind.type, np.uint64, Integers(1, kind.places, kind=kind.type)
 
     def shifted(x: Any, k: Any) -> Any:
