@@ -113,9 +113,8 @@ def lift(
     def leaf(path: str, value: Value) -> str:
         value = sequence_of(lifter, site, value)
         if not isinstance(value, (Variable, Constant)):
-            shown = (
-                repr(value.value) if isinstance(value, KnownObject) else f"a {shown_kind(value)}"
-            )
+            known = isinstance(value, KnownObject)
+            shown = repr(value.value) if known else f"a {shown_kind(value)}"
             raise NotInvertible(
                 f"cannot invert {describe(function)}: it returns {shown}",
                 where=where,
