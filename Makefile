@@ -18,6 +18,9 @@ SHORT := tests/test_make.py tests/overlay/core/test_table.py tests/overlay/core/
 	tests/overlay/compiled/test_contexts.py tests/primitives/test_relation.py tests/primitives/test_domains.py \
 	tests/inversion/planning/test_algebra.py tests/inversion/program/test_branches.py tests/inversion/program/test_loops.py
 
+# Many tests start processes: without bytecode each would compile all modules anew.
+export PYTHONDONTWRITEBYTECODE =
+
 # What builds C extensions. Asked for at each command, since the environment may bring it.
 ifneq ($(filter default undefined,$(origin CC)),)
 CC = $(shell VENV=$(abspath $(VENV)) CC= sh scripts/compiler.sh)
@@ -64,7 +67,7 @@ test-long: $(READY) cuda published  ## the slow and broad tests, and the example
 
 cuda: $(READY)  # what compiles kernels, with no GPU; the tests do without where it cannot be had
 	@test -e $(VENV)/cuda || { \
-		$(BIN)/python -m pip install -qq --no-compile --disable-pip-version-check --retries 1 \
+		$(BIN)/python -m pip install -qq --disable-pip-version-check --retries 1 \
 			-c $(CONSTRAINTS) -e '.[cuda]' >$(VENV)/cuda.log 2>&1 \
 		&& $(BIN)/python -c 'import numba_cuda' 2>>$(VENV)/cuda.log && touch $(VENV)/cuda; \
 	} || echo "left out: the tests of kernels, since the extra 'cuda' cannot be installed" \
@@ -76,7 +79,7 @@ test-short: $(READY) cuda  # some of each package, for a Python that does not ge
 published: $(READY)  # packages whose compiled functions the tests run, where they can be had
 	@test -e $(VENV)/published || { left=0; \
 		for each in $$($(BIN)/python -m scripts.extra published); do \
-			$(BIN)/python -m pip install -qq --no-compile --disable-pip-version-check --retries 1 \
+			$(BIN)/python -m pip install -qq --disable-pip-version-check --retries 1 \
 				--only-binary :all: -c $(CONSTRAINTS) "$$each" >>$(VENV)/published.log 2>&1 || left=$$((left + 1)); \
 		done; \
 		if test $$left = 0; then touch $(VENV)/published; \
@@ -109,7 +112,7 @@ conformance:  ## CPython's own tests in a context, on each Python in VERSIONS th
 		--keep docs/report/kept/conformance.json; exit $$status
 
 fuzz: $(READY)  ## random programs, tables, edits, files and command lines; FUZZ_FLAGS="--seconds 60"
-	@test -e $(VENV)/fuzz || { $(BIN)/python -m pip install -qq --no-compile --disable-pip-version-check --retries 1 \
+	@test -e $(VENV)/fuzz || { $(BIN)/python -m pip install -qq --disable-pip-version-check --retries 1 \
 		-c $(CONSTRAINTS) -e '.[fuzz]' >$(VENV)/fuzz.log 2>&1; touch $(VENV)/fuzz; }
 	@status=0; $(BIN)/python -m tests.fuzz.fuzz --json build/proof/fuzz.json $(FUZZ_FLAGS) || status=1; \
 		$(BIN)/python -m tests.fuzz.atheris_lines $(ATHERIS_FLAGS) || status=1; exit $$status
@@ -144,7 +147,7 @@ format: $(READY)  ## rewrite the files as "check" wants them
 
 peers: $(READY)  # what the report compares with; it says what is not there
 	@test -e $(VENV)/peers || { \
-		$(BIN)/python -m pip install -qq --no-compile --disable-pip-version-check --retries 1 \
+		$(BIN)/python -m pip install -qq --disable-pip-version-check --retries 1 \
 			-c $(CONSTRAINTS) -e '.[peers]' >$(VENV)/peers.log 2>&1 && touch $(VENV)/peers; \
 	} || echo "left out: comparisons with JAX, Oryx, autograd and sympy, since the extra 'peers'" \
 		"cannot be installed ($(VENV)/peers.log)"
@@ -153,7 +156,7 @@ report: $(READY) peers  ## what the project claims, measured, in under 40 minute
 	@cd bench && $(abspath $(BIN))/python -m report $(REPORT_FLAGS)
 
 $(VENV)/docs: $(READY)
-	@$(BIN)/python -m pip install -qq --no-compile --disable-pip-version-check -c $(CONSTRAINTS) -e '.[docs]'
+	@$(BIN)/python -m pip install -qq --disable-pip-version-check -c $(CONSTRAINTS) -e '.[docs]'
 	@touch $@
 
 docs: $(VENV)/docs  ## the documentation as a site, in build/site; warnings are errors

@@ -18,8 +18,7 @@ fits() {
 }
 
 install() {
-    # not compiled: most of it is never imported, and the rest is compiled when it is
-    "$VENV/bin/python" -m pip install -qq --no-compile --disable-pip-version-check -c "$CONSTRAINTS" -e "$@"
+    "$VENV/bin/python" -m pip install -qq --disable-pip-version-check -c "$CONSTRAINTS" -e "$@"
 }
 
 # The compiler of ziglang, as a command: some builds take the first word of CC for all of it.
