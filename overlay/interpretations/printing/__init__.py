@@ -12,7 +12,7 @@ these need.
 ...     return len(name)
 >>> found = collect(greet, "Ada")
 >>> found.result, found.text
-(3, 'hello, Ada\n')
+(3, 'hello, Ada\\n')
 """
 
 from overlay.interpretations.printing.collecting import Printed, PrintedCall, collect, silenced
