@@ -58,6 +58,8 @@ class Overlaying(Calling):
             context, inner = inside
             with self._within(self._pushed(context), None):
                 return self.call_in_force(inner, args, kwargs)
+        if not self.tables:
+            return self.call(target, args, kwargs)
         known = canonical(target) if callable(target) else target
         return self._resolved(target, args, kwargs, MethodChain.of(known, self.tables))
 
@@ -70,7 +72,7 @@ class Overlaying(Calling):
         self, target: Any, args: list[Any], kwargs: dict[str, Any], chain: MethodChain
     ) -> Any:
         """The result of a call of a target, at a place in its chain."""
-        found = self._method(chain, args, kwargs) if self.tables else None
+        found = self._method(chain, args, kwargs)
         if found is None or found.table.faithful:
             with self._within(self.tables, None):
                 return self.call(target, args, kwargs)
