@@ -14,6 +14,7 @@ from inversion.errors import NotInvertible
 from inversion.lifting.lifted_values import CallSite, Named, Value, Values, shown_kind, value_of
 from inversion.program.statements import Constant, Operand
 from overlay import Context, Method, MethodTable, OverlayError
+from overlay.code.read_bodies import Default, signature_of_code
 from overlay.core.dispatch import MethodChain, by_types
 from overlay.core.location import location_of
 from overlay.core.signature import NO_VARARGS
@@ -201,7 +202,8 @@ def python_code(target: Any) -> Iterator[types.FunctionType]:
 
 def bound(site: CallSite, body: types.FunctionType, args: Values, kwargs: Named) -> list[Value]:
     """The arguments of a call in the order of the code's parameters."""
-    signature = inspect.signature(body)
+    # of the code itself: a wrapper may have another than what it says of itself
+    signature = signature_of_code(body)
     try:
         bound = signature.bind(*args, **kwargs)
     except TypeError as error:
@@ -217,7 +219,8 @@ def bound(site: CallSite, body: types.FunctionType, args: Values, kwargs: Named)
         )
     code = body.__code__
     names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
-    return [value_of(bound.arguments[name]) for name in names]
+    given = [bound.arguments[name] for name in names]
+    return [value_of(each.value if isinstance(each, Default) else each) for each in given]
 
 
 def forward_only(target: Any, args: Sequence[Operand], returns: type) -> Relation:

@@ -1,12 +1,13 @@
 """Programs over the functions of the base table: every solution is reached, edges are decided."""
 
 import cmath
+import functools
 import math
 
 import numpy as np
 import pytest
 
-from inversion import NoSolution, choose, invert
+from inversion import NoSolution, NotInvertible, choose, invert
 
 F, I, C = float, int, complex  # noqa: E741
 
@@ -140,3 +141,31 @@ def test_known_arguments_that_contradict_the_result_are_refused():
         choose(lambda x, y: min(x, y), F, F, known=("return", "x"))(2.0, 1.0, (0.0,))
     with pytest.raises(NoSolution, match="odd exponent"):
         invert(lambda x: x**2.0, F)(-4.0, (1.0,))
+
+
+def given_another_name(f):
+    @functools.wraps(f)
+    def wrapper(y, shift=1.0):
+        return f(y) + shift
+
+    return wrapper
+
+
+def given_anything(f):
+    @functools.wraps(f)
+    def wrapper(*args, **kwargs):
+        return f(*args, **kwargs)
+
+    return wrapper
+
+
+def test_a_wrapper_is_called_as_its_own_code_says():
+    def tripled(x):
+        return 3.0 * x
+
+    wrapped = given_another_name(tripled)
+    assert invert(lambda x: wrapped(x), float)(7.0) == (2.0,)
+    assert invert(lambda x: wrapped(x, shift=4.0), float)(7.0) == (1.0,)
+    anything = given_anything(tripled)
+    with pytest.raises(NotInvertible, match="takes any number of arguments"):
+        invert(lambda x: anything(x), float)
