@@ -158,7 +158,7 @@ def test_methods_are_looked_for_once_by_whoever_asks(monkeypatch):
     search = MethodChain._search
 
     def searching(chain, readings):
-        searched.append(chain.target)
+        searched.extend([chain.target] * (chain.target is base))  # others may look for theirs
         return search(chain, readings)
 
     monkeypatch.setattr(MethodChain, "_search", searching)
