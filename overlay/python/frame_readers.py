@@ -7,6 +7,7 @@ have read in the program's frame, which called the target.
 
 from __future__ import annotations
 
+import _warnings
 import builtins
 import functools
 import inspect
@@ -18,18 +19,10 @@ from typing import Any, Final
 from overlay.code.versions import LOCALS_ARE_PROXIES
 from overlay.core.in_force import natively
 from overlay.core.location import is_ours
-from overlay.core.own_builtins import __builtins__  # noqa: F401
+from overlay.core.own_builtins import __builtins__
 from overlay.generics.views import View, named_by
 
 __all__ = ["FRAME_READERS", "READS", "TARGETS", "for_frame_of_program"]
-
-# Names of the frame readers that a program may call, in builtins and sys.
-FRAME_READERS: Final = frozenset(
-    {
-        *("_getframe", "_getframemodulename", "breakpoint", "dir", "eval", "exec", "globals"),
-        *("locals", "super", "vars"),
-    }
-)
 
 
 def for_frame_of_program(target: Any, native: Callable[..., Any], generic: Any) -> Any:
@@ -121,29 +114,52 @@ def _made(native: Any, frame: FrameType, args: Any, kwargs: Any) -> Any:
     return native(*args, **kwargs)
 
 
-def _frame(native: Any, frame: FrameType, args: Any, kwargs: Any) -> Any:
-    depth = args[0] if len(args) == 1 and not kwargs else 0
-    if len(args) > 1 or kwargs or not isinstance(depth, int):
-        return native(*args, **kwargs)
+def _above(frame: FrameType, depth: Any) -> FrameType | None:
+    """The frame so many calls above; None if there are not as many."""
     found: FrameType | None = frame
     for _ in range(depth):
         found = None if found is None else found.f_back
-    # a depth beyond any stack: raises the builtin's own ValueError
-    return native(sys.maxsize % 2**31) if found is None else found
+    return found
+
+
+def _frame(native: Any, frame: FrameType, args: Any, kwargs: Any) -> Any:
+    depth = args[0] if args else 0
+    if len(args) > 1 or kwargs or not isinstance(depth, int):
+        return native(*args, **kwargs)
+    found = _above(frame, depth)
+    return native(2**31 - 1) if found is None else found  # the error for a stack not as deep
 
 
 def _module_name(native: Any, frame: FrameType, args: Any, kwargs: Any) -> Any:
     depth = args[0] if args else kwargs.get("depth", 0)
-    found: FrameType | None = frame
-    for _ in range(depth if isinstance(depth, int) else 0):
-        found = None if found is None else found.f_back
+    if not isinstance(depth, int):
+        return native(*args, **kwargs)
+    found = _above(frame, depth)
     return None if found is None else found.f_globals.get("__name__")
+
+
+def _warned(native: Any, frame: FrameType, args: Any, kwargs: Any) -> Any:
+    """``warnings.warn``: levels are counted from the frame that is given."""
+    level = args[2] if len(args) > 2 else kwargs.get("stacklevel", 1)
+    if not isinstance(level, int):
+        return native(*args, **kwargs)
+    here: FrameType | None = natively(sys._getframe)
+    level = max(level, 1)
+    while here is not None and here is not frame:
+        here, level = here.f_back, level + 1
+    if len(args) > 2:
+        return native(*args[:2], level, *args[3:], **kwargs)
+    return native(*args, **{**kwargs, "stacklevel": level})
 
 
 _FORMS: Final[dict[str, Any]] = {
     **{"locals": _locals, "vars": _locals, "globals": _globals, "dir": _names},
     **{"eval": _evaluated, "exec": _evaluated, "super": _super, "type": _made},
-    **{"_getframe": _frame, "_getframemodulename": _module_name},
+    **{"_getframe": _frame, "_getframemodulename": _module_name, "warn": _warned},
 }
-TARGETS: Final = {name: vars(sys if name in vars(sys) else builtins)[name] for name in _FORMS}
+_HOLDERS: Final = {**vars(builtins), **vars(sys), **vars(_warnings)}
+TARGETS: Final = {name: _HOLDERS[name] for name in _FORMS}
 READS: Final = {id(target): (target, _FORMS[name]) for name, target in TARGETS.items()}
+# Names by which code calls a reader of its own frame. Of type() with one argument, and of warnings,
+# it does not matter.
+FRAME_READERS: Final = frozenset({*_FORMS, "breakpoint"} - {"type", "warn"})

@@ -1,6 +1,7 @@
 """Builtins that read the frame that calls them, as targets of methods that hand calls on."""
 
 import sys
+import warnings
 
 import pytest
 
@@ -88,10 +89,22 @@ def modules():
     return sys._getframemodulename(), sys._getframemodulename(0), sys._getframemodulename(10_000)
 
 
+def warned():
+    def inner():
+        warnings.warn("at the call", stacklevel=2)
+        warnings.warn("here", UserWarning)  # noqa: B028
+        warnings.warn("by place", UserWarning, 2, None)
+
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        inner()
+    return [(each.filename, each.lineno, str(each.message)) for each in found]
+
+
 PROGRAMS = {
     **{"locals": read_locals, "vars": read_vars, "dir": read_dir, "globals": read_globals},
     **{"eval": evaluated, "exec": executed, "super": above, "type": made},
-    **{"_getframe": frames, "_getframemodulename": modules},
+    **{"_getframe": frames, "_getframemodulename": modules, "warn": warned},
 }
 
 
