@@ -16,7 +16,7 @@ from overlay.code.versions import (
     EXIT_HAS_RECEIVER,
     NOT_TAKES_BOOL,
 )
-from overlay.core.own_builtins import __builtins__, own_copy  # noqa: F401
+from overlay.core.own_builtins import __builtins__, own_copy
 
 __all__ = ["APPLIED", "INLINED", "applied", "calls"]
 

@@ -20,7 +20,7 @@ from overlay.code.versions import (
     FLAGS,
     INDEX_ABOVE_ITERATOR,
 )
-from overlay.core.own_builtins import __builtins__  # noqa: F401
+from overlay.core.own_builtins import __builtins__
 
 __all__ = [
     "MADE",

@@ -10,7 +10,7 @@ from types import CodeType
 from typing import Any
 
 from overlay.code.versions import GENERATORS_START_EMPTY
-from overlay.core.own_builtins import __builtins__, own_copy  # noqa: F401
+from overlay.core.own_builtins import __builtins__, own_copy
 
 __all__ = ["BadCode", "depths"]
 

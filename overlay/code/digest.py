@@ -17,7 +17,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from overlay.core.own_builtins import __builtins__  # noqa: F401
+from overlay.core.own_builtins import __builtins__
 from overlay.core.target import attributes_of, is_below, mro_of
 
 __all__ = [

@@ -6,7 +6,7 @@ from __future__ import annotations
 import dis
 from typing import Any
 
-from overlay.core.own_builtins import __builtins__  # noqa: F401
+from overlay.core.own_builtins import __builtins__
 
 __all__ = ["FINAL", "INERT", "follow", "jumped"]
 

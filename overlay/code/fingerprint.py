@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from overlay.code.digest import Digest, Handler, NotHashable
 from overlay.core.location import name_of, shown
-from overlay.core.own_builtins import __builtins__  # noqa: F401
+from overlay.core.own_builtins import __builtins__
 from overlay.core.target import attributes_of, mro_of
 
 __all__ = [

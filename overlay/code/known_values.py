@@ -22,7 +22,7 @@ from types import (
 )
 from typing import Any
 
-from overlay.core.own_builtins import __builtins__  # noqa: F401
+from overlay.core.own_builtins import __builtins__
 from overlay.core.target import type_attribute
 
 __all__ = [

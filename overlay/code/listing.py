@@ -10,7 +10,7 @@ import opcode
 from types import CodeType
 from typing import Any, NamedTuple
 
-from overlay.core.own_builtins import __builtins__  # noqa: F401
+from overlay.core.own_builtins import __builtins__
 
 __all__ = ["CACHES", "COMPREHENSIONS", "EXTENDED_ARG", "JUMPS", "Listing", "Region"]
 

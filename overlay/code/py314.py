@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from types import CodeType
 from typing import Any
 
-from overlay.core.own_builtins import __builtins__  # noqa: F401
+from overlay.core.own_builtins import __builtins__
 
 __all__ = ["common_constant", "made", "rewritten", "translated", "unthreaded"]
 

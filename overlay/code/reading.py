@@ -39,7 +39,7 @@ from overlay.code.known_values import (
 )
 from overlay.code.scopes import current_scope
 from overlay.code.statements import SLOT
-from overlay.core.own_builtins import __builtins__  # noqa: F401
+from overlay.core.own_builtins import __builtins__
 from overlay.core.target import type_attribute
 
 __all__ = ["CodeReading"]

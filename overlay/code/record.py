@@ -23,7 +23,7 @@ from overlay.code.fingerprint import (
     content_of,
     names_in,
 )
-from overlay.core.own_builtins import __builtins__  # noqa: F401
+from overlay.core.own_builtins import __builtins__
 from overlay.core.target import generic_state
 
 __all__ = ["FunctionReads", "attribute_held", "is_same"]

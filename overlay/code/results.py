@@ -8,7 +8,7 @@ import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from overlay.core.own_builtins import __builtins__  # noqa: F401
+from overlay.core.own_builtins import __builtins__
 
 __all__ = ["of_function", "of_operator"]
 

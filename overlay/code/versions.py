@@ -6,7 +6,7 @@ import sys
 import sysconfig
 
 from overlay.core.errors import UnsupportedPython
-from overlay.core.own_builtins import __builtins__  # noqa: F401
+from overlay.core.own_builtins import __builtins__
 
 __all__ = [
     "DICT_ALWAYS_PASSED",

@@ -21,7 +21,7 @@ from overlay.core.errors import OverlayError
 from overlay.core.in_force import runs_natively, stack_in_force
 from overlay.core.location import caller
 from overlay.core.metadata import metadata_key
-from overlay.core.own_builtins import __builtins__  # noqa: F401
+from overlay.core.own_builtins import __builtins__
 from overlay.core.pickling import home_of_caller, name_at_home, named
 from overlay.core.table import Method, MethodTable
 from overlay.core.target import canonical

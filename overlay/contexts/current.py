@@ -11,7 +11,7 @@ from overlay import _native
 from overlay.core.errors import OverlayError
 from overlay.core.in_force import outside, stack_in_force
 from overlay.core.location import caller
-from overlay.core.own_builtins import __builtins__  # noqa: F401
+from overlay.core.own_builtins import __builtins__
 from overlay.generics.views import resolved, view_of
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from overlay import _native
 from overlay.core import late_binding
 from overlay.core.location import is_ours, shown
-from overlay.core.own_builtins import __builtins__  # noqa: F401
+from overlay.core.own_builtins import __builtins__
 from overlay.core.table import Method, MethodTable
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from overlay.code.applied import applied
 from overlay.contexts.context import Context
 from overlay.contexts.current import call_next, nonoverlay, tables_in_force
-from overlay.core.own_builtins import __builtins__  # noqa: F401
+from overlay.core.own_builtins import __builtins__
 
 if TYPE_CHECKING:
     from overlay.core.table import Method, MethodTable

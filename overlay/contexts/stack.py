@@ -11,7 +11,7 @@ from overlay.contexts.report import Hits
 from overlay.core import late_binding
 from overlay.core.dispatch import MethodChain
 from overlay.core.in_force import be_inside, leave_outside, natively, put_in_force, stack_in_force
-from overlay.core.own_builtins import __builtins__  # noqa: F401
+from overlay.core.own_builtins import __builtins__
 from overlay.core.table import LOCK, MethodTable
 from overlay.generics.views import View
 from overlay.plugins.plugin import Plugin, composed

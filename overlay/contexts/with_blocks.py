@@ -12,7 +12,7 @@ from overlay.contexts.stack import Stack
 from overlay.core.errors import OverlayError, OverlayWarning
 from overlay.core.in_force import be_inside, key_in_force, put_in_force, stack_in_force
 from overlay.core.location import caller
-from overlay.core.own_builtins import __builtins__  # noqa: F401
+from overlay.core.own_builtins import __builtins__
 from overlay.core.target import describe, generic_state
 
 if TYPE_CHECKING:

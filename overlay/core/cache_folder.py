@@ -23,7 +23,7 @@ from typing import Any, Final
 
 from overlay.core.errors import CacheWarning
 from overlay.core.location import is_ours
-from overlay.core.own_builtins import __builtins__  # noqa: F401
+from overlay.core.own_builtins import __builtins__
 
 __all__ = ["CacheEntry", "Folder", "warn"]
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from overlay.core.errors import CheckFailed, OverlayError
 from overlay.core.location import location_of, name_of
-from overlay.core.own_builtins import __builtins__  # noqa: F401
+from overlay.core.own_builtins import __builtins__
 from overlay.core.signature import refusal, shown_hint, translate
 
 if TYPE_CHECKING:

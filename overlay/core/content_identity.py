@@ -7,7 +7,7 @@ import pickle
 import threading
 from typing import Any
 
-from overlay.core.own_builtins import __builtins__  # noqa: F401
+from overlay.core.own_builtins import __builtins__
 from overlay.core.pickling import pickler_by_value
 
 __all__ = ["content_of"]

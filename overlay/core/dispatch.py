@@ -12,7 +12,7 @@ from typing import Any, Protocol
 from overlay.core.errors import AmbiguousMethod
 from overlay.core.interpreted_values import has_underlying, stands_for_another, underlying
 from overlay.core.location import caller
-from overlay.core.own_builtins import __builtins__  # noqa: F401
+from overlay.core.own_builtins import __builtins__
 from overlay.core.signature import NO_VARARGS, as_python_type, key_of, plum_signature, shown_hint
 from overlay.core.table import LOCK, Method, MethodTable
 from overlay.core.target import INPLACE, describe, key_of_target, type_attribute

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from overlay.core.errors import OverlayError
 from overlay.core.location import caller, location_of
-from overlay.core.own_builtins import __builtins__  # noqa: F401
+from overlay.core.own_builtins import __builtins__
 from overlay.core.target import POSITIONAL, describe, generic_state, read_signature, type_attribute
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from __future__ import annotations
 import sys
 from typing import Any, Final
 
-from overlay.core.own_builtins import __builtins__  # noqa: F401
+from overlay.core.own_builtins import __builtins__
 from overlay.core.target import type_attribute
 
 __all__ = [

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar
 from overlay.core import late_binding
 from overlay.core.errors import NotCompilable, OverlayWarning
 from overlay.core.location import location_of, name_of
-from overlay.core.own_builtins import __builtins__  # noqa: F401
+from overlay.core.own_builtins import __builtins__
 from overlay.core.target import module_of
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from pathlib import Path
 from types import CodeType, FrameType
 from typing import Any
 
-from overlay.core.own_builtins import __builtins__  # noqa: F401
+from overlay.core.own_builtins import __builtins__
 
 __all__ = ["brief", "caller", "home_of", "is_ours", "location_of", "name_of", "shown"]
 

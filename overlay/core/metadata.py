@@ -8,7 +8,7 @@ from typing import Any
 
 from overlay.core.errors import OverlayError
 from overlay.core.location import caller
-from overlay.core.own_builtins import __builtins__  # noqa: F401
+from overlay.core.own_builtins import __builtins__
 
 __all__ = ["metadata_key"]
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from overlay.core.checking import checked
 from overlay.core.errors import OverlayError
 from overlay.core.location import location_of
-from overlay.core.own_builtins import __builtins__  # noqa: F401
+from overlay.core.own_builtins import __builtins__
 from overlay.core.signature import (
     NO_VARARGS,
     MethodParameters,

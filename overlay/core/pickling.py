@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from overlay.core.errors import OverlayError
 from overlay.core.location import is_ours, location_of, name_of
-from overlay.core.own_builtins import __builtins__  # noqa: F401
+from overlay.core.own_builtins import __builtins__
 from overlay.core.target import lookup
 
 if TYPE_CHECKING:

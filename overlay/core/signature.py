@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, Any
 from overlay.core.errors import OverlayError
 from overlay.core.interpreted_values import has_underlying, underlying
 from overlay.core.location import location_of, name_of
-from overlay.core.own_builtins import __builtins__  # noqa: F401
+from overlay.core.own_builtins import __builtins__
 from overlay.core.target import is_below
 
 if TYPE_CHECKING:

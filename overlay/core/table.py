@@ -15,7 +15,7 @@ from overlay.core.fitting import refuse_misfit
 from overlay.core.in_force import runs_natively
 from overlay.core.location import caller, name_of
 from overlay.core.method import Method, Methods
-from overlay.core.own_builtins import __builtins__  # noqa: F401
+from overlay.core.own_builtins import __builtins__
 from overlay.core.pickling import home_of_caller, reduced_table, restore_table, table_of
 from overlay.core.signature import EMPTY
 from overlay.core.target import (

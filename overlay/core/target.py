@@ -17,7 +17,7 @@ from typing import Any
 
 from overlay.core.errors import OverlayError
 from overlay.core.location import caller, home_of, name_of
-from overlay.core.own_builtins import __builtins__  # noqa: F401
+from overlay.core.own_builtins import __builtins__
 
 __all__ = [
     "BUILTINS",

@@ -18,7 +18,7 @@ from overlay.core.errors import AmbiguousMethod, MethodNotFound, OverlayError
 from overlay.core.in_force import current_key, current_stack, runs_natively
 from overlay.core.interpreted_values import plain_values
 from overlay.core.location import caller, location_of
-from overlay.core.own_builtins import __builtins__  # noqa: F401
+from overlay.core.own_builtins import __builtins__
 from overlay.core.signature import NO_VARARGS, MethodParameters, load_plum, shown_hint
 from overlay.core.table import LOCK
 from overlay.core.target import GENERIC, positional_names

@@ -9,7 +9,7 @@ from typing import Any
 
 from overlay.core.errors import AmbiguousMethod, MethodNotFound
 from overlay.core.interpreted_values import has_underlying, underlying
-from overlay.core.own_builtins import __builtins__  # noqa: F401
+from overlay.core.own_builtins import __builtins__
 from overlay.core.signature import NO_VARARGS, plum_signature, shown_hint
 from overlay.core.target import generic_state, type_attribute
 

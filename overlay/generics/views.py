@@ -11,7 +11,7 @@ from overlay import _native
 from overlay.core import late_binding
 from overlay.core.dispatch import MethodChain, by_values, limited, may_keep, types_for
 from overlay.core.jitted import can_compile, is_dispatcher, without_compiling
-from overlay.core.own_builtins import __builtins__  # noqa: F401
+from overlay.core.own_builtins import __builtins__
 from overlay.core.signature import key_of
 from overlay.core.table import LOCK, Method
 from overlay.core.target import as_positional, with_code

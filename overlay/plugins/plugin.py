@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from overlay.core.errors import NotCompilable, OverlayError
 from overlay.core.location import caller, location_of, name_of
 from overlay.core.metadata import metadata_key
-from overlay.core.own_builtins import __builtins__  # noqa: F401
+from overlay.core.own_builtins import __builtins__
 from overlay.core.target import type_attribute
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from overlay.code.versions import ENTERS_INIT
 from overlay.contexts.current import call_next
 from overlay.contexts.stack import entered
 from overlay.core.in_force import put_in_force, stack_in_force
-from overlay.core.own_builtins import __builtins__  # noqa: F401
+from overlay.core.own_builtins import __builtins__
 from overlay.core.table import MethodTable
 
 __all__ = ["OTHERWISE", "TABLE", "carried"]

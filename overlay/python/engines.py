@@ -14,7 +14,7 @@ from overlay.code.versions import TESTED, is_readable, require_interceptable
 from overlay.core.cache_folder import Folder
 from overlay.core.errors import UnsupportedPython
 from overlay.core.in_force import outside
-from overlay.core.own_builtins import __builtins__  # noqa: F401
+from overlay.core.own_builtins import __builtins__
 
 if TYPE_CHECKING:
     from overlay.contexts.stack import Stack

@@ -13,7 +13,7 @@ from typing import Any
 
 from overlay import _native
 from overlay.code.versions import ENTERS_GETTERS, ENTERS_INIT
-from overlay.core.own_builtins import __builtins__  # noqa: F401
+from overlay.core.own_builtins import __builtins__
 from overlay.core.table import LOCK
 from overlay.core.target import attributes_of, mro_of
 

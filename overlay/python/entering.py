@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from overlay import _native
 from overlay.contexts.stack import Stack
 from overlay.core.dispatch import limited
-from overlay.core.own_builtins import __builtins__  # noqa: F401
+from overlay.core.own_builtins import __builtins__
 from overlay.core.signature import array_type, key_of
 from overlay.core.table import LOCK
 from overlay.core.target import as_positional, signature_of

@@ -12,7 +12,7 @@ import weakref
 from types import CodeType, FunctionType
 from typing import Any
 
-from overlay.core.own_builtins import __builtins__, own_copy  # noqa: F401
+from overlay.core.own_builtins import __builtins__, own_copy
 from overlay.core.target import with_code
 from overlay.python.frame_readers import FRAME_READERS
 

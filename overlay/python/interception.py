@@ -26,7 +26,7 @@ from overlay.core.errors import OverlayError, UnsupportedPython
 from overlay.core.in_force import natively
 from overlay.core.jitted import is_dispatcher
 from overlay.core.location import caller, shown
-from overlay.core.own_builtins import __builtins__  # noqa: F401
+from overlay.core.own_builtins import __builtins__
 from overlay.core.table import LOCK, Method
 from overlay.core.target import (
     IN_PLACE_OF,

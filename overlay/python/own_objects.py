@@ -17,7 +17,7 @@ from overlay.core.jitted import (
     is_kernel,
     without_compiling,
 )
-from overlay.core.own_builtins import __builtins__  # noqa: F401
+from overlay.core.own_builtins import __builtins__
 from overlay.core.table import LOCK
 from overlay.core.target import type_attribute
 from overlay.generics.views import MADE_FOR_PLACE

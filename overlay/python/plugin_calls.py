@@ -36,7 +36,7 @@ from overlay.contexts.wrapping import Wrapped
 from overlay.core.in_force import current_stack
 from overlay.core.interpreted_values import plain_values
 from overlay.core.location import is_ours
-from overlay.core.own_builtins import __builtins__  # noqa: F401
+from overlay.core.own_builtins import __builtins__
 from overlay.core.table import LOCK
 from overlay.core.target import (
     BUILTINS,

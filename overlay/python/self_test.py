@@ -24,7 +24,7 @@ import numpy as np
 
 from overlay.contexts.context import Context
 from overlay.core.in_force import key_in_force, stack_in_force
-from overlay.core.own_builtins import __builtins__  # noqa: F401
+from overlay.core.own_builtins import __builtins__
 from overlay.core.table import MethodTable
 from overlay.plugins.plugin import Plugin
 from overlay.python import engines, interception  # imported for its set-up of the resolver

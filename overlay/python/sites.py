@@ -21,7 +21,7 @@ from overlay.code.versions import FRAMES_TELL_DEPTH
 from overlay.core.errors import OverlayError
 from overlay.core.in_force import stack_in_force
 from overlay.core.location import caller, is_ours
-from overlay.core.own_builtins import __builtins__  # noqa: F401
+from overlay.core.own_builtins import __builtins__
 from overlay.core.table import LOCK
 from overlay.python.hidden_frames import is_hidden
 

@@ -1,4 +1,4 @@
-"""Which methods a call goes through: the same, whoever is asked."""
+"""The chain of methods of a call: runs, compiled code, analyses and explain name one chain."""
 
 import abc
 import gc
@@ -93,7 +93,7 @@ COMPILED = {"compiled": lambda context, value: digits_of(context.jit(program)(va
 
 
 def answers(context, askers):
-    """What each asker says of calls with values of each type."""
+    """The chains that all askers name for calls with values of each type."""
     found = {}
     for name, ask in askers.items():
         for value in VALUES:

@@ -16,7 +16,7 @@ POINTS = (np.array([0.77, 0.43, 1.12]), np.array([1.31, 0.68, 0.52]))
 LIMIT = 60
 RTOL, ATOL = 2e-6, 1e-7
 ways = {}
-"""How a gradient is taken, by name: functions of a program and a point."""
+"""The ways of taking a gradient, by name: functions of a program and a point."""
 
 
 def way(function):
@@ -61,8 +61,8 @@ def by_differences(program, point):
 
 
 def tried(program, name):
-    """What becomes of a program in one way: "right", "refused: " and the error, "too slow", or
-    "wrong: " and what was found."""
+    """The outcome of a program in one way: "right", "refused: " and the error, "too slow", or
+    "wrong: " and the gradient that was found."""
     for point in POINTS:
         expected = by_differences(program, point)
         try:

@@ -1,5 +1,6 @@
 """One program of strangers tried: inverted, and asked for what leads to its example's result."""
 
+import argparse
 import json
 import signal
 import threading
@@ -55,6 +56,14 @@ def write(outcomes):
     """Write the table."""
     rows = [json.dumps(asdict(outcome), ensure_ascii=False) for outcome in outcomes]
     TABLE.write_text("[\n " + ",\n ".join(rows) + "\n]\n")
+
+
+def command_options(description):
+    """The options of a command that tries programs: --write, and --only with names."""
+    parser = argparse.ArgumentParser(description=description)
+    parser.add_argument("--write", action="store_true", help="renew the table")
+    parser.add_argument("--only", nargs="+", default=(), help="names of programs")
+    return parser.parse_args()
 
 
 @contextmanager

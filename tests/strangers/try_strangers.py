@@ -5,22 +5,18 @@ python -m tests.strangers.try_strangers --only scara bs  of these alone
 python -m tests.strangers.try_strangers --write          renews the table
 """
 
-import argparse
 import sys
 import time
 
-from tests.strangers.stranger_trials import TABLE, programs, table, tried, write
+from tests.strangers.stranger_trials import TABLE, command_options, programs, table, tried, write
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--write", action="store_true", help="renew the table")
-    parser.add_argument("--only", nargs="+", default=(), help="names of programs")
-    asked = parser.parse_args()
+    options = command_options(__doc__.partition("\n")[0])
     before = table() if TABLE.exists() else {}
     found = {}
     for name, program in programs().items():
-        if asked.only and name not in asked.only:
+        if options.only and name not in options.only:
             continue
         begin = time.perf_counter()
         found[name] = outcome = tried(program)
@@ -35,7 +31,7 @@ def main():
         f"{len(found)} programs: {len(accepted)} accepted, of these {len(answered)} answered "
         f"without θ, {len(exact)} recovered exactly, {len(wrong)} wrong"
     )
-    if asked.write:
+    if options.write:
         write({**before, **found}.values())
     return int(bool(wrong))
 

@@ -1,4 +1,4 @@
-"""What the statements and blocks of a function that is read say of its source."""
+"""Source lines and instructions in the statements and blocks of functions that are read."""
 
 import operator
 

@@ -1,4 +1,4 @@
-"""What is read of a program is the same on every version of Python.
+"""Reading of programs gives equal results on every version of Python.
 
 What is compared stands in ``found_in_programs.txt``: ``WRITE_FOUND=1`` writes it.
 """
