@@ -5,6 +5,7 @@ creates.
 ``active_numbers``: methods of a level for functions that have a rule, for comparisons and for
 conversions.
 ``adding``: ``add_gradient``: gradients added to existing arrays.
+``applying``: application of the rules of functions of whole arrays to active arguments.
 ``duals``: dual numbers: a value with its tangents, one class for each nesting level.
 ``errors``: errors of differentiation.
 ``escapes``: detection of active numbers that outlive a function: in lists, attributes and
@@ -14,7 +15,9 @@ variables of others.
 them.
 ``partial_derivatives``: partial derivatives as methods of the target ``partials_of(f)``, and
 adjoints of ``adjoint_of(f)``.
+``results``: results of a run in a level: their values and tangents.
 ``samples``: methods of a level for functions of the numbers in lists, tuples and arrays.
+``tape``: the tape of reverse mode: linear maps that a run records.
 ``testing``: a tester of rules, which compares partial derivatives with finite differences.
 ``transformations``: derivatives of functions of any number of numbers and arrays.
 ``reverse``: the adjoint of a program, as Python source generated from its statements.
@@ -22,7 +25,7 @@ adjoints of ``adjoint_of(f)``.
 other family, with one line for each function.
 """
 
-from overlay.interpretations.autodiff import adding, forward
+from overlay.interpretations.autodiff import adding, applying, duals, forward
 from overlay.interpretations.autodiff.errors import NotDifferentiable
 from overlay.interpretations.autodiff.forward import (
     add_gradient,
@@ -70,5 +73,7 @@ __all__ = [
     "vjp",
 ]
 
+duals.applied.bind(lambda: applying.applied)
+duals.applied_ufunc.bind(lambda: applying.applied_ufunc)
 adding.gradient_at.bind(lambda: gradient_at)
 forward.gradient.bind(lambda: gradient)

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from overlay import call_next, nonoverlay
 from overlay.interpretations.autodiff.active_numbers import plain_zeros, primal
+from overlay.interpretations.autodiff.applying import applied
 from overlay.interpretations.autodiff.duals import Active, ActiveArray
 from overlay.interpretations.autodiff.errors import (
     refuse_call,
@@ -26,6 +27,7 @@ from overlay.interpretations.autodiff.reverse.running import (
     polynomial,
     products_so_far,
 )
+from overlay.interpretations.autodiff.tape import tape_zeros
 from overlay.kernels import in_kernel, local_array
 
 __all__ = ["declare_arrays", "parts_of"]
@@ -70,6 +72,8 @@ OTHERS: tuple[tuple[Any, str], ...] = (
     (np.var, "deviation = a - np.mean(a)\nreturn np.mean(deviation * deviation)"),
     (np.std, "return np.sqrt(np.var(a))"),
     (np.linalg.norm, "return np.sqrt(np.sum(a * a))"),
+)
+INVERSES: tuple[tuple[Any, str], ...] = (
     (
         np.linalg.inv,
         "inverse = np.linalg.inv(a.value)\n"
@@ -92,17 +96,14 @@ INPLACE = ("iadd", "isub", "imul", "itruediv", "ipow", "imatmul", "ifloordiv", "
 
 def declare_arrays(level: Level) -> None:
     """Declare the methods for whole arrays."""
-    for function, fewest, most in LINEAR:
-        for count in range(fewest, most + 1):
-            level.later(function, _declare_linear, function, count)
+    if level.is_taped:
+        _declare_taped(level)
+    else:
+        _declare_linear_algebra(level)
     for function, parameters, copies in CONVERSIONS:
         level.later(function, _declare_conversion, function, parameters, copies)
-    for function in BILINEAR:
-        level.later(function, _declare_bilinear, function)
     for function, body in OTHERS:
         level.later(function, _declare_other, function, body)
-    level.later(np.linalg.solve, _declare_solve)
-    level.later(np.where, _declare_where)
     level.later(np.polyval, _declare_polynomial)
     for function in MADE:
         level.later(function, _declare_made, function)
@@ -115,6 +116,34 @@ def declare_arrays(level: Level) -> None:
     for name in INPLACE:
         function, plain = getattr(operator, name), getattr(operator, name[1:])
         level.later(function, _declare_inplace, function, plain)
+
+
+def _declare_linear_algebra(level: Level) -> None:
+    for function, fewest, most in LINEAR:
+        for count in range(fewest, most + 1):
+            level.later(function, _declare_linear, function, count)
+    for function in BILINEAR:
+        level.later(function, _declare_bilinear, function)
+    for function, body in INVERSES:
+        level.later(function, _declare_other, function, body)
+    level.later(np.linalg.solve, _declare_solve)
+    level.later(np.where, _declare_where)
+
+
+def _declare_taped(level: Level) -> None:
+    """Declare the operators of arrays on a tape; numpy hands its functions to their rules."""
+    for function in (operator.getitem, operator.matmul):
+        level.later(function, _declare_by_rule, function)
+
+
+def _declare_by_rule(level: Level, function: Any) -> None:
+    body = "return applied(function, (a, b), {})"
+    space = {"applied": nonoverlay(applied), "function": function}
+    own = (level.array, Any)
+    for types in itertools.product(own, repeat=1 if function is operator.getitem else 2):
+        if level.array in types:
+            method = _method(level, "a, b", body, **space)
+            declare(level.table, function, method, types if len(types) == 2 else (*types, Any))
 
 
 def _declare_other(level: Level, function: Any, body: str) -> None:
@@ -223,6 +252,7 @@ def _declare_where(level: Level) -> None:
 
 def _declare_made(level: Level, function: Any) -> None:
     """Make new arrays of floats active, so that active numbers can be stored in them."""
+    zeroed = tape_zeros if level.is_taped else filled_with_zeros
     body = "return array(call_next(x), <<zeroed(call_next(x))>>)"
     shaped = function in (np.zeros, np.ones, np.empty)
     for kind in (Any,) if shaped else (NDArray[np.float64], ActiveArray):
@@ -277,7 +307,11 @@ def _declare_joined(level: Level, function: Any, most: int) -> None:
         if function in (np.array, np.asarray) and count:
             lines, more = _of_type(function, f"values(x){rest}", "r0")
             body, space = body + lines, {**space, **more}
-        body += f"return array(call_next(values(x){rest}), <<call_next(parts(x, #){rest})>>)"
+        if level.is_taped:
+            body += f"return applied(function, (x{rest},), {{}})"
+            space = {**space, "applied": nonoverlay(applied), "function": function}
+        else:
+            body += f"return array(call_next(values(x){rest}), <<call_next(parts(x, #){rest})>>)"
         for kind in (list, tuple):
             method = _method(level, f"x{rest}", body, **space)
             declare(level.table, function, method, (kind, *[Any] * count))
@@ -311,7 +345,7 @@ def store(a: Any, i: Any, b: Any) -> None:
     nonoverlay(operator.setitem)(a, i, b)
 
 
-def zeroed(a: Any) -> Any:
+def filled_with_zeros(a: Any) -> Any:
     """A new array, filled with zeros."""
     store(a, slice(None), 0.0)
     return a

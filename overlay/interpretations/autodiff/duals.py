@@ -14,9 +14,15 @@ import numpy as np
 
 from overlay import Context
 from overlay.contexts.rules_alone import as_c_calls
-from overlay.interpretations.autodiff.errors import refuse_call, refuse_use
+from overlay.core.late_binding import LateBound
+from overlay.interpretations.autodiff.errors import refuse_use
 
 __all__ = ["Active", "ActiveArray", "ActiveNumber", "array_class", "number_class"]
+
+
+# bound late: rules make duals
+applied: LateBound[Callable[..., Any]] = LateBound()
+applied_ufunc: LateBound[Callable[..., Any]] = LateBound()
 
 
 class Active:
@@ -30,6 +36,7 @@ class Active:
     value: Any
     tangents: tuple[Any, ...]
     context: Context
+    level: Any
     __overlay_interpreted__ = True
     __overlay_underlying__ = "value"
 
@@ -61,10 +68,10 @@ class Active:
         refuse_use("numpy, which makes an array of it")
 
     def __array_ufunc__(self, ufunc: Any, method: str, *args: Any, **kwargs: Any) -> Any:
-        refuse_call(ufunc if method == "__call__" else getattr(ufunc, method))
+        return applied_ufunc.load()(ufunc, method, args, kwargs)
 
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
-        refuse_call(function)
+        return applied.load()(function, args, kwargs)
 
 
 def _refuse_attribute(kind: type, shown: str, name: str) -> NoReturn:

@@ -11,6 +11,7 @@ from overlay.core.target import describe
 
 __all__ = [
     "NotDifferentiable",
+    "NotReversible",
     "refuse_array_in_kernel",
     "refuse_call",
     "refuse_count",
@@ -31,6 +32,10 @@ __all__ = [
 
 class NotDifferentiable(OverlayError):
     """A call whose derivative is unknown, or a program that cannot be differentiated."""
+
+
+class NotReversible(NotDifferentiable):
+    """A program that has no adjoint."""
 
 
 def _place() -> str | None:
@@ -107,7 +112,7 @@ def refuse_order(order: Any) -> NoReturn:
 
 def refuse_reverse(name: str, reason: str, where: str | None, help: str | None = None) -> NoReturn:
     """Refuse a program that has no adjoint. help: by default the usual remedy."""
-    raise NotDifferentiable(
+    raise NotReversible(
         f"no adjoint is made of {name}: {reason}",
         where=where or _place(),
         help=help

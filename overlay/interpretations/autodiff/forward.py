@@ -21,6 +21,7 @@ from overlay.interpretations.autodiff.reverse.adjoints import Adjoint
 from overlay.interpretations.autodiff.reverse.gradients import adjoint_instead, adjoint_of_types
 from overlay.interpretations.autodiff.reverse.running import never
 from overlay.interpretations.autodiff.samples import declare_samples
+from overlay.interpretations.autodiff.tape import TapeTangent
 
 __all__ = [
     "add_gradient",
@@ -148,9 +149,13 @@ def _outside(rules: tuple[MethodTable, ...]) -> _Outside:
 
 @functools.lru_cache(maxsize=KEPT)
 def _kept(
-    depth: int, count: int, rules: tuple[MethodTable, ...], versions: tuple[int, ...]
+    depth: int,
+    count: int,
+    rules: tuple[MethodTable, ...],
+    versions: tuple[int, ...],
+    is_taped: bool,
 ) -> Level:
-    level = Level(depth, count, rules)
+    level = Level(depth, count, rules, is_taped=is_taped)
     declare_numbers(level)
     declare_arrays(level)
     declare_samples(level)
@@ -161,10 +166,12 @@ def _kept(
     return level
 
 
-def level_of(depth: int, count: int, rules: tuple[MethodTable, ...] = ()) -> Level:
+def level_of(
+    depth: int, count: int, rules: tuple[MethodTable, ...] = (), *, is_taped: bool = False
+) -> Level:
     """The level at this depth with this number of tangents. Its table is created on first use, and
     again after a change of one of the user's tables."""
-    return _kept(depth, count, rules, tuple(table.version for table in rules))
+    return _kept(depth, count, rules, tuple(table.version for table in rules), is_taped)
 
 
 _level = nonoverlay(level_of)
@@ -177,7 +184,8 @@ def _declare_entrance(table: LevelTable, depth: int, rules: tuple[MethodTable, .
         count = max((len(seed) for seed in seeds if seed is not None), default=1)
         # code that fills a table is no part of the program
         every = (*rules, *(table for table in more if table not in rules))
-        level = _level(depth + 1, 1 << (count - 1).bit_length(), every)
+        is_taped = any(seed is not None and isinstance(seed[0], TapeTangent) for seed in seeds)
+        level = _level(depth + 1, 1 << (count - 1).bit_length(), every, is_taped=is_taped)
 
         def run(*plain: Any) -> Any:
             given = [

@@ -89,14 +89,22 @@ class Level:
     """The nesting level of one derivative.
 
     depth: the number of enclosing levels. count: the number of tangents of each of its duals.
-    rules: the user's tables of rules. number, array: its classes of duals. ``pack(value,
+    rules: the user's tables of rules. is_taped: whether its tangents are those of a tape, for
+    reverse mode. number, array: its classes of duals. ``pack(value,
     tangents)`` creates a dual of the class for the value; ``strip(x)`` returns the value of a dual,
     and anything else unchanged. running, begun: the numbers of current and of all runs in it;
     may_have_left: whether duals of later runs than those in ``left`` may still be referenced.
     """
 
-    def __init__(self, depth: int, count: int, rules: tuple[MethodTable, ...]) -> None:
-        self.depth, self.count, self.rules = depth, count, rules
+    def __init__(
+        self,
+        depth: int,
+        count: int,
+        rules: tuple[MethodTable, ...],
+        *,
+        is_taped: bool = False,
+    ) -> None:
+        self.depth, self.count, self.rules, self.is_taped = depth, count, rules, is_taped
         self.running = self.begun = 0
         self.may_have_left = False
         self.left: list[Any] = []
@@ -104,6 +112,7 @@ class Level:
         self.table = LevelTable(f"derivative {depth} with {count} tangents", level=(depth, rules))
         self.context = Context(self.table)
         self.number.context = self.array.context = self.context
+        self.number.level = self.array.level = self
         self.pack = written("def method(value, tangents): return number(value, tangents)", self)
         self.strip = written("def method(x): return x", self)
         self.seeded: Callable[..., Any] = self.pack  # for autodiff; replaced when the table is made

@@ -15,11 +15,14 @@ from overlay.core.location import caller, name_of
 from overlay.interpretations.autodiff.duals import Active, ActiveArray
 from overlay.interpretations.autodiff.errors import (
     NotDifferentiable,
+    NotReversible,
     refuse_order,
     refuse_reverse,
 )
 from overlay.interpretations.autodiff.escapes import looked
 from overlay.interpretations.autodiff.forward import linearised
+from overlay.interpretations.autodiff.levels import LevelTable
+from overlay.interpretations.autodiff.results import tangent_of, value_of
 from overlay.interpretations.autodiff.reverse.adjoints import Adjoint
 from overlay.interpretations.autodiff.reverse.gradients import (
     MANY,
@@ -31,6 +34,10 @@ from overlay.interpretations.autodiff.reverse.gradients import (
 )
 from overlay.interpretations.autodiff.reverse.pullbacks import kind_of
 from overlay.interpretations.autodiff.reverse.reverse_program import ReverseValue, leaves
+from overlay.interpretations.autodiff.reverse.taped import taped
+
+BY_TAPE = object()
+"""Reverse mode by a tape is selected, as there is no adjoint."""
 
 __all__ = ["adjoint", "derivative", "gradient", "hessian", "jacobian", "jvp", "vjp"]
 
@@ -94,9 +101,13 @@ def vjp(
     """
     args = [_active(x) for x in primals]
     tables = tables_in_force()
-    adjoint = _adjoint(f, args, range(len(args)), rules, tables, mode)
-    if adjoint is not None and isinstance(adjoint.result, ReverseValue):
+    places = range(len(args))
+    adjoint = _adjoint(f, args, places, rules, tables, mode)
+    if isinstance(adjoint, Adjoint) and isinstance(adjoint.result, ReverseValue):
         return f(*args), lambda cotangent: back(adjoint, args, (cotangent,), tables)
+    if adjoint is BY_TAPE:
+        run = taped(f, args, places, _tables(rules))
+        return run.value, lambda cotangent: tuple(run.pull_back([cotangent]))
     value, rows = _by_each(f, args, range(len(args)), rules)
 
     def take_back(cotangent: Any) -> tuple[Any, ...]:
@@ -150,17 +161,25 @@ def _gradient(
 ) -> list[Any]:
     tables = tables_in_force()
     adjoint = _adjoint(f, given, places, rules, tables, mode)
-    if adjoint is not None and _is_number(adjoint.result):
+    if isinstance(adjoint, Adjoint) and _is_number(adjoint.result):
         wanted = (1.0,) * isinstance(adjoint.result, ReverseValue)
         return list(back(adjoint, given, wanted, tables))
+    if adjoint is BY_TAPE:
+        run = taped(f, given, places, _tables(rules))
+        _check_number(f, run.value)
+        return run.pull_back([1.0])
     value, slopes = _by_each(f, given, places, rules)
+    _check_number(f, value)
+    return [_shaped(s, given[i]) for s, i in zip(slopes, places, strict=True)]
+
+
+def _check_number(f: Callable[..., Any], value: Any) -> None:
     if np.ndim(value):
         raise NotDifferentiable(
             f"{name_of(f)} gives an array, and a gradient is of a number",
             where=caller(),
             help="jacobian(f) is for functions that give arrays",
         )
-    return [_shaped(s, given[i]) for s, i in zip(slopes, places, strict=True)]
 
 
 def jacobian(
@@ -189,8 +208,12 @@ def jacobian(
         g, given, places = _given(f, args, kwargs, active, constant)
         tables = tables_in_force()
         adjoint = _adjoint(g, given, places, rules, tables, mode)
-        if adjoint is not None and (mode == "reverse" or _is_small(adjoint, given, places)):
+        if isinstance(adjoint, Adjoint) and (
+            mode == "reverse" or _is_small(adjoint, given, places)
+        ):
             return _one_or_all(_rows(g, adjoint, given, places, tables))
+        if adjoint is BY_TAPE and mode == "reverse":
+            return _one_or_all(taped(g, given, places, _tables(rules)).jacobian())
         _, slopes = _by_each(g, given, places, rules)
         return _one_or_all([_both_shapes(s, given[i]) for s, i in zip(slopes, places, strict=True)])
 
@@ -238,7 +261,8 @@ def adjoint(f: Callable[..., Any], *args: Any, rules: Rules = ()) -> Adjoint:
     (30.0, 20.0)
     """
     given = [_active(x) for x in args]
-    return _adjoint(f, given, range(len(given)), rules, (), "reverse")
+    own = _tables(rules)
+    return nonoverlay(reverse_of)(f, given, range(len(given)), own, (), "reverse")
 
 
 # ---- arguments ----------------------------------------------------------------------------
@@ -306,6 +330,10 @@ def _places(
     return [i for i, name in enumerate(names[:by_place]) if name not in wanted]
 
 
+def _tables(rules: Rules) -> tuple[MethodTable, ...]:
+    return (rules,) if isinstance(rules, MethodTable) else tuple(rules)
+
+
 # ---- directions ---------------------------------------------------------------------------
 
 
@@ -313,9 +341,9 @@ def _run(
     f: Callable[..., Any], args: Sequence[Any], seeds: Sequence[Any], count: int, rules: Rules
 ) -> tuple[Any, list[Any]]:
     """The result of f, and its tangent in each direction."""
-    tables = (rules,) if isinstance(rules, MethodTable) else tuple(rules)
+    tables = _tables(rules)
     found, level, watch = linearised(f, args, seeds, tables)
-    value, tangents = _value(found, level), [_tangent(found, level, k) for k in range(count)]
+    value, tangents = value_of(found, level), [tangent_of(found, level, k) for k in range(count)]
     del found
     looked(watch, f)
     return value, tangents
@@ -329,15 +357,24 @@ def _adjoint(
     tables: Sequence[MethodTable],
     mode: str,
 ) -> Any:
-    """The adjoint of f if reverse mode is selected; else None."""
-    own = (rules,) if isinstance(rules, MethodTable) else tuple(rules)
-    edited = editing()
-    if edited is not None:
-        if mode == "reverse":
-            refuse_reverse(name_of(f), edited, None)
-        return None
+    """The adjoint of f if reverse mode is selected, BY_TAPE if it has none; else None."""
+    own = _tables(rules)
+    can_tape = not any(isinstance(table, LevelTable) and table.level for table in tables)
+    if editing() is not None:
+        if mode != "reverse":
+            return None
+        if not can_tape:
+            refuse_reverse(name_of(f), editing() or "", None)
+        return BY_TAPE
     # code that generates an adjoint is no part of the program
-    return nonoverlay(reverse_of)(f, args, places, own, tables, mode)
+    try:
+        return nonoverlay(reverse_of)(f, args, places, own, tables, mode)
+    except NotReversible:
+        if not can_tape:
+            if mode == "reverse":
+                raise
+            return None
+        return BY_TAPE
 
 
 def _is_number(result: Any) -> bool:
@@ -433,34 +470,6 @@ def _unit(x: Any, place: int | None) -> Any:
 
 
 # ---- results ------------------------------------------------------------------------------
-
-
-def _value(found: Any, level: Any) -> Any:
-    if isinstance(found, (level.number, level.array)):
-        return found.value
-    return _through(found, lambda part: _value(part, level))
-
-
-def _tangent(found: Any, level: Any, k: int) -> Any:
-    if isinstance(found, (level.number, level.array)):
-        return found.tangents[k]
-    if isinstance(found, (np.ndarray, ActiveArray)):
-        return np.zeros(found.shape)
-    if isinstance(found, (tuple, list, dict)) and not isinstance(found, Active):
-        return _through(found, lambda part: _tangent(part, level, k))
-    return 0.0
-
-
-def _through(found: Any, each: Callable[[Any], Any]) -> Any:
-    """A result with each of its parts replaced."""
-    if isinstance(found, Active) or not isinstance(found, (tuple, list, dict)):
-        return found
-    if isinstance(found, dict):
-        return {name: each(part) for name, part in found.items()}
-    parts = [each(part) for part in found]
-    if hasattr(found, "_fields"):
-        return type(found)(*parts)
-    return type(found)(parts)
 
 
 def _total(product: Any) -> Any:

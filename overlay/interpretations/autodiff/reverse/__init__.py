@@ -27,6 +27,7 @@ variable is set once.
 others.
 ``source_text``: source of adjoints: operands, and templates of pullbacks that are filled in.
 ``structural``: lifting of calls other than functions of numbers: attributes, tuples, ranges.
+``taped``: derivatives by a tape, for programs for which no adjoint is generated.
 ``structure``: code for adjoints: a function as a structured tree, without effects that the tree
 does not show.
 """

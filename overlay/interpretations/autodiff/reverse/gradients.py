@@ -62,8 +62,8 @@ def reverse_of(
     tables: Sequence[MethodTable],
     mode: str,
 ) -> Adjoint | None:
-    """The adjoint of f if the mode selects reverse; None for forward mode. Raises NotDifferentiable
-    if the mode is ``"reverse"`` and there is no adjoint."""
+    """The adjoint of f if the mode selects reverse; None for forward mode. Raises NotReversible if
+    there is no adjoint."""
     if mode not in get_args(Mode):
         refuse_mode(mode)
     arrays = (np.ndarray, ActiveArray)
@@ -76,9 +76,7 @@ def reverse_of(
         kinds = [kind_of_argument(x) for x in args]
         return adjoint_for(f, kinds, places, every, tables=tables)
     except Unreadable as error:
-        if mode == "reverse":
-            refuse_reverse(name_of(f), error.asked, error.where, error.help)
-        return None
+        refuse_reverse(name_of(f), error.asked, error.where, error.help)
 
 
 def editing() -> str | None:

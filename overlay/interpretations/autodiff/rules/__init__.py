@@ -2,10 +2,14 @@
 with one line for each function.
 
 ``arithmetic``: rules of the operators, for numbers and elementwise for arrays.
+``array_rule``: rules of functions of whole arrays: one row of a table.
+``array_rules``: the rules of functions of whole arrays, by function.
 ``extremes``: rules of signs, absolute values, extremes and selections.
 ``powers``: rules of powers, of numbers and elementwise of arrays.
+``products``: rules of sums and products of arrays.
 ``rounding``: rules of piecewise constant functions.
 ``rule``: rules of differentiation: one line of a table.
+``shapes``: rules of functions that move, repeat, join and select elements of arrays.
 """
 
 import math

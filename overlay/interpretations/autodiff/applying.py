@@ -1,0 +1,344 @@
+"""Application of the rules of functions of whole arrays to active arguments, in interpreted code.
+
+numpy itself calls these: its functions and ufuncs hand a call with active arguments to the
+arguments' ``__array_function__`` or ``__array_ufunc__``.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from overlay import nonoverlay
+from overlay.contexts.rules_alone import as_c_calls
+from overlay.interpretations.autodiff.duals import Active, ActiveArray
+from overlay.interpretations.autodiff.errors import refuse_call
+from overlay.interpretations.autodiff.rules.array_rule import ArrayRule
+from overlay.interpretations.autodiff.rules.array_rules import array_rule_of
+from overlay.interpretations.autodiff.tape import TapeTangent
+
+if TYPE_CHECKING:
+    from overlay.interpretations.autodiff.levels import Level
+
+__all__ = ["applied", "applied_ufunc"]
+
+
+def _leaves(x: Any) -> Iterator[Active]:
+    """The active values in an argument, also in lists, tuples and dicts."""
+    if isinstance(x, Active):
+        yield x
+    elif type(x) in (list, tuple) or hasattr(x, "_fields"):
+        for part in x:
+            yield from _leaves(part)
+    elif type(x) is dict:
+        for part in x.values():
+            yield from _leaves(part)
+
+
+def _mapped(x: Any, each: Callable[[Any], Any]) -> Any:
+    """An argument with each part replaced that is no list, tuple or dict."""
+    if not isinstance(x, Active):
+        if type(x) in (list, tuple):
+            return type(x)(_mapped(part, each) for part in x)
+        if hasattr(x, "_fields"):
+            return type(x)(*(_mapped(part, each) for part in x))
+        if type(x) is dict:
+            return {name: _mapped(part, each) for name, part in x.items()}
+    return each(x)
+
+
+def _innermost(*args: Any) -> Level | None:
+    """The innermost level of the active values in arguments; None if there are none."""
+    levels = [x.level for arg in args for x in _leaves(arg)]
+    return max(levels, key=lambda level: level.depth, default=None)
+
+
+def applied(function: Any, args: Sequence[Any], named: dict[str, Any]) -> Any:
+    """The result of a function of active arguments, by its rule. Raises NotDifferentiable if it has
+    none."""
+    return _applied(function, args, named)
+
+
+def _outside_applied(function: Any, args: Sequence[Any], named: dict[str, Any]) -> Any:
+    level = _innermost(args, named)
+    assert level is not None
+    rule = array_rule_of(function)
+    if rule is None:
+        refuse_call(function)
+    out = named.get("out")
+    if out is not None:
+        named = {name: value for name, value in named.items() if name != "out"}
+        found = _result(level, rule, function, args, named)
+        return _written_into(level, out, found)
+    return _result(level, rule, function, args, named)
+
+
+def applied_ufunc(ufunc: Any, method: str, args: Sequence[Any], named: dict[str, Any]) -> Any:
+    """The result of a ufunc, or of one of its methods, of active arguments."""
+    return _applied_ufunc(ufunc, method, args, named)
+
+
+def _outside_applied_ufunc(
+    ufunc: Any, method: str, args: Sequence[Any], named: dict[str, Any]
+) -> Any:
+    if method != "__call__":
+        return applied(getattr(ufunc, method), args, named)
+    level = _innermost(args, named)
+    assert level is not None
+    out, where = named.get("out"), named.get("where", True)
+    if set(named) - {"out", "where", "casting", "order", "subok"}:
+        refuse_call(ufunc)
+    if out is None and where is not True:
+        refuse_call(ufunc)  # numbers that nothing has set
+    if array_rule_of(ufunc) is not None:
+        found = applied(ufunc, args, {})
+    else:
+        kinds = [type(x) for x in args]
+        if level.context.method(ufunc, *kinds) is None:
+            refuse_call(ufunc)
+        found = as_c_calls(level.context, ufunc, *args)
+    if out is None:
+        return found
+    if where is not True:
+        into = out[0] if isinstance(out, tuple) else out
+        found = as_c_calls(level.context, np.where, where, found, into)
+    return _written_into(level, out, found)
+
+
+# rules run outside of the context: it has methods for arrays that a program makes
+_applied, _applied_ufunc = nonoverlay(_outside_applied), nonoverlay(_outside_applied_ufunc)
+
+
+def _written_into(level: Level, out: Any, found: Any) -> Any:
+    """Write a result into the array of an argument ``out``, and return that."""
+    into = out[0] if isinstance(out, tuple) else out
+    as_c_calls(level.context, _setitem, into, Ellipsis, found)
+    return into
+
+
+def _setitem(into: Any, index: Any, value: Any) -> None:
+    into[index] = value
+
+
+def _result(
+    level: Level, rule: ArrayRule, function: Any, args: Sequence[Any], named: dict[str, Any]
+) -> Any:
+    if rule.by is not None:
+        return as_c_calls(level.context, rule.by, *args, **named)
+    application = _Application(level, rule, function, args, named)
+    return application.result()
+
+
+class _Application:
+    """One call of a function with active arguments. bound: its arguments by parameter; data: the
+    active values in those of each data parameter."""
+
+    def __init__(
+        self, level: Level, rule: ArrayRule, function: Any, args: Sequence[Any], named: Any
+    ) -> None:
+        self.level, self.rule, self.function = level, rule, function
+        self.bound = rule.signature.bind(*args, **named)
+        own = (level.number, level.array)
+        self.own = own
+        for name, value in self.bound.arguments.items():
+            if name not in rule.data and any(isinstance(x, own) for x in _leaves(value)):
+                refuse_call(function)
+        self.active = [
+            name
+            for name in rule.data
+            if any(isinstance(x, own) for x in _leaves(self.bound.arguments.get(name)))
+        ]
+        self.args = [_mapped(x, self._value) for x in args]
+        self.named = {name: _mapped(x, self._value) for name, x in named.items()}
+
+    def _value(self, x: Any) -> Any:
+        return x.value if isinstance(x, self.own) else x
+
+    def call(self, function: Any, *args: Any, **named: Any) -> Any:
+        """Call a function outside this level."""
+        if self.level.depth == 0:
+            return nonoverlay(function)(*args, **named)
+        return as_c_calls(self.level.context, function, *args, **named)
+
+    def result(self) -> Any:
+        ret = self.call(self.function, *self.args, **self.named)
+        parts = ret if isinstance(ret, (list, tuple)) and not isinstance(ret, Active) else (ret,)
+        if all(_is_whole(part) for part in parts):
+            return ret
+        if self.level.is_taped:
+            tangents = [self._taped(ret)]
+        else:
+            tangents = [self._forward(ret, k) for k in range(self.level.count)]
+        return self._packed(ret, tangents)
+
+    def _packed(self, ret: Any, tangents: list[Any]) -> Any:
+        if isinstance(ret, (list, tuple)) and not isinstance(ret, Active):
+            parts = [
+                self._packed(part, [each[i] for each in tangents]) for i, part in enumerate(ret)
+            ]
+            return type(ret)(*parts) if hasattr(ret, "_fields") else type(ret)(parts)
+        if _is_whole(ret):
+            return ret
+        if isinstance(ret, (np.ndarray, ActiveArray)) and np.ndim(ret):
+            return self.level.array(ret, tuple(tangents))
+        if type(ret) is np.ndarray:
+            ret = ret[()]
+        return self.level.number(ret, tuple(tangents))
+
+    # ---- maps of tangents ----
+
+    def _with(self, name: str | None, each: Callable[[Any], Any], others: Any) -> Any:
+        """The call's arguments, with the leaves of a data argument replaced, or of all of them, and
+        those of the other data."""
+        changed = inspect.BoundArguments(self.rule.signature, self.bound.arguments.copy())
+        for parameter, value in self.bound.arguments.items():
+            by = (
+                each
+                if parameter == name or (name is None and parameter in self.rule.data)
+                else (others if parameter in self.rule.data else self._value)
+            )
+            changed.arguments[parameter] = _mapped(value, by)
+        return changed
+
+    def _forward(self, ret: Any, k: int) -> Any:
+        def tangent(x: Any) -> Any:
+            return x.tangents[k] if isinstance(x, self.own) else _zero_of(x)
+
+        if self.rule.kind in ("rearranging", "linear"):
+            changed = self._with(None, tangent, None)
+            return self.call(self.function, *changed.args, **changed.kwargs)
+        total: Any = None
+        for place, name in enumerate(self.rule.data):
+            if name not in self.active:
+                continue
+            for term in self._terms(name, place, tangent, ret):
+                total = term if total is None else _sum(total, term)
+        return total
+
+    def _terms(self, name: str, place: int, tangent: Any, ret: Any) -> Iterator[Any]:
+        given = self.bound.arguments[name]
+        if self.rule.kind == "smooth":
+            jvp = self.rule.jvp[place]
+            if jvp is None:
+                refuse_call(self.function)
+            yield self.call(jvp, _mapped(given, tangent), ret, *self.args, **self.named)
+            return
+        for count, _ in enumerate(_leaves(given)):  # a variadic parameter has several
+            turn = iter(range(count + 1))
+
+            def only(x: Any, count: int = count, turn: Any = turn) -> Any:
+                if isinstance(x, self.own) and next(turn, None) == count:
+                    return tangent(x)
+                return self._value(x)
+
+            changed = self._with(name, only, self._value)
+            yield self.call(self.function, *changed.args, **changed.kwargs)
+
+    # ---- recording ----
+
+    def _taped(self, ret: Any) -> Any:
+        if self.rule.kind == "rearranging":
+            return self._rearranged()
+        maps = [
+            (name, self.rule.vjp[place])
+            for place, name in enumerate(self.rule.data)
+            if name in self.active
+        ]
+        if any(vjp is None for _, vjp in maps):
+            refuse_call(self.function)
+        # copies, as the program may write into arrays
+        kept = [_mapped(x, _copied) for x in (self.args, self.named, ret)]
+        args, named, copied = kept[0], kept[1], kept[2]
+        given = [self.bound.arguments[name] for name, _ in maps]
+        sources = [x.tangents[0] for value in given for x in _leaves(value)]
+        # the tape holds no active values
+        active = [_mapped(value, lambda x: isinstance(x, self.own)) for value in given]
+        vjps = [vjp for _, vjp in maps]
+        several = isinstance(ret, (list, tuple))
+        parts = list(ret) if several else [ret]
+        floats = [i for i, part in enumerate(parts) if not _is_whole(part)]
+        shapes = [(np.shape(parts[i]), np.iscomplexobj(parts[i])) for i in floats]
+
+        def back(*found: Any) -> list[Any]:
+            ds: Any = found[0]
+            if several:
+                ds = [np.zeros(np.shape(part)) for part in parts]
+                for i, d in zip(floats, found, strict=True):
+                    ds[i] = d
+                ds = tuple(ds)
+            changes: list[Any] = []
+            for vjp, where in zip(vjps, active, strict=True):
+                changes += _at_leaves(vjp(ds, copied, *args, **named), where)
+            return changes
+
+        made = sources[0].tape.record(shapes, sources, back)
+        if not several:
+            return made[0]
+        found: list[Any] = [None] * len(parts)
+        for i, tangent in zip(floats, made, strict=True):
+            found[i] = tangent
+        return found
+
+    def _rearranged(self) -> Any:
+        """The places of the result, by the function itself."""
+        sources = [
+            x.tangents[0] for name in self.active for x in _leaves(self.bound.arguments[name])
+        ]
+        tape = sources[0].tape
+        is_complex = any(each.is_complex for each in sources)
+
+        def places(x: Any) -> Any:
+            if isinstance(x, self.own):
+                found = x.tangents[0].places
+                return found if found.ndim else found[()]
+            return _places_of_constant(x)
+
+        changed = self._with(None, places, None)
+        found = nonoverlay(self.function)(*changed.args, **changed.kwargs)
+        if isinstance(found, (list, tuple)):
+            return [TapeTangent(tape, part, is_complex) for part in found]
+        return TapeTangent(tape, found, is_complex)
+
+
+def _at_leaves(change: Any, active: Any) -> list[Any]:
+    """The cotangents of the active values in an argument. active: whether each of its parts is."""
+    if isinstance(active, (list, tuple)):
+        pairs = zip(change, active, strict=True)
+        return [found for part, each in pairs for found in _at_leaves(part, each)]
+    return [change] if active is True else []
+
+
+def _sum(a: Any, b: Any) -> Any:
+    if isinstance(a, (list, tuple)) and not isinstance(a, Active):
+        return [_sum(p, q) for p, q in zip(a, b, strict=True)]
+    return a + b
+
+
+def _copied(x: Any) -> Any:
+    return x.copy() if isinstance(x, np.ndarray) else x
+
+
+def _is_whole(x: Any) -> bool:
+    """Whether a result has no derivative: integers, booleans and others that are no floats."""
+    if isinstance(x, Active):
+        return False
+    dtype = getattr(x, "dtype", None)
+    if dtype is not None:
+        return dtype.kind not in "fc"
+    return not isinstance(x, (float, complex))
+
+
+def _zero_of(x: Any) -> Any:
+    """The tangent of a constant."""
+    if isinstance(x, (np.ndarray, ActiveArray)):
+        return np.zeros(x.shape)
+    return 0.0 if isinstance(x, (int, float, complex, np.generic)) else x
+
+
+def _places_of_constant(x: Any) -> Any:
+    if isinstance(x, np.ndarray):
+        return np.zeros(x.shape, np.int64)
+    return 0 if isinstance(x, (int, float, complex, np.generic)) else x

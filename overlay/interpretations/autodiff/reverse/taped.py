@@ -1,0 +1,120 @@
+"""Reverse-mode derivatives by a tape: for programs for which no adjoint is generated."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from overlay import MethodTable, nonoverlay
+from overlay.interpretations.autodiff.escapes import looked
+from overlay.interpretations.autodiff.forward import linearised
+from overlay.interpretations.autodiff.results import through, value_of
+from overlay.interpretations.autodiff.tape import Tape, TapeTangent, recording
+
+__all__ = ["TapedRun", "taped"]
+
+
+class TapedRun:
+    """A run of a function that was recorded on a tape. value: its result; places: of the active
+    arguments."""
+
+    def __init__(
+        self,
+        tape: Tape,
+        inputs: dict[int, TapeTangent],
+        args: Sequence[Any],
+        value: Any,
+        tangents: Any,
+    ) -> None:
+        self.value = value
+        self._tape, self._inputs, self._args, self._tangents = tape, inputs, args, tangents
+
+    def pull_back(self, cotangents: Sequence[Any]) -> list[Any]:
+        """The cotangents of the active arguments, from those of the numbers and arrays in the
+        result."""
+        return nonoverlay(self._pull_back)(cotangents)
+
+    def _pull_back(self, cotangents: Sequence[Any]) -> list[Any]:
+        pairs = zip(_parts(self._tangents), cotangents, strict=True)
+        given = [(each, d) for each, d in pairs if isinstance(each, TapeTangent)]
+        total = self._tape.pull_back(given)
+        found = {i: np.real(total[each.places]) for i, each in self._inputs.items()}
+        return [d if np.ndim(self._args[i]) else float(d) for i, d in found.items()]
+
+    def jacobian(self) -> list[Any]:
+        """The Jacobian by each active argument."""
+        return nonoverlay(self._jacobian)()
+
+    def _jacobian(self) -> list[Any]:
+        values = list(_parts(self.value))
+
+        def rows(part: int) -> list[list[Any]]:
+            found = []
+            for k in range(int(np.size(values[part]))):
+                ds = [np.zeros(np.shape(value)) for value in values]
+                ds[part].flat[k] = 1.0
+                found.append(self._pull_back(ds))
+            return found
+
+        every = iter([rows(part) for part in range(len(values))])
+
+        def of(part: Any, argument: int) -> Any:
+            x = self._args[list(self._inputs)[argument]]
+            shape = (*np.shape(part), *np.shape(x))
+            found = np.reshape(np.array([row[argument] for row in next(at)]), shape)
+            return found if shape else float(found)
+
+        jacobians = []
+        listed = list(every)
+        for argument in range(len(self._inputs)):
+            at = iter(listed)
+            jacobians.append(_each_part(self.value, lambda part, a=argument: of(part, a)))
+        return jacobians
+
+
+def taped(
+    f: Callable[..., Any],
+    args: Sequence[Any],
+    places: Sequence[int],
+    rules: tuple[MethodTable, ...],
+) -> TapedRun:
+    """Run a function, and record it on a tape."""
+    tape = Tape()
+    inputs = {i: tape.variables(np.shape(args[i])) for i in places}
+    seeds = [(+inputs[i],) if i in inputs else None for i in range(len(args))]
+    # f may write to its arguments
+    given = [+x if i in inputs and np.ndim(x) else x for i, x in enumerate(args)]
+    with recording(tape):
+        found, level, watch = linearised(f, given, seeds, rules)
+    value, tangents = value_of(found, level), _recorded(found, level)
+    del found
+    looked(watch, f)
+    return TapedRun(tape, inputs, args, value, tangents)
+
+
+def _recorded(found: Any, level: Any) -> Any:
+    """The tangents in a result; None for what has none."""
+    if isinstance(found, (level.number, level.array)):
+        return found.tangents[0]
+    if isinstance(found, (tuple, list, dict)):
+        return through(found, lambda part: _recorded(part, level))
+    return None
+
+
+def _parts(found: Any) -> Iterator[Any]:
+    """The numbers and arrays in a result."""
+    if isinstance(found, dict):
+        found = list(found.values())
+    if isinstance(found, (tuple, list)):
+        for part in found:
+            yield from _parts(part)
+    else:
+        yield found
+
+
+def _each_part(found: Any, each: Callable[[Any], Any]) -> Any:
+    if isinstance(found, (tuple, list)):
+        return tuple(_each_part(part, each) for part in found)
+    return each(found)

@@ -1,0 +1,20 @@
+"""The rules of functions of whole arrays, by function."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from overlay.interpretations.autodiff.rules.array_rule import ArrayRule
+from overlay.interpretations.autodiff.rules.products import PRODUCTS
+from overlay.interpretations.autodiff.rules.shapes import SHAPES
+
+__all__ = ["ARRAY_RULES", "array_rule_of"]
+
+ARRAY_RULES: tuple[ArrayRule, ...] = (*SHAPES, *PRODUCTS)
+"""All rules of functions of arrays, grouped by family."""
+_BY_FUNCTION = {id(function): each for each in ARRAY_RULES for function in each.spellings}
+
+
+def array_rule_of(function: Any) -> ArrayRule | None:
+    """The rule of a function; None if it has none."""
+    return _BY_FUNCTION.get(id(function))

@@ -1,0 +1,111 @@
+"""The law of the rules of functions of arrays: every row, forward and in reverse."""
+
+import inspect
+
+import numpy as np
+import pytest
+
+from overlay.core.target import describe
+from overlay.interpretations.autodiff import jvp
+from overlay.interpretations.autodiff.reverse.taped import taped
+from overlay.interpretations.autodiff.rules.array_rules import ARRAY_RULES
+
+STEP = 1e-6
+CALLS = [
+    pytest.param(rule, i, spelling, id=f"{describe(spelling)}-{i}")
+    for rule in ARRAY_RULES
+    for spelling in rule.spellings
+    for i in range(len(rule.samples))
+]
+
+
+def is_float(x):
+    return isinstance(x, float) or (isinstance(x, np.ndarray) and x.dtype.kind in "fc")
+
+
+def leaves(x):
+    if isinstance(x, (list, tuple)):
+        return [leaf for part in x for leaf in leaves(part)]
+    if isinstance(x, dict):
+        return leaves(list(x.values()))
+    return [x] if is_float(x) else []
+
+
+def replaced(x, by):
+    """A tree of arguments with its floats replaced, in order, by those of an iterator."""
+    if isinstance(x, (list, tuple)):
+        return type(x)(replaced(part, by) for part in x)
+    if isinstance(x, dict):
+        return {name: replaced(part, by) for name, part in x.items()}
+    return next(by) if is_float(x) else x
+
+
+def call_of(rule, spelling, sample):
+    """The function of the floats in the data of a sample, and these floats."""
+    given = rule.samples[sample](np.random.default_rng(sample))
+    args, named = (given[:-1], given[-1]) if isinstance(given[-1], dict) else (given, {})
+    bound = rule.signature.bind(*args, **named) if rule.by is None else None
+    if bound is None:
+        data = inspect.signature(rule.by).bind(*args, **named).arguments
+        names = [name for name in data if name in (rule.data or tuple(data))]
+    else:
+        data = bound.arguments
+        names = [name for name in rule.data if name in data]
+    own = {id(leaf) for name in names for leaf in leaves(data[name])}
+    every = leaves([list(args), named])
+    floats = [leaf for leaf in every if id(leaf) in own]
+
+    def f(*values):
+        given = iter(values)
+        by = iter([next(given) if id(leaf) in own else leaf for leaf in every])
+        mine = [replaced(arg, by) for arg in args]
+        return spelling(*mine, **replaced(named, by))
+
+    return f, floats
+
+
+def flat(result):
+    """The floats of a result as one vector of real numbers."""
+    found = np.concatenate([np.ravel(np.asarray(part)) for part in leaves(result)] or [np.zeros(0)])
+    return np.concatenate([found.real, found.imag]) if np.iscomplexobj(found) else found
+
+
+def as_floats(result):
+    if isinstance(result, (list, tuple)):
+        return [as_floats(part) for part in result]
+    return float(result) if isinstance(result, np.floating) else result
+
+
+@pytest.mark.parametrize(("rule", "sample", "spelling"), CALLS)
+def test_tangents_are_those_of_differences(rule, sample, spelling):
+    f, floats = call_of(rule, spelling, sample)
+    rng = np.random.default_rng(99)
+    tangents = [np.asarray(rng.normal(size=np.shape(x)))[()] for x in floats]
+    value, found = jvp(f, floats, tangents)
+    there = f(*(x + STEP * t for x, t in zip(floats, tangents, strict=True)))
+    here = f(*(x - STEP * t for x, t in zip(floats, tangents, strict=True)))
+    expected = (flat(as_floats(there)) - flat(as_floats(here))) / (2 * STEP)
+    assert np.allclose(flat(as_floats(value)), flat(as_floats(f(*floats))), rtol=1e-12)
+    assert np.allclose(flat(as_floats(found)), expected, rtol=1e-5, atol=1e-7)
+
+
+@pytest.mark.parametrize(("rule", "sample", "spelling"), CALLS)
+def test_cotangents_are_the_transpose_of_tangents(rule, sample, spelling):
+    f, floats = call_of(rule, spelling, sample)
+    rng = np.random.default_rng(98)
+    tangents = [np.asarray(rng.normal(size=np.shape(x)))[()] for x in floats]
+    run = taped(f, floats, range(len(floats)), ())
+    weights = [rng.normal(size=np.shape(part)) for part in leaves(as_floats(run.value))]
+    pulled = run.pull_back(weights_of(run.value, iter(weights)))
+    _, moved = jvp(f, floats, tangents)
+    pairs = zip(weights, leaves(as_floats(moved)), strict=True)
+    by_tangents = sum(np.sum(w * np.real(p)) for w, p in pairs)
+    by_cotangents = sum(np.sum(d * t) for d, t in zip(pulled, tangents, strict=True))
+    assert np.isclose(by_tangents, by_cotangents, rtol=1e-9, atol=1e-11)
+
+
+def weights_of(result, weights):
+    """A cotangent for each part of a result; None for parts without derivative."""
+    if isinstance(result, (list, tuple)):
+        return [found for part in result for found in weights_of(part, weights)]
+    return [next(weights) if is_float(as_floats(result)) else None]
