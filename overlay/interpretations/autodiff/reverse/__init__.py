@@ -5,6 +5,7 @@ statements.
 ``adjoints``: adjoints of functions, generated on first use and cached.
 ``backwards``: the backward pass of an adjoint: lines that accumulate adjoints in reverse order.
 ``branching``: lifting of branches, and of the variables after them.
+``by_rules``: lifting of calls of functions of whole arrays, by their rules.
 ``calling``: lifting of calls: each is resolved to a function that has an adjoint, or a Python
 function is inlined.
 ``compiled_pullback``: generation of the source of an adjoint.

@@ -12,6 +12,7 @@ import numpy as np
 
 from overlay.core.target import describe
 from overlay.interpretations.autodiff.reverse.adjoint_names import Naming
+from overlay.interpretations.autodiff.reverse.by_rules import by_rule
 from overlay.interpretations.autodiff.reverse.operands import identity
 from overlay.interpretations.autodiff.reverse.pullbacks import (
     BY_OTHERS,
@@ -34,6 +35,7 @@ from overlay.interpretations.autodiff.reverse.reverse_program import (
 )
 from overlay.interpretations.autodiff.reverse.structural import STRUCTURAL
 from overlay.interpretations.autodiff.reverse.structure import Unreadable
+from overlay.interpretations.autodiff.rules.array_rules import array_rule_of
 
 __all__ = ["Calling"]
 
@@ -50,7 +52,7 @@ class Calling(Naming, ABC):
         """Inline a Python function, and return its result."""
 
     @abstractmethod
-    def enter_own(self, function: Any, args: Sequence[Any]) -> Any:
+    def enter_own(self, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         """Inline a function of this package, outside of all contexts, and return its result."""
 
     @abstractmethod
@@ -98,7 +100,14 @@ class Calling(Naming, ABC):
                 return self.call(function, [self.call(function, args[:-1], {}), args[-1]], {})
             other = BY_OTHERS.get((id(function), len(args)))
             if other is not None and all(kind_of(a) is not None for a in args):
-                return self.enter_own(other, args)
+                return self.enter_own(other, args, {})
+        rule = array_rule_of(function)
+        if rule is not None:
+            if rule.by is not None:
+                return self.enter_own(rule.by, args, kwargs)
+            found = by_rule(self, rule, function, args, kwargs)
+            if found is not None:
+                return found
         if (getattr(function, "__module__", None) or "").partition(".")[0] in ("numpy", "math"):
             raise Unreadable(f"no adjoint is known of {describe(function)} with these arguments")
         return self.enter(function, args, kwargs)

@@ -35,9 +35,9 @@ class Overlaying(Calling):
     @abstractmethod
     def enter(self, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any: ...
 
-    def enter_own(self, function: Any, args: Sequence[Any]) -> Any:
+    def enter_own(self, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         with self._within((), None):
-            return self.enter(function, args, {})
+            return self.enter(function, args, kwargs)
 
     def call_in_force(self, function: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
         """The result of a call that the program makes."""
