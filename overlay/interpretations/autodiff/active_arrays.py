@@ -132,18 +132,21 @@ def _declare_linear_algebra(level: Level) -> None:
 
 def _declare_taped(level: Level) -> None:
     """Declare the operators of arrays on a tape; numpy hands its functions to their rules."""
-    for function in (operator.getitem, operator.matmul):
-        level.later(function, _declare_by_rule, function)
+    level.later(operator.getitem, _declare_part)
+    level.later(operator.matmul, _declare_by_rule, operator.matmul)
+
+
+def _declare_part(level: Level) -> None:
+    method = _method(level, "a, i", "return pack(call_next(a.value, i), (a.tangents[0][i],))")
+    declare(level.table, operator.getitem, method, (level.array, Any))
 
 
 def _declare_by_rule(level: Level, function: Any) -> None:
     body = "return applied(function, (a, b), {})"
     space = {"applied": nonoverlay(applied), "function": function}
-    own = (level.array, Any)
-    for types in itertools.product(own, repeat=1 if function is operator.getitem else 2):
-        if level.array in types:
-            method = _method(level, "a, b", body, **space)
-            declare(level.table, function, method, types if len(types) == 2 else (*types, Any))
+    for types in ((level.array, level.array), (level.array, Any), (Any, level.array)):
+        method = _method(level, "a, b", body, **space)
+        declare(level.table, function, method, types)
 
 
 def _declare_other(level: Level, function: Any, body: str) -> None:

@@ -18,7 +18,6 @@ from overlay.interpretations.autodiff.duals import Active, ActiveArray
 from overlay.interpretations.autodiff.errors import refuse_call
 from overlay.interpretations.autodiff.rules.array_rule import ArrayRule
 from overlay.interpretations.autodiff.rules.array_rules import array_rule_of
-from overlay.interpretations.autodiff.tape import TapeTangent
 
 if TYPE_CHECKING:
     from overlay.interpretations.autodiff.levels import Level
@@ -287,20 +286,18 @@ class _Application:
         sources = [
             x.tangents[0] for name in self.active for x in _leaves(self.bound.arguments[name])
         ]
-        tape = sources[0].tape
-        is_complex = any(each.is_complex for each in sources)
+        source = next((each for each in sources if each.is_complex), sources[0])
 
         def places(x: Any) -> Any:
             if isinstance(x, self.own):
-                found = x.tangents[0].places
-                return found if found.ndim else found[()]
+                return x.tangents[0].places
             return _places_of_constant(x)
 
         changed = self._with(None, places, None)
         found = nonoverlay(self.function)(*changed.args, **changed.kwargs)
         if isinstance(found, (list, tuple)):
-            return [TapeTangent(tape, part, is_complex) for part in found]
-        return TapeTangent(tape, found, is_complex)
+            return [source.with_places(part) for part in found]
+        return source.with_places(found)
 
 
 def _at_leaves(change: Any, active: Any) -> list[Any]:

@@ -100,7 +100,7 @@ class Overlaying(Calling):
     def _refuse_unsure(self, chain: MethodChain, types: Sequence[Any], call: Call) -> None:
         """Refuse a call whose method depends on more than is known of its arguments."""
         for method in chain.methods():
-            unsure = method.depends_on == "value" or object in types
+            unsure = method.depends_on in ("literal", "value") or object in types
             if unsure and not reads(method, call):
                 raise Unreadable(f"whether {method!r} is called depends on what is not known")
 
