@@ -26,9 +26,11 @@ of its adjoint to the arguments.
 variable is set once.
 ``running``: functions that the source of adjoints calls, and functions that are lifted instead of
 others.
+``sampled_kinds``: kinds of results, found by calls with arrays of several sizes.
 ``source_text``: source of adjoints: operands, and templates of pullbacks that are filled in.
 ``structural``: lifting of calls other than functions of numbers: attributes, tuples, ranges.
 ``taped``: derivatives by a tape, for programs for which no adjoint is generated.
 ``structure``: code for adjoints: a function as a structured tree, without effects that the tree
 does not show.
+``users_rules``: the user's rules: adjoints, with residuals, and partial derivatives.
 """

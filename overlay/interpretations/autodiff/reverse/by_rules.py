@@ -3,18 +3,12 @@
 from __future__ import annotations
 
 import inspect
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from overlay.interpretations.autodiff.reverse.pullbacks import Pullback, kind_of
 from overlay.interpretations.autodiff.reverse.reverse_program import (
-    BOOL,
-    FLOAT,
-    INT,
     KnownBefore,
     NumberKind,
     ReverseValue,
@@ -26,6 +20,7 @@ from overlay.interpretations.autodiff.reverse.running import (
     no_places,
     places_of,
 )
+from overlay.interpretations.autodiff.reverse.sampled_kinds import RESULTS, kinds_of_results
 from overlay.interpretations.autodiff.rules.array_rule import ArrayRule
 
 if TYPE_CHECKING:
@@ -33,19 +28,13 @@ if TYPE_CHECKING:
 
 __all__ = ["by_rule"]
 
-SIZES = (6, 12, 4, 2, 3, 1)
-"""The lengths of the axes of the arrays with which a function is tried for the kind of its
-result."""
-RESULTS = NumberKind("t")
-"""The kind of a tuple of results, before it is taken apart."""
-
 
 def by_rule(
     lifter: Calling, rule: ArrayRule, function: Any, args: Sequence[Any], named: dict[str, Any]
 ) -> Any:
     """The result of a call, by the rule of its function; None if it is of no known kind."""
     call = _call_of(lifter, rule, function, args, named)
-    result = None if call is None else _kinds(function, args, named)
+    result = None if call is None else kinds_of_results(function, args, named)
     if call is None or result is None:
         return None
     lifter.reads_attributes = True  # compiled code runs the adjoint, not the program with duals
@@ -201,63 +190,3 @@ def _written(lifter: Calling, operand: Any) -> Any:
     if isinstance(operand.value, (bool, int, float, str, type(None))):
         return operand
     return ReverseValue(lifter.hold(operand.value, "constant"), NumberKind("o"))
-
-
-# ---- kinds --------------------------------------------------------------------------------
-
-
-def _kinds(function: Any, args: Sequence[Any], named: dict[str, Any]) -> Any:
-    """The kind of the result of a call, found with arrays of several sizes; a tuple for several
-    results. None if it is unknown, or depends on the sizes."""
-    found: list[Any] = []
-    for size in SIZES:
-        try:
-            given = [_sample(x, size) for x in args]
-            more = {name: _sample(x, size) for name, x in named.items()}
-            with warnings.catch_warnings(), np.errstate(all="ignore"):
-                warnings.simplefilter("ignore")
-                found.append(_kind_of_result(function(*given, **more)))
-        except Exception:
-            continue
-    known = list(dict.fromkeys(found))
-    return known[0] if len(known) == 1 else None
-
-
-def _sample(operand: Any, size: int) -> Any:
-    """A value of the kind of an operand."""
-    if isinstance(operand, tuple):
-        return tuple(_sample(each, size) for each in operand)
-    if isinstance(operand, KnownBefore):
-        return operand.value
-    kind = kind_of(operand)
-    if kind is None or kind.dtype not in "fib":
-        raise TypeError
-    if kind.dtype == "f":
-        # matrices that are positive definite
-        values = 1.0 + np.arange(float(size**kind.ndim)) / size**kind.ndim
-        array = values.reshape((size,) * kind.ndim)
-        if kind.ndim > 1:
-            array = array + array.swapaxes(-1, -2) + 4.0 * size * np.eye(size)
-        return array if kind.ndim else 1.0
-    made = np.zeros((size,) * kind.ndim, np.int64 if kind.dtype == "i" else np.bool_)
-    return made if kind.ndim else made.dtype.type(kind.dtype == "i")
-
-
-def _kind_of_result(result: Any) -> Any:
-    if isinstance(result, (tuple, list)):
-        kinds = tuple(_kind_of_result(part) for part in result)
-        if any(isinstance(kind, tuple) for kind in kinds):
-            raise TypeError
-        return kinds
-    if isinstance(result, np.ndarray) and result.ndim:
-        dtypes = {"float64": "f", "int64": "i", "bool": "b"}
-        return NumberKind(dtypes[str(result.dtype)], result.ndim)
-    if isinstance(result, (bool, np.bool_)):
-        return BOOL
-    if isinstance(result, (int, np.int64)):
-        return INT
-    if isinstance(result, (float, np.float64)) or (
-        isinstance(result, np.ndarray) and result.dtype == np.float64
-    ):
-        return FLOAT
-    raise TypeError

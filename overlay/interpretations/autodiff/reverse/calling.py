@@ -81,6 +81,9 @@ class Calling(Naming, ABC):
         return self.call_known(function, args, kwargs)
 
     def call_known(self, function: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
+        made = self.users.emitted(self, function, args, kwargs)
+        if made is not None:
+            return made
         if kwargs:
             args, kwargs = _positional(function, args, kwargs)
         if not kwargs:
@@ -92,7 +95,7 @@ class Calling(Naming, ABC):
                 if isinstance(args[0], ReverseValue) and args[0].kind.ndim:
                     return self._add_in_place(inplace, *args)
                 function = inplace
-            pullback = pullback_of(function, args, self.name, self.users)
+            pullback = pullback_of(function, args, self.name)
             if pullback is not None:
                 self.reads_attributes |= pullback.of_items
                 return self.emit(pullback, args)

@@ -49,7 +49,7 @@ from overlay.interpretations.autodiff.rules import RULES, Rule
 from overlay.interpretations.autodiff.rules.rule import takes_result
 from overlay.kernels import local_array
 
-__all__ = ["Pullback", "call_text", "kind_of", "of", "pullback_of", "type_of"]
+__all__ = ["Pullback", "call_text", "kind_of", "of", "of_partials", "pullback_of", "type_of"]
 
 
 @dataclass
@@ -167,14 +167,9 @@ def rule_of(function: Any, arrays: bool) -> Rule | None:
     return found or (None if arrays else _RULES.get((id(function), True)))
 
 
-def pullback_of(
-    function: Any, args: Sequence[Any], name: Callable[[Any], str], users: Any
-) -> Pullback | None:
+def pullback_of(function: Any, args: Sequence[Any], name: Callable[[Any], str]) -> Pullback | None:
     """The pullback of a call; None if it is unknown. name: returns the expression for a function in
-    generated source. users: finds the user's rules."""
-    found = users(function, args, name)
-    if found is not None:
-        return found
+    generated source."""
     function = UFUNCS.get(function, function) if callable(function) else function
     kinds = [kind_of(a) for a in args]
     maker = _MAKERS.get(id(function))
@@ -236,15 +231,16 @@ def _elementwise(
     rule = rule_of(function, ndim > 0)
     if rule is None or len(rule.domain) != len(args) or (ndim and not rule.arrays):
         return None
-    return _of_rule(function, rule.partials, NumberKind("f", ndim), text, len(args), spread)
+    kind = NumberKind("f", ndim)
+    return of_partials(function, rule.partials, kind, text, len(args), spread=spread)
 
 
 def _natural(operand: Any) -> bool:
     return isinstance(operand, KnownBefore) and type(operand.value) is int and operand.value >= 0
 
 
-def _of_rule(
-    function: Any, partials: Any, kind: NumberKind, text: str, count: int, spread: bool
+def of_partials(
+    function: Any, partials: Any, kind: NumberKind, text: str, count: int, *, spread: bool
 ) -> Pullback:
     """The pullback by the chain rule with partial derivatives."""
     given = [f"{{{i}}}" for i in range(count)] + ["{r}"] * takes_result(partials)
