@@ -16,6 +16,7 @@ __all__ = [
     "refuse_call",
     "refuse_count",
     "refuse_escape",
+    "refuse_form",
     "refuse_inside",
     "refuse_local",
     "refuse_making",
@@ -52,6 +53,13 @@ def refuse_call(function: Any) -> NoReturn:
         where=_place(),
         help=f"give partials_of({name}) a method in a table and pass it as rules=, or wrap the "
         "call in inactive(...) where its derivative does not matter",
+    )
+
+
+def refuse_form(function: Any, form: str, help: str) -> NoReturn:
+    """Refuse a form of a call whose derivative is unknown, of a function that has a rule."""
+    raise NotDifferentiable(
+        f"no derivative is known of {describe(function)} with {form}", where=_place(), help=help
     )
 
 

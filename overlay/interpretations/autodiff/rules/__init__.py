@@ -4,7 +4,11 @@ with one line for each function.
 ``arithmetic``: rules of the operators, for numbers and elementwise for arrays.
 ``array_rule``: rules of functions of whole arrays: one row of a table.
 ``array_rules``: the rules of functions of whole arrays, by function.
+``decompositions``: rules of decompositions of matrices: by eigenvalues, by singular values, QR and
+    Cholesky.
 ``extremes``: rules of signs, absolute values, extremes and selections.
+``linear_algebra``: rules of inverses, determinants, solutions of linear systems and matrix
+    products.
 ``powers``: rules of powers, of numbers and elementwise of arrays.
 ``products``: rules of sums and products of arrays.
 ``rounding``: rules of piecewise constant functions.
