@@ -20,6 +20,7 @@ from overlay.interpretations.autodiff.levels import Level, LevelTable, declare, 
 from overlay.interpretations.autodiff.reverse.adjoints import Adjoint
 from overlay.interpretations.autodiff.reverse.gradients import adjoint_instead, adjoint_of_types
 from overlay.interpretations.autodiff.reverse.running import never
+from overlay.interpretations.autodiff.rules import imported
 from overlay.interpretations.autodiff.samples import declare_samples
 
 __all__ = [
@@ -148,10 +149,14 @@ def _outside(rules: tuple[MethodTable, ...]) -> _Outside:
 
 @functools.lru_cache(maxsize=KEPT)
 def _kept(
-    depth: int, count: int, rules: tuple[MethodTable, ...], versions: tuple[int, ...]
+    depth: int,
+    count: int,
+    rules: tuple[MethodTable, ...],
+    versions: tuple[int, ...],
+    modules: tuple[str, ...],
 ) -> Level:
     level = Level(depth, count, rules)
-    declare_numbers(level)
+    declare_numbers(level, modules)
     declare_arrays(level)
     declare_samples(level)
     declare_users(level)
@@ -163,8 +168,9 @@ def _kept(
 
 def level_of(depth: int, count: int, rules: tuple[MethodTable, ...] = ()) -> Level:
     """The level at this depth with this number of tangents. Its table is created on first use, and
-    again after a change of one of the user's tables."""
-    return _kept(depth, count, rules, tuple(table.version for table in rules))
+    again after a change of one of the user's tables or an import of an optional module."""
+    versions = tuple(table.version for table in rules)
+    return _kept(depth, count, rules, versions, imported())
 
 
 _level = nonoverlay(level_of)
