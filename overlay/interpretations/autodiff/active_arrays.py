@@ -361,7 +361,7 @@ def store(a: Any, i: Any, b: Any) -> None:
 
 def filled_with_zeros(a: Any) -> Any:
     """A new array, filled with zeros."""
-    store(a, slice(None), 0.0)
+    store(a, ..., 0.0)
     return a
 
 

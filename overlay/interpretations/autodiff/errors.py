@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from typing import Any, NoReturn
 
 from overlay import OverlayError
@@ -13,6 +14,7 @@ __all__ = [
     "NotDifferentiable",
     "NotReversible",
     "refuse_array_in_kernel",
+    "refuse_by",
     "refuse_call",
     "refuse_count",
     "refuse_escape",
@@ -60,6 +62,18 @@ def refuse_form(function: Any, form: str, help: str) -> NoReturn:
     """Refuse a form of a call whose derivative is unknown, of a function that has a rule."""
     raise NotDifferentiable(
         f"no derivative is known of {describe(function)} with {form}", where=_place(), help=help
+    )
+
+
+def refuse_by(function: Any, places: Sequence[int]) -> NoReturn:
+    """Refuse an active value as an argument by which a function has no known derivative."""
+    name = describe(function)
+    raise NotDifferentiable(
+        f"no derivative is known of {name} by its argument {' or '.join(map(str, places))}, which "
+        "was active",
+        where=_place(),
+        help="pass a plain number there, or wrap the argument's value in inactive(...) where its "
+        "derivative does not matter",
     )
 
 

@@ -99,7 +99,8 @@ class Calling(Naming, ABC):
             other = BY_OTHERS.get((id(function), len(args)))
             if other is not None and all(kind_of(a) is not None for a in args):
                 return self.enter_own(other, args)
-        if (getattr(function, "__module__", None) or "").partition(".")[0] in ("numpy", "math"):
+        package = (getattr(function, "__module__", None) or "").partition(".")[0]
+        if package in ("numpy", "math") or isinstance(function, np.ufunc):
             raise Unreadable(f"no adjoint is known of {describe(function)} with these arguments")
         return self.enter(function, args, kwargs)
 

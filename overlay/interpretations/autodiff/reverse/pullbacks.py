@@ -13,7 +13,7 @@ import operator
 import string
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
@@ -45,8 +45,7 @@ from overlay.interpretations.autodiff.reverse.running import (
     smallest,
     variance,
 )
-from overlay.interpretations.autodiff.rules import RULES, Rule
-from overlay.interpretations.autodiff.rules.rule import takes_result
+from overlay.interpretations.autodiff.rules import Rule, imported, rules_with
 from overlay.kernels import local_array
 
 __all__ = ["Pullback", "call_text", "kind_of", "of", "pullback_of", "type_of"]
@@ -155,16 +154,22 @@ _CONSTANT: dict[Any, NumberKind] = {
     **dict.fromkeys((math.isnan, math.isinf, math.isfinite, bool, operator.truth), BOOL),
     **dict.fromkeys((operator.not_,), BOOL),
 }
-_RULES: dict[tuple[int, bool], Rule] = {}
-for _rule in RULES:
-    for _function in _rule.spellings:
-        _RULES.setdefault((id(_function), _rule.arrays), _rule)
+
+
+@cache
+def _by_function(modules: tuple[str, ...]) -> dict[tuple[int, bool], Rule]:
+    found: dict[tuple[int, bool], Rule] = {}
+    for rule in rules_with(modules):
+        for function in rule.spellings:
+            found.setdefault((id(function), rule.arrays), rule)
+    return found
 
 
 def rule_of(function: Any, arrays: bool) -> Rule | None:
     """The rule of a function for numbers or for arrays."""
-    found = _RULES.get((id(function), arrays))
-    return found or (None if arrays else _RULES.get((id(function), True)))
+    rules = _by_function(imported())
+    found = rules.get((id(function), arrays))
+    return found or (None if arrays else rules.get((id(function), True)))
 
 
 def pullback_of(
@@ -236,21 +241,29 @@ def _elementwise(
     rule = rule_of(function, ndim > 0)
     if rule is None or len(rule.domain) != len(args) or (ndim and not rule.arrays):
         return None
-    return _of_rule(function, rule.partials, NumberKind("f", ndim), text, len(args), spread)
+    if not all(_is_constant(args[place]) for place in rule.constant):
+        return None
+    return _of_rule(function, rule, NumberKind("f", ndim), text, len(args), spread)
 
 
 def _natural(operand: Any) -> bool:
     return isinstance(operand, KnownBefore) and type(operand.value) is int and operand.value >= 0
 
 
+def _is_constant(operand: Any) -> bool:
+    """Whether an operand has no derivative: a known one, or a whole one."""
+    kind = kind_of(operand)
+    return isinstance(operand, KnownBefore) or (kind is not None and kind.dtype != "f")
+
+
 def _of_rule(
-    function: Any, partials: Any, kind: NumberKind, text: str, count: int, spread: bool
+    function: Any, rule: Rule, kind: NumberKind, text: str, count: int, spread: bool
 ) -> Pullback:
     """The pullback by the chain rule with partial derivatives."""
-    given = [f"{{{i}}}" for i in range(count)] + ["{r}"] * takes_result(partials)
+    given = [f"{{{i}}}" for i in range(count)] + ["{r}"] * rule.takes_result
     before = f"{{f}}({', '.join(given)})"
-    back = tuple(f"{{d}} * {{p}}[{i}]" for i in range(count))
-    return Pullback(function, kind, text, back, partials, spread=spread, before=before)
+    back = tuple(None if i in rule.constant else f"{{d}} * {{p}}[{i}]" for i in range(count))
+    return Pullback(function, kind, text, back, rule.partials, spread=spread, before=before)
 
 
 # ---- arrays -------------------------------------------------------------------------------
