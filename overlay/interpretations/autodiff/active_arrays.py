@@ -125,7 +125,7 @@ def _declare_linear_algebra(level: Level) -> None:
     for function in BILINEAR:
         level.later(function, _declare_bilinear, function)
     for function, body in INVERSES:
-        level.later(function, _declare_other, function, body)
+        level.later(function, _declare_inverse, function, body)
     level.later(np.linalg.solve, _declare_solve)
     level.later(np.where, _declare_where)
 
@@ -152,6 +152,19 @@ def _declare_by_rule(level: Level, function: Any) -> None:
 def _declare_other(level: Level, function: Any, body: str) -> None:
     space = {"median": median, "products_so_far": products_so_far}
     declare(level.table, function, _method(level, "a", body, **space), (level.array,))
+
+
+def _declare_inverse(level: Level, function: Any, body: str) -> None:
+    method = _method(level, "a", body)
+    declare(level.table, function, method, (level.array,))
+    _by_rule_interpreted(level, function, method, "a")
+
+
+def _by_rule_interpreted(level: Level, function: Any, method: Any, parameters: str) -> None:
+    """Have interpreted code use the rule of a function, which is for stacks of matrices, too."""
+    space = {"applied": nonoverlay(applied), "function": function}
+    body = f"return applied(function, ({parameters},), {{}})"
+    level.table.guarded[method] = _method(level, parameters, body, **space)
 
 
 def _declare_polynomial(level: Level) -> None:
@@ -236,6 +249,7 @@ def _declare_solve(level: Level) -> None:
         )
         method = _method(level, "a, b", body)
         declare(level.table, np.linalg.solve, method, (kinds[first], kinds[second]))
+        _by_rule_interpreted(level, np.linalg.solve, method, "a, b")
 
 
 def _declare_where(level: Level) -> None:
@@ -350,7 +364,7 @@ def store(a: Any, i: Any, b: Any) -> None:
 
 def filled_with_zeros(a: Any) -> Any:
     """A new array, filled with zeros."""
-    store(a, slice(None), 0.0)
+    store(a, ..., 0.0)
     return a
 
 

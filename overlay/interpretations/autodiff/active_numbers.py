@@ -19,10 +19,10 @@ from overlay.contexts.rules_alone import used_by
 from overlay.core.jitted import give_options
 from overlay.core.target import with_code
 from overlay.interpretations.autodiff.duals import Active, ActiveArray, ActiveNumber
-from overlay.interpretations.autodiff.errors import refuse_call
+from overlay.interpretations.autodiff.errors import refuse_by, refuse_call
 from overlay.interpretations.autodiff.levels import Level, declare, refuse, written
 from overlay.interpretations.autodiff.partial_derivatives import PartialsOf
-from overlay.interpretations.autodiff.rules import BY_NUMPY, RULES, Rule
+from overlay.interpretations.autodiff.rules import BY_NUMPY, Rule, rules_with
 from overlay.interpretations.autodiff.rules.rule import takes_result
 
 __all__ = ["declare_numbers", "declare_users", "plain_zeros", "primal"]
@@ -56,10 +56,11 @@ def plain_zeros(like: Any) -> Any:
     return 0.0 * nonoverlay(np.zeros_like)(primal(like))
 
 
-def declare_numbers(level: Level) -> None:
-    """Declare the methods for numbers, and for arrays element by element."""
+def declare_numbers(level: Level, modules: tuple[str, ...]) -> None:
+    """Declare the methods for numbers, and for arrays element by element. modules: the optional
+    modules whose functions have rules."""
     later = level.later
-    for rule in RULES:
+    for rule in rules_with(modules):
         for function in rule.spellings:
             later(function, _declare_rule, rule, function)
     compared = [
@@ -108,11 +109,17 @@ def _declare_rule(level: Level, rule: Rule, function: Callable[..., Any]) -> Non
         active = [kind in (level.number, level.array) for kind in types]
         if not any(active):
             continue
+        if any(active[place] for place in rule.constant):
+            why = functools.partial(refuse_by, function, sorted(rule.constant))
+            refuse(level.table, function, why, types)
+            continue
         whole = any(kind in (level.array, np.ndarray, ActiveArray) for kind in types)
         if rule.function is operator.pow and rule.arrays and not whole:
             continue  # numbers have another rule
         spread = whole and not all(kind is level.array for kind in types)
-        method = _of_rule(level, rule.partials, active, whole=whole, spread=spread)
+        method = _of_rule(
+            level, rule.partials, active, whole=whole, spread=spread, strips=_is_in_python(function)
+        )
         declare(level.table, function, method, types)
 
 
@@ -123,11 +130,13 @@ def _of_rule(
     *,
     whole: bool | None,
     spread: bool,
+    strips: bool = False,
 ) -> Callable[..., Any]:
     """The method that applies the chain rule if some arguments are active.
 
     whole: whether the result is an array; None: its type decides. spread: whether tangents may have
-    to be broadcast to the shape of the result.
+    to be broadcast to the shape of the result. strips: whether the function, interpreted, may
+    give a dual for plain values: code in Python runs in the level, where it makes active arrays.
     """
     names = [f"a{i}" for i in range(len(active))]
     values = ", ".join(f"{n}.value" if on else n for n, on in zip(names, active, strict=True))
@@ -143,6 +152,7 @@ def _of_rule(
     ]
     plain = [f"    p = partials{given}"]
     guarded = [
+        *([f"    value = bare(strip(value), {values})"] if strips else []),
         "    try:",
         f"        p = partials{given}",
         "    except ArithmeticError:",
@@ -153,6 +163,8 @@ def _of_rule(
         "partials": _own_copy(partials),
         "at_the_edge": nonoverlay(functools.partial(_at_the_edge, partials)),
         "pack": level.pack,
+        "strip": level.strip,
+        "bare": _bare,
         "plain_zeros": plain_zeros,
     }
     give_options(space["partials"], error_model="numpy")
@@ -160,6 +172,15 @@ def _of_rule(
     level.table.uses[method] = (operator.mul, operator.add, *used_by(partials))
     level.table.guarded[method] = written("\n".join([*first, *guarded, *last]), level, **space)
     return method
+
+
+def _bare(value: Any, *args: Any) -> Any:
+    """What a function gives for some arguments, without tangents where these have none."""
+    return value if any(isinstance(arg, Active) for arg in args) else primal(value)
+
+
+def _is_in_python(function: Callable[..., Any]) -> bool:
+    return hasattr(function, "__code__") or hasattr(function, "__wrapped__")
 
 
 def _at_the_edge(partials: Callable[..., Any], *values: Any) -> tuple[Any, ...]:

@@ -66,7 +66,10 @@ def _outside_applied(function: Any, args: Sequence[Any], named: dict[str, Any]) 
     assert level is not None
     rule = array_rule_of(function)
     if rule is None:
-        refuse_call(function)
+        kinds = [type(x) for x in args]
+        if named or level.context.method(function, *kinds) is None:
+            refuse_call(function)
+        return as_c_calls(level.context, function, *args)
     out = named.get("out")
     if out is not None:
         named = {name: value for name, value in named.items() if name != "out"}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from typing import Any, NoReturn
 
 from overlay import OverlayError
@@ -13,9 +14,11 @@ __all__ = [
     "NotDifferentiable",
     "NotReversible",
     "refuse_array_in_kernel",
+    "refuse_by",
     "refuse_call",
     "refuse_count",
     "refuse_escape",
+    "refuse_form",
     "refuse_inside",
     "refuse_local",
     "refuse_making",
@@ -52,6 +55,25 @@ def refuse_call(function: Any) -> NoReturn:
         where=_place(),
         help=f"give partials_of({name}) a method in a table and pass it as rules=, or wrap the "
         "call in inactive(...) where its derivative does not matter",
+    )
+
+
+def refuse_form(function: Any, form: str, help: str) -> NoReturn:
+    """Refuse a form of a call whose derivative is unknown, of a function that has a rule."""
+    raise NotDifferentiable(
+        f"no derivative is known of {describe(function)} with {form}", where=_place(), help=help
+    )
+
+
+def refuse_by(function: Any, places: Sequence[int]) -> NoReturn:
+    """Refuse an active value as an argument by which a function has no known derivative."""
+    name = describe(function)
+    raise NotDifferentiable(
+        f"no derivative is known of {name} by its argument {' or '.join(map(str, places))}, which "
+        "was active",
+        where=_place(),
+        help="pass a plain number there, or wrap the argument's value in inactive(...) where its "
+        "derivative does not matter",
     )
 
 

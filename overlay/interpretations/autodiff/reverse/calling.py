@@ -111,7 +111,8 @@ class Calling(Naming, ABC):
             found = by_rule(self, rule, function, args, kwargs)
             if found is not None:
                 return found
-        if (getattr(function, "__module__", None) or "").partition(".")[0] in ("numpy", "math"):
+        package = (getattr(function, "__module__", None) or "").partition(".")[0]
+        if package in ("numpy", "math") or isinstance(function, np.ufunc):
             raise Unreadable(f"no adjoint is known of {describe(function)} with these arguments")
         return self.enter(function, args, kwargs)
 

@@ -13,7 +13,7 @@ import operator
 import string
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
@@ -31,6 +31,7 @@ from overlay.interpretations.autodiff.reverse.reverse_program import (
 )
 from overlay.interpretations.autodiff.reverse.running import (
     add_at,
+    cofactors,
     deviation,
     larger,
     largest,
@@ -45,7 +46,7 @@ from overlay.interpretations.autodiff.reverse.running import (
     smallest,
     variance,
 )
-from overlay.interpretations.autodiff.rules import RULES, Rule
+from overlay.interpretations.autodiff.rules import Rule, imported, rules_with
 from overlay.interpretations.autodiff.rules.rule import takes_result
 from overlay.kernels import local_array
 
@@ -155,16 +156,22 @@ _CONSTANT: dict[Any, NumberKind] = {
     **dict.fromkeys((math.isnan, math.isinf, math.isfinite, bool, operator.truth), BOOL),
     **dict.fromkeys((operator.not_,), BOOL),
 }
-_RULES: dict[tuple[int, bool], Rule] = {}
-for _rule in RULES:
-    for _function in _rule.spellings:
-        _RULES.setdefault((id(_function), _rule.arrays), _rule)
+
+
+@cache
+def _by_function(modules: tuple[str, ...]) -> dict[tuple[int, bool], Rule]:
+    found: dict[tuple[int, bool], Rule] = {}
+    for rule in rules_with(modules):
+        for function in rule.spellings:
+            found.setdefault((id(function), rule.arrays), rule)
+    return found
 
 
 def rule_of(function: Any, arrays: bool) -> Rule | None:
     """The rule of a function for numbers or for arrays."""
-    found = _RULES.get((id(function), arrays))
-    return found or (None if arrays else _RULES.get((id(function), True)))
+    rules = _by_function(imported())
+    found = rules.get((id(function), arrays))
+    return found or (None if arrays else rules.get((id(function), True)))
 
 
 def pullback_of(function: Any, args: Sequence[Any], name: Callable[[Any], str]) -> Pullback | None:
@@ -231,21 +238,43 @@ def _elementwise(
     rule = rule_of(function, ndim > 0)
     if rule is None or len(rule.domain) != len(args) or (ndim and not rule.arrays):
         return None
-    kind = NumberKind("f", ndim)
-    return of_partials(function, rule.partials, kind, text, len(args), spread=spread)
+    if not all(_is_constant(args[place]) for place in rule.constant):
+        return None
+    return of_partials(
+        function,
+        rule.partials,
+        NumberKind("f", ndim),
+        text,
+        len(args),
+        spread=spread,
+        constant=rule.constant,
+    )
 
 
 def _natural(operand: Any) -> bool:
     return isinstance(operand, KnownBefore) and type(operand.value) is int and operand.value >= 0
 
 
+def _is_constant(operand: Any) -> bool:
+    """Whether an operand has no derivative: a known one, or a whole one."""
+    kind = kind_of(operand)
+    return isinstance(operand, KnownBefore) or (kind is not None and kind.dtype != "f")
+
+
 def of_partials(
-    function: Any, partials: Any, kind: NumberKind, text: str, count: int, *, spread: bool
+    function: Any,
+    partials: Any,
+    kind: NumberKind,
+    text: str,
+    count: int,
+    *,
+    spread: bool,
+    constant: Sequence[int] = (),
 ) -> Pullback:
     """The pullback by the chain rule with partial derivatives."""
     given = [f"{{{i}}}" for i in range(count)] + ["{r}"] * takes_result(partials)
     before = f"{{f}}({', '.join(given)})"
-    back = tuple(f"{{d}} * {{p}}[{i}]" for i in range(count))
+    back = tuple(None if i in constant else f"{{d}} * {{p}}[{i}]" for i in range(count))
     return Pullback(function, kind, text, back, partials, spread=spread, before=before)
 
 
@@ -471,7 +500,7 @@ def _inverted(function: Any, args: Any, kinds: Any, name: Any) -> Pullback | Non
 def _determinant(function: Any, args: Any, kinds: Any, name: Any) -> Pullback | None:
     if len(args) != 1 or kinds[0] != NumberKind("f", 2):
         return None
-    back = "{d} * {r} * np.transpose(np.linalg.inv({0}))"
+    back = f"{{d}} * {name(cofactors)}({{0}})"
     return Pullback(function, FLOAT, "np.linalg.det({0})", (back,))
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 __all__ = [
     "add_at",
+    "cofactors",
     "deviation",
     "element_moved_back",
     "larger",
@@ -99,6 +100,17 @@ def element_moved_back(d: Any, place: Any, like: Any) -> Any:
 def moved_back_to_number(d: Any, places: Any) -> Any:
     """The cotangent of a number that was copied to where its place, 1, is now."""
     return np.sum(d * (places == 1))
+
+
+def cofactors(a: Any) -> Any:
+    """The derivative of the determinant of a matrix, by its singular values: it may be singular."""
+    u, s, vh = np.linalg.svd(a)
+    others = np.ones(len(s))
+    for i in range(len(s)):
+        for j in range(len(s)):
+            if j != i:
+                others[i] = others[i] * s[j]
+    return np.linalg.det(u) * np.linalg.det(vh) * ((u * others) @ vh)
 
 
 # ---- replacements of functions of numpy ---------------------------------------------------

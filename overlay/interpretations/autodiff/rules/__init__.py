@@ -1,27 +1,31 @@
-"""Rules of differentiation: those of the catalogue of functions, and a table for each other family,
-with one line for each function.
+"""Rules of differentiation: those of the catalogue of functions, and those of the tables.
 
-``arithmetic``: rules of the operators, for numbers and elementwise for arrays.
 ``array_rule``: rules of functions of whole arrays: one row of a table.
 ``array_rules``: the rules of functions of whole arrays, by function.
-``extremes``: rules of signs, absolute values, extremes and selections.
-``powers``: rules of powers, of numbers and elementwise of arrays.
+``decompositions``: rules of decompositions of matrices: by eigenvalues, by singular values, QR and
+    Cholesky.
+``linear_algebra``: rules of inverses, determinants, solutions of linear systems and matrix
+    products.
 ``products``: rules of sums and products of arrays.
-``rounding``: rules of piecewise constant functions.
 ``rule``: rules of differentiation: one line of a table.
 ``shapes``: rules of functions that move, repeat, join and select elements of arrays.
+``tables``: tables of rules, one for each family of functions, with one line for each function.
 """
 
+import functools
+import importlib
 import math
+import sys
 
 from overlay.catalogue import FUNCTIONS, elementwise
-from overlay.interpretations.autodiff.rules.arithmetic import ARITHMETIC
-from overlay.interpretations.autodiff.rules.extremes import EXTREMES, SELECTIONS
-from overlay.interpretations.autodiff.rules.powers import ARRAYS_OF_POWERS, POWERS
-from overlay.interpretations.autodiff.rules.rounding import ROUNDING
 from overlay.interpretations.autodiff.rules.rule import Rule, rule
+from overlay.interpretations.autodiff.rules.tables.arithmetic import ARITHMETIC
+from overlay.interpretations.autodiff.rules.tables.extremes import EXTREMES, SELECTIONS
+from overlay.interpretations.autodiff.rules.tables.numerical import NUMERICAL
+from overlay.interpretations.autodiff.rules.tables.powers import ARRAYS_OF_POWERS, POWERS
+from overlay.interpretations.autodiff.rules.tables.rounding import ROUNDING
 
-__all__ = ["BY_NUMPY", "RULES", "Rule", "rule"]
+__all__ = ["BY_NUMPY", "RULES", "Rule", "imported", "rule", "rules_with"]
 
 _OF_MATH = {f: rule(f.function, f.partials(math), *f.between) for f in FUNCTIONS}
 _OF_NUMPY = {
@@ -35,10 +39,26 @@ RULES: tuple[Rule, ...] = (
     *ARITHMETIC,
     *_OF_MATH.values(),
     *_OF_NUMPY.values(),
+    *NUMERICAL,
     *POWERS,
     *ARRAYS_OF_POWERS,
     *EXTREMES,
     *SELECTIONS,
     *ROUNDING,
 )
-"""All rules, grouped by family."""
+"""All rules of functions of Python and numpy, grouped by family."""
+OPTIONAL = {"scipy.special": "overlay.interpretations.autodiff.rules.tables.scipy_special"}
+"""Modules that take long to import: for each the table with the rules of its functions, ``RULES``,
+which hold in derivatives that are begun after a program has imported the module."""
+
+
+def imported() -> tuple[str, ...]:
+    """The optional modules that have been imported."""
+    return tuple(module for module in OPTIONAL if module in sys.modules)
+
+
+@functools.cache
+def rules_with(modules: tuple[str, ...]) -> tuple[Rule, ...]:
+    """All rules, with those of the functions of some optional modules."""
+    tables = (importlib.import_module(OPTIONAL[module]) for module in modules)
+    return (*RULES, *(rule for table in tables for rule in table.RULES))

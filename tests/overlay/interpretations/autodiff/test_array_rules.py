@@ -22,7 +22,7 @@ CALLS = [
 
 
 def is_float(x):
-    return isinstance(x, float) or (isinstance(x, np.ndarray) and x.dtype.kind in "fc")
+    return isinstance(x, (float, complex)) or (isinstance(x, np.ndarray) and x.dtype.kind in "fc")
 
 
 def leaves(x):
@@ -59,11 +59,20 @@ def call_of(rule, spelling, sample):
 
     def f(*values):
         given = iter(values)
-        by = iter([next(given) if id(leaf) in own else leaf for leaf in every])
+        by = iter([taken(leaf, given) if id(leaf) in own else leaf for leaf in every])
         mine = [replaced(arg, by) for arg in args]
         return spelling(*mine, **replaced(named, by))
 
-    return f, floats
+    return f, [part for leaf in floats for part in real_parts(leaf)]
+
+
+def real_parts(x):
+    return (np.real(x).copy(), np.imag(x).copy()) if np.iscomplexobj(x) else (x,)
+
+
+def taken(leaf, values):
+    """The number or array of a leaf, from the next of some real ones."""
+    return next(values) + 1j * next(values) if np.iscomplexobj(leaf) else next(values)
 
 
 def flat(result):
@@ -75,6 +84,8 @@ def flat(result):
 def as_floats(result):
     if isinstance(result, (list, tuple)):
         return [as_floats(part) for part in result]
+    if isinstance(result, np.complexfloating):
+        return complex(result)
     return float(result) if isinstance(result, np.floating) else result
 
 
@@ -88,6 +99,7 @@ def test_tangents_are_those_of_differences(rule, sample, spelling):
     here = f(*(x - STEP * t for x, t in zip(floats, tangents, strict=True)))
     expected = (flat(as_floats(there)) - flat(as_floats(here))) / (2 * STEP)
     assert np.allclose(flat(as_floats(value)), flat(as_floats(f(*floats))), rtol=1e-12)
+    found = tangents_of(value, found)
     assert np.allclose(flat(as_floats(found)), expected, rtol=1e-5, atol=1e-7)
 
 
@@ -97,13 +109,25 @@ def test_cotangents_are_the_transpose_of_tangents(rule, sample, spelling):
     rng = np.random.default_rng(98)
     tangents = [np.asarray(rng.normal(size=np.shape(x)))[()] for x in floats]
     run = taped(f, floats, range(len(floats)), ())
-    weights = [rng.normal(size=np.shape(part)) for part in leaves(as_floats(run.value))]
+    weights = [weight(part, rng) for part in leaves(as_floats(run.value))]
     pulled = run.pull_back(weights_of(run.value, iter(weights)))
     _, moved = jvp(f, floats, tangents)
-    pairs = zip(weights, leaves(as_floats(moved)), strict=True)
-    by_tangents = sum(np.sum(w * np.real(p)) for w, p in pairs)
+    pairs = zip(weights, leaves(as_floats(tangents_of(run.value, moved))), strict=True)
+    by_tangents = sum(np.sum(np.real(np.conj(w) * p)) for w, p in pairs)
     by_cotangents = sum(np.sum(d * t) for d, t in zip(pulled, tangents, strict=True))
     assert np.isclose(by_tangents, by_cotangents, rtol=1e-9, atol=1e-11)
+
+
+def tangents_of(value, moved):
+    """The tangents of those parts of a result that have derivatives."""
+    if isinstance(value, (list, tuple)):
+        return [tangents_of(*pair) for pair in zip(value, moved, strict=True)]
+    return moved if is_float(as_floats(value)) else ()
+
+
+def weight(part, rng):
+    found = rng.normal(size=np.shape(part))
+    return found + 1j * rng.normal(size=np.shape(part)) if np.iscomplexobj(part) else found
 
 
 def weights_of(result, weights):
