@@ -27,6 +27,8 @@ from overlay.interpretations.autodiff.reverse.running import (
     polynomial,
     products_so_far,
 )
+from overlay.interpretations.autodiff.rules.array_rule import ArrayRule
+from overlay.interpretations.autodiff.rules.array_rules import ARRAY_RULES
 from overlay.interpretations.autodiff.tape import tape_zeros
 from overlay.kernels import in_kernel, local_array
 
@@ -49,7 +51,8 @@ CONVERSIONS: tuple[tuple[Any, str, str], ...] = (
     (np.array, "dtype=None, *, copy=True, order='K', subok=False, ndmin=0", "copy"),
     (np.asarray, "dtype=None, order=None, *, copy=None", "copy"),
     (np.asanyarray, "dtype=None, order=None, *, copy=None", "copy"),
-    (np.ascontiguousarray, "dtype=None", "False"),
+    (np.ascontiguousarray, "dtype=None", "not a.value.flags.c_contiguous"),
+    (np.asfortranarray, "dtype=None", "not a.value.flags.f_contiguous"),
 )
 # Functions that create arrays, which may become active.
 MADE = (
@@ -111,6 +114,9 @@ def declare_arrays(level: Level) -> None:
     level.later(np.vectorize.__call__, _declare_vectorized)
     for function, most in JOINING:
         level.later(function, _declare_joined, function, most)
+    for rule in ARRAY_RULES:
+        for function in rule.spellings:
+            level.later(function, _declare_of_lists, rule, function)
     for target in (store, operator.setitem):
         level.later(target, _declare_write, target)
     for name in INPLACE:
@@ -132,7 +138,7 @@ def _declare_linear_algebra(level: Level) -> None:
 
 def _declare_taped(level: Level) -> None:
     """Declare the operators of arrays on a tape; numpy hands its functions to their rules."""
-    for function in (operator.getitem, operator.matmul):
+    for function in OF_ARRAYS:
         level.later(function, _declare_by_rule, function)
 
 
@@ -315,6 +321,43 @@ def _declare_joined(level: Level, function: Any, most: int) -> None:
         for kind in (list, tuple):
             method = _method(level, f"x{rest}", body, **space)
             declare(level.table, function, method, (kind, *[Any] * count))
+
+
+# Rules of operators, which take lists for lists.
+OF_ARRAYS = (operator.getitem, operator.matmul)
+
+
+def _declare_of_lists(level: Level, rule: ArrayRule, function: Any) -> None:
+    """Methods for lists with active parts as first or second argument: numpy looks for active
+    values among the arguments, and not in lists."""
+    if any(function is each for each, _ in JOINING) or function in OF_ARRAYS:
+        return
+    first, second = ([*rule.signature.parameters, "", ""][i] in rule.data for i in range(2))
+    types: list[tuple[Any, ...]] = []
+    if first or rule.by is not None:
+        types += [(list,), (tuple,)]
+    if first and second:  # beside methods for an active second argument
+        types += itertools.product((list, tuple), (level.number, level.array))
+    if second and function is not np.where:
+        types.append((np.ndarray, list))
+    for each in types:
+        names = ", ".join("xy"[: len(each)])
+        body = (
+            f"if holds_listed({names}):\n    return applied(function, ({names}, *rest), {{}})\n"
+            f"return call_next({names}, *rest)"
+        )
+        space = {"holds_listed": nonoverlay(_holds_listed), "applied": applied}
+        method = _method(level, f"{names}, *rest", body, **space, function=function)
+        declare(level.table, function, method, each)
+
+
+def _holds_listed(*args: Any) -> bool:
+    """Whether a list or tuple among arguments holds active values."""
+    return any(
+        type(x) in (list, tuple)
+        and any(isinstance(part, Active) or _holds_listed(part) for part in x)
+        for x in args
+    )
 
 
 def parts_of(level: Level) -> dict[str, Any]:

@@ -4,7 +4,11 @@ with one line for each function.
 ``arithmetic``: rules of the operators, for numbers and elementwise for arrays.
 ``array_rule``: rules of functions of whole arrays: one row of a table.
 ``array_rules``: the rules of functions of whole arrays, by function.
+``choices``: rules of functions that select elements of arrays, insert and delete them.
+``drawn_calls``: sample calls of rules, with arguments that are drawn.
 ``extremes``: rules of signs, absolute values, extremes and selections.
+``layouts``: rules of functions that change the axes of arrays, and the order along them.
+``pieces``: rules of functions that join arrays and split them.
 ``powers``: rules of powers, of numbers and elementwise of arrays.
 ``products``: rules of sums and products of arrays.
 ``rounding``: rules of piecewise constant functions.

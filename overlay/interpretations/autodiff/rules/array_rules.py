@@ -5,12 +5,21 @@ from __future__ import annotations
 from typing import Any
 
 from overlay.interpretations.autodiff.rules.array_rule import ArrayRule
+from overlay.interpretations.autodiff.rules.choices import CHOICES
+from overlay.interpretations.autodiff.rules.layouts import LAYOUTS
+from overlay.interpretations.autodiff.rules.pieces import PIECES
 from overlay.interpretations.autodiff.rules.products import PRODUCTS
 from overlay.interpretations.autodiff.rules.shapes import SHAPES
 
 __all__ = ["ARRAY_RULES", "array_rule_of"]
 
-ARRAY_RULES: tuple[ArrayRule, ...] = (*SHAPES, *PRODUCTS)
+ARRAY_RULES: tuple[ArrayRule, ...] = (
+    *SHAPES,
+    *LAYOUTS,
+    *PIECES,
+    *CHOICES,
+    *PRODUCTS,
+)
 """All rules of functions of arrays, grouped by family."""
 _BY_FUNCTION = {id(function): each for each in ARRAY_RULES for function in each.spellings}
 
