@@ -6,12 +6,14 @@ import enum
 import functools
 import itertools
 import operator
+import os
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from overlay import call_next, nonoverlay
+from overlay.core.location import caller_frame
 from overlay.interpretations.autodiff.active_numbers import plain_zeros, primal
 from overlay.interpretations.autodiff.applying import applied
 from overlay.interpretations.autodiff.duals import Active, ActiveArray
@@ -409,7 +411,11 @@ def _declare_write(level: Level, target: Any) -> None:
         for plain in (NDArray[np.float64], np.ndarray):
             if plain is np.ndarray and kind is Any:
                 continue  # plain values in arrays of integers or booleans
-            refuse(level.table, target, refuse_write, (plain, Any, kind))
+            types = (plain, Any, kind)
+            if kind is Any:
+                _declare_plain_write(level, target, types)
+            else:
+                refuse(level.table, target, refuse_write, types)
 
 
 def _declare_inplace(level: Level, function: Any, plain: Any) -> None:
@@ -417,4 +423,34 @@ def _declare_inplace(level: Level, function: Any, plain: Any) -> None:
         body = "store(a, slice(None), plain(a, b))\nreturn a"
         method = _method(level, "a, b", body, plain=plain, store=store)
         declare(level.table, function, method, (level.array, kind))
-        refuse(level.table, function, refuse_write, (NDArray[np.float64], kind))
+        if kind is Any:
+            _declare_plain_write(level, function, (NDArray[np.float64], kind))
+        else:
+            refuse(level.table, function, refuse_write, (NDArray[np.float64], kind))
+
+
+def _refused_write() -> None:
+    """Refuse a write, in compiled code when that is compiled."""
+    refuse_write()
+
+
+def _declare_plain_write(level: Level, target: Any, types: tuple[Any, ...]) -> None:
+    """Refuse to write a plain value to a plain array, but for functions of numpy, which write to
+    arrays that they make."""
+    names = ", ".join("aib"[: len(types)])
+    method = _method(level, names, "refused()", refused=_refused_write)
+    refuse(level.table, _refused_write, refuse_write, ())
+    space = {"refused": refuse_write, "in_numpy": nonoverlay(_in_numpy), "target": target}
+    body = f"if not in_numpy():\n    refused()\nreturn plainly({names})"
+    guarded = _method(level, names, body, **space, plainly=nonoverlay(target))
+    declare(level.table, target, method, types)
+    level.table.guarded[method] = guarded
+
+
+_NUMPY = os.path.join(os.path.dirname(np.__file__), "")
+
+
+def _in_numpy() -> bool:
+    """Whether code of numpy applies the operator."""
+    frame = caller_frame()
+    return frame is not None and frame.f_code.co_filename.startswith(_NUMPY)

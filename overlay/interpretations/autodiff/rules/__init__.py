@@ -8,9 +8,11 @@ with one line for each function.
 ``drawn_calls``: sample calls of rules, with arguments that are drawn.
 ``extremes``: rules of signs, absolute values, extremes and selections.
 ``layouts``: rules of functions that change the axes of arrays, and the order along them.
+``padding``: the rule of np.pad.
 ``pieces``: rules of functions that join arrays and split them.
 ``powers``: rules of powers, of numbers and elementwise of arrays.
 ``products``: rules of sums and products of arrays.
+``ranges``: rules of functions that make arrays of numbers between bounds, and of powers.
 ``rounding``: rules of piecewise constant functions.
 ``rule``: rules of differentiation: one line of a table.
 ``shapes``: rules of functions that move, repeat, join and select elements of arrays.

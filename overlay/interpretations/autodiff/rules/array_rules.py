@@ -7,8 +7,10 @@ from typing import Any
 from overlay.interpretations.autodiff.rules.array_rule import ArrayRule
 from overlay.interpretations.autodiff.rules.choices import CHOICES
 from overlay.interpretations.autodiff.rules.layouts import LAYOUTS
+from overlay.interpretations.autodiff.rules.padding import PADDING
 from overlay.interpretations.autodiff.rules.pieces import PIECES
 from overlay.interpretations.autodiff.rules.products import PRODUCTS
+from overlay.interpretations.autodiff.rules.ranges import RANGES
 from overlay.interpretations.autodiff.rules.shapes import SHAPES
 
 __all__ = ["ARRAY_RULES", "array_rule_of"]
@@ -18,6 +20,8 @@ ARRAY_RULES: tuple[ArrayRule, ...] = (
     *LAYOUTS,
     *PIECES,
     *CHOICES,
+    *PADDING,
+    *RANGES,
     *PRODUCTS,
 )
 """All rules of functions of arrays, grouped by family."""
