@@ -10,7 +10,16 @@ from typing import Any
 
 from overlay.core.own_builtins import __builtins__
 
-__all__ = ["brief", "caller", "caller_frame", "home_of", "is_ours", "location_of", "name_of", "shown"]
+__all__ = [
+    "brief",
+    "caller",
+    "caller_frame",
+    "home_of",
+    "is_ours",
+    "location_of",
+    "name_of",
+    "shown",
+]
 
 _HOME = str(Path(__file__).absolute().parents[2])
 _OURS = tuple(os.path.join(_HOME, name) + os.sep for name in ("overlay", "primitives", "inversion"))

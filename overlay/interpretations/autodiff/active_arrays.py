@@ -13,9 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from overlay import call_next, nonoverlay
+from overlay.contexts.rules_alone import as_c_calls
 from overlay.core.location import caller_frame
 from overlay.interpretations.autodiff.active_numbers import plain_zeros, primal
-from overlay.interpretations.autodiff.applying import applied
+from overlay.interpretations.autodiff.applying import applied, in_this_context
 from overlay.interpretations.autodiff.duals import Active, ActiveArray
 from overlay.interpretations.autodiff.errors import (
     refuse_call,
@@ -29,6 +30,7 @@ from overlay.interpretations.autodiff.reverse.running import (
     polynomial,
     products_so_far,
 )
+from overlay.interpretations.autodiff.rules.applications import vectorized
 from overlay.interpretations.autodiff.rules.array_rule import ArrayRule
 from overlay.interpretations.autodiff.rules.array_rules import ARRAY_RULES
 from overlay.interpretations.autodiff.tape import tape_zeros
@@ -112,6 +114,10 @@ def declare_arrays(level: Level) -> None:
     level.later(np.polyval, _declare_polynomial)
     for function in MADE:
         level.later(function, _declare_made, function)
+    level.later(np.full, _declare_full)
+    level.later(np.full_like, _declare_full_like)
+    level.later(np.arange, _declare_arange)
+    level.later(np.nditer, _declare_iterated)
     level.later(local_array, _declare_local)
     level.later(np.vectorize.__call__, _declare_vectorized)
     for function, most in JOINING:
@@ -279,6 +285,44 @@ def _declare_made(level: Level, function: Any) -> None:
         declare(level.table, function, method, (level.array,))
 
 
+def _declare_full(level: Level) -> None:
+    """Arrays filled with a number, which may be active, or with floats."""
+    body = "made = np.zeros(x)\nstore(made, slice(None), fill)\nreturn made"
+    for kind in (float, level.number, level.array):
+        method = _method(level, "x, fill", body, store=store)
+        declare(level.table, np.full, method, (Any, kind))
+        typed = _method(level, "x, fill, dtype", body, store=store)
+        declare(level.table, np.full, typed, (Any, kind, type[float]))
+
+
+def _declare_full_like(level: Level) -> None:
+    own = (level.number, level.array)
+    for kinds in itertools.product((NDArray[np.float64], level.array), (Any, *own)):
+        if any(kind in own for kind in kinds):
+            method = _method(level, "a, fill", "return np.full(np.shape(a), 1.0 * fill)")
+            declare(level.table, np.full_like, method, kinds)
+
+
+def _declare_arange(level: Level) -> None:
+    """The numbers between bounds: the first and the step may be active, and the last is
+    constant."""
+    bodies = (
+        "return np.arange(strip(a))",
+        "return a + 1.0 * np.arange(len(np.arange(strip(a), strip(b))))",
+        "return a + c * np.arange(len(np.arange(strip(a), strip(b), strip(c))))",
+    )
+    for count, body in enumerate(bodies, 1):
+        for types in itertools.product((level.number, Any), repeat=count):
+            if level.number in types:
+                method = _method(level, ", ".join("abc"[:count]), body, strip=level.strip)
+                declare(level.table, np.arange, method, types)
+
+
+def _declare_iterated(level: Level) -> None:
+    method = _method(level, "a", "return iter(a.flat)")
+    declare(level.table, np.nditer, method, (level.array,))
+
+
 def _declare_local(level: Level) -> None:
     for names, types in (("x", (Any,)), ("x, dtype", (Any, type[float]))):
         made = _method(level, names, "return np.empty(x)")  # the array may become active
@@ -288,12 +332,31 @@ def _declare_local(level: Level) -> None:
 
 
 def _declare_vectorized(level: Level) -> None:
-    """Refuse ``np.vectorize(f)``, which calls f from C."""
+    """``np.vectorize(f)``, which would call f from C: f is called for each element. Compiled code
+    refuses it."""
+
+    def run(made: Any, *args: Any) -> Any:
+        facts = vars(made)
+        if facts.get("signature") is not None:
+            refuse_call(np.vectorize)
+        f = nonoverlay(in_this_context)(made.pyfunc)
+        return as_c_calls(level.context, vectorized, f, args, facts["otypes"], facts["excluded"])
+
     for count in (1, 2, 3):
         for types in itertools.product((level.number, level.array, Any), repeat=count):
             if any(kind is not Any for kind in types):
-                why = functools.partial(refuse_call, np.vectorize)
-                refuse(level.table, np.vectorize.__call__, why, (Any, *types))
+                names = ", ".join(f"a{i}" for i in range(count))
+                method = _method(level, f"f, {names}", "refused()", refused=_refused_vectorize)
+                declare(level.table, np.vectorize.__call__, method, (Any, *types))
+                body = f"return run(f, {names})"
+                level.table.guarded[method] = _method(level, f"f, {names}", body, run=run)
+    why = functools.partial(refuse_call, np.vectorize)
+    refuse(level.table, _refused_vectorize, why, ())
+
+
+def _refused_vectorize() -> None:
+    """Refuse np.vectorize, in compiled code when that is compiled."""
+    refuse_call(np.vectorize)
 
 
 # With the maximal number of further arguments.

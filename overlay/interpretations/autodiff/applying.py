@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from overlay import nonoverlay
+from overlay import current_context, nonoverlay
 from overlay.contexts.rules_alone import as_c_calls
 from overlay.interpretations.autodiff.duals import Active, ActiveArray
 from overlay.interpretations.autodiff.errors import refuse_call
@@ -23,7 +23,7 @@ from overlay.interpretations.autodiff.tape import TapeTangent
 if TYPE_CHECKING:
     from overlay.interpretations.autodiff.levels import Level
 
-__all__ = ["applied", "applied_ufunc"]
+__all__ = ["applied", "applied_ufunc", "in_this_context"]
 
 
 def _leaves(x: Any) -> Iterator[Active]:
@@ -59,7 +59,19 @@ def _innermost(*args: Any) -> Level | None:
 def applied(function: Any, args: Sequence[Any], named: dict[str, Any]) -> Any:
     """The result of a function of active arguments, by its rule. Raises NotDifferentiable if it has
     none."""
+    rule = array_rule_of(function)
+    if rule is not None and rule.calls_back:
+        args, named = (_mapped(x, in_this_context) for x in (args, named))
     return _applied(function, args, named)
+
+
+def in_this_context(x: Any) -> Any:
+    """A function that runs in the context in force, wherever it is called; anything else as it
+    is."""
+    context = current_context()
+    if context is None or isinstance(x, (Active, type)) or not callable(x):
+        return x
+    return nonoverlay(context.wrap(x))
 
 
 def _outside_applied(function: Any, args: Sequence[Any], named: dict[str, Any]) -> Any:

@@ -1,6 +1,7 @@
 """Rules of differentiation: those of the catalogue of functions, and a table for each other family,
 with one line for each function.
 
+``applications``: rules of functions of numpy that apply a function of Python to parts of arrays.
 ``arithmetic``: rules of the operators, for numbers and elementwise for arrays.
 ``array_rule``: rules of functions of whole arrays: one row of a table.
 ``array_rules``: the rules of functions of whole arrays, by function.
@@ -10,6 +11,7 @@ with one line for each function.
 ``layouts``: rules of functions that change the axes of arrays, and the order along them.
 ``padding``: the rule of np.pad.
 ``pieces``: rules of functions that join arrays and split them.
+``placing``: rules of functions of numpy that write into an array.
 ``powers``: rules of powers, of numbers and elementwise of arrays.
 ``products``: rules of sums and products of arrays.
 ``ranges``: rules of functions that make arrays of numbers between bounds, and of powers.

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from overlay.interpretations.autodiff.rules.applications import APPLICATIONS
 from overlay.interpretations.autodiff.rules.array_rule import ArrayRule
 from overlay.interpretations.autodiff.rules.choices import CHOICES
 from overlay.interpretations.autodiff.rules.layouts import LAYOUTS
 from overlay.interpretations.autodiff.rules.padding import PADDING
 from overlay.interpretations.autodiff.rules.pieces import PIECES
+from overlay.interpretations.autodiff.rules.placing import PLACING
 from overlay.interpretations.autodiff.rules.products import PRODUCTS
 from overlay.interpretations.autodiff.rules.ranges import RANGES
 from overlay.interpretations.autodiff.rules.shapes import SHAPES
@@ -21,6 +23,8 @@ ARRAY_RULES: tuple[ArrayRule, ...] = (
     *PIECES,
     *CHOICES,
     *PADDING,
+    *APPLICATIONS,
+    *PLACING,
     *RANGES,
     *PRODUCTS,
 )

@@ -6,10 +6,24 @@ from typing import Any
 
 import numpy as np
 
-from overlay.interpretations.autodiff.rules.array_rule import ArrayRule, rearranging
+from overlay.interpretations.autodiff.rules.array_rule import ArrayRule, linear, rearranging
 from overlay.interpretations.autodiff.rules.drawn_calls import call, complexes, floats
 
-__all__ = ["LAYOUTS"]
+__all__ = ["LAYOUTS", "astype"]
+
+
+def astype(x: Any, dtype: Any, copy: bool = True) -> Any:
+    """An array, or a number, with elements of another type."""
+    return np.asarray(x).astype(dtype, copy=copy)[()]
+
+
+def _astype(d: Any, ret: Any, x: Any, dtype: Any, copy: bool = True) -> Any:
+    return d
+
+
+def _spellings_of_astype() -> tuple[Any, ...]:
+    found: Any = getattr(np, "astype", None)
+    return () if found is None else (found,)
 
 
 def _newer() -> tuple[ArrayRule, ...]:
@@ -74,6 +88,9 @@ LAYOUTS: tuple[ArrayRule, ...] = (
     rearranging(np.diagonal, call(floats(3, 3)), call(floats(2, 3), 1),
                 call(floats(2, 3, 3), axis1=1, axis2=2),
                 call(floats(2, 3), offset=-1), compiled=(0, 0)),
+    linear(astype, _astype, call(floats(3), float), call(floats(2), complex),
+           call(complexes(2), "D"),
+           data=("x",), parameters="x, dtype, copy=True, device=None", also=_spellings_of_astype()),
     *_newer(),
 )
 # fmt: on

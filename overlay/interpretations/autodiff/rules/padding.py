@@ -89,7 +89,7 @@ def _reflected_oddly(a: Any, axis: int, pair: Any, mode: str) -> Any:
     return a
 
 
-def _padded_places(shape: Any, pad_width: Any, mode: str, named: Any) -> Any:
+def _padded_places(shape: Any, pad_width: Any, mode: Any, named: Any) -> Any:
     return np.pad(np.reshape(np.arange(int(np.prod(shape))), shape), pad_width, mode, **named)
 
 
@@ -134,7 +134,8 @@ PADDING: tuple[ArrayRule, ...] = (
             call(floats(2, 3), ((1, 0), (0, 2)), mode="constant"),
             call(floats(3), 2, constant_values=floats()),
             call(floats(2, 2), 1, constant_values=((1.0, floats()), (0.0, 2.0))),
-            call(floats(2, 3), 1, "edge"), call(floats(4), 2, "reflect"), call(floats(3), 7, "reflect"),
+            call(floats(2, 3), 1, "edge"), call(floats(4), 2, "reflect"),
+            call(floats(3), 7, "reflect"),
             call(floats(2, 3), ((1, 2), (2, 0)), "symmetric"), call(floats(3), 4, mode="wrap"),
             call(floats(2, 3), (1, 2), "linear_ramp"),
             call(floats(3), (2, 1), "linear_ramp", end_values=(floats(), 2.0)),

@@ -110,11 +110,14 @@ BOUNDS = ("start", "stop")
 # fmt: off
 RANGES: tuple[ArrayRule, ...] = (
     linear(np.linspace, (_start, _stop), call(floats(), floats(), 5), call(floats(), 2.0, num=4),
-           call(1.0, floats(), 4, False), call(floats(2), floats(), 3), call(floats(2), floats(2), 3, axis=-1),
+           call(1.0, floats(), 4, False), call(floats(2), floats(), 3),
+           call(floats(2), floats(2), 3, axis=-1),
            call(floats(), floats(), 4, retstep=True), call(floats(), floats(), 1),
-           call(floats(), floats(), 3, endpoint=False, retstep=True), call(complexes(), floats(), 3),
+           call(floats(), floats(), 3, endpoint=False, retstep=True),
+           call(complexes(), floats(), 3),
            call([floats(), 1.0], 2.0, 3), data=BOUNDS),
-    defined(np.logspace, _logspace, call(floats(), floats(), 4), call(floats(), floats(), 4, base=positive()),
+    defined(np.logspace, _logspace, call(floats(), floats(), 4),
+            call(floats(), floats(), 4, base=positive()),
             call(floats(2), floats(2), 3, False, axis=1), call(floats(), 1.0, num=3)),
     defined(np.geomspace, _geomspace, call(positive(), positive(), 4), call(positive(), 2.0, num=3),
             call(positive(2), positive(2), 3, False, axis=1)),
