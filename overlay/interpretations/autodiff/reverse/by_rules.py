@@ -52,7 +52,8 @@ def by_rule(
             f"{_zero(f'{{{at}}}[{k}]', each, '{d}' if k == i else None)}, "
             for k, each in enumerate(result)
         )
-        back = call.back_lines(f"({d})", f"{{{at}}}", kind) if kind.dtype == "f" else ()
+        given = "{d}" if rule.kind == "rearranging" else f"({d})"
+        back = call.back_lines(given, f"{{{at}}}", kind, f"[{i}]")
         if back is None:
             return None
         taken = f"np.copy({{{at}}}[{i}])" if kind.ndim else f"{{{at}}}[{i}]"
@@ -98,8 +99,11 @@ class _Call:
         name = self.lifter.name(function or self.function)
         return f"{name}({before}{given})"
 
-    def back_lines(self, d: str, ret: str, kind: NumberKind) -> tuple[str | None, ...] | None:
-        """The line of each leaf's cotangent; None if one is not known."""
+    def back_lines(
+        self, d: str, ret: str, kind: NumberKind, part_of_result: str = ""
+    ) -> tuple[str | None, ...] | None:
+        """The line of each leaf's cotangent; None if one is not known. part_of_result: the index of
+        this part of the result, if there are several."""
         lines: list[str | None] = [None] * len(self.leaves)
         if kind.dtype != "f":
             return tuple(lines)
@@ -110,7 +114,7 @@ class _Call:
             if given.dtype != "f":
                 continue
             if self.rule.kind == "rearranging":
-                lines[leaf] = self._moved_back(leaf, d, kind)
+                lines[leaf] = self._moved_back(leaf, d, kind, part_of_result)
                 continue
             vjp = self.rule.vjp[place]
             if vjp is None:
@@ -118,12 +122,12 @@ class _Call:
             lines[leaf] = self.with_leaves({}, vjp, f"{d}, {ret}, ") + part
         return tuple(lines)
 
-    def _moved_back(self, leaf: int, d: str, kind: NumberKind) -> str:
+    def _moved_back(self, leaf: int, d: str, kind: NumberKind, part_of_result: str) -> str:
         name = self.lifter.name
         others = {other: f"{name(no_places)}({{{other}}})" for other, _, _ in self.data}
         others |= {other: "0" for other, _, _ in self.data if not _is_array(self.leaves[other])}
         own = f"{name(places_of)}({{{leaf}}})" if _is_array(self.leaves[leaf]) else "1"
-        places = self.with_leaves({**others, leaf: own})
+        places = self.with_leaves({**others, leaf: own}) + part_of_result
         if not _is_array(self.leaves[leaf]):
             return f"{name(moved_back_to_number)}({d}, {places})"
         back = name(moved_back if kind.ndim else element_moved_back)
