@@ -15,6 +15,7 @@ them.
 ``partial_derivatives``: partial derivatives as methods of the target ``partials_of(f)``, and
 adjoints of ``adjoint_of(f)``.
 ``samples``: methods of a level for functions of the numbers in lists, tuples and arrays.
+``scipy_reductions``: derivatives of the functions of ``scipy.special`` that reduce arrays.
 ``testing``: a tester of rules, which compares partial derivatives with finite differences.
 ``transformations``: derivatives of functions of any number of numbers and arrays.
 ``reverse``: the adjoint of a program, as Python source generated from its statements.

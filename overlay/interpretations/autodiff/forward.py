@@ -20,7 +20,7 @@ from overlay.interpretations.autodiff.levels import Level, LevelTable, declare, 
 from overlay.interpretations.autodiff.reverse.adjoints import Adjoint
 from overlay.interpretations.autodiff.reverse.gradients import adjoint_instead, adjoint_of_types
 from overlay.interpretations.autodiff.reverse.running import never
-from overlay.interpretations.autodiff.rules import imported
+from overlay.interpretations.autodiff.rules import imported, others_of
 from overlay.interpretations.autodiff.samples import declare_samples
 
 __all__ = [
@@ -159,6 +159,8 @@ def _kept(
     declare_numbers(level, modules)
     declare_arrays(level)
     declare_samples(level)
+    for each in others_of(modules):
+        each.declare_reductions(level)
     declare_users(level)
     _declare_inactive(level)
     _declare_entrance(level.table, depth, rules)

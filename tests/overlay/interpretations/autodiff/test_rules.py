@@ -34,6 +34,11 @@ NAMES = [
 ]
 
 
+def is_of_one(each):
+    """Whether a rule has a derivative by one argument."""
+    return len(each.domain) - len(each.constant) == 1
+
+
 ELEMENTWISE = pytest.mark.parametrize(
     ("each", "function"),
     [pair for pair in SPELLED if pair[0].arrays],
@@ -131,11 +136,13 @@ def test_a_row_and_columns_are_broadcast_in_both_modes(each, function):
             assert np.allclose(one, total, rtol=1e-10), mode
 
 
-@pytest.mark.parametrize(("each", "function"), SPELLED, ids=NAMES)
+@pytest.mark.parametrize(
+    ("each", "function"),
+    [pair for pair in SPELLED if is_of_one(pair[0])],
+    ids=[name for name, pair in zip(NAMES, SPELLED, strict=True) if is_of_one(pair[0])],
+)
 def test_a_rule_has_a_derivative_itself(each, function):
     args = arguments(each)
-    if len(active(each, args)) > 1:
-        pytest.skip("of more than one argument")
     f, (x,), step = called(each, function, args), active(each, args), 1e-4
     wanted = (derivative(f)(x + step) - derivative(f)(x - step)) / (2 * step)
     assert math.isclose(derivative(f, order=2)(x), wanted, rel_tol=1e-5, abs_tol=1e-5)

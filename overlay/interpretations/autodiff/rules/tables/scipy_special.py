@@ -209,10 +209,8 @@ RULES = (
     rule(special.beta,      _beta, SMALL, SMALL),
     rule(special.betaln,    _log_beta, SMALL, SMALL),
     rule(special.poch,      _rising, SMALL, SMALL),
-    rule(special.binom,     _binomial, (3.0, 6.0), (0.5, 2.5)),
-    # given arrays, they write into arrays of their own by functions without a rule
-    rule(special.comb,      _binomial, (3.0, 6.0), (0.5, 2.5), arrays=False),
-    rule(special.factorial, lambda a, ret: (ret * special.digamma(a + 1),), SMALL, arrays=False),
+    rule(special.binom,     _binomial, (3.0, 6.0), (0.5, 2.5), also=(special.comb,)),
+    rule(special.factorial, lambda a, ret: (ret * special.digamma(a + 1),), SMALL),
     rule(special.betainc,   lambda a, b, x: (None, None, _density_of_beta(a, b, x)),
          SMALL, SMALL, PART, constant=(0, 1)),
     rule(special.betaincc,  lambda a, b, x: (None, None, -_density_of_beta(a, b, x)),
