@@ -18,7 +18,7 @@ from overlay.interpretations.autodiff.rules.tables.numerical import NUMERICAL
 from overlay.interpretations.autodiff.rules.tables.powers import ARRAYS_OF_POWERS, POWERS
 from overlay.interpretations.autodiff.rules.tables.rounding import ROUNDING
 
-__all__ = ["BY_NUMPY", "RULES", "Rule", "imported", "others_of", "rule", "rules_with"]
+__all__ = ["BY_NUMPY", "RULES", "Rule", "has_rule", "imported", "others_of", "rule", "rules_with"]
 
 _OF_MATH = {f: rule(f.function, f.partials(math), *f.between) for f in FUNCTIONS}
 _OF_NUMPY = {
@@ -61,6 +61,12 @@ def rules_with(modules: tuple[str, ...]) -> tuple[Rule, ...]:
     """All rules, with those of the functions of some optional modules."""
     tables = (importlib.import_module(OPTIONAL[module][0]) for module in modules)
     return (*RULES, *(rule for table in tables for rule in table.RULES))
+
+
+def has_rule(function: object) -> bool:
+    """Whether a function has a rule for some of its calls."""
+    rules = rules_with(imported())
+    return any(function is each for rule in rules for each in rule.spellings)
 
 
 @functools.cache

@@ -224,6 +224,11 @@ assert abs(autodiff.gradient(scipy.special.erf, mode="reverse")(0.0) - slope) < 
 """
 
 
+def test_a_call_that_the_rule_of_a_function_does_not_take_is_refused_as_such():
+    with pytest.raises(NotDifferentiable, match=r"(?s)known of sin, .*help: sin has a rule for"):
+        derivative(lambda x: np.sin(x, dtype=float))(1.0)
+
+
 def test_rules_of_scipy_hold_once_a_program_has_imported_it():
     subprocess.run([sys.executable, "-c", LATE], check=True)
 
