@@ -14,7 +14,7 @@ from tests.strangers.stranger_trials import TooSlow, within
 
 TABLE = Path(__file__).with_name("derivative_outcomes.json")
 POINTS = (np.array([0.77, 0.43, 1.12]), np.array([1.31, 0.68, 0.52]))
-LIMIT = 60
+LIMIT = 300
 RTOL, ATOL = 2e-6, 1e-7
 ways = {}
 """The ways of taking a gradient, by name: functions of a program and its arguments."""

@@ -18,6 +18,7 @@ adjoints of ``adjoint_of(f)``.
 ``recorded_rules``: the user's rules of adjoints on a tape.
 ``results``: results of a run in a level: their values and tangents.
 ``samples``: methods of a level for functions of the numbers in lists, tuples and arrays.
+``scipy_reductions``: derivatives of the functions of ``scipy.special`` that reduce arrays.
 ``tape``: the tape of reverse mode: linear maps that a run records.
 ``testing``: a tester of rules, which compares partial derivatives with finite differences.
 ``transformations``: derivatives of functions of any number of numbers and arrays.

@@ -9,6 +9,7 @@ from typing import Any, NoReturn
 from overlay import OverlayError
 from overlay.core.location import caller, name_of
 from overlay.core.target import describe
+from overlay.interpretations.autodiff.rules import has_rule
 
 __all__ = [
     "NotDifferentiable",
@@ -48,13 +49,21 @@ def _place() -> str | None:
 
 
 def refuse_call(function: Any) -> NoReturn:
-    """Refuse a function that was given an active value and has no rule."""
+    """Refuse a function that was given an active value and has no rule for this call."""
     name = describe(function)
+    help = (
+        f"give partials_of({name}) a method in a table and pass it as rules=, or wrap the "
+        "call in inactive(...) where its derivative does not matter"
+    )
+    if has_rule(function):
+        help = (
+            f"{name} has a rule for calls with its first arguments by place and no others, in "
+            "derivatives that are begun after its module was imported"
+        )
     raise NotDifferentiable(
         f"no derivative is known of {name}, which was called with an active value",
         where=_place(),
-        help=f"give partials_of({name}) a method in a table and pass it as rules=, or wrap the "
-        "call in inactive(...) where its derivative does not matter",
+        help=help,
     )
 
 

@@ -21,7 +21,7 @@ from overlay.interpretations.autodiff.recorded_rules import declare_adjoints
 from overlay.interpretations.autodiff.reverse.adjoints import Adjoint
 from overlay.interpretations.autodiff.reverse.gradients import adjoint_instead, adjoint_of_types
 from overlay.interpretations.autodiff.reverse.running import never
-from overlay.interpretations.autodiff.rules import imported
+from overlay.interpretations.autodiff.rules import imported, others_of
 from overlay.interpretations.autodiff.samples import declare_samples
 from overlay.interpretations.autodiff.tape import TapeTangent
 
@@ -162,6 +162,8 @@ def _kept(
     declare_numbers(level, modules)
     declare_arrays(level)
     declare_samples(level)
+    for each in others_of(modules):
+        each.declare_reductions(level)
     declare_users(level)
     if is_taped:
         declare_adjoints(level)

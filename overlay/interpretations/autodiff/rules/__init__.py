@@ -24,6 +24,7 @@ import functools
 import importlib
 import math
 import sys
+from typing import Any
 
 from overlay.catalogue import FUNCTIONS, elementwise
 from overlay.interpretations.autodiff.rules.rule import Rule, rule
@@ -33,7 +34,7 @@ from overlay.interpretations.autodiff.rules.tables.numerical import NUMERICAL
 from overlay.interpretations.autodiff.rules.tables.powers import ARRAYS_OF_POWERS, POWERS
 from overlay.interpretations.autodiff.rules.tables.rounding import ROUNDING
 
-__all__ = ["BY_NUMPY", "RULES", "Rule", "imported", "rule", "rules_with"]
+__all__ = ["BY_NUMPY", "RULES", "Rule", "has_rule", "imported", "others_of", "rule", "rules_with"]
 
 _OF_MATH = {f: rule(f.function, f.partials(math), *f.between) for f in FUNCTIONS}
 _OF_NUMPY = {
@@ -55,9 +56,15 @@ RULES: tuple[Rule, ...] = (
     *ROUNDING,
 )
 """All rules of functions of Python and numpy, grouped by family."""
-OPTIONAL = {"scipy.special": "overlay.interpretations.autodiff.rules.tables.scipy_special"}
-"""Modules that take long to import: for each the table with the rules of its functions, ``RULES``,
-which hold in derivatives that are begun after a program has imported the module."""
+OPTIONAL = {
+    "scipy.special": (
+        "overlay.interpretations.autodiff.rules.tables.scipy_special",
+        "overlay.interpretations.autodiff.scipy_reductions",
+    ),
+}
+"""Modules that take long to import. For each the table with the rules of its functions, ``RULES``,
+and the module with its other derivatives, ``declare_reductions`` and ``PULLBACKS``. They hold in
+derivatives that are begun after a program has imported the module."""
 
 
 def imported() -> tuple[str, ...]:
@@ -68,5 +75,17 @@ def imported() -> tuple[str, ...]:
 @functools.cache
 def rules_with(modules: tuple[str, ...]) -> tuple[Rule, ...]:
     """All rules, with those of the functions of some optional modules."""
-    tables = (importlib.import_module(OPTIONAL[module]) for module in modules)
+    tables = (importlib.import_module(OPTIONAL[module][0]) for module in modules)
     return (*RULES, *(rule for table in tables for rule in table.RULES))
+
+
+def has_rule(function: object) -> bool:
+    """Whether a function has a rule for some of its calls."""
+    rules = rules_with(imported())
+    return any(function is each for rule in rules for each in rule.spellings)
+
+
+@functools.cache
+def others_of(modules: tuple[str, ...]) -> tuple[Any, ...]:
+    """The modules with the derivatives of optional modules that are no rules."""
+    return tuple(importlib.import_module(OPTIONAL[module][1]) for module in modules)

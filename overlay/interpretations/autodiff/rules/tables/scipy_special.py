@@ -6,6 +6,7 @@ import numpy as np
 from scipy import special
 
 from overlay.catalogue import FUNCTIONS, elementwise
+from overlay.catalogue.elementary import ERF_SLOPE
 from overlay.interpretations.autodiff.rules.rule import rule
 
 __all__ = ["RULES"]
@@ -13,7 +14,6 @@ __all__ = ["RULES"]
 ANY, MODERATE, WITHIN_1 = (-3.0, 3.0), (-2.0, 2.0), (-0.9, 0.9)
 ABOVE_0, SMALL, PART = (0.2, 6.0), (0.3, 3.0), (0.05, 0.95)
 ORDER, WHOLE = (0.3, 3.5), (1, 4)
-SLOPE = 2 / math.sqrt(math.pi)
 ROOT_2, ROOT_2_PI = math.sqrt(2), math.sqrt(2 * math.pi)
 PER_DEGREE = math.pi / 180
 _OF_MATH = {row.name: row.partials(elementwise) for row in FUNCTIONS}
@@ -79,9 +79,9 @@ def _of_erfcx(a, ret):
     far = _far(a)
     large = far * a + (1.0 - far)
     u = 1 / (large * large)
-    series = -0.5 * SLOPE * u * (1 - u * (1.5 - u * (3.75 - u * 13.125)))
+    series = -0.5 * ERF_SLOPE * u * (1 - u * (1.5 - u * (3.75 - u * 13.125)))
     near = (1.0 - far) * a
-    return (far * series + (1.0 - far) * (2 * near * ret - SLOPE),)
+    return (far * series + (1.0 - far) * (2 * near * ret - ERF_SLOPE),)
 
 
 def _of_dawsn(a, ret):
@@ -209,10 +209,8 @@ RULES = (
     rule(special.beta,      _beta, SMALL, SMALL),
     rule(special.betaln,    _log_beta, SMALL, SMALL),
     rule(special.poch,      _rising, SMALL, SMALL),
-    rule(special.binom,     _binomial, (3.0, 6.0), (0.5, 2.5)),
-    # given arrays, they write into arrays of their own by functions without a rule
-    rule(special.comb,      _binomial, (3.0, 6.0), (0.5, 2.5), arrays=False),
-    rule(special.factorial, lambda a, ret: (ret * special.digamma(a + 1),), SMALL, arrays=False),
+    rule(special.binom,     _binomial, (3.0, 6.0), (0.5, 2.5), also=(special.comb,)),
+    rule(special.factorial, lambda a, ret: (ret * special.digamma(a + 1),), SMALL),
     rule(special.betainc,   lambda a, b, x: (None, None, _density_of_beta(a, b, x)),
          SMALL, SMALL, PART, constant=(0, 1)),
     rule(special.betaincc,  lambda a, b, x: (None, None, -_density_of_beta(a, b, x)),
@@ -235,9 +233,9 @@ RULES = (
     rule(special.erf,       _OF_MATH["erf"], MODERATE),
     rule(special.erfc,      _OF_MATH["erfc"], MODERATE),
     rule(special.erfcx,     _of_erfcx, ANY),
-    rule(special.erfi,      lambda a: (SLOPE * np.exp(a * a),), MODERATE),
-    rule(special.erfinv,    lambda a, ret: (np.exp(ret * ret) / SLOPE,), WITHIN_1),
-    rule(special.erfcinv,   lambda a, ret: (-np.exp(ret * ret) / SLOPE,), (0.1, 1.9)),
+    rule(special.erfi,      lambda a: (ERF_SLOPE * np.exp(a * a),), MODERATE),
+    rule(special.erfinv,    lambda a, ret: (np.exp(ret * ret) / ERF_SLOPE,), WITHIN_1),
+    rule(special.erfcinv,   lambda a, ret: (-np.exp(ret * ret) / ERF_SLOPE,), (0.1, 1.9)),
     rule(special.dawsn,     _of_dawsn, ANY),
     rule(special.ndtr,      lambda a: (_density(a),), ANY),
     rule(special.ndtri,     lambda a, ret: (1 / _density(ret),), PART),
