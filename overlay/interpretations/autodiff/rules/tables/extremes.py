@@ -20,6 +20,12 @@ def _first_of(a, chosen):
 
 
 def _clipped(a, low, high):
+    if low is None:
+        return _clipped_at(a, -math.inf, math.inf if high is None else high)
+    return _clipped_at(a, low, math.inf if high is None else high)
+
+
+def _clipped_at(a, low, high):
     above = 1.0 * ((a > high) | (low > high))
     within = 1.0 - above
     return within * (a >= low), within * (a < low), above
