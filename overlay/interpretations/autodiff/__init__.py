@@ -6,6 +6,7 @@ creates.
 conversions.
 ``adding``: ``add_gradient``: gradients added to existing arrays.
 ``applying``: application of the rules of functions of whole arrays to active arguments.
+``checkpoints``: parts of a program that reverse mode runs again.
 ``duals``: dual numbers: a value with its tangents, one class for each nesting level.
 ``errors``: errors of differentiation.
 ``escapes``: detection of active numbers that outlive a function: in lists, attributes and
@@ -27,7 +28,8 @@ adjoints of ``adjoint_of(f)``.
 other family, with one line for each function.
 """
 
-from overlay.interpretations.autodiff import adding, applying, duals, forward
+from overlay.interpretations.autodiff import adding, applying, checkpoints, duals, forward
+from overlay.interpretations.autodiff.checkpoints import checkpoint
 from overlay.interpretations.autodiff.errors import NotDifferentiable
 from overlay.interpretations.autodiff.forward import (
     add_gradient,
@@ -43,6 +45,7 @@ from overlay.interpretations.autodiff.partial_derivatives import (
     partials_of,
     residuals_of,
 )
+from overlay.interpretations.autodiff.reverse.taped import taped
 from overlay.interpretations.autodiff.rules import RULES, Rule, rule
 from overlay.interpretations.autodiff.transformations import (
     adjoint,
@@ -66,6 +69,7 @@ __all__ = [
     "adjoint",
     "adjoint_of",
     "autodiff",
+    "checkpoint",
     "derivative",
     "differentiation",
     "gradient",
@@ -81,5 +85,6 @@ __all__ = [
 
 duals.applied.bind(lambda: applying.applied)
 duals.applied_ufunc.bind(lambda: applying.applied_ufunc)
+checkpoints.taped.bind(lambda: taped)
 adding.gradient_at.bind(lambda: gradient_at)
 forward.gradient.bind(lambda: gradient)

@@ -13,6 +13,7 @@ from overlay.core.late_binding import LateBound
 from overlay.interpretations.autodiff.active_arrays import declare_arrays
 from overlay.interpretations.autodiff.active_numbers import declare_numbers, declare_users
 from overlay.interpretations.autodiff.adding import generates_adding
+from overlay.interpretations.autodiff.checkpoints import declare_checkpoints
 from overlay.interpretations.autodiff.duals import ActiveArray, ActiveNumber
 from overlay.interpretations.autodiff.errors import refuse_count, refuse_result
 from overlay.interpretations.autodiff.escapes import begun, given_up, watched
@@ -167,6 +168,7 @@ def _kept(
     declare_users(level)
     if is_taped:
         declare_adjoints(level)
+        declare_checkpoints(level)
     _declare_inactive(level)
     _declare_entrance(level.table, depth, rules)
     level.seeded = _seeded(level)

@@ -18,6 +18,7 @@ from overlay.interpretations.autodiff.partial_derivatives import (
     adjoint_of,
     residuals_of,
 )
+from overlay.interpretations.autodiff.results import parts_of_result, through
 
 __all__ = ["declare_adjoints", "record", "type_of_value"]
 
@@ -50,23 +51,28 @@ def _recorded(level: Level, context: Context, function: Any, args: Sequence[Any]
     return None if found is None else record(level, args, *found)
 
 
-def record(
-    level: Level, args: Sequence[Any], ret: Any, back: Callable[[Any], Sequence[Any]]
-) -> Any:
-    """An active number or array with a map on the tape. back: maps the cotangent of the result to
-    those of the arguments."""
+def record(level: Level, args: Sequence[Any], ret: Any, back: Callable[..., Sequence[Any]]) -> Any:
+    """The active result of a call, with a map on the tape. ret: its values: a number, an array, or
+    a tuple of these. back: maps the cotangents of these to those of the arguments."""
     own = (level.number, level.array)
     places = [i for i, x in enumerate(args) if isinstance(x, own)]
     sources = [args[i].tangents[0] for i in places]
 
-    def pulled(d: Any) -> list[Any]:
-        found = back(d)
+    def pulled(*ds: Any) -> list[Any]:
+        found = back(*ds)
         return [found[i] for i in places]
 
-    shape = (np.shape(ret), np.iscomplexobj(ret))
-    (tangent,) = sources[0].tape.record([shape], sources, pulled)
-    made = level.array if shape[0] else level.number
-    return made(ret, (tangent,))
+    parts = list(parts_of_result(ret))
+    shapes = [(np.shape(part), np.iscomplexobj(part)) for part in parts]
+    tangents = iter(sources[0].tape.record(shapes, sources, pulled))
+
+    def made(part: Any) -> Any:
+        if isinstance(part, (tuple, list)):
+            return through(part, made)
+        kind = level.array if np.ndim(part) else level.number
+        return kind(part, (next(tangents),))
+
+    return made(ret)
 
 
 def _run(

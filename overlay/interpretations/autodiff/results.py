@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 
 from overlay.interpretations.autodiff.duals import Active, ActiveArray
 
-__all__ = ["tangent_of", "through", "value_of"]
+__all__ = ["parts_of_result", "tangent_of", "through", "value_of"]
 
 
 def value_of(found: Any, level: Any) -> Any:
@@ -38,3 +38,14 @@ def through(found: Any, each: Callable[[Any], Any]) -> Any:
     if hasattr(found, "_fields"):
         return type(found)(*parts)
     return type(found)(parts)
+
+
+def parts_of_result(found: Any) -> Iterator[Any]:
+    """The numbers and arrays in a result."""
+    if isinstance(found, dict):
+        found = list(found.values())
+    if isinstance(found, (tuple, list)) and not isinstance(found, Active):
+        for part in found:
+            yield from parts_of_result(part)
+    else:
+        yield found

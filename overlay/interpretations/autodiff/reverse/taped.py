@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,7 +10,7 @@ import numpy as np
 from overlay import MethodTable, nonoverlay
 from overlay.interpretations.autodiff.escapes import looked
 from overlay.interpretations.autodiff.forward import linearised
-from overlay.interpretations.autodiff.results import through, value_of
+from overlay.interpretations.autodiff.results import parts_of_result, through, value_of
 from overlay.interpretations.autodiff.tape import Tape, TapeTangent, recording
 
 __all__ = ["TapedRun", "taped"]
@@ -31,13 +31,18 @@ class TapedRun:
         self.value = value
         self._tape, self._inputs, self._args, self._tangents = tape, inputs, args, tangents
 
+    @property
+    def variables(self) -> int:
+        """The number of variables on the tape, each a float in the backward pass."""
+        return self._tape.count
+
     def pull_back(self, cotangents: Sequence[Any]) -> list[Any]:
         """The cotangents of the active arguments, from those of the numbers and arrays in the
         result."""
         return nonoverlay(self._pull_back)(cotangents)
 
     def _pull_back(self, cotangents: Sequence[Any]) -> list[Any]:
-        pairs = zip(_parts(self._tangents), cotangents, strict=True)
+        pairs = zip(parts_of_result(self._tangents), cotangents, strict=True)
         given = [(each, d) for each, d in pairs if isinstance(each, TapeTangent)]
         total = self._tape.pull_back(given)
         found = {i: np.real(total[each.places]) for i, each in self._inputs.items()}
@@ -48,7 +53,7 @@ class TapedRun:
         return nonoverlay(self._jacobian)()
 
     def _jacobian(self) -> list[Any]:
-        values = list(_parts(self.value))
+        values = list(parts_of_result(self.value))
 
         def rows(part: int) -> list[list[Any]]:
             found = []
@@ -101,17 +106,6 @@ def _recorded(found: Any, level: Any) -> Any:
     if isinstance(found, (tuple, list, dict)):
         return through(found, lambda part: _recorded(part, level))
     return None
-
-
-def _parts(found: Any) -> Iterator[Any]:
-    """The numbers and arrays in a result."""
-    if isinstance(found, dict):
-        found = list(found.values())
-    if isinstance(found, (tuple, list)):
-        for part in found:
-            yield from _parts(part)
-    else:
-        yield found
 
 
 def _each_part(found: Any, each: Callable[[Any], Any]) -> Any:

@@ -1,0 +1,98 @@
+"""Checkpoints: parts of a program that reverse mode runs again, and of which it keeps no more than
+the arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from overlay import Context, call_next, nonoverlay, tables_in_force
+from overlay.core.late_binding import LateBound
+from overlay.core.location import caller, name_of
+from overlay.interpretations.autodiff.errors import NotDifferentiable
+from overlay.interpretations.autodiff.levels import Level, LevelTable, declare
+from overlay.interpretations.autodiff.recorded_rules import record
+from overlay.interpretations.autodiff.results import parts_of_result
+
+__all__ = ["checkpoint", "declare_checkpoints", "run_part", "taped"]
+
+# bound late: a run on a tape enters levels
+taped: LateBound[Callable[..., Any]] = LateBound()
+
+
+def checkpoint(f: Callable[..., Any]) -> Callable[..., Any]:
+    """f, of whose run reverse mode keeps its arguments alone: the backward pass runs f again.
+
+    A program that is a chain of n parts, each with a checkpoint, needs the memory of n arguments
+    and of one part, and one more run of each part. f gets all numbers and arrays on which its result
+    depends as arguments, and does not write to them. Its result is a number, an array, or a tuple
+    of these. In forward mode, and outside of derivatives, it is f.
+
+    >>> import numpy as np
+    >>> from overlay.interpretations.autodiff import checkpoint, gradient
+    >>> def hundred_steps(y, rate):
+    ...     for _ in range(100):
+    ...         y = y - rate * 0.01 * np.sin(y)
+    ...     return y
+    >>> def end(x):
+    ...     y = x
+    ...     for _ in range(10):
+    ...         y = checkpoint(hundred_steps)(y, 1.0)
+    ...     return np.sum(y)
+    >>> x = np.linspace(0.1, 1.0, 10)
+    >>> bool(np.allclose(gradient(end)(x), gradient(end, mode="forward")(x)))
+    True
+    """
+
+    def part(*args: Any) -> Any:
+        return run_part(f, *args)
+
+    return part
+
+
+def run_part(f: Callable[..., Any], *args: Any) -> Any:
+    """Run a part of a program that has a checkpoint; a target of levels on a tape."""
+    return f(*args)
+
+
+def declare_checkpoints(level: Level) -> None:
+    """Declare the method of a level on a tape."""
+    own = (level.number, level.array)
+
+    def is_active(args: Sequence[Any]) -> bool:
+        return any(isinstance(x, own) for x in args)
+
+    def plain(args: Sequence[Any]) -> list[Any]:
+        values = [x.value if isinstance(x, own) else x for x in args]
+        return [x.copy() if type(x) is np.ndarray else x for x in values]
+
+    def recorded(f: Any, args: Sequence[Any], values: list[Any], ret: Any, tables: Any) -> Any:
+        if any(isinstance(part, own) for part in parts_of_result(ret)):
+            raise NotDifferentiable(
+                f"{name_of(f)}, which has a checkpoint, reads an active value that is none of its "
+                "arguments",
+                where=caller(),
+                help="pass it as an argument: checkpoint(f)(x, value)",
+            )
+        places = [i for i, x in enumerate(args) if isinstance(x, own)]
+        count = len(args)  # the tape holds no active values
+        outer = Context(*(t for t in reversed(tables) if not isinstance(t, LevelTable)))
+
+        def back(*ds: Any) -> list[Any]:
+            run = outer(taped.load(), f, values, places, level.rules)
+            found = dict(zip(places, run.pull_back(ds), strict=True))
+            return [found.get(i) for i in range(count)]
+
+        return record(level, args, ret, back)
+
+    seen, strip, made = map(nonoverlay, (is_active, plain, recorded))
+
+    def method(f: Any, *args: Any) -> Any:
+        if not seen(args):
+            return call_next(f, *args)
+        values = strip(args)
+        return made(f, args, values, f(*values), tables_in_force())
+
+    declare(level.table, run_part, method, (Any,))
