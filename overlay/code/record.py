@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import gc
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from types import FunctionType, MethodType, ModuleType
 from typing import Any, Final
 
@@ -77,23 +77,31 @@ class FunctionReads:
     def changed(self) -> bool:
         """Whether a name has been rebound, a small array's elements have changed, or the function
         has other code or defaults."""
-        function = self.function
-        return (
-            function.__code__ is not self.code
-            or function.__defaults__ is not self.defaults
-            or not _same_items(function.__kwdefaults__ or {}, self.by_name)
-            or any(
-                not is_same(namespace.get(name, MISSING), value)
-                for namespace, values in self.spaces.values()
-                for name, value in values.items()
-            )
-            or any(
-                not _same_items(dict(enumerate(methods_behind(each))), dict(enumerate(methods)))
-                for each, methods in self.generic
-            )
-            or any(not is_same(content_of(cell), value) for cell, value in self.cells)
-            or any(array.tobytes() != content for array, content in self.arrays)
-        )
+        return next(self.changes(), None) is not None
+
+    def changes(self) -> Iterator[str]:
+        """What has changed, in words."""
+        function, own_name = self.function, self.function.__qualname__
+        if function.__code__ is not self.code:
+            yield f"the code of {own_name} was replaced"
+        if function.__defaults__ is not self.defaults or not _same_items(
+            function.__kwdefaults__ or {}, self.by_name
+        ):
+            yield f"the defaults of {own_name} were replaced"
+        for namespace, values in self.spaces.values():
+            for name, value in values.items():
+                if not is_same(namespace.get(name, MISSING), value):
+                    yield f"{name} in {_name_of_space(namespace)} was rebound"
+        for each, methods in self.generic:
+            if not _same_items(dict(enumerate(methods_behind(each))), dict(enumerate(methods))):
+                yield f"the methods of {each.__name__} changed"
+        names = self.code.co_freevars
+        for name, (cell, value) in zip(names, self.cells, strict=True):
+            if not is_same(content_of(cell), value):
+                yield f"{name} of {own_name} was rebound"
+        for array, content in self.arrays:
+            if array.tobytes() != content:
+                yield f"the elements of an array that {own_name} reads changed"
 
     def altered(self, values: Iterable[Any] | None = None) -> bool:
         """Whether the contents of one of these values, or of any, have changed or may have."""
@@ -104,6 +112,11 @@ class FunctionReads:
     def outdated(self) -> bool:
         """Whether the function would read anything different now."""
         return self.changed() or self.altered()
+
+
+def _name_of_space(namespace: dict[str, Any]) -> str:
+    module = namespace.get("__name__")
+    return module if type(module) is str else f"a class of {namespace.get('__module__')}"
 
 
 def _is_small_array(value: Any) -> bool:

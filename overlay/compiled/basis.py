@@ -210,6 +210,7 @@ class Holder:
     """Interface to the code of one function in a world, by the types of its arguments."""
 
     world: World
+    original: Any
     codes: dict[tuple[Any, ...], CompiledCode]
 
     def compiles(self, function: Any) -> bool:

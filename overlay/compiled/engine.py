@@ -26,6 +26,7 @@ from overlay.core.dispatch import MethodChain
 from overlay.core.errors import NotCompilable, OverlayError
 from overlay.core.location import caller, location_of, name_of
 from overlay.core.table import LOCK, MethodTable
+from overlay.core.target import describe
 from overlay.plugins.plugin import Plugin, identity
 
 __all__ = ["CompiledContext"]
@@ -66,6 +67,8 @@ class CompiledContext:
         self.tables: tuple[MethodTable, ...] = tuple(dict.fromkeys(reversed(context.tables)))
         self._worlds: dict[tuple[tuple[str, Any], ...], World] = {}
         self._past: list[Any] = []
+        # why the last world has ended; None where there was one world only
+        self.change: str | None = None
         self._entries: weakref.WeakSet[EntryDispatcher] = weakref.WeakSet()
         self.linked = LinkedContexts(self)
         for table in self.tables:
@@ -173,11 +176,16 @@ class CompiledContext:
         return any(world is held for held in self._worlds.values())
 
     def table_changed(self, target: Any) -> None:
+        """End the current world, since the methods of a target have changed."""
+        self._end_world(f"the methods of {describe(target)} changed")
+
+    def _end_world(self, why: str) -> None:
         """End the current world: the next entry from Python compiles in a new one."""
         for barrier in list(self.barriers.values()):
             barrier.clear()
         if not self._worlds:
             return
+        self.change = why
         self._past.extend(self._worlds.values())
         self._worlds = {}
         for entry in list(self._entries):
@@ -186,7 +194,7 @@ class CompiledContext:
             if entry.called_by_numba:
                 self._past.extend(retire_callers(retired))
         for outside in list(self.linked.outside):
-            outside.table_changed(target)
+            outside._end_world(why)
 
     def outlives(self, code: Any) -> None:
         """Keep code alive that is not called any more, but may be running in a thread."""
@@ -210,13 +218,18 @@ class CompiledContext:
             for engine in self.linked.all_inside():
                 for world in engine._worlds.values():
                     world.forget()
-            self.begin_anew()
+            self.begin_anew("recompile() was called")
 
-    def begin_anew(self) -> None:
-        """End the current world: the next entry reuses its code as far as nothing has changed."""
+    def begin_anew(self, why: str | None = None) -> None:
+        """End the current world: the next entry reuses its code as far as nothing has changed.
+
+        why: by default the change of the program.
+        """
         with LOCK:
+            changes = (each for watch in self._watches() for each in watch.changes())
+            why = why or next(changes, "a context is entered in another way")
             for engine in self.linked.all_inside():
-                engine.table_changed(None)
+                engine._end_world(why)
 
     def words(self) -> list[Word]:
         """Words of memory that differ where a name that was read for compilation has been rebound;

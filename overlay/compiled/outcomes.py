@@ -7,6 +7,7 @@ A call that fails the check raises CheckFailed at run time.
 from __future__ import annotations
 
 import itertools
+import logging
 import typing
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from numba import types
 
 from overlay.compiled.basis import Generated
+from overlay.compiled.compilation_reports import LOG, resolved
 from overlay.compiled.dispatch_types import (
     Unspellable,
     alternatives,
@@ -94,6 +96,9 @@ class Outcomes:
             if self.world.plugins:
                 self._enter(found, arguments)
             self._known[key] = found
+            if LOG.isEnabledFor(logging.DEBUG):
+                called = f"{describe(callee.target)}({', '.join(map(str, arguments))})"
+                resolved(called, str(found.method or "no method"))
         compiled = frame()
         if compiled is not None and found.generated is not None:
             compiled.asks(found.generated)

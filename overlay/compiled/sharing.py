@@ -10,10 +10,12 @@ Functions that call one another in a cycle share one basis.
 
 from __future__ import annotations
 
+import logging
+import os
 import threading
 import weakref
 from collections.abc import Generator, Hashable
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +28,13 @@ from overlay.compiled.basis import (
     place_of,
     world_at,
 )
+from overlay.compiled.compilation_reports import (
+    FIRST_CALL,
+    IS_INTERACTIVE,
+    LOG,
+    PROGRESS,
+    reported,
+)
 from overlay.core.table import LOCK
 from overlay.plugins.plugin import identity
 
@@ -36,6 +45,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CompilingFrame",
+    "compiled_because",
     "compiling",
     "forget",
     "found",
@@ -43,6 +53,7 @@ __all__ = [
     "frames",
     "functions_made",
     "include",
+    "report_of",
 ]
 
 
@@ -153,11 +164,13 @@ class CompilingFrame:
 
 class _Frames(threading.local):
     """Compilation stack of a thread. verdicts: whether a basis is the same in a world; cached while
-    anything is compiled. made: the number of functions compiled so far."""
+    anything is compiled. made: the number of functions compiled so far. why: the reason for
+    compiling, of the entry from Python that is called."""
 
     def __init__(self) -> None:
         self.stack: list[CompilingFrame] = []
         self.made = 0
+        self.why: str | None = None
         self.verdicts: dict[tuple[World, Basis], bool] = {}
 
 
@@ -181,9 +194,38 @@ def frame() -> CompilingFrame | None:
 
 
 @contextmanager
+def compiled_because(why: str) -> Generator[None]:
+    """Give the reason of the compilations in the block."""
+    outer, _frames.why = _frames.why, why
+    try:
+        yield
+    finally:
+        _frames.why = outer
+
+
+def report_of(
+    holder: Holder, args: tuple[Any, ...], verb: str = "compiled"
+) -> AbstractContextManager[None]:
+    """Report of the compilation in the block, for those who watch. verb: what the block does to
+    the function."""
+    if not (IS_INTERACTIVE or PROGRESS in os.environ or LOG.isEnabledFor(logging.INFO)):
+        return nullcontext()
+    change = holder.world.engine.change
+    unknown = FIRST_CALL if change is None else f"{FIRST_CALL} since {change}"
+    return reported(holder.original, args, _frames.why or unknown, verb)
+
+
+@contextmanager
 def compiling(holder: Holder, args: tuple[Any, ...]) -> Generator[CompilingFrame]:
     """Record the compilation of a function for the block, which passes the code to the frame's
     ``ended`` before its end."""
+    report = report_of(holder, args) if holder.world.makes_code else nullcontext()
+    with report, _recorded(holder, args) as made:
+        yield made
+
+
+@contextmanager
+def _recorded(holder: Holder, args: tuple[Any, ...]) -> Generator[CompilingFrame]:
     stack = _frames.stack
     made = CompilingFrame(holder, args, len(stack))
     stack.append(made)

@@ -79,6 +79,10 @@ class ReadsWatch:
         """Whether one of the functions would read something else now."""
         return any(reading.changed() for reading in self._readings.values())
 
+    def changes(self) -> Iterator[str]:
+        """The changes of what the functions read, in words."""
+        return (each for reading in self._readings.values() for each in reading.changes())
+
     def altered(self, values: Iterable[Any]) -> bool:
         """Whether one of these objects, which were copied into code at compilation, may have other
         contents now."""

@@ -25,6 +25,7 @@ from overlay.compiled.numba.fingerprint_kinds import KINDS, surroundings
 from overlay.compiled.numba.held_bodies import compiled_of_kernel, is_kernel
 from overlay.compiled.numba.numba_types import Type, is_held, type_held
 from overlay.compiled.numba.object_code import dumped, loaded
+from overlay.compiled.sharing import report_of
 from overlay.compiled.traces import moved
 from overlay.core.cache_folder import CacheEntry, Folder, warn
 from overlay.core.errors import OverlayError
@@ -99,7 +100,8 @@ class Keeping:
                 reads = wanted.again(manifest)
                 if reads is None:
                     continue
-                wanted.take_over(entry, _token(key, manifest), manifest, reads)
+                with report_of(wanted.inner, wanted.args, "loaded from disk"):
+                    wanted.take_over(entry, _token(key, manifest), manifest, reads)
             except NotHashable as error:
                 self.folder.refuse(entry.path, str(error))
             except Exception as error:  # from a pickle: a class that is gone, for example

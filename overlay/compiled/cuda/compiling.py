@@ -24,6 +24,7 @@ from overlay.compiled.numba.dispatchers import RESOLVED, InnerDispatcher
 from overlay.compiled.numba.lowering import keep_calls
 from overlay.compiled.numba.marked_calls import hand_marked
 from overlay.compiled.numba.numba_types import Native, refused
+from overlay.compiled.sharing import report_of
 from overlay.core.errors import OverlayError
 from overlay.core.location import name_of
 from overlay.plugins.markers import MarkedFunction
@@ -199,11 +200,12 @@ def compiled(
 
 def _kernel(making: Making, entry: Entry, args: tuple[Any, ...]) -> Any:
     inner = entry(args)
-    inner.compile(args)
-    returned = inner.overloads[args].signature.return_type
-    if returned != types.none:
-        raise refused(inner.world, failures.kernel_returns(inner.original, str(returned)))
-    return making.compile(inner, args, types.void)
+    with report_of(inner, args, "compiled for a GPU"):
+        inner.compile(args)
+        returned = inner.overloads[args].signature.return_type
+        if returned != types.none:
+            raise refused(inner.world, failures.kernel_returns(inner.original, str(returned)))
+        return making.compile(inner, args, types.void)
 
 
 class Launched(CUDADispatcher):

@@ -9,7 +9,7 @@ Compilation of a function in a world:
     ``interfaces``         parameters, defaults and declared signatures of functions
     ``first_class``        functions of which only the signature is known
     ``held_bodies``        ``@overload``, jitclasses, kernels and object-mode blocks
-    ``shared_definitions`` numba's definitions of code that several worlds share
+    ``code_lifetime``      code as numba holds it: shared definitions, and what is given back
 
 Types and passes:
 

@@ -16,6 +16,14 @@ from numba.core.typing.templates import Signature
 
 from overlay.compiled import failures
 from overlay.compiled.basis import Basis, CompiledCode, Generated, Holder, place_of
+from overlay.compiled.numba.code_lifetime import (
+    Annotation,
+    accept_other_worlds,
+    forget_definition,
+    free_unused_modules,
+    is_of_world,
+    target_context,
+)
 from overlay.compiled.numba.exception_chains import leave_places
 from overlay.compiled.numba.interfaces import FunctionParameters, bind_by_python, declared_by, twin
 from overlay.compiled.numba.numba_types import (
@@ -31,12 +39,6 @@ from overlay.compiled.numba.numba_types import (
     shown_types,
 )
 from overlay.compiled.numba.numba_typing import WorldTyping
-from overlay.compiled.numba.shared_definitions import (
-    Annotation,
-    accept_other_worlds,
-    forget_definition,
-    is_of_world,
-)
 from overlay.compiled.sharing import CompilingFrame, compiling, found, frame, frames, include
 from overlay.compiled.traces import TracePlace, raised_by_numba
 from overlay.core.location import shown
@@ -63,7 +65,7 @@ RESOLVED: Final = "overlay.resolved"
 
 
 class _Descriptor(TargetDescriptor):
-    """Target descriptor with a world's typing and numba's own code generation."""
+    """Target descriptor with a world's typing."""
 
     options = cpu_target.options
 
@@ -77,7 +79,7 @@ class _Descriptor(TargetDescriptor):
 
     @property
     def target_context(self) -> Any:
-        return cpu_target.target_context
+        return target_context()
 
 
 def innermost() -> InnerDispatcher:
@@ -162,6 +164,8 @@ class InnerDispatcher(Holder, Dispatcher):
         caller = frame()
         if caller is not None:
             caller.calls(self.world, code)
+        else:
+            free_unused_modules()
         return self.overloads[args].entry_point
 
     def compiles(self, function: Any) -> bool:

@@ -14,6 +14,7 @@ from numba.core.registry import CPUDispatcher
 from numba.core.typing.templates import signature
 
 from overlay.compiled import failures
+from overlay.compiled.compilation_reports import FIRST_CALL
 from overlay.compiled.numba.callers import call_expected, renew_callers
 from overlay.compiled.numba.dispatchers import nothing, place_in
 from overlay.compiled.numba.guard import EntryGuards
@@ -28,7 +29,7 @@ from overlay.compiled.numba.interfaces import (
     take_from_python,
 )
 from overlay.compiled.numba.numba_types import OWN_OPTIONS, Type, localised
-from overlay.compiled.sharing import functions_made
+from overlay.compiled.sharing import compiled_because, functions_made
 from overlay.core.bounded_store import Kept
 from overlay.core.content_identity import content_of
 from overlay.core.in_force import current_stack
@@ -93,6 +94,7 @@ class EntryDispatcher(CPUDispatcher):
         self.functions_compiled = 0
         self.declared = declared_by(function)
         self._guards = EntryGuards(self)
+        self._had: set[tuple[Type, ...]] = set()  # the types of code that was dropped
 
     def _show(self, function: Any) -> None:
         """Take the attributes of a numba dispatcher of this function, for introspection."""
@@ -155,11 +157,13 @@ class EntryDispatcher(CPUDispatcher):
         local = tuple(localised(world, a) for a in args)
         sig = local if return_type is None else signature(return_type, *local)
         before = functions_made()
-        if self.keeping is None:
-            inner.compile(sig)
-        else:
-            further = ways, return_type
-            self.keeping.compile(self, world, inner, local, further, sig)
+        again = self.engine.change if args in self._had else None
+        with compiled_because(again or FIRST_CALL):
+            if self.keeping is None:
+                inner.compile(sig)
+            else:
+                further = ways, return_type
+                self.keeping.compile(self, world, inner, local, further, sig)
         self.functions_compiled += functions_made() - before
         made = inner.overloads[local]
         result = made.signature.return_type
@@ -281,6 +285,7 @@ class EntryDispatcher(CPUDispatcher):
 
     def retire(self) -> list[Any]:
         """Drop all code; return it, since a thread may be running it."""
+        self._had.update(self.overloads)
         retired = [*self.overloads.values(), *self._guards.taken_out()]
         self._reset_overloads()
         self.disable_compile(False)

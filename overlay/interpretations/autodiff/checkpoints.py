@@ -26,9 +26,9 @@ def checkpoint(f: Callable[..., Any]) -> Callable[..., Any]:
     """f, of whose run reverse mode keeps its arguments alone: the backward pass runs f again.
 
     A program that is a chain of n parts, each with a checkpoint, needs the memory of n arguments
-    and of one part, and one more run of each part. f gets all numbers and arrays on which its result
-    depends as arguments, and does not write to them. Its result is a number, an array, or a tuple
-    of these. In forward mode, and outside of derivatives, it is f.
+    and of one part, and one more run of each part. All numbers and arrays on which the result of f
+    depends are arguments, and f does not write to them. Its result is a number, an array, or a
+    tuple of these. In forward mode, and outside of derivatives, it is f.
 
     >>> import numpy as np
     >>> from overlay.interpretations.autodiff import checkpoint, gradient

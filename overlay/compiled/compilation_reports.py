@@ -1,0 +1,165 @@
+"""Reports of compilations: log records, and a line on the screen while one lasts.
+
+Records go to the logger ``overlay.compiled``: at INFO each function that is compiled or loaded from
+disk, at DEBUG each call that is resolved. The line is shown where someone watches: in an
+interactive terminal and in notebooks. The environment's ``OVERLAY_PROGRESS`` says so for any
+stream, 0 for no and 1 for yes.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import shutil
+import sys
+import threading
+import time
+from collections.abc import Callable, Generator, Iterable
+from contextlib import contextmanager
+from types import FunctionType
+from typing import Any, Final, TextIO
+
+from overlay.core.in_force import outside
+
+__all__ = [
+    "FIRST_CALL",
+    "IS_INTERACTIVE",
+    "LOG",
+    "PROGRESS",
+    "ProgressLine",
+    "reported",
+    "resolved",
+]
+
+LOG: Final = logging.getLogger("overlay.compiled")
+logging.getLogger("overlay").addHandler(logging.NullHandler())
+
+PROGRESS: Final = "OVERLAY_PROGRESS"
+# Whether somebody gives the interpreter its commands; IPython sets sys.ps1 too, and in notebooks.
+IS_INTERACTIVE: Final = hasattr(sys, "ps1") or bool(sys.flags.interactive)
+FIRST_CALL: Final = "first call with these types"
+AFTER: Final = 1.0
+"""Seconds after which the line of a compilation appears."""
+INTERVAL: Final = 0.2
+"""Seconds from one state of the line to the next."""
+
+
+@contextmanager
+def reported(
+    function: FunctionType, types: Iterable[Any], why: str, verb: str = "compiled"
+) -> Generator[None]:
+    """Report the compilation of a function for argument types, which is the block."""
+    name, shown = function.__qualname__, ", ".join(map(str, types))
+    begun = time.perf_counter()
+    with _shown(f"compiling {name} for ({shown})"):
+        try:
+            yield
+        except BaseException as error:
+            seconds, kind = time.perf_counter() - begun, type(error).__name__
+            _log(logging.INFO, "not %s: %s(%s), in %.3f s: %s", verb, name, shown, seconds, kind)
+            raise
+    _log(
+        logging.INFO, "%s %s(%s) in %.3f s: %s",
+        verb, name, shown, time.perf_counter() - begun, why,
+    )  # fmt: skip
+
+
+def resolved(call: str, entered: str) -> None:
+    """Report the resolution of a call."""
+    _log(logging.DEBUG, "%s enters %s", call, entered)
+
+
+def _log(level: int, message: str, *args: Any) -> None:
+    """Log a message. The code of ``logging`` does not run in contexts of the program."""
+    if LOG.isEnabledFor(level):
+        outside(LOG.log, level, message, *args, stacklevel=4)
+
+
+# ---- the line -----------------------------------------------------------------------------
+
+
+def _stream() -> TextIO | None:
+    """The stream for the line; None if it is not wanted."""
+    asked, stream = os.environ.get(PROGRESS, ""), sys.stderr
+    if asked in {"0", "1"}:
+        return stream if asked == "1" else None
+    is_notebook = type(stream).__module__.partition(".")[0] == "ipykernel"
+    return stream if IS_INTERACTIVE and (is_notebook or stream.isatty()) else None
+
+
+class ProgressLine:
+    """A line that is overwritten with the time that something has taken, and erased at the end.
+
+    clock: the time in seconds. waits: waits for the end, at most so many seconds; returns whether
+    it has come.
+    """
+
+    def __init__(
+        self,
+        stream: TextIO,
+        text: str,
+        clock: Callable[[], float] = time.monotonic,
+        waits: Callable[[threading.Event, float], bool] = threading.Event.wait,
+    ) -> None:
+        self._stream, self._text = stream, text
+        self._clock, self._waits = clock, waits
+        self._ended = threading.Event()
+        self._width = 0
+
+    def run(self) -> None:
+        """Show the line until the end."""
+        with contextlib.suppress(OSError, ValueError):  # of a stream that is closed
+            self._run()
+
+    def _run(self) -> None:
+        begun = self._clock()
+        while not self._waits(self._ended, INTERVAL):
+            passed = self._clock() - begun
+            if passed >= AFTER:
+                self._write(f"{self._text} … {passed:.0f} s")
+        if self._width:
+            self._write("")
+            self._stream.write("\r")
+            self._stream.flush()
+
+    def end(self) -> None:
+        """Have the line erased."""
+        self._ended.set()
+
+    def _write(self, text: str) -> None:
+        encoding = getattr(self._stream, "encoding", None) or "utf-8"
+        fits = shutil.get_terminal_size().columns - 1
+        text = text.encode(encoding, "replace").decode(encoding)
+        if len(text) > fits:
+            end = text[-(fits // 3) :]
+            text = text[: fits - len(end)] + end
+        self._stream.write(f"\r{text.ljust(self._width)}")
+        self._stream.flush()
+        self._width = len(text)
+
+
+# held while a line is shown: of nested compilations, and of those in other threads, one is
+_showing: Final = threading.Lock()
+
+
+@contextmanager
+def _shown(text: str) -> Generator[None]:
+    """Show a line while the block runs, where it is wanted and none is shown."""
+    stream = _stream()
+    if stream is None or not _showing.acquire(blocking=False):
+        yield
+        return
+    try:
+        line = ProgressLine(stream, text)
+        thread = threading.Thread(target=line.run, name="overlay-progress", daemon=True)
+        with contextlib.suppress(RuntimeError):  # there are no more threads
+            outside(thread.start)
+        try:
+            yield
+        finally:
+            line.end()
+            if thread.ident is not None:
+                outside(thread.join)
+    finally:
+        _showing.release()
