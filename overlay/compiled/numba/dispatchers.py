@@ -16,6 +16,7 @@ from numba.core.typing.templates import Signature
 
 from overlay.compiled import failures
 from overlay.compiled.basis import Basis, CompiledCode, Generated, Holder, place_of
+from overlay.compiled.numba.deferred_code import code_deferred
 from overlay.compiled.numba.exception_chains import leave_places
 from overlay.compiled.numba.interfaces import FunctionParameters, bind_by_python, declared_by, twin
 from overlay.compiled.numba.numba_types import (
@@ -280,7 +281,8 @@ class InnerDispatcher(Holder, Dispatcher):
 
     def _compiled_by_numba(self, sig: Any) -> Any:
         try:
-            return super().compile(sig)
+            with code_deferred():
+                return super().compile(sig)
         except errors.NumbaError:
             raise
         except Exception as error:
