@@ -40,6 +40,7 @@ from overlay.compiled.numba.shared_definitions import (
 )
 from overlay.compiled.sharing import CompilingFrame, compiling, found, frame, frames, include
 from overlay.compiled.traces import TracePlace, raised_by_numba
+from overlay.core.jitted import sources_of
 from overlay.core.location import shown
 
 if TYPE_CHECKING:
@@ -190,6 +191,9 @@ class InnerDispatcher(Holder, Dispatcher):
             return
         reading = self.world.watch.add(self.original)
         made.has_read(reading)
+        for source in sources_of(self.original):
+            made.has_read(self.world.watch.add(source))
+            made.is_private()
         note_inlined(self.world, reading.values)
         if any(issubclass(type(value), (Holder, StandIn)) for value in reading.values):
             made.is_private()  # it is valid in this world alone

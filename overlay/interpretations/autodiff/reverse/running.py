@@ -14,7 +14,6 @@ __all__ = [
     "largest",
     "logarithm",
     "median",
-    "never",
     "norm",
     "onto_1",
     "onto_2",
@@ -27,11 +26,6 @@ __all__ = [
     "smallest",
     "variance",
 ]
-
-
-def never(zero: Any) -> Any:
-    """False for 0.0; a compiler that looks at types alone cannot know that."""
-    return zero > 0.0
 
 
 def onto_1(change: Any, like: Any) -> Any:
