@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import sys
 import warnings
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar
 
 from overlay.core import late_binding
@@ -23,14 +24,17 @@ __all__ = [
     "Compiled",
     "can_compile",
     "compiled_classes",
+    "derive_from",
     "give_options",
     "is_dispatcher",
     "is_kernel",
     "own_options",
+    "sources_of",
     "without_compiling",
 ]
 
 _OPTIONS = "__overlay_options__"
+_SOURCES = "__overlay_sources__"
 
 
 def give_options(function: Any, **options: Any) -> None:
@@ -43,6 +47,19 @@ def give_options(function: Any, **options: Any) -> None:
 def own_options(function: Any) -> dict[str, Any]:
     """The options that a Python function was given."""
     return getattr(function, "__dict__", {}).get(_OPTIONS, {})
+
+
+def derive_from(function: Any, sources: Iterable[Any]) -> None:
+    """Declare that a generated function was made from these functions, as they are now, and from
+    what they resolve to in the present context: its compiled code is out of date once one of them
+    would read something else, and serves in no other context.
+    """
+    setattr(function, _SOURCES, tuple(sources))
+
+
+def sources_of(function: Any) -> tuple[Any, ...]:
+    """The functions that a generated function was made from."""
+    return getattr(function, "__dict__", {}).get(_SOURCES, ())
 
 
 class Compiled(Protocol[P, R_co]):

@@ -10,6 +10,7 @@ Compilation of a function in a world:
     ``first_class``        functions of which only the signature is known
     ``held_bodies``        ``@overload``, jitclasses, kernels and object-mode blocks
     ``code_lifetime``      code as numba holds it: shared definitions, and what is given back
+    ``deferred_code``      machine code, made only where it is asked for
 
 Types and passes:
 

@@ -24,6 +24,7 @@ from overlay.compiled.numba.code_lifetime import (
     is_of_world,
     target_context,
 )
+from overlay.compiled.numba.deferred_code import code_deferred
 from overlay.compiled.numba.exception_chains import leave_places
 from overlay.compiled.numba.interfaces import FunctionParameters, bind_by_python, declared_by, twin
 from overlay.compiled.numba.numba_types import (
@@ -41,6 +42,7 @@ from overlay.compiled.numba.numba_types import (
 from overlay.compiled.numba.numba_typing import WorldTyping
 from overlay.compiled.sharing import CompilingFrame, compiling, found, frame, frames, include
 from overlay.compiled.traces import TracePlace, raised_by_numba
+from overlay.core.jitted import sources_of
 from overlay.core.location import shown
 
 if TYPE_CHECKING:
@@ -193,6 +195,9 @@ class InnerDispatcher(Holder, Dispatcher):
             return
         reading = self.world.watch.add(self.original)
         made.has_read(reading)
+        for source in sources_of(self.original):
+            made.has_read(self.world.watch.add(source))
+            made.is_private()
         note_inlined(self.world, reading.values)
         if any(issubclass(type(value), (Holder, StandIn)) for value in reading.values):
             made.is_private()  # it is valid in this world alone
@@ -284,7 +289,8 @@ class InnerDispatcher(Holder, Dispatcher):
 
     def _compiled_by_numba(self, sig: Any) -> Any:
         try:
-            return super().compile(sig)
+            with code_deferred():
+                return super().compile(sig)
         except errors.NumbaError:
             raise
         except Exception as error:

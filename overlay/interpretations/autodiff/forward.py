@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from overlay import Context, MethodTable, call_next, known_function, nonoverlay
+from overlay.core.jitted import derive_from
 from overlay.core.late_binding import LateBound
 from overlay.interpretations.autodiff.active_arrays import declare_arrays
 from overlay.interpretations.autodiff.active_numbers import declare_numbers, declare_users
@@ -21,7 +22,6 @@ from overlay.interpretations.autodiff.levels import Level, LevelTable, declare, 
 from overlay.interpretations.autodiff.recorded_rules import declare_adjoints
 from overlay.interpretations.autodiff.reverse.adjoints import Adjoint
 from overlay.interpretations.autodiff.reverse.gradients import adjoint_instead, adjoint_of_types
-from overlay.interpretations.autodiff.reverse.running import never
 from overlay.interpretations.autodiff.rules import imported, others_of
 from overlay.interpretations.autodiff.samples import declare_samples
 from overlay.interpretations.autodiff.tape import TapeTangent
@@ -268,14 +268,14 @@ def _calls_adjoint(adjoint: Adjoint, types: tuple[Any, ...]) -> Any:
     found = [f"d_{name}" if name in arrays else f"found[{numbers.index(name)}]" for name in names]
     lines = [
         f"def method(f, {', '.join(names)}):",
-        "    if never(0.0):",  # makes compiled code depend on f
-        f"        f({', '.join(names)})",
         *(f"    d_{name} = zeros_like({name})" for name in arrays),
         f"    found = back({', '.join([*given, '1.0', *adds])})",
         f"    return {', '.join(found)}",
     ]
     back, zeros_like = nonoverlay(adjoint.function), nonoverlay(np.zeros_like)
-    return written("\n".join(lines), None, back=back, zeros_like=zeros_like, never=never)
+    method = written("\n".join(lines), None, back=back, zeros_like=zeros_like)
+    derive_from(method, (reading.function for reading in adjoint.readings))
+    return method
 
 
 def _gradient_of_any(f: Any, args: tuple[Any, ...], rules: tuple[MethodTable, ...]) -> Any:

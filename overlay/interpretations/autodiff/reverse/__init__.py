@@ -8,6 +8,7 @@ statements.
 ``by_rules``: lifting of calls of functions of whole arrays, by their rules.
 ``calling``: lifting of calls: each is resolved to a function that has an adjoint, or a Python
 function is inlined.
+``compiled_forms``: forms of functions of numpy in adjoints that are compiled.
 ``compiled_pullback``: generation of the source of an adjoint.
 ``forwards``: the forward pass of an adjoint: lines that run the program, and store values for the
 backward pass.

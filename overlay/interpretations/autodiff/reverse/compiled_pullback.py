@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from overlay.interpretations.autodiff.reverse.backwards import Backwards
+from overlay.interpretations.autodiff.reverse.compiled_forms import in_compiled_forms
 from overlay.interpretations.autodiff.reverse.needs import Needs, mark_active
 from overlay.interpretations.autodiff.reverse.operands import LiftedFunction
 from overlay.interpretations.autodiff.reverse.reverse_program import ReverseValue, leaves
@@ -27,7 +28,10 @@ def adjoint_source(
     """
     mark_active(lifted.region, list(active), lifted.result)
     emitter = _Emitter(lifted, Needs(lifted.region, lifted.result), form)
-    return emitter.written(name, active), emitter.space, emitter.made
+    source = emitter.written(name, active)
+    if form.adds and not form.is_for_kernel:
+        source = in_compiled_forms(source, emitter.space)
+    return source, emitter.space, emitter.made
 
 
 class _Emitter(Backwards):

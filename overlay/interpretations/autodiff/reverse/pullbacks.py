@@ -277,7 +277,10 @@ def _elementwise(
 
 
 def _natural(operand: Any) -> bool:
-    return isinstance(operand, KnownBefore) and type(operand.value) is int and operand.value >= 0
+    """Whether an exponent is a known whole number, also a float, that is not negative."""
+    if not isinstance(operand, KnownBefore) or type(operand.value) not in (int, float):
+        return False
+    return operand.value >= 0 and float(operand.value).is_integer()
 
 
 def _is_constant(operand: Any) -> bool:

@@ -18,7 +18,6 @@ __all__ = [
     "median",
     "moved_back",
     "moved_back_to_number",
-    "never",
     "no_places",
     "norm",
     "onto_1",
@@ -33,11 +32,6 @@ __all__ = [
     "smallest",
     "variance",
 ]
-
-
-def never(zero: Any) -> Any:
-    """False for 0.0; a compiler that looks at types alone cannot know that."""
-    return zero > 0.0
 
 
 def onto_1(change: Any, like: Any) -> Any:

@@ -1,0 +1,184 @@
+"""Code of functions that only compiled code calls, for which no machine code is made.
+
+numba optimises the LLVM module of each function together with all that it calls, and makes machine
+code of it: what is called n levels below an entry is optimised and made n times. Here the module of
+a function waits until machine code is asked for: that of an entry is then linked with those of all
+functions below it, and optimised once.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager
+from typing import Any, Final
+
+from llvmlite import binding
+from numba.core.codegen import JITCodeLibrary, RuntimeLinker
+from numba.core.environment import lookup_environment
+from numba.core.registry import cpu_target
+
+__all__ = ["code_deferred"]
+
+ENVIRONMENT: Final = "_ZN08NumbaEnv"
+_deferred: weakref.WeakValueDictionary[str, _DeferredLibrary] = weakref.WeakValueDictionary()
+"""The libraries without machine code, by the functions in them."""
+_awaited: set[str] = set()
+"""The functions that recursive calls enter, and that are not compiled yet."""
+
+
+@contextmanager
+def code_deferred() -> Generator[None]:
+    """In the block, numba makes machine code only of functions that are called from outside of
+    compiled code. Needs numba's lock."""
+    codegen = cpu_target.target_context.codegen()
+    if "_library_class" in vars(codegen):
+        yield
+        return
+    codegen._library_class = _DeferredLibrary
+    codegen.set_env = _set_if_made(codegen)
+    try:
+        yield
+    finally:
+        del codegen._library_class, codegen.set_env
+
+
+def _set_if_made(codegen: Any) -> Callable[[str, Any], None]:
+    """numba's ``set_env`` for variables that machine code has; others are set once they are made.
+    LLVM ends the process where it is asked for the address of a symbol that is not there."""
+    original = codegen.set_env
+
+    def set_env(name: str, environment: Any) -> None:
+        if codegen._engine.is_symbol_defined(name):
+            original(name, environment)
+
+    return set_env
+
+
+class _DeferredLibrary(JITCodeLibrary):
+    """The LLVM module of one function, without those of the functions that it calls until
+    ``_complete``."""
+
+    _is_complete = False
+    _linkable: Any = None
+
+    def _optimize_functions(self, ll_module: Any) -> None:
+        # numba makes new passes for each function
+        ll_module.data_layout = self._codegen._data_layout
+        passes, builder = self._codegen._function_pass_manager()
+        for function in ll_module.functions:
+            if not function.is_declaration:
+                passes.run(function, builder)
+
+    def finalize(self) -> None:
+        """End the additions to the module."""
+        self._raise_if_finalized()
+        self._finalized = True
+        own = set(_defined(self._final_module))
+        _deferred.update(dict.fromkeys(own, self))
+        # recursive calls enter a function by its address
+        for name in _unresolved(self._final_module):
+            if name in _deferred:
+                _deferred[name]._complete()
+            elif not self._codegen._engine.is_symbol_defined(name):
+                _awaited.add(name)
+        if not own.isdisjoint(_awaited):
+            self._complete()
+            _awaited.difference_update(own)
+
+    def _complete(self) -> None:
+        """Link the functions that it calls, optimise all, and make machine code."""
+        if self._is_complete:
+            return
+        self._ensure_finalized()
+        self._is_complete = True
+        for name in _defined(self._final_module):
+            _deferred.pop(name, None)
+        for library in _below(self):
+            self._reload_init.update(library._reload_init)
+            self._final_module.link_in(_module_of(library), preserve=True)
+        self._optimize_final_module()
+        self._final_module.verify()
+        self._finalize_final_module()
+        self._linkable = None
+        for variable in self._final_module.global_variables:
+            environment = variable.name.startswith(ENVIRONMENT) and lookup_environment(
+                variable.name
+            )
+            if environment:
+                self._codegen.set_env(variable.name, environment)
+
+    def _own_module(self) -> Any:
+        """The module, to be linked into others: its functions may be defined several times."""
+        if self._linkable is None:
+            exported = [
+                function.name
+                for function in self._final_module.functions
+                if not function.is_declaration and function.linkage == binding.Linkage.external
+            ]
+            self._linkable = self._final_module.clone() if exported else self._final_module
+            for name in exported:
+                self._linkable.get_function(name).linkage = "linkonce_odr"
+        return self._linkable
+
+    def get_pointer_to_function(self, name: str) -> int:
+        self._ensure_finalized()
+        if not self._is_complete and name not in _defined(self._final_module):
+            return 0
+        self._complete()
+        return super().get_pointer_to_function(name)
+
+    # ---- what numba asks of libraries with machine code ----
+
+    def _get_module_for_linking(self) -> Any:
+        self._complete()
+        return super()._get_module_for_linking()
+
+    def _get_compiled_object(self) -> Any:
+        self._complete()
+        return super()._get_compiled_object()
+
+    @property
+    def has_dynamic_globals(self) -> bool:
+        self._complete()
+        return super().has_dynamic_globals
+
+    def get_llvm_str(self) -> str:
+        self._complete()
+        return super().get_llvm_str()
+
+    def get_asm_str(self) -> str:
+        self._complete()
+        return super().get_asm_str()
+
+
+def _below(library: _DeferredLibrary) -> Iterator[Any]:
+    """The libraries of all functions that a function calls, directly or not."""
+    seen = {library}
+    pending = list(library._linking_libraries)
+    while pending:
+        each = pending.pop()
+        if each not in seen:
+            seen.add(each)
+            yield each
+            if isinstance(each, _DeferredLibrary) and not each._is_complete:
+                pending.extend(each._linking_libraries)
+
+
+def _module_of(library: Any) -> Any:
+    if isinstance(library, _DeferredLibrary) and not library._is_complete:
+        return library._own_module()
+    return library._get_module_for_linking()
+
+
+def _defined(module: Any) -> Iterator[str]:
+    """The names of the functions that a module defines."""
+    return (function.name for function in module.functions if not function.is_declaration)
+
+
+def _unresolved(module: Any) -> Iterator[str]:
+    """The names of functions that recursive calls in a module enter."""
+    prefix = RuntimeLinker.PREFIX
+    for variable in module.global_variables:
+        if variable.name.startswith(prefix):
+            yield variable.name.removeprefix(prefix)
