@@ -44,7 +44,7 @@ def positive(*shape: int) -> DrawnArgument:
 
 
 def call(*args: Any, **named: Any) -> Sample:
-    """A sample with these arguments, in which all that is ``DrawnArgument`` is drawn, also in lists and
+    """A sample with these arguments, of which each ``DrawnArgument`` is drawn, also in lists and
     tuples."""
 
     def drawn(x: Any, rng: Any) -> Any:
