@@ -72,6 +72,7 @@ LONG = {  # folders and files: which of their tests, or () for all
     ),
     "tests/soak": (),
     "tests/strangers/test_derivatives_of_strangers.py": (),
+    "tests/strangers/test_differentiable_functions.py": (),
     "tests/strangers/test_strangers.py": (),
     "tests/test_cluster.py": (),
     "tests/test_project.py": (

@@ -198,11 +198,11 @@ FUNCTIONS = (
     ),
     # special functions
     row(
-        math.erf, lambda m: lambda a: (ERF_SLOPE * math.exp(-a * a),), MODERATE,
+        math.erf, lambda m: lambda a: (ERF_SLOPE * m.exp(-a * a),), MODERATE,
         results=TO_1, shape="growing",
     ),
     row(
-        math.erfc, lambda m: lambda a: (-ERF_SLOPE * math.exp(-a * a),), MODERATE,
+        math.erfc, lambda m: lambda a: (-ERF_SLOPE * m.exp(-a * a),), MODERATE,
         results=(0.0, 2.0), shape="falling", reach=(-LARGEST, 26.5), ulps=16,
     ),
     row(

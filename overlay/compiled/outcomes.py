@@ -140,7 +140,7 @@ class Outcomes:
         """The method for arguments of these types, from the resolver of both engines."""
         if callee.is_base:
             return None
-        literal = any(map(is_literal, args)) and callee.chain.depends_on == "value"
+        literal = any(map(is_literal, args)) and callee.chain.depends_on in ("literal", "value")
         plain, numpy = _readings(args, names, literal)
         return callee.chain.resolve(plain, otherwise=numpy)
 
@@ -309,7 +309,7 @@ def _failure(method: Method, function: Any, what: str, ty: Any, hint: Any) -> st
     verdicts = {_meets(each, hint) for each in alternatives(ty)}
     if verdicts == {True}:
         return None
-    if verdicts != {False} or (depends_on(hint) == "value" and _is_unknown(ty, hint)):
+    if verdicts != {False} or (depends_on(hint) in ("literal", "value") and _is_unknown(ty, hint)):
         raise NotCompilable(
             f"table {method.table.name!r} checks its methods, and whether {what} of {method!r} is "
             f"{shown_hint(hint)} is known only when the program runs",

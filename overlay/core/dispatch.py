@@ -13,7 +13,14 @@ from overlay.core.errors import AmbiguousMethod
 from overlay.core.interpreted_values import has_underlying, stands_for_another, underlying
 from overlay.core.location import caller
 from overlay.core.own_builtins import __builtins__
-from overlay.core.signature import NO_VARARGS, as_python_type, key_of, plum_signature, shown_hint
+from overlay.core.signature import (
+    NO_VARARGS,
+    as_python_type,
+    key_of,
+    most_dependent,
+    plum_signature,
+    shown_hint,
+)
 from overlay.core.table import LOCK, Method, MethodTable
 from overlay.core.target import INPLACE, describe, key_of_target, type_attribute
 
@@ -252,16 +259,23 @@ class MethodChain:
 
     @property
     def depends_on(self) -> str:
-        """The part of the arguments that decides between the methods: ``"type"``, ``"array"`` or
-        ``"value"``.
-        """
+        """The part of the arguments that decides between the methods: one of ``DEPENDENCES``."""
         kind, version = self._kind, self.version
         if kind is None:
-            kinds = {method.depends_on for method in self.methods()}
-            kind = "value" if "value" in kinds else "array" if "array" in kinds else "type"
+            kind = most_dependent(method.depends_on for method in self.methods())
             if version == self.version:
                 self._kind = kind
         return kind
+
+    def may_keep(self, value: Any) -> bool:
+        """Whether the resolution of calls with a value may be cached by its type. That of a value
+        of an interpretation may if no plain table has methods, which the plain value may choose.
+        """
+        if not stands_for_another(value):
+            return may_keep(value)
+        if not compares_by_identity(type(value)):
+            return False
+        return not any(table.has(each) for table in self.plain_tables for each in self._targets)
 
     # ---- changes ----
 
@@ -296,7 +310,7 @@ class MethodChain:
         they represent, or only a faithful one.
         """
         readings = (call,) if otherwise is None else (call, otherwise)
-        if self._kind == "value" and call.has_values:
+        if self._kind in ("literal", "value") and call.has_values:
             return self._find(readings)[1]
         self._read_anew()
         keys = tuple(reading.key() for reading in readings)
@@ -314,7 +328,7 @@ class MethodChain:
     def _keeps(self, call: Call) -> bool:
         if any(method.unresolved for method in self.methods()):
             return False
-        return not call.has_values or self.depends_on != "value"
+        return not call.has_values or self.depends_on not in ("literal", "value")
 
     def _read_anew(self) -> None:
         """Clear the cache if numpy or numba was imported since, which changes the meaning of

@@ -15,6 +15,7 @@ from overlay.core.signature import (
     NO_VARARGS,
     MethodParameters,
     depends_on,
+    most_dependent,
     plum_signature,
     refusal,
     translate,
@@ -183,15 +184,12 @@ class Method:
 
     @property
     def depends_on(self) -> str:
-        """The part of the arguments that decides whether they match: their ``"type"``, for arrays
-        also dtype and dimensions (``"array"``), or the ``"value"`` itself.
-        """
+        """The part of the arguments that decides whether they match: one of ``DEPENDENCES``."""
         parameters = self.parameters
         each = (*parameters.positional, *parameters.keyword_only.values())
         rest = parameters.varargs, parameters.var_keyword
         hints = [*(p.hint for p in each), *(hint for hint in rest if hint is not NO_VARARGS)]
-        kinds = {depends_on(self._translate(hint)) for hint in hints}
-        return "value" if "value" in kinds else "array" if "array" in kinds else "type"
+        return most_dependent(depends_on(self._translate(hint)) for hint in hints)
 
     def signature(self, count: int, names: Sequence[str] = ()) -> Any | None:
         """The plum signature for a call of this shape, or None where it does not fit.

@@ -16,13 +16,14 @@ Return annotations play no part.
 from __future__ import annotations
 
 import collections.abc
+import enum
 import functools
 import importlib
 import inspect
 import sys
 import types
 import typing
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -41,7 +42,9 @@ __all__ = [
     "array_type",
     "as_python_type",
     "key_of",
+    "literal_key_of",
     "load_plum",
+    "most_dependent",
     "shown_hint",
     "translate",
     "without_alias",
@@ -386,16 +389,46 @@ def key_of_interpreted(value: Any) -> Any:
 
 
 def depends_on(hint: Any) -> str:
-    """The part of a value that decides whether it matches a translated hint: ``"type"``,
-    ``"array"`` or ``"value"``.
+    """The part of a value that decides whether it matches a translated hint: one of
+    ``DEPENDENCES``.
     """
-    is_faithful = load_plum().is_faithful
     parts = typing.get_args(hint) if typing.get_origin(hint) in UNIONS else (hint,)
-    kinds = {
-        "array" if isinstance(part, _ArrayMeta) else "type" if is_faithful(part) else "value"
-        for part in parts
-    }
-    return "value" if "value" in kinds else "array" if "array" in kinds else "type"
+    return most_dependent(map(_depends_on, parts))
+
+
+DEPENDENCES = ("type", "array", "literal", "value")
+"""The parts of a value that decide whether it matches a hint, each including those before:
+its type; of an array dtype and number of dimensions; the value of an integer, text or such, by
+equality; anything.
+"""
+
+
+def most_dependent(kinds: Iterable[str]) -> str:
+    """The kind that includes all the others."""
+    return max(kinds, key=DEPENDENCES.index, default="type")
+
+
+def _depends_on(hint: Any) -> str:
+    if isinstance(hint, _ArrayMeta):
+        return "array"
+    if typing.get_origin(hint) is typing.Literal:
+        return "literal"
+    return "type" if load_plum().is_faithful(hint) else "value"
+
+
+_LITERAL = (int, bool, str, bytes, type(None))
+
+
+def literal_key_of(value: Any) -> Any:
+    """Dispatch key of a value where literals take part: also the value itself where a literal may
+    be equal to it; None for values of other classes that may be equal to a literal.
+    """
+    kind = type(value)
+    if kind in _LITERAL:
+        return kind, value
+    if issubclass(kind, _LITERAL) or isinstance(value, enum.Enum):
+        return None
+    return key_of(value)
 
 
 def refusal(function: Callable[..., Any], target: object) -> Callable[[str], OverlayError]:

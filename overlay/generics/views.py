@@ -12,7 +12,7 @@ from overlay.core import late_binding
 from overlay.core.dispatch import MethodChain, by_values, limited, may_keep, types_for
 from overlay.core.jitted import can_compile, is_dispatcher, without_compiling
 from overlay.core.own_builtins import __builtins__
-from overlay.core.signature import key_of
+from overlay.core.signature import key_of, literal_key_of
 from overlay.core.table import LOCK, Method
 from overlay.core.target import as_positional, with_code
 from overlay.generics.plum_methods import converted
@@ -98,6 +98,8 @@ class View(Place):
 
     def _kept(self, args: tuple[Any, ...]) -> Any:
         try:
+            if self.chain.depends_on == "literal":
+                return self.more.get(("literal", *map(literal_key_of, args)))
             return self.more.get(tuple(map(type, args))) or self.more.get(tuple(map(key_of, args)))
         except TypeError:  # a class that cannot be hashed
             return None
@@ -119,11 +121,14 @@ class View(Place):
         method = self.chain.resolve(by_values(args, kwargs))
         if method is None:
             found, lasting = self.base(args, kwargs)
+            may = may_keep
         else:
+            # what a generated method is made of may depend on plain values
+            may = may_keep if method.generated else self.chain.may_keep
             instead = method.table.chosen(method, self.chain.passed, self.chain.tables)
             found, lasting = self.method(method, args, instead), True
             found = found if self.hits is None else self.hits.hit(method, found)
-        if lasting and not kwargs and self.keeps() and all(map(may_keep, args)):
+        if lasting and not kwargs and self.keeps() and all(map(may, args)):
             with LOCK:
                 if version == self.version:
                     self._keep(args, found)
@@ -188,6 +193,11 @@ class View(Place):
         kind = self.chain.depends_on
         if kind == "value":
             return
+        if kind == "literal":
+            keys = tuple(map(literal_key_of, args))
+            if None not in keys:
+                limited(self.more)["literal", *keys] = found
+            return
         if kind == "array":
             limited(self.more)[tuple(map(key_of, args))] = found
             return
@@ -221,7 +231,7 @@ def resolved(
             return found, False, args, kwargs
         return found, False, positional, named
     found = view.found(args)
-    lasting = all(map(may_keep, args)) and view.more.get(tuple(map(type, args))) is found
+    lasting = all(map(view.chain.may_keep, args)) and view.more.get(tuple(map(type, args))) is found
     return found, lasting, None, None
 
 

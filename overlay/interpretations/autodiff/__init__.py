@@ -15,8 +15,10 @@ variables of others.
 them.
 ``partial_derivatives``: partial derivatives as methods of the target ``partials_of(f)``, and
 adjoints of ``adjoint_of(f)``.
+``recorded_rules``: the user's rules of adjoints on a tape.
 ``results``: results of a run in a level: their values and tangents.
 ``samples``: methods of a level for functions of the numbers in lists, tuples and arrays.
+``scipy_reductions``: derivatives of the functions of ``scipy.special`` that reduce arrays.
 ``tape``: the tape of reverse mode: linear maps that a run records.
 ``testing``: a tester of rules, which compares partial derivatives with finite differences.
 ``transformations``: derivatives of functions of any number of numbers and arrays.
@@ -36,8 +38,10 @@ from overlay.interpretations.autodiff.forward import (
 from overlay.interpretations.autodiff.partial_derivatives import (
     AdjointOf,
     PartialsOf,
+    ResidualsOf,
     adjoint_of,
     partials_of,
+    residuals_of,
 )
 from overlay.interpretations.autodiff.rules import RULES, Rule, rule
 from overlay.interpretations.autodiff.transformations import (
@@ -56,6 +60,7 @@ __all__ = [
     "AdjointOf",
     "NotDifferentiable",
     "PartialsOf",
+    "ResidualsOf",
     "Rule",
     "add_gradient",
     "adjoint",
@@ -69,6 +74,7 @@ __all__ = [
     "jacobian",
     "jvp",
     "partials_of",
+    "residuals_of",
     "rule",
     "vjp",
 ]

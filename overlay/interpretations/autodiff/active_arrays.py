@@ -138,30 +138,48 @@ def _declare_linear_algebra(level: Level) -> None:
     for function in BILINEAR:
         level.later(function, _declare_bilinear, function)
     for function, body in INVERSES:
-        level.later(function, _declare_other, function, body)
+        level.later(function, _declare_inverse, function, body)
     level.later(np.linalg.solve, _declare_solve)
     level.later(np.where, _declare_where)
 
 
 def _declare_taped(level: Level) -> None:
     """Declare the operators of arrays on a tape; numpy hands its functions to their rules."""
+    level.later(operator.getitem, _declare_part)
     for function in OF_ARRAYS:
-        level.later(function, _declare_by_rule, function)
+        if function is not operator.getitem:
+            level.later(function, _declare_by_rule, function)
+
+
+def _declare_part(level: Level) -> None:
+    method = _method(level, "a, i", "return pack(call_next(a.value, i), (a.tangents[0][i],))")
+    declare(level.table, operator.getitem, method, (level.array, Any))
 
 
 def _declare_by_rule(level: Level, function: Any) -> None:
     body = "return applied(function, (a, b), {})"
     space = {"applied": nonoverlay(applied), "function": function}
-    own = (level.array, Any)
-    for types in itertools.product(own, repeat=1 if function is operator.getitem else 2):
-        if level.array in types:
-            method = _method(level, "a, b", body, **space)
-            declare(level.table, function, method, types if len(types) == 2 else (*types, Any))
+    for types in ((level.array, level.array), (level.array, Any), (Any, level.array)):
+        method = _method(level, "a, b", body, **space)
+        declare(level.table, function, method, types)
 
 
 def _declare_other(level: Level, function: Any, body: str) -> None:
     space = {"median": median, "products_so_far": products_so_far}
     declare(level.table, function, _method(level, "a", body, **space), (level.array,))
+
+
+def _declare_inverse(level: Level, function: Any, body: str) -> None:
+    method = _method(level, "a", body)
+    declare(level.table, function, method, (level.array,))
+    _by_rule_interpreted(level, function, method, "a")
+
+
+def _by_rule_interpreted(level: Level, function: Any, method: Any, parameters: str) -> None:
+    """Have interpreted code use the rule of a function, which is for stacks of matrices, too."""
+    space = {"applied": nonoverlay(applied), "function": function}
+    body = f"return applied(function, ({parameters},), {{}})"
+    level.table.guarded[method] = _method(level, parameters, body, **space)
 
 
 def _declare_polynomial(level: Level) -> None:
@@ -246,6 +264,7 @@ def _declare_solve(level: Level) -> None:
         )
         method = _method(level, "a, b", body)
         declare(level.table, np.linalg.solve, method, (kinds[first], kinds[second]))
+        _by_rule_interpreted(level, np.linalg.solve, method, "a, b")
 
 
 def _declare_where(level: Level) -> None:
@@ -454,7 +473,7 @@ def store(a: Any, i: Any, b: Any) -> None:
 
 def filled_with_zeros(a: Any) -> Any:
     """A new array, filled with zeros."""
-    store(a, slice(None), 0.0)
+    store(a, ..., 0.0)
     return a
 
 

@@ -14,18 +14,18 @@ from typing import Any, Literal
 
 import numpy as np
 
-from overlay import Context, MethodTable, call_next, nonoverlay
+from overlay import Context, MethodTable, call_next, nonoverlay, tables_in_force
 from overlay.contexts.rules_alone import used_by
 from overlay.core.jitted import give_options
 from overlay.core.target import with_code
 from overlay.interpretations.autodiff.duals import Active, ActiveArray, ActiveNumber
-from overlay.interpretations.autodiff.errors import refuse_call
-from overlay.interpretations.autodiff.levels import Level, declare, refuse, written
+from overlay.interpretations.autodiff.errors import refuse_by, refuse_call
+from overlay.interpretations.autodiff.levels import Level, LevelTable, declare, refuse, written
 from overlay.interpretations.autodiff.partial_derivatives import PartialsOf
-from overlay.interpretations.autodiff.rules import BY_NUMPY, RULES, Rule
+from overlay.interpretations.autodiff.rules import BY_NUMPY, Rule, rules_with
 from overlay.interpretations.autodiff.rules.rule import takes_result
 
-__all__ = ["declare_numbers", "declare_users", "plain_zeros", "primal"]
+__all__ = ["declare_numbers", "declare_users", "is_outside", "plain_zeros", "primal"]
 
 # fmt: off
 COMPARISONS = (
@@ -56,10 +56,11 @@ def plain_zeros(like: Any) -> Any:
     return 0.0 * nonoverlay(np.zeros_like)(primal(like))
 
 
-def declare_numbers(level: Level) -> None:
-    """Declare the methods for numbers, and for arrays element by element."""
+def declare_numbers(level: Level, modules: tuple[str, ...]) -> None:
+    """Declare the methods for numbers, and for arrays element by element. modules: the optional
+    modules whose functions have rules."""
     later = level.later
-    for rule in RULES:
+    for rule in rules_with(modules):
         for function in rule.spellings:
             later(function, _declare_rule, rule, function)
     compared = [
@@ -108,11 +109,17 @@ def _declare_rule(level: Level, rule: Rule, function: Callable[..., Any]) -> Non
         active = [kind in (level.number, level.array) for kind in types]
         if not any(active):
             continue
+        if any(active[place] for place in rule.constant):
+            why = functools.partial(refuse_by, function, sorted(rule.constant))
+            refuse(level.table, function, why, types)
+            continue
         whole = any(kind in (level.array, np.ndarray, ActiveArray) for kind in types)
         if rule.function is operator.pow and rule.arrays and not whole:
             continue  # numbers have another rule
         spread = whole and not all(kind is level.array for kind in types)
-        method = _of_rule(level, rule.partials, active, whole=whole, spread=spread)
+        method = _of_rule(
+            level, rule.partials, active, whole=whole, spread=spread, in_python=_in_python(function)
+        )
         declare(level.table, function, method, types)
 
 
@@ -123,11 +130,13 @@ def _of_rule(
     *,
     whole: bool | None,
     spread: bool,
+    in_python: Callable[..., Any] | None = None,
 ) -> Callable[..., Any]:
     """The method that applies the chain rule if some arguments are active.
 
     whole: whether the result is an array; None: its type decides. spread: whether tangents may have
-    to be broadcast to the shape of the result.
+    to be broadcast to the shape of the result. in_python: the function, if it is
+    one in Python. In the level its own arrays would be active, so plain values leave the level.
     """
     names = [f"a{i}" for i in range(len(active))]
     values = ", ".join(f"{n}.value" if on else n for n, on in zip(names, active, strict=True))
@@ -136,13 +145,17 @@ def _of_rule(
         terms.append("zeros")
     made = "pack" if whole is None else "array" if whole else "number"
     given = f"({values}{', value' * takes_result(partials)})"
-    first = [f"def method({', '.join(names)}):", f"    value = call_next({values})"]
+    head = f"def method({', '.join(names)}):"
+    called = f"call_next({values})"
+    apart = f"function({values}) if is_outside({values}) else strip({called})"
     last = [
         *(["    zeros = plain_zeros(value)"] if spread else []),
         f"    return {made}(value, <<{' + '.join(terms)}>>)",
     ]
-    plain = [f"    p = partials{given}"]
+    plain = [head, f"    value = {called}", f"    p = partials{given}"]
     guarded = [
+        head,
+        f"    value = {called if in_python is None else apart}",
         "    try:",
         f"        p = partials{given}",
         "    except ArithmeticError:",
@@ -153,13 +166,29 @@ def _of_rule(
         "partials": _own_copy(partials),
         "at_the_edge": nonoverlay(functools.partial(_at_the_edge, partials)),
         "pack": level.pack,
+        "strip": level.strip,
+        "is_outside": is_outside,
+        "function": None if in_python is None else nonoverlay(in_python),
         "plain_zeros": plain_zeros,
     }
     give_options(space["partials"], error_model="numpy")
-    method = written("\n".join([*first, *plain, *last]), level, **space)
+    method = written("\n".join([*plain, *last]), level, **space)
     level.table.uses[method] = (operator.mul, operator.add, *used_by(partials))
-    level.table.guarded[method] = written("\n".join([*first, *guarded, *last]), level, **space)
+    level.table.guarded[method] = written("\n".join([*guarded, *last]), level, **space)
     return method
+
+
+def is_outside(*args: Any) -> bool:
+    """Whether a call with these arguments is for no table: they are plain, and all tables in force
+    are of levels."""
+    return not any(isinstance(arg, Active) for arg in args) and all(
+        isinstance(table, LevelTable) for table in tables_in_force()
+    )
+
+
+def _in_python(function: Callable[..., Any]) -> Callable[..., Any] | None:
+    is_in_python = hasattr(function, "__code__") or hasattr(function, "__wrapped__")
+    return function if is_in_python else None
 
 
 def _at_the_edge(partials: Callable[..., Any], *values: Any) -> tuple[Any, ...]:

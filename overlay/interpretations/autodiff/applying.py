@@ -18,7 +18,6 @@ from overlay.interpretations.autodiff.duals import Active, ActiveArray
 from overlay.interpretations.autodiff.errors import refuse_call
 from overlay.interpretations.autodiff.rules.array_rule import ArrayRule
 from overlay.interpretations.autodiff.rules.array_rules import array_rule_of
-from overlay.interpretations.autodiff.tape import TapeTangent
 from overlay.interpretations.autodiff.ufunc_methods import METHODS_OF_UFUNCS
 
 if TYPE_CHECKING:
@@ -80,7 +79,10 @@ def _outside_applied(function: Any, args: Sequence[Any], named: dict[str, Any]) 
     assert level is not None
     rule = array_rule_of(function)
     if rule is None:
-        refuse_call(function)
+        kinds = [type(x) for x in args]
+        if named or level.context.method(function, *kinds) is None:
+            refuse_call(function)
+        return as_c_calls(level.context, function, *args)
     named = {**named}
     out = named.pop("out", None)
     if out is None and "out" in rule.signature.parameters:
@@ -328,20 +330,18 @@ class _Application:
         sources = [
             x.tangents[0] for name in self.active for x in _leaves(self.bound.arguments[name])
         ]
-        tape = sources[0].tape
-        is_complex = any(each.is_complex for each in sources)
+        source = next((each for each in sources if each.is_complex), sources[0])
 
         def places(x: Any) -> Any:
             if isinstance(x, self.own):
-                found = x.tangents[0].places
-                return found if found.ndim else found[()]
+                return x.tangents[0].places
             return _places_of_constant(x)
 
         changed = self._with(None, places, None)
         found = nonoverlay(self.function)(*changed.args, **changed.kwargs)
         if isinstance(found, (list, tuple)):
-            return [TapeTangent(tape, part, is_complex) for part in found]
-        return TapeTangent(tape, found, is_complex)
+            return [source.with_places(part) for part in found]
+        return source.with_places(found)
 
 
 def _bound(rule: ArrayRule, args: Sequence[Any], named: Any) -> inspect.BoundArguments:

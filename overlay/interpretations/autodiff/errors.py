@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from typing import Any, NoReturn
 
 import numpy as np
@@ -10,14 +11,17 @@ import numpy as np
 from overlay import OverlayError
 from overlay.core.location import caller, caller_frame, name_of
 from overlay.core.target import describe
+from overlay.interpretations.autodiff.rules import has_rule
 
 __all__ = [
     "NotDifferentiable",
     "NotReversible",
     "refuse_array_in_kernel",
+    "refuse_by",
     "refuse_call",
     "refuse_count",
     "refuse_escape",
+    "refuse_form",
     "refuse_inside",
     "refuse_local",
     "refuse_making",
@@ -48,13 +52,40 @@ def _place() -> str | None:
 
 
 def refuse_call(function: Any) -> NoReturn:
-    """Refuse a function that was given an active value and has no rule."""
+    """Refuse a function that was given an active value and has no rule for this call."""
     name = describe(function)
+    help = (
+        f"give partials_of({name}) a method in a table and pass it as rules=, or wrap the "
+        "call in inactive(...) where its derivative does not matter"
+    )
+    if has_rule(function):
+        help = (
+            f"{name} has a rule for calls with its first arguments by place and no others, in "
+            "derivatives that are begun after its module was imported"
+        )
     raise NotDifferentiable(
         f"no derivative is known of {name}, which was called with an active value",
         where=_place(),
-        help=f"give partials_of({name}) a method in a table and pass it as rules=, or wrap the "
-        "call in inactive(...) where its derivative does not matter",
+        help=help,
+    )
+
+
+def refuse_form(function: Any, form: str, help: str) -> NoReturn:
+    """Refuse a form of a call whose derivative is unknown, of a function that has a rule."""
+    raise NotDifferentiable(
+        f"no derivative is known of {describe(function)} with {form}", where=_place(), help=help
+    )
+
+
+def refuse_by(function: Any, places: Sequence[int]) -> NoReturn:
+    """Refuse an active value as an argument by which a function has no known derivative."""
+    name = describe(function)
+    raise NotDifferentiable(
+        f"no derivative is known of {name} by its argument {' or '.join(map(str, places))}, which "
+        "was active",
+        where=_place(),
+        help="pass a plain number there, or wrap the argument's value in inactive(...) where its "
+        "derivative does not matter",
     )
 
 

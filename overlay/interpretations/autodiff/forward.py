@@ -17,9 +17,11 @@ from overlay.interpretations.autodiff.duals import ActiveArray, ActiveNumber
 from overlay.interpretations.autodiff.errors import refuse_count, refuse_result
 from overlay.interpretations.autodiff.escapes import begun, given_up, watched
 from overlay.interpretations.autodiff.levels import Level, LevelTable, declare, refuse, written
+from overlay.interpretations.autodiff.recorded_rules import declare_adjoints
 from overlay.interpretations.autodiff.reverse.adjoints import Adjoint
 from overlay.interpretations.autodiff.reverse.gradients import adjoint_instead, adjoint_of_types
 from overlay.interpretations.autodiff.reverse.running import never
+from overlay.interpretations.autodiff.rules import imported, others_of
 from overlay.interpretations.autodiff.samples import declare_samples
 from overlay.interpretations.autodiff.tape import TapeTangent
 
@@ -153,13 +155,18 @@ def _kept(
     count: int,
     rules: tuple[MethodTable, ...],
     versions: tuple[int, ...],
+    modules: tuple[str, ...],
     is_taped: bool,
 ) -> Level:
     level = Level(depth, count, rules, is_taped=is_taped)
-    declare_numbers(level)
+    declare_numbers(level, modules)
     declare_arrays(level)
     declare_samples(level)
+    for each in others_of(modules):
+        each.declare_reductions(level)
     declare_users(level)
+    if is_taped:
+        declare_adjoints(level)
     _declare_inactive(level)
     _declare_entrance(level.table, depth, rules)
     level.seeded = _seeded(level)
@@ -170,8 +177,9 @@ def level_of(
     depth: int, count: int, rules: tuple[MethodTable, ...] = (), *, is_taped: bool = False
 ) -> Level:
     """The level at this depth with this number of tangents. Its table is created on first use, and
-    again after a change of one of the user's tables."""
-    return _kept(depth, count, rules, tuple(table.version for table in rules), is_taped)
+    again after a change of one of the user's tables or an import of an optional module."""
+    versions = tuple(table.version for table in rules)
+    return _kept(depth, count, rules, versions, imported(), is_taped)
 
 
 _level = nonoverlay(level_of)

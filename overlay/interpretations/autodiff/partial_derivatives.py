@@ -21,14 +21,22 @@ derivatives there. A table of one's own has them for one's own functions:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
-from overlay import OverlayError
+from overlay import MethodTable, OverlayError
 from overlay.core.location import caller
 from overlay.core.target import canonical, describe, key_of_target
 
-__all__ = ["AdjointOf", "PartialsOf", "adjoint_of", "partials_of"]
+__all__ = [
+    "AdjointOf",
+    "PartialsOf",
+    "ResidualsOf",
+    "adjoint_of",
+    "have_adjoints",
+    "partials_of",
+    "residuals_of",
+]
 
 
 class _RuleOf:
@@ -66,6 +74,12 @@ class AdjointOf(_RuleOf):
     kind = "adjoint"
 
 
+class ResidualsOf(_RuleOf):
+    """The target that represents a function's run with residuals; made by ``residuals_of``."""
+
+    kind = "residuals"
+
+
 def partials_of(function: Callable[..., Any]) -> PartialsOf:
     """The target whose methods take ``function``'s arguments and return the tuple of its partial
     derivatives there, one for each argument."""
@@ -73,8 +87,8 @@ def partials_of(function: Callable[..., Any]) -> PartialsOf:
 
 
 def adjoint_of(function: Callable[..., Any]) -> AdjointOf:
-    """The target whose methods take the adjoint of ``function``'s result, a number, and then its
-    arguments, and return the tuple of the adjoints of its arguments.
+    """The target whose methods take the adjoint of ``function``'s result, a number or an array, and
+    then its arguments, and return the tuple of the adjoints of its arguments.
 
     >>> from overlay import MethodTable
     >>> from overlay.interpretations.autodiff import adjoint_of, gradient
@@ -88,3 +102,33 @@ def adjoint_of(function: Callable[..., Any]) -> AdjointOf:
     (3.0, 2.0)
     """
     return AdjointOf(canonical(function))
+
+
+def have_adjoints(tables: Sequence[MethodTable]) -> bool:
+    """Whether tables have rules of adjoints, which only reverse mode uses."""
+    kinds = (AdjointOf, ResidualsOf)
+    return any(isinstance(target, kinds) for table in tables for target in table.targets())
+
+
+def residuals_of(function: Callable[..., Any]) -> ResidualsOf:
+    """The target whose methods take ``function``'s arguments, and return its result and what its
+    adjoint needs of this run. A method of ``adjoint_of(function)`` then takes the adjoint of the
+    result, these residuals, and the arguments.
+
+    >>> import math
+    >>> from overlay import MethodTable
+    >>> from overlay.interpretations.autodiff import adjoint_of, gradient, residuals_of
+    >>> def bump(x: float) -> float:
+    ...     return math.exp(-x * x)
+    >>> table = MethodTable("rules")
+    >>> @table.overlay(residuals_of(bump))
+    ... def run(x: float):
+    ...     y = math.exp(-x * x)
+    ...     return y, y
+    >>> @table.overlay(adjoint_of(bump))
+    ... def adjoint(d: float, y: float, x: float):
+    ...     return (-2 * x * y * d,)
+    >>> gradient(bump, rules=table, mode="reverse")(0.0)
+    -0.0
+    """
+    return ResidualsOf(canonical(function))

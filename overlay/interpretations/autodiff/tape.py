@@ -7,6 +7,7 @@ same operation on an array of integers.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -32,11 +33,16 @@ class Tape:
 
     def variables(self, shape: tuple[int, ...], is_complex: bool = False) -> TapeTangent:
         """New variables."""
-        size = int(np.prod(shape))
-        places = np.arange(self.count, self.count + size).reshape(shape)
-        self.count += size
+        return TapeTangent(self, self._new(shape, is_complex), shape, is_complex)
+
+    def _new(self, shape: tuple[int, ...], is_complex: bool) -> Any:
+        start = self.count
         self.is_complex |= is_complex
-        return TapeTangent(self, places, is_complex)
+        if not shape:
+            self.count += 1
+            return start
+        self.count += math.prod(shape)
+        return np.arange(start, self.count).reshape(shape)
 
     def record(
         self,
@@ -46,21 +52,24 @@ class Tape:
     ) -> list[TapeTangent]:
         """The results of a linear map. shapes: their shapes, and whether they are complex. vjp:
         maps the cotangents of the results to those of the sources."""
-        results = [self.variables(*each) for each in shapes]
-        starts = [int(each.places.flat[0]) if each.places.size else 0 for each in results]
         # read when the map is made: a later write into an array changes its places
-        into = [(each.places.copy(), each.is_complex) for each in sources]
+        into = [(_kept(each.places), each.is_complex) for each in sources]
+        starts: list[int] = []
+        results: list[TapeTangent] = []
+        for shape, is_complex in shapes:
+            starts.append(self.count)
+            results.append(self.variables(shape, is_complex))
 
         def back(total: Any) -> None:
             found = [
-                total[start : start + each.places.size].reshape(each.places.shape)
-                for start, each in zip(starts, results, strict=True)
+                total[start : start + math.prod(shape)].reshape(shape)
+                for start, (shape, _) in zip(starts, shapes, strict=True)
             ]
             if not any(np.any(d) for d in found):
                 return
             given = [
-                (d if each.is_complex else np.real(d))[()]
-                for d, each in zip(found, results, strict=True)
+                (d if is_complex else np.real(d))[()]
+                for d, (_, is_complex) in zip(found, shapes, strict=True)
             ]
             for (places, is_complex), change in zip(into, vjp(*given), strict=True):
                 _add(total, places, change, is_complex)
@@ -70,12 +79,11 @@ class Tape:
 
     def add_terms(self, terms: Sequence[Any], shape: tuple[int, ...], is_complex: bool) -> Any:
         """The places of a sum of multiples."""
-        made = self.variables(shape, is_complex)
-        if not shape:
-            self._maps.append(_sum_of_numbers(int(made.places), terms))
-        elif made.places.size:
-            self._maps.append(_sum_of_arrays(int(made.places.flat[0]), shape, terms))
-        return made.places
+        start = self.count
+        made = self._new(shape, is_complex)
+        kind = _sum_of_arrays if shape else _sum_of_numbers
+        self._maps.append(kind(start, shape, is_complex, terms))
+        return made
 
     def pull_back(self, results: Sequence[tuple[TapeTangent, Any]]) -> Any:
         """The cotangent of each variable, from those of the results."""
@@ -90,36 +98,47 @@ class Tape:
         return total
 
 
+def _kept(places: Any) -> Any:
+    """Places that do not change with an array that is written to."""
+    return places if isinstance(places, int) else places.copy()
+
+
 def _add(total: Any, places: Any, change: Any, is_complex: bool) -> None:
     if not is_complex:
         change = np.real(change)
-    np.add.at(total, places.reshape(-1), np.broadcast_to(change, places.shape).reshape(-1))
+    if isinstance(places, int):
+        total[places] += np.sum(change)
+    else:
+        np.add.at(total, places.reshape(-1), np.broadcast_to(change, places.shape).reshape(-1))
 
 
-def _sum_of_numbers(place: int, terms: Sequence[Any]) -> Callable[[Any], None]:
-    into = [(factor, int(places), is_complex) for factor, places, is_complex in terms]
-
+def _sum_of_numbers(
+    place: int, shape: tuple[int, ...], of_complex: bool, terms: Sequence[Any]
+) -> Callable[[Any], None]:
     def back(total: Any) -> None:
-        d = total[place]
+        d = total[place] if of_complex else total[place].real
         if d != 0:
-            for factor, source, is_complex in into:
-                change = d * np.conj(factor) if isinstance(factor, complex) else d * factor
+            for factor, source, is_complex in terms:
+                change = d * (np.conj(factor) if isinstance(factor, complex) else factor)
                 total[source] += change if is_complex else change.real
 
     return back
 
 
 def _sum_of_arrays(
-    start: int, shape: tuple[int, ...], terms: Sequence[Any]
+    start: int, shape: tuple[int, ...], of_complex: bool, terms: Sequence[Any]
 ) -> Callable[[Any], None]:
-    size = int(np.prod(shape))
+    size = math.prod(shape)
 
     def back(total: Any) -> None:
         d = total[start : start + size].reshape(shape)
+        d = d if of_complex else d.real
         if np.any(d):
             for factor, places, is_complex in terms:
                 change = d * np.conj(factor)
-                _add(total, np.broadcast_to(places, shape), change, is_complex)
+                if not isinstance(places, int):
+                    places = np.broadcast_to(places, shape)
+                _add(total, places, change, is_complex)
 
     return back
 
@@ -127,88 +146,90 @@ def _sum_of_arrays(
 class TapeTangent:
     """The tangent of a number or an array on a tape.
 
+    shape: that of the value. places: the variables of its numbers: an integer, or an array of them.
     terms: for a sum that is not recorded yet, its factors and places.
     """
 
-    __slots__ = ("_places", "is_complex", "shape", "tape", "terms")
+    __slots__ = ("_places", "_terms", "is_complex", "shape", "tape")
     __array_ufunc__ = None  # arrays leave their operators to it
 
-    def __init__(self, tape: Tape, places: Any, is_complex: bool = False) -> None:
-        self.tape = tape
-        self._places = np.asarray(places)
-        self.shape: tuple[int, ...] = self._places.shape
-        self.is_complex = is_complex
-        self.terms: tuple[Any, ...] | None = None
+    def __init__(
+        self,
+        tape: Tape,
+        places: Any,
+        shape: tuple[int, ...],
+        is_complex: bool = False,
+        terms: tuple[Any, ...] | None = None,
+    ) -> None:
+        self.tape, self.shape, self.is_complex = tape, shape, is_complex
+        self._places, self._terms = places, terms
 
     @property
     def places(self) -> Any:
         """The variables of its numbers."""
-        if self.terms is not None:
-            self._places = self.tape.add_terms(self.terms, self.shape, self.is_complex)
-            self.terms = None
+        if self._terms is not None:
+            self._places = self.tape.add_terms(self._terms, self.shape, self.is_complex)
+            self._terms = None
         return self._places
 
     @property
     def size(self) -> int:
-        return int(np.prod(self.shape))
+        return math.prod(self.shape)
 
     @property
     def ndim(self) -> int:
         return len(self.shape)
 
     def _own_terms(self) -> tuple[Any, ...]:
-        if self.terms is None:
-            # a later write into an array changes its places
-            return ((1.0, self._places.copy(), self.is_complex),)
-        return self.terms
+        if self._terms is None:
+            return ((1.0, _kept(self._places), self.is_complex),)
+        return self._terms
 
-    def _made(self, terms: tuple[Any, ...], shape: tuple[int, ...], is_complex: bool) -> Any:
-        made = TapeTangent(self.tape, 0, is_complex)
-        made.terms, made.shape = terms, shape
-        return made
-
-    def _scaled(self, factor: Any) -> Any:
-        return _outside_scaled(self, factor)
-
-    def _scale(self, factor: Any) -> Any:
+    def _scaled(self, factor: Any) -> TapeTangent:
+        shape, is_complex = self.shape, self.is_complex
         if isinstance(factor, np.ndarray):
             factor = factor.copy()  # the program may write into it
-            shape = np.broadcast_shapes(self.shape, factor.shape)
-        else:
-            shape = self.shape
-        is_complex = self.is_complex or np.iscomplexobj(factor)
-        self.tape.is_complex |= is_complex
-        return self._made(((factor, self.places.copy(), self.is_complex),), shape, is_complex)
+            if factor.shape != shape:
+                shape = np.broadcast_shapes(shape, factor.shape)
+            is_complex = is_complex or factor.dtype.kind == "c"
+        elif isinstance(factor, complex):
+            is_complex = True
+        terms = ((factor, _kept(self.places), self.is_complex),)
+        return TapeTangent(self.tape, 0, shape, is_complex, terms)
 
     def __mul__(self, factor: Any) -> Any:
-        return self._scaled(factor)
+        if not self.shape and type(factor) in _PLAIN:
+            terms = ((factor, self.places, self.is_complex),)
+            return TapeTangent(self.tape, 0, (), self.is_complex, terms)
+        return _outside_scaled(self, factor)
 
     __rmul__ = __mul__
 
     def __truediv__(self, divisor: Any) -> Any:
-        return self._scaled(1.0 / divisor)
+        return self * (1.0 / divisor)
 
     def __neg__(self) -> Any:
-        return self._scaled(-1.0)
+        return self * -1.0
 
     def __pos__(self) -> Any:
-        return _outside_copied(self)
-
-    def _copied(self) -> Any:
-        return TapeTangent(self.tape, self.places.copy(), self.is_complex)
+        return TapeTangent(self.tape, _outside_kept(self.places), self.shape, self.is_complex)
 
     def __add__(self, other: Any) -> Any:
         return _outside_added(self, other)
 
     def _added(self, other: Any) -> Any:
-        shape = np.broadcast_shapes(self.shape, np.shape(other))
+        shape = self.shape
         if not isinstance(other, TapeTangent):  # zeros in the shape of the result
-            return self._made(self._own_terms(), shape, self.is_complex)
+            shape = np.broadcast_shapes(shape, np.shape(other))
+            return TapeTangent(self.tape, 0, shape, self.is_complex, self._own_terms())
+        if other.shape != shape:
+            shape = np.broadcast_shapes(shape, other.shape)
         terms = (*self._own_terms(), *other._own_terms())
         if len(terms) > MOST_TERMS:
             both = [each for each in (self, other) if each.places is not None]
             terms = tuple(term for each in both for term in each._own_terms())
-        return self._made(terms, shape, self.is_complex or other.is_complex)
+        is_complex = self.is_complex or other.is_complex
+        return TapeTangent(self.tape, 0, shape, is_complex, terms)
 
     __radd__ = __add__
 
@@ -222,22 +243,27 @@ class TapeTangent:
         return _outside_item(self, index)
 
     def _item(self, index: Any) -> Any:
-        return TapeTangent(self.tape, self.places[index], self.is_complex)
+        return self.with_places(self.places[index])
+
+    def with_places(self, places: Any) -> TapeTangent:
+        """A tangent of other variables on this tape."""
+        if isinstance(places, np.ndarray) and places.shape:
+            return TapeTangent(self.tape, places, places.shape, self.is_complex)
+        return TapeTangent(self.tape, int(places), (), self.is_complex)
 
     def __setitem__(self, index: Any, value: Any) -> None:
         _outside_set(self, index, value)
 
     def _set(self, index: Any, value: Any) -> None:
-        if isinstance(value, TapeTangent):
-            self.places[index] = value.places
-        else:
-            self.places[index] = 0  # a constant
+        # a constant has no variables
+        self.places[index] = value.places if isinstance(value, TapeTangent) else 0
 
 
+_PLAIN = (float, np.float64, int)
 # a context has methods for arrays that a program makes, and a user's tables may have others
-_outside_scaled, _outside_added = nonoverlay(TapeTangent._scale), nonoverlay(TapeTangent._added)
-_outside_copied, _outside_item = nonoverlay(TapeTangent._copied), nonoverlay(TapeTangent._item)
-_outside_set = nonoverlay(TapeTangent._set)
+_outside_scaled, _outside_added = nonoverlay(TapeTangent._scaled), nonoverlay(TapeTangent._added)
+_outside_item, _outside_set = nonoverlay(TapeTangent._item), nonoverlay(TapeTangent._set)
+_outside_kept = nonoverlay(_kept)
 _current: ContextVar[Tape] = ContextVar("tape")
 
 
@@ -257,7 +283,7 @@ def tape_zeros(like: Any) -> TapeTangent:
 
 
 def _zeros(shape: tuple[int, ...]) -> TapeTangent:
-    return TapeTangent(_current.get(), np.zeros(shape, np.int64))
+    return TapeTangent(_current.get(), np.zeros(shape, np.int64) if shape else 0, shape)
 
 
 _outside_zeros = nonoverlay(_zeros)

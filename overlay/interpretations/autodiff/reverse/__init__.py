@@ -5,6 +5,7 @@ statements.
 ``adjoints``: adjoints of functions, generated on first use and cached.
 ``backwards``: the backward pass of an adjoint: lines that accumulate adjoints in reverse order.
 ``branching``: lifting of branches, and of the variables after them.
+``by_rules``: lifting of calls of functions of whole arrays, by their rules.
 ``calling``: lifting of calls: each is resolved to a function that has an adjoint, or a Python
 function is inlined.
 ``compiled_pullback``: generation of the source of an adjoint.
@@ -25,9 +26,11 @@ of its adjoint to the arguments.
 variable is set once.
 ``running``: functions that the source of adjoints calls, and functions that are lifted instead of
 others.
+``sampled_kinds``: kinds of results, found by calls with arrays of several sizes.
 ``source_text``: source of adjoints: operands, and templates of pullbacks that are filled in.
 ``structural``: lifting of calls other than functions of numbers: attributes, tuples, ranges.
 ``taped``: derivatives by a tape, for programs for which no adjoint is generated.
 ``structure``: code for adjoints: a function as a structured tree, without effects that the tree
 does not show.
+``users_rules``: the user's rules: adjoints, with residuals, and partial derivatives.
 """

@@ -5,7 +5,6 @@ from __future__ import annotations
 import builtins
 import keyword
 import math
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -27,11 +26,11 @@ __all__ = ["Naming"]
 class Naming:
     """The part of a program that is lifted so far, and its names.
 
-    users: finds the user's rules. readings: the reads of its functions. attributes: other reads,
+    users: the user's rules. readings: the reads of its functions. attributes: other reads,
     each with object, name and value. captured: arrays from outside, by name.
     """
 
-    def __init__(self, users: Callable[..., Any]) -> None:
+    def __init__(self, users: Any) -> None:
         self.users = users
         self.readings: list[FunctionReads] = []
         self.attributes: list[tuple[Any, str, Any]] = []

@@ -12,20 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from overlay import Context, Method, MethodTable, OverlayError
+from overlay import MethodTable, OverlayError
 from overlay.code.record import FunctionReads, attribute_held, is_same
 from overlay.interpretations.autodiff.duals import ActiveArray, ActiveNumber
-from overlay.interpretations.autodiff.partial_derivatives import (
-    AdjointOf,
-    PartialsOf,
-    adjoint_of,
-    partials_of,
-)
 from overlay.interpretations.autodiff.reverse.compiled_pullback import adjoint_source
 from overlay.interpretations.autodiff.reverse.lifted_bodies import ReverseLifter
 from overlay.interpretations.autodiff.reverse.needs import mixes
 from overlay.interpretations.autodiff.reverse.operands import kind_of_array
-from overlay.interpretations.autodiff.reverse.pullbacks import Pullback, type_of
 from overlay.interpretations.autodiff.reverse.reverse_program import (
     BOOL,
     FLOAT,
@@ -37,6 +30,7 @@ from overlay.interpretations.autodiff.reverse.reverse_program import (
 )
 from overlay.interpretations.autodiff.reverse.source_text import RETURNS, Form
 from overlay.interpretations.autodiff.reverse.structure import Unreadable
+from overlay.interpretations.autodiff.reverse.users_rules import UsersRules
 
 __all__ = ["Adjoint", "adjoint_for", "kind_of_argument"]
 
@@ -132,7 +126,7 @@ def _make(
     form: Form,
     tables: tuple[MethodTable, ...],
 ) -> Adjoint:
-    lifter = ReverseLifter(_users(rules))
+    lifter = ReverseLifter(UsersRules(rules))
     lifter.tables = tables
     try:
         lifted = lifter.lift(f, kinds)
@@ -180,52 +174,6 @@ def _defined(name: str, source: str, space: dict[str, Any]) -> Callable[..., Any
     linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
     exec(compile(source, file, "exec"), space)
     return space[name]
-
-
-# ---- rules of the user's own --------------------------------------------------------------
-
-
-def _users(tables: tuple[MethodTable, ...]) -> Callable[..., Pullback | None]:
-    """The function that finds the user's rules: methods of ``adjoint_of(f)`` and
-    ``partials_of(f)``."""
-    targets = [t for table in tables for t in table.targets()]
-    own = [t for t in targets if isinstance(t, (AdjointOf, PartialsOf))]
-    context = Context(*tables)
-
-    def find(function: Any, args: Sequence[Any], name: Callable[[Any], str]) -> Pullback | None:
-        if not any(target.function is function for target in own):
-            return None
-        types = [type_of(a) for a in args]
-        if None in types:
-            return None
-        found = context.method(adjoint_of(function), float, *types)
-        if found is not None:
-            return _with_adjoint(function, found, len(args), name)
-        found = context.method(partials_of(function), *types)
-        if found is None or any(t is not float for t in types):
-            return None
-        return _with_partials(function, found, len(args), name)
-
-    return find
-
-
-def _with_adjoint(function: Any, method: Method, count: int, name: Any) -> Pullback:
-    given = ", ".join(f"{{{i}}}" for i in range(count))
-    back = tuple(f"{{p}}[{i}]" for i in range(count))
-    before = f"{{f}}({{d}}, {given})"
-    text = f"{name(function)}({given})"
-    return Pullback(function, FLOAT, text, back, method.function, before=before)
-
-
-def _with_partials(function: Any, method: Method, count: int, name: Any) -> Pullback:
-    from overlay.interpretations.autodiff.rules.rule import takes_result
-
-    given = [f"{{{i}}}" for i in range(count)]
-    ret = ["{r}"] * takes_result(method.function)
-    before = f"{{f}}({', '.join([*given, *ret])})"
-    back = tuple(f"{{d}} * {{p}}[{i}]" for i in range(count))
-    text = f"{name(function)}({', '.join(given)})"
-    return Pullback(function, FLOAT, text, back, method.function, before=before)
 
 
 def floats_of(result: Any) -> list[ReverseValue]:

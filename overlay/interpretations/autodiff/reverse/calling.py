@@ -12,12 +12,14 @@ import numpy as np
 
 from overlay.core.target import describe
 from overlay.interpretations.autodiff.reverse.adjoint_names import Naming
+from overlay.interpretations.autodiff.reverse.by_rules import by_rule
 from overlay.interpretations.autodiff.reverse.operands import identity
 from overlay.interpretations.autodiff.reverse.pullbacks import (
     BY_OTHERS,
     INPLACE,
     Pullback,
     kind_of,
+    maker_with_parameters,
     pullback_of,
 )
 from overlay.interpretations.autodiff.reverse.rearranging import register
@@ -34,6 +36,7 @@ from overlay.interpretations.autodiff.reverse.reverse_program import (
 )
 from overlay.interpretations.autodiff.reverse.structural import STRUCTURAL
 from overlay.interpretations.autodiff.reverse.structure import Unreadable
+from overlay.interpretations.autodiff.rules.array_rules import array_rule_of
 
 __all__ = ["Calling"]
 
@@ -50,7 +53,7 @@ class Calling(Naming, ABC):
         """Inline a Python function, and return its result."""
 
     @abstractmethod
-    def enter_own(self, function: Any, args: Sequence[Any]) -> Any:
+    def enter_own(self, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         """Inline a function of this package, outside of all contexts, and return its result."""
 
     @abstractmethod
@@ -79,6 +82,11 @@ class Calling(Naming, ABC):
         return self.call_known(function, args, kwargs)
 
     def call_known(self, function: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
+        made = self.users.emitted(self, function, args, kwargs)
+        if made is not None:
+            return made
+        if maker_with_parameters(function) is not None:
+            args, kwargs = _in_places(function, args, kwargs), {}
         if kwargs:
             args, kwargs = _positional(function, args, kwargs)
         if not kwargs:
@@ -90,7 +98,7 @@ class Calling(Naming, ABC):
                 if isinstance(args[0], ReverseValue) and args[0].kind.ndim:
                     return self._add_in_place(inplace, *args)
                 function = inplace
-            pullback = pullback_of(function, args, self.name, self.users)
+            pullback = pullback_of(function, args, self.name)
             if pullback is not None:
                 self.reads_attributes |= pullback.of_items
                 return self.emit(pullback, args)
@@ -98,8 +106,17 @@ class Calling(Naming, ABC):
                 return self.call(function, [self.call(function, args[:-1], {}), args[-1]], {})
             other = BY_OTHERS.get((id(function), len(args)))
             if other is not None and all(kind_of(a) is not None for a in args):
-                return self.enter_own(other, args)
-        if (getattr(function, "__module__", None) or "").partition(".")[0] in ("numpy", "math"):
+                return self.enter_own(other, args, {})
+        rule = array_rule_of(function)
+        if rule is not None:
+            if rule.by is not None:
+                return self.enter_own(rule.by, args, kwargs)
+            found = by_rule(self, rule, function, args, kwargs)
+            if found is not None:
+                return found
+        package = (getattr(function, "__module__", None) or "").partition(".")[0]
+        is_known = isinstance(function, np.ufunc) or maker_with_parameters(function) is not None
+        if is_known or package in ("numpy", "math"):
             raise Unreadable(f"no adjoint is known of {describe(function)} with these arguments")
         return self.enter(function, args, kwargs)
 
@@ -174,6 +191,19 @@ def _parts(index: Any) -> tuple[Any, ...]:
 
 def _hashable(function: Any) -> bool:
     return type(function).__hash__ is not None
+
+
+def _in_places(function: Any, args: list[Any], kwargs: dict[str, Any]) -> list[Any]:
+    """The arguments of a call in the places of the parameters, with the default values."""
+    signature = inspect.signature(function)
+    try:
+        given = signature.bind(*args, **kwargs).arguments
+    except TypeError:
+        raise Unreadable(f"{describe(function)} is called with other arguments") from None
+    return [
+        given[name] if name in given else KnownBefore(parameter.default)
+        for name, parameter in signature.parameters.items()
+    ]
 
 
 def _positional(function: Any, args: list[Any], kwargs: dict[str, Any]) -> tuple[Any, Any]:

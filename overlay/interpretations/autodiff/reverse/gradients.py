@@ -20,6 +20,7 @@ from overlay.interpretations.autodiff.errors import (
     refuse_reverse,
 )
 from overlay.interpretations.autodiff.levels import LevelTable
+from overlay.interpretations.autodiff.partial_derivatives import have_adjoints
 from overlay.interpretations.autodiff.reverse.adjoints import (
     Adjoint,
     adjoint_for,
@@ -68,10 +69,10 @@ def reverse_of(
         refuse_mode(mode)
     arrays = (np.ndarray, ActiveArray)
     count = sum(args[i].size if isinstance(args[i], arrays) else 1 for i in places)
-    if mode == "forward" or (mode == "auto" and count <= MANY):
-        return None
     level = [r for table in tables if isinstance(table, LevelTable) for r in table.rules]
     every = (*rules, *(table for table in level if table not in rules))
+    if mode == "forward" or (mode == "auto" and count <= MANY and not have_adjoints(every)):
+        return None
     try:
         kinds = [kind_of_argument(x) for x in args]
         return adjoint_for(f, kinds, places, every, tables=tables)

@@ -35,9 +35,9 @@ class Overlaying(Calling):
     @abstractmethod
     def enter(self, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any: ...
 
-    def enter_own(self, function: Any, args: Sequence[Any]) -> Any:
+    def enter_own(self, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         with self._within((), None):
-            return self.enter(function, args, {})
+            return self.enter(function, args, kwargs)
 
     def call_in_force(self, function: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
         """The result of a call that the program makes."""
@@ -100,7 +100,7 @@ class Overlaying(Calling):
     def _refuse_unsure(self, chain: MethodChain, types: Sequence[Any], call: Call) -> None:
         """Refuse a call whose method depends on more than is known of its arguments."""
         for method in chain.methods():
-            unsure = method.depends_on == "value" or object in types
+            unsure = method.depends_on in ("literal", "value") or object in types
             if unsure and not reads(method, call):
                 raise Unreadable(f"whether {method!r} is called depends on what is not known")
 

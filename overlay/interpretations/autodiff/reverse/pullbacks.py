@@ -13,7 +13,7 @@ import operator
 import string
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
@@ -31,6 +31,7 @@ from overlay.interpretations.autodiff.reverse.reverse_program import (
 )
 from overlay.interpretations.autodiff.reverse.running import (
     add_at,
+    cofactors,
     deviation,
     larger,
     largest,
@@ -45,11 +46,21 @@ from overlay.interpretations.autodiff.reverse.running import (
     smallest,
     variance,
 )
-from overlay.interpretations.autodiff.rules import RULES, Rule
+from overlay.interpretations.autodiff.rules import Rule, imported, others_of, rules_with
 from overlay.interpretations.autodiff.rules.rule import takes_result
 from overlay.kernels import local_array
 
-__all__ = ["Pullback", "call_text", "kind_of", "of", "pullback_of", "type_of"]
+__all__ = [
+    "Maker",
+    "Pullback",
+    "call_text",
+    "kind_of",
+    "maker_with_parameters",
+    "of",
+    "of_partials",
+    "pullback_of",
+    "type_of",
+]
 
 
 @dataclass
@@ -155,29 +166,45 @@ _CONSTANT: dict[Any, NumberKind] = {
     **dict.fromkeys((math.isnan, math.isinf, math.isfinite, bool, operator.truth), BOOL),
     **dict.fromkeys((operator.not_,), BOOL),
 }
-_RULES: dict[tuple[int, bool], Rule] = {}
-for _rule in RULES:
-    for _function in _rule.spellings:
-        _RULES.setdefault((id(_function), _rule.arrays), _rule)
+
+
+@cache
+def _by_function(modules: tuple[str, ...]) -> dict[tuple[int, bool], Rule]:
+    found: dict[tuple[int, bool], Rule] = {}
+    for rule in rules_with(modules):
+        for function in rule.spellings:
+            found.setdefault((id(function), rule.arrays), rule)
+    return found
 
 
 def rule_of(function: Any, arrays: bool) -> Rule | None:
     """The rule of a function for numbers or for arrays."""
-    found = _RULES.get((id(function), arrays))
-    return found or (None if arrays else _RULES.get((id(function), True)))
+    rules = _by_function(imported())
+    found = rules.get((id(function), arrays))
+    return found or (None if arrays else rules.get((id(function), True)))
 
 
-def pullback_of(
-    function: Any, args: Sequence[Any], name: Callable[[Any], str], users: Any
-) -> Pullback | None:
+@cache
+def _of_optional(modules: tuple[str, ...]) -> dict[int, Maker]:
+    return {
+        id(function): maker
+        for each in others_of(modules)
+        for function, maker in each.PULLBACKS.items()
+    }
+
+
+def maker_with_parameters(function: Any) -> Maker | None:
+    """The maker of the pullback of a function of an optional module, which takes all arguments, in
+    the places of its parameters."""
+    return _of_optional(imported()).get(id(function))
+
+
+def pullback_of(function: Any, args: Sequence[Any], name: Callable[[Any], str]) -> Pullback | None:
     """The pullback of a call; None if it is unknown. name: returns the expression for a function in
-    generated source. users: finds the user's rules."""
-    found = users(function, args, name)
-    if found is not None:
-        return found
+    generated source."""
     function = UFUNCS.get(function, function) if callable(function) else function
     kinds = [kind_of(a) for a in args]
-    maker = _MAKERS.get(id(function))
+    maker = _MAKERS.get(id(function)) or maker_with_parameters(function)
     if maker is not None:
         return maker(function, args, kinds, name)
     if any(kind is None for kind in kinds):
@@ -236,26 +263,51 @@ def _elementwise(
     rule = rule_of(function, ndim > 0)
     if rule is None or len(rule.domain) != len(args) or (ndim and not rule.arrays):
         return None
-    return _of_rule(function, rule.partials, NumberKind("f", ndim), text, len(args), spread)
+    if not all(_is_constant(args[place]) for place in rule.constant):
+        return None
+    return of_partials(
+        function,
+        rule.partials,
+        NumberKind("f", ndim),
+        text,
+        len(args),
+        spread=spread,
+        constant=rule.constant,
+    )
 
 
 def _natural(operand: Any) -> bool:
     return isinstance(operand, KnownBefore) and type(operand.value) is int and operand.value >= 0
 
 
-def _of_rule(
-    function: Any, partials: Any, kind: NumberKind, text: str, count: int, spread: bool
+def _is_constant(operand: Any) -> bool:
+    """Whether an operand has no derivative: a known one, or a whole one."""
+    kind = kind_of(operand)
+    return isinstance(operand, KnownBefore) or (kind is not None and kind.dtype != "f")
+
+
+def of_partials(
+    function: Any,
+    partials: Any,
+    kind: NumberKind,
+    text: str,
+    count: int,
+    *,
+    spread: bool,
+    constant: Sequence[int] = (),
 ) -> Pullback:
     """The pullback by the chain rule with partial derivatives."""
     given = [f"{{{i}}}" for i in range(count)] + ["{r}"] * takes_result(partials)
     before = f"{{f}}({', '.join(given)})"
-    back = tuple(f"{{d}} * {{p}}[{i}]" for i in range(count))
+    back = tuple(None if i in constant else f"{{d}} * {{p}}[{i}]" for i in range(count))
     return Pullback(function, kind, text, back, partials, spread=spread, before=before)
 
 
 # ---- arrays -------------------------------------------------------------------------------
 
-_MAKERS: dict[int, Callable[..., Pullback | None]] = {}
+Maker = Callable[[Any, Sequence[Any], Any, Callable[[Any], str]], Pullback | None]
+"""Makes the pullback of a call of a function with arguments of some kinds; see ``pullback_of``."""
+_MAKERS: dict[int, Maker] = {}
 _HELD: list[Any] = []
 
 
@@ -475,7 +527,7 @@ def _inverted(function: Any, args: Any, kinds: Any, name: Any) -> Pullback | Non
 def _determinant(function: Any, args: Any, kinds: Any, name: Any) -> Pullback | None:
     if len(args) != 1 or kinds[0] != NumberKind("f", 2):
         return None
-    back = "{d} * {r} * np.transpose(np.linalg.inv({0}))"
+    back = f"{{d}} * {name(cofactors)}({{0}})"
     return Pullback(function, FLOAT, "np.linalg.det({0})", (back,))
 
 

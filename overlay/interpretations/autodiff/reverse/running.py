@@ -9,16 +9,22 @@ import numpy as np
 
 __all__ = [
     "add_at",
+    "cofactors",
     "deviation",
+    "element_moved_back",
     "larger",
     "largest",
     "logarithm",
     "median",
+    "moved_back",
+    "moved_back_to_number",
     "never",
+    "no_places",
     "norm",
     "onto_1",
     "onto_2",
     "onto_many",
+    "places_of",
     "polynomial",
     "product_in_order",
     "product_of",
@@ -67,6 +73,44 @@ def add_at(into: Any, index: Any, change: Any) -> None:
     for i in range(len(places)):
         flat[places[i]] = flat[places[i]] + changes[i]
     into[:] = flat.reshape(into.shape)
+
+
+def places_of(a: Any) -> Any:
+    """The places of the numbers of an array, from 1; a function that moves numbers moves these."""
+    return np.arange(1, a.size + 1).reshape(a.shape)
+
+
+def no_places(a: Any) -> Any:
+    """The places of constants: 0."""
+    return np.zeros(a.shape, np.int64)
+
+
+def moved_back(d: Any, places: Any, like: Any) -> Any:
+    """The cotangent of an array whose numbers were moved to where their places are now."""
+    return np.bincount(np.ravel(places), np.ravel(d), like.size + 1)[1:].reshape(like.shape)
+
+
+def element_moved_back(d: Any, place: Any, like: Any) -> Any:
+    """The cotangent of an array of which one number was taken."""
+    found = np.zeros(like.size + 1)
+    found[place] = d
+    return found[1:].reshape(like.shape)
+
+
+def moved_back_to_number(d: Any, places: Any) -> Any:
+    """The cotangent of a number that was copied to where its place, 1, is now."""
+    return np.sum(d * (places == 1))
+
+
+def cofactors(a: Any) -> Any:
+    """The derivative of the determinant of a matrix, by its singular values: it may be singular."""
+    u, s, vh = np.linalg.svd(a)
+    others = np.ones(len(s))
+    for i in range(len(s)):
+        for j in range(len(s)):
+            if j != i:
+                others[i] = others[i] * s[j]
+    return np.linalg.det(u) * np.linalg.det(vh) * ((u * others) @ vh)
 
 
 # ---- replacements of functions of numpy ---------------------------------------------------

@@ -1,35 +1,40 @@
-"""Rules of differentiation: those of the catalogue of functions, and a table for each other family,
-with one line for each function.
+"""Rules of differentiation: those of the catalogue of functions, and those of the tables.
 
 ``applications``: rules of functions of numpy that apply a function of Python to parts of arrays.
-``arithmetic``: rules of the operators, for numbers and elementwise for arrays.
 ``array_rule``: rules of functions of whole arrays: one row of a table.
 ``array_rules``: the rules of functions of whole arrays, by function.
 ``choices``: rules of functions that select elements of arrays, insert and delete them.
+``decompositions``: rules of decompositions of matrices: by eigenvalues, by singular values, QR and
+    Cholesky.
 ``drawn_calls``: sample calls of rules, with arguments that are drawn.
-``extremes``: rules of signs, absolute values, extremes and selections.
 ``layouts``: rules of functions that change the axes of arrays, and the order along them.
+``linear_algebra``: rules of inverses, determinants, solutions of linear systems and matrix
+    products.
 ``padding``: the rule of np.pad.
 ``pieces``: rules of functions that join arrays and split them.
 ``placing``: rules of functions of numpy that write into an array.
-``powers``: rules of powers, of numbers and elementwise of arrays.
 ``products``: rules of sums and products of arrays.
 ``ranges``: rules of functions that make arrays of numbers between bounds, and of powers.
-``rounding``: rules of piecewise constant functions.
 ``rule``: rules of differentiation: one line of a table.
 ``shapes``: rules of functions that move, repeat, join and select elements of arrays.
+``tables``: tables of rules, one for each family of functions, with one line for each function.
 """
 
+import functools
+import importlib
 import math
+import sys
+from typing import Any
 
 from overlay.catalogue import FUNCTIONS, elementwise
-from overlay.interpretations.autodiff.rules.arithmetic import ARITHMETIC
-from overlay.interpretations.autodiff.rules.extremes import EXTREMES, SELECTIONS
-from overlay.interpretations.autodiff.rules.powers import ARRAYS_OF_POWERS, POWERS
-from overlay.interpretations.autodiff.rules.rounding import ROUNDING
 from overlay.interpretations.autodiff.rules.rule import Rule, rule
+from overlay.interpretations.autodiff.rules.tables.arithmetic import ARITHMETIC
+from overlay.interpretations.autodiff.rules.tables.extremes import EXTREMES, SELECTIONS
+from overlay.interpretations.autodiff.rules.tables.numerical import NUMERICAL
+from overlay.interpretations.autodiff.rules.tables.powers import ARRAYS_OF_POWERS, POWERS
+from overlay.interpretations.autodiff.rules.tables.rounding import ROUNDING
 
-__all__ = ["BY_NUMPY", "RULES", "Rule", "rule"]
+__all__ = ["BY_NUMPY", "RULES", "Rule", "has_rule", "imported", "others_of", "rule", "rules_with"]
 
 _OF_MATH = {f: rule(f.function, f.partials(math), *f.between) for f in FUNCTIONS}
 _OF_NUMPY = {
@@ -43,10 +48,44 @@ RULES: tuple[Rule, ...] = (
     *ARITHMETIC,
     *_OF_MATH.values(),
     *_OF_NUMPY.values(),
+    *NUMERICAL,
     *POWERS,
     *ARRAYS_OF_POWERS,
     *EXTREMES,
     *SELECTIONS,
     *ROUNDING,
 )
-"""All rules, grouped by family."""
+"""All rules of functions of Python and numpy, grouped by family."""
+OPTIONAL = {
+    "scipy.special": (
+        "overlay.interpretations.autodiff.rules.tables.scipy_special",
+        "overlay.interpretations.autodiff.scipy_reductions",
+    ),
+}
+"""Modules that take long to import. For each the table with the rules of its functions, ``RULES``,
+and the module with its other derivatives, ``declare_reductions`` and ``PULLBACKS``. They hold in
+derivatives that are begun after a program has imported the module."""
+
+
+def imported() -> tuple[str, ...]:
+    """The optional modules that have been imported."""
+    return tuple(module for module in OPTIONAL if module in sys.modules)
+
+
+@functools.cache
+def rules_with(modules: tuple[str, ...]) -> tuple[Rule, ...]:
+    """All rules, with those of the functions of some optional modules."""
+    tables = (importlib.import_module(OPTIONAL[module][0]) for module in modules)
+    return (*RULES, *(rule for table in tables for rule in table.RULES))
+
+
+def has_rule(function: object) -> bool:
+    """Whether a function has a rule for some of its calls."""
+    rules = rules_with(imported())
+    return any(function is each for rule in rules for each in rule.spellings)
+
+
+@functools.cache
+def others_of(modules: tuple[str, ...]) -> tuple[Any, ...]:
+    """The modules with the derivatives of optional modules that are no rules."""
+    return tuple(importlib.import_module(OPTIONAL[module][1]) for module in modules)

@@ -7,7 +7,9 @@ from typing import Any
 from overlay.interpretations.autodiff.rules.applications import APPLICATIONS
 from overlay.interpretations.autodiff.rules.array_rule import ArrayRule
 from overlay.interpretations.autodiff.rules.choices import CHOICES
+from overlay.interpretations.autodiff.rules.decompositions import DECOMPOSITIONS
 from overlay.interpretations.autodiff.rules.layouts import LAYOUTS
+from overlay.interpretations.autodiff.rules.linear_algebra import LINEAR_ALGEBRA
 from overlay.interpretations.autodiff.rules.padding import PADDING
 from overlay.interpretations.autodiff.rules.pieces import PIECES
 from overlay.interpretations.autodiff.rules.placing import PLACING
@@ -27,6 +29,8 @@ ARRAY_RULES: tuple[ArrayRule, ...] = (
     *PLACING,
     *RANGES,
     *PRODUCTS,
+    *LINEAR_ALGEBRA,
+    *DECOMPOSITIONS,
 )
 """All rules of functions of arrays, grouped by family."""
 _BY_FUNCTION = {id(function): each for each in ARRAY_RULES for function in each.spellings}

@@ -21,7 +21,7 @@ def spread_back(d, a, axis, keepdims):
     """The cotangent of a sum over axes, in the shape of the array that was summed."""
     if axis is not None and not keepdims:
         axes = axis if isinstance(axis, tuple) else (axis,)
-        places = sorted(k % np.ndim(a) for k in axes)
+        places = sorted(k % len(np.shape(a)) for k in axes)
         for place in places:
             d = np.expand_dims(d, place)
     return np.broadcast_to(d, np.shape(a))
@@ -40,9 +40,10 @@ def _mean(d, ret, a, axis=None, dtype=None, keepdims=False, where=True):
 
 
 def _matmul_a(d, ret, a, b):
-    if np.ndim(b) == 1:
-        found = np.expand_dims(d, -1) * np.conj(b) if np.ndim(a) > 1 else d * np.conj(b)
-    elif np.ndim(a) == 1:
+    first, second = len(np.shape(a)), len(np.shape(b))
+    if second == 1:
+        found = np.expand_dims(d, -1) * np.conj(b) if first > 1 else d * np.conj(b)
+    elif first == 1:
         found = np.matmul(np.expand_dims(d, -2), np.conj(np.swapaxes(b, -1, -2)))[..., 0, :]
     else:
         found = np.matmul(d, np.conj(np.swapaxes(b, -1, -2)))
@@ -50,9 +51,10 @@ def _matmul_a(d, ret, a, b):
 
 
 def _matmul_b(d, ret, a, b):
-    if np.ndim(a) == 1:
-        found = np.conj(a) * d if np.ndim(b) == 1 else np.conj(a)[:, None] * np.expand_dims(d, -2)
-    elif np.ndim(b) == 1:
+    first, second = len(np.shape(a)), len(np.shape(b))
+    if first == 1:
+        found = np.conj(a) * d if second == 1 else np.conj(a)[:, None] * np.expand_dims(d, -2)
+    elif second == 1:
         found = np.matmul(np.conj(np.swapaxes(a, -1, -2)), np.expand_dims(d, -1))[..., 0]
     else:
         found = np.matmul(np.conj(np.swapaxes(a, -1, -2)), d)
@@ -61,7 +63,7 @@ def _matmul_b(d, ret, a, b):
 
 def summed_to(d, shape):
     """A cotangent summed over the axes that were broadcast from a shape."""
-    while np.ndim(d) > len(shape):
+    while len(np.shape(d)) > len(shape):
         d = np.sum(d, axis=0)
     for axis, length in enumerate(shape):
         if length == 1 and d.shape[axis] != 1:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 __all__ = ["Interval", "Rule", "rule", "takes_result"]
 
 Interval = tuple[float, float]
-"""Bounds between which an argument is drawn when a rule is tested."""
+"""Bounds between which an argument is drawn when a rule is tested; of an argument by which there is
+no derivative, whole numbers are drawn where the bounds are whole."""
 
 
 class Rule(NamedTuple):
@@ -20,6 +21,8 @@ class Rule(NamedTuple):
     the side whose value the function has there. domain: for each argument the bounds between which
     the rule is tested. also: other spellings of the function. arrays: whether the rule holds
     elementwise for arrays. kink: whether the function has no derivative at these arguments.
+    constant: the places of the arguments by which no derivative is known; ``partials`` has None
+    for these.
     """
 
     function: Callable[..., Any]
@@ -28,6 +31,7 @@ class Rule(NamedTuple):
     also: tuple[Callable[..., Any], ...]
     arrays: bool
     kink: Callable[..., bool] | None
+    constant: frozenset[int]
 
     @property
     def takes_result(self) -> bool:
@@ -52,7 +56,8 @@ def rule(
     also: tuple[Callable[..., Any], ...] = (),
     arrays: bool | None = None,
     kink: Callable[..., bool] | None = None,
+    constant: Iterable[int] = (),
 ) -> Rule:
     """Make a rule: see ``Rule``. arrays: by default true, except for functions of ``math``."""
     elementwise = getattr(function, "__module__", None) != "math" if arrays is None else arrays
-    return Rule(function, partials, domain, also, elementwise, kink)
+    return Rule(function, partials, domain, also, elementwise, kink, frozenset(constant))

@@ -1,12 +1,14 @@
 """The law of the rules of functions of arrays: every row, forward and in reverse."""
 
 import inspect
+import linecache
 
 import numpy as np
 import pytest
 
 from overlay.core.target import describe
-from overlay.interpretations.autodiff import jvp
+from overlay.interpretations.autodiff import NotDifferentiable, jvp
+from overlay.interpretations.autodiff import adjoint as adjoint_of_call
 from overlay.interpretations.autodiff.reverse.taped import taped
 from overlay.interpretations.autodiff.rules.array_rules import ARRAY_RULES
 
@@ -71,7 +73,16 @@ def call_of(rule, spelling, sample):
         mine = [replaced(arg, by) for arg in args]
         return spelling(*mine, **replaced(named, by))
 
-    return f, floats
+    return f, [part for leaf in floats for part in real_parts(leaf)]
+
+
+def real_parts(x):
+    return (np.real(x).copy(), np.imag(x).copy()) if np.iscomplexobj(x) else (x,)
+
+
+def taken(leaf, values):
+    """The number or array of a leaf, from the next of some real ones."""
+    return next(values) + 1j * next(values) if np.iscomplexobj(leaf) else next(values)
 
 
 def flat(result):
@@ -133,3 +144,66 @@ def weights_of(result, weights):
     if isinstance(result, (list, tuple)):
         return [found for part in result for found in weights_of(part, weights)]
     return [next(weights) if is_float(as_floats(result)) else None]
+
+
+def program_of(rule, spelling, sample):
+    """A program, as a user would write it, of the sum of weighted results; and its arguments."""
+    f, floats = call_of(rule, spelling, sample)
+    given = rule.samples[sample](np.random.default_rng(sample))
+    args, named = (given[:-1], given[-1]) if isinstance(given[-1], dict) else (given, {})
+    space = {"np": np, "function": spelling}
+    names = {}
+
+    def shown(x):
+        if type(x) in (list, tuple):
+            parts = "".join(f"{shown(part)}, " for part in x)
+            return f"[{parts}]" if type(x) is list else f"({parts})"
+        if is_float(x) and len(names) < len(floats) and np.array_equal(x, floats[len(names)]):
+            name = names[f"x{len(names)}"] = f"x{len(names)}"
+            return name
+        if x is None or type(x) in (int, float, str, bool):
+            return repr(x)
+        space[f"c{len(space)}"] = x
+        return f"c{len(space) - 1}"
+
+    shown_args = [shown(x) for x in args] + [f"{name}={shown(x)}" for name, x in named.items()]
+    result = as_floats(f(*floats))
+    rng = np.random.default_rng(97)
+    terms = []
+    if isinstance(result, (list, tuple)):
+        if any(isinstance(part, (list, tuple)) for part in result):
+            return None
+        parts = [(f"found[{i}]", part) for i, part in enumerate(result)]
+    else:
+        parts = [("found", result)]
+    for i, (name, part) in enumerate(parts):
+        if is_float(part):
+            space[f"w{i}"] = np.asarray(rng.normal(size=np.shape(part)))[()]
+            terms.append(f"np.sum({name} * w{i})" if np.ndim(part) else f"{name} * w{i}")
+    if not terms or len(names) != len(floats) or any(np.iscomplexobj(x) for x in floats):
+        return None
+    source = (
+        f"def program({', '.join(names)}):\n"
+        f"    found = function({', '.join(shown_args)})\n"
+        f"    return {' + '.join(terms)}\n"
+    )
+    space = {**space, **{k: float(v) for k, v in space.items() if isinstance(v, np.floating)}}
+    exec(compile(source, f"<{describe(spelling)}>", "exec"), space)
+    linecache.cache[f"<{describe(spelling)}>"] = (len(source), None, source.splitlines(True), "")
+    return space["program"], floats
+
+
+@pytest.mark.parametrize(("rule", "sample", "spelling"), CALLS)
+def test_adjoints_are_those_of_the_tape(rule, sample, spelling):
+    made = program_of(rule, spelling, sample)
+    if made is None:
+        return
+    program, floats = made
+    expected = taped(program, floats, range(len(floats)), ()).pull_back([1.0])
+    try:
+        adjoint = adjoint_of_call(program, *floats)
+    except NotDifferentiable:
+        return  # the tape is used
+    found = adjoint.function(*[floats[i] for i in adjoint.given], 1.0)
+    for one, other in zip(found, expected, strict=True):
+        assert np.allclose(one, other, rtol=1e-9, atol=1e-11)

@@ -23,6 +23,7 @@ from overlay.interpretations.autodiff import (
     partials_of,
     vjp,
 )
+from overlay.interpretations.autodiff.reverse import gradients
 from overlay.interpretations.autodiff.reverse.adjoints import adjoint_for, kind_of_argument
 from tests.examples import examples
 from tests.laws.array_loops import ArrayProgram
@@ -258,10 +259,23 @@ def of_squares(x):
     return total
 
 
-def test_by_many_numbers_it_is_reverse_and_by_few_forward():
+def test_by_many_numbers_it_is_reverse_and_by_few_forward(monkeypatch):
+    reversed_at = []
+
+    def made(*args, **kwargs):
+        reversed_at.append(len(reversed_at))
+        return adjoint_for(*args, **kwargs)
+
+    monkeypatch.setattr(gradients, "adjoint_for", made)
+    for count in (8, 9):
+        assert np.allclose(gradient(of_squares)(np.ones(count)), 2.0)
+        assert len(reversed_at) == count - 8
+
+
+def test_rules_of_adjoints_are_used_by_all_modes_but_forward():
     table = MethodTable("marked")
     table.overlay(adjoint_of(square))(lambda d, x: (d * 100.0,))
-    assert np.allclose(gradient(of_squares, rules=table)(np.ones(8)), 2.0)
+    assert np.allclose(gradient(of_squares, rules=table)(np.ones(8)), 100.0)
     assert np.allclose(gradient(of_squares, rules=table)(np.ones(9)), 100.0)
     assert np.allclose(gradient(of_squares, rules=table, mode="reverse")(np.ones(2)), 100.0)
     assert np.allclose(gradient(of_squares, rules=table, mode="forward")(np.ones(9)), 2.0)
@@ -396,13 +410,14 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("f", "why"), REFUSED, ids=[f.__name__ for f, _ in REFUSED])
-def test_what_is_not_read_is_refused_or_taken_forwards(f, why):
+def test_what_has_no_adjoint_is_recorded_on_a_tape(f, why):
     with pytest.raises(NotDifferentiable, match=why) as caught:
-        gradient(f, mode="reverse")(X)
+        adjoint(f, X)
     assert "help:" in str(caught.value)
     assert "test_reverse.py:" in str(caught.value)
     if f is not writes_outside:
         wanted = gradient(f, mode="forward")(X)
+        assert np.allclose(gradient(f, mode="reverse")(X), wanted)
         many = gradient(lambda x: f(x[:3]))(np.concatenate((X, np.zeros(9))))
         assert np.allclose(many[:3], wanted)
 

@@ -1,0 +1,97 @@
+"""The user's rules of adjoints on a tape: methods of ``adjoint_of(f)``, with those of
+``residuals_of(f)``."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from overlay import Context, call_next, nonoverlay
+from overlay.core.signature import array_type
+from overlay.interpretations.autodiff.levels import Level, declare
+from overlay.interpretations.autodiff.partial_derivatives import (
+    AdjointOf,
+    ResidualsOf,
+    adjoint_of,
+    residuals_of,
+)
+
+__all__ = ["declare_adjoints", "record", "type_of_value"]
+
+
+def declare_adjoints(level: Level) -> None:
+    """Declare the methods of a level on a tape for functions whose adjoints have rules."""
+    context = Context(*level.rules)
+    targets = [target for table in level.rules for target in table.targets()]
+    functions = [t.function for t in targets if isinstance(t, (AdjointOf, ResidualsOf))]
+    for function in dict.fromkeys(functions):
+        level.later(function, _declare_adjoint, context, function)
+
+
+def _declare_adjoint(level: Level, context: Context, function: Any) -> None:
+    recorded = nonoverlay(functools.partial(_recorded, level, context, function))
+
+    def method(*args: Any) -> Any:
+        found = recorded(args)
+        return call_next(*args) if found is None else found
+
+    declare(level.table, function, method, ())
+
+
+def _recorded(level: Level, context: Context, function: Any, args: Sequence[Any]) -> Any:
+    own = (level.number, level.array)
+    if not any(isinstance(x, own) for x in args):
+        return None
+    values = [x.value if isinstance(x, own) else x for x in args]
+    found = _run(context, function, [x.copy() if type(x) is np.ndarray else x for x in values])
+    return None if found is None else record(level, args, *found)
+
+
+def record(
+    level: Level, args: Sequence[Any], ret: Any, back: Callable[[Any], Sequence[Any]]
+) -> Any:
+    """An active number or array with a map on the tape. back: maps the cotangent of the result to
+    those of the arguments."""
+    own = (level.number, level.array)
+    places = [i for i, x in enumerate(args) if isinstance(x, own)]
+    sources = [args[i].tangents[0] for i in places]
+
+    def pulled(d: Any) -> list[Any]:
+        found = back(d)
+        return [found[i] for i in places]
+
+    shape = (np.shape(ret), np.iscomplexobj(ret))
+    (tangent,) = sources[0].tape.record([shape], sources, pulled)
+    made = level.array if shape[0] else level.number
+    return made(ret, (tangent,))
+
+
+def _run(
+    context: Context, function: Any, args: Sequence[Any]
+) -> tuple[Any, Callable[[Any], Any]] | None:
+    """The result of a function, and the map from its adjoint to those of its arguments, by the
+    user's rule; None if there is none for these arguments."""
+    types = [type_of_value(a) for a in args]
+    run = context.method(residuals_of(function), *types)
+    more: tuple[Any, ...] = ()
+    if run is None:
+        ret = function(*args)
+    else:
+        ret, residuals = run.function(*args)
+        more = (residuals,)
+    of_more = [type_of_value(each) for each in more]
+    back = context.method(adjoint_of(function), type_of_value(ret), *of_more, *types)
+    if back is None:
+        return None
+    of_adjoint = back.function
+    return ret, lambda d: of_adjoint(d, *more, *args)
+
+
+def type_of_value(value: Any) -> Any:
+    """The type of a value, as dispatch sees it."""
+    if type(value) is np.ndarray:
+        return array_type(value.dtype.type, value.ndim)
+    return float if type(value) is np.float64 else type(value)

@@ -1,0 +1,94 @@
+"""Kinds of results, found by calls with arrays of several sizes."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from overlay.interpretations.autodiff.reverse.pullbacks import kind_of
+from overlay.interpretations.autodiff.reverse.reverse_program import (
+    BOOL,
+    FLOAT,
+    INT,
+    KnownBefore,
+    NumberKind,
+)
+
+__all__ = ["RESULTS", "kind_of_result", "kinds_of_results", "sampled"]
+
+SIZES = (6, 12, 4, 2, 3, 1)
+"""The lengths of the axes of the arrays with which a function is tried."""
+RESULTS = NumberKind("t")
+"""The kind of a tuple of results, before it is taken apart."""
+
+
+def kinds_of_results(function: Any, args: Sequence[Any], named: dict[str, Any]) -> Any:
+    """The kind of the result of a call; a tuple for several results. None if it is unknown, or
+    depends on the sizes of arrays."""
+    found: list[Any] = []
+    for result in sampled(function, args, named):
+        try:
+            found.append(kind_of_result(result))
+        except (KeyError, TypeError):
+            return None
+    known = list(dict.fromkeys(found))
+    return known[0] if len(known) == 1 else None
+
+
+def sampled(function: Any, args: Sequence[Any], named: dict[str, Any]) -> list[Any]:
+    """The results of a function for arrays of several sizes, where it raises nothing."""
+    found: list[Any] = []
+    for size in SIZES:
+        try:
+            given = [_sample(x, size) for x in args]
+            more = {name: _sample(x, size) for name, x in named.items()}
+            with warnings.catch_warnings(), np.errstate(all="ignore"):
+                warnings.simplefilter("ignore")
+                found.append(function(*given, **more))
+        except Exception:
+            continue
+    return found
+
+
+def _sample(operand: Any, size: int) -> Any:
+    """A value of the kind of an operand."""
+    if isinstance(operand, tuple):
+        return tuple(_sample(each, size) for each in operand)
+    if isinstance(operand, KnownBefore):
+        return operand.value
+    kind = kind_of(operand)
+    if kind is None or kind.dtype not in "fib":
+        raise TypeError
+    if kind.dtype == "f":
+        # matrices that are positive definite
+        values = 1.0 + np.arange(float(size**kind.ndim)) / size**kind.ndim
+        array = values.reshape((size,) * kind.ndim)
+        if kind.ndim > 1:
+            array = array + array.swapaxes(-1, -2) + 4.0 * size * np.eye(size)
+        return array if kind.ndim else 1.0
+    made = np.zeros((size,) * kind.ndim, np.int64 if kind.dtype == "i" else np.bool_)
+    return made if kind.ndim else made.dtype.type(kind.dtype == "i")
+
+
+def kind_of_result(result: Any) -> Any:
+    """The kind of a result; a tuple for several. Raises TypeError or KeyError if it has none."""
+    if isinstance(result, (tuple, list)):
+        kinds = tuple(kind_of_result(part) for part in result)
+        if any(isinstance(kind, tuple) for kind in kinds):
+            raise TypeError
+        return kinds
+    if isinstance(result, np.ndarray) and result.ndim:
+        dtypes = {"float64": "f", "int64": "i", "bool": "b"}
+        return NumberKind(dtypes[str(result.dtype)], result.ndim)
+    if isinstance(result, (bool, np.bool_)):
+        return BOOL
+    if isinstance(result, (int, np.int64)):
+        return INT
+    if isinstance(result, (float, np.float64)) or (
+        isinstance(result, np.ndarray) and result.dtype == np.float64
+    ):
+        return FLOAT
+    raise TypeError

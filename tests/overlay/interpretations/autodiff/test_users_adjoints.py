@@ -1,0 +1,105 @@
+"""The user's rules of adjoints, with residuals: in adjoints, on tapes and compiled."""
+
+import math
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from overlay import MethodTable
+from overlay.interpretations.autodiff import (
+    NotDifferentiable,
+    adjoint,
+    adjoint_of,
+    autodiff,
+    differentiation,
+    gradient,
+    residuals_of,
+    vjp,
+)
+
+X = np.array([0.3, 0.4, 0.5])
+RULES = MethodTable("rules")
+runs = []
+
+
+def bump(x: float) -> float:
+    return math.exp(-x * x)
+
+
+def squares(v):
+    return np.sum(v * v)
+
+
+def scaled(v):
+    return v * 3.0
+
+
+# each rule gives a multiple of the derivative, which shows that it was used
+@RULES.overlay(residuals_of(bump))
+def bump_run(x: float):
+    y = math.exp(-x * x)
+    return y, y
+
+
+@RULES.overlay(adjoint_of(bump))
+def bump_back(d: float, y: float, x: float):
+    return (-2.0 * x * y * d * 10.0,)
+
+
+@RULES.overlay(adjoint_of(squares))
+def squares_back(d: float, v: NDArray[np.float64]):
+    return (2.0 * v * d * 100.0,)
+
+
+@RULES.overlay(residuals_of(scaled))
+def scaled_run(v: NDArray[np.float64]):
+    return v * 3.0, (3.0, v * 1.0)
+
+
+@RULES.overlay(adjoint_of(scaled))
+def scaled_back(d: NDArray[np.float64], kept, v: NDArray[np.float64]):
+    return (d * kept[0] * 1000.0,)
+
+
+def straight(v):
+    return bump(v[0]) + squares(v[1:]) + np.sum(scaled(v))
+
+
+def recorded(v):
+    parts = set()
+    parts.add("first")
+    return bump(v[0]) + squares(v[1:]) + np.sum(scaled(v))
+
+
+WANTED = np.array([-2 * 0.3 * math.exp(-0.09) * 10, 80.0, 100.0]) + 3000.0
+
+
+@pytest.mark.parametrize("f", [straight, recorded])
+@pytest.mark.parametrize("mode", ["auto", "reverse"])
+def test_rules_with_residuals_are_used(f, mode):
+    assert np.allclose(gradient(f, rules=RULES, mode=mode)(X), WANTED)
+
+
+def test_one_has_an_adjoint_and_the_other_a_tape():
+    assert "bump_run" in adjoint(straight, X, rules=RULES).source
+    with pytest.raises(NotDifferentiable):
+        adjoint(recorded, X, rules=RULES)
+
+
+def test_compiled_code_uses_them():
+    context = differentiation(RULES)
+    assert np.allclose(context.jit(lambda v: autodiff(straight, v))(X), WANTED)
+
+
+def test_pullbacks_of_arrays_use_them():
+    value, back = vjp(scaled, X, rules=RULES)
+    assert np.allclose(value, 3 * X)
+    assert np.allclose(back(np.ones(3))[0], 3000.0)
+
+
+def test_keywords_reach_the_rule():
+    def f(v):
+        return bump(x=v[0])
+
+    assert np.allclose(gradient(f, rules=RULES)(X), [WANTED[0] - 3000.0, 0, 0])

@@ -1,0 +1,65 @@
+"""The functions that autograd and JAX differentiate: what has a derivative keeps it.
+
+``function_outcomes.json`` has what becomes of each; ``try_coverage.py --write`` renews it.
+"""
+
+import pytest
+
+from tests.strangers.derivative_trials import ways
+from tests.strangers.differentiable_functions import ALIASES, AUTOGRAD, FORMS, JAX
+from tests.strangers.function_trials import (
+    LISTS,
+    counted,
+    exists,
+    names_of,
+    outcomes,
+    shares,
+    tried,
+    without,
+)
+
+COUNTED = {"autograd": 196, "jax": 294}
+LEAST = {
+    "autograd": {"forward": 52.6, "reverse": 42.3, "compiled": 26.5},
+    "jax": {"forward": 45.9, "reverse": 38.1, "compiled": 20.7},
+}
+"""At least these percentages are right, in each way."""
+ORDER = ("refused", "partly", "right")
+
+
+@pytest.mark.parametrize("path", FORMS)
+def test_a_derivative_is_right_or_refused_and_no_worse_than_the_table_says(path):
+    if not exists(path):
+        pytest.skip(f"{path} is not in the installed version")
+    for way in ways:
+        before, found = outcomes()[path][way], tried(path, way)
+        kinds = [said.partition(":")[0] for said in (before, found)]
+        if kinds[0] in ("raised", "too slow"):
+            assert kinds[1] != "wrong", (way, found)
+        else:
+            assert ORDER.index(kinds[1]) >= ORDER.index(kinds[0]), (way, found)
+
+
+def test_every_name_of_the_lists_is_tried_once_or_has_a_reason_not_to_be():
+    listed = {*names_of(AUTOGRAD), *names_of(JAX)}
+    kinds = [set(FORMS), set(ALIASES), set(without())]
+    assert listed <= set.union(*kinds)
+    assert sum(map(len, kinds)) == len(set.union(*kinds))
+    assert set(without()) <= listed
+    assert set(ALIASES) <= listed
+    assert set(FORMS) <= listed | set(ALIASES.values())
+    assert set(ALIASES.values()) <= set(FORMS) | set(without())
+
+
+def test_no_outcome_is_missing_and_none_is_wrong():
+    assert list(outcomes()) == list(FORMS)
+    for path, row in outcomes().items():
+        assert [*row] == [*ways], path
+        assert not any(said.startswith("wrong") for said in row.values()), path
+
+
+def test_as_many_are_right_as_ever():
+    assert {name: len(counted(listed)) for name, listed in LISTS.items()} == COUNTED
+    for name, row in shares(outcomes()).items():
+        for way, (right, _) in row.items():
+            assert right >= LEAST[name][way], (name, way)
