@@ -6,7 +6,6 @@ import enum
 import functools
 import itertools
 import operator
-import os
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,6 @@ from numpy.typing import NDArray
 
 from overlay import call_next, nonoverlay
 from overlay.contexts.rules_alone import as_c_calls
-from overlay.core.location import caller_frame
 from overlay.interpretations.autodiff.active_numbers import plain_zeros, primal
 from overlay.interpretations.autodiff.applying import applied, in_this_context
 from overlay.interpretations.autodiff.duals import Active, ActiveArray
@@ -23,6 +21,7 @@ from overlay.interpretations.autodiff.errors import (
     refuse_local,
     refuse_store,
     refuse_write,
+    refuse_write_of_program,
 )
 from overlay.interpretations.autodiff.levels import Level, declare, generate, refuse, written
 from overlay.interpretations.autodiff.reverse.running import (
@@ -522,17 +521,11 @@ def _declare_plain_write(level: Level, target: Any, types: tuple[Any, ...]) -> N
     names = ", ".join("aib"[: len(types)])
     method = _method(level, names, "refused()", refused=_refused_write)
     refuse(level.table, _refused_write, refuse_write, ())
-    space = {"refused": refuse_write, "in_numpy": nonoverlay(_in_numpy), "target": target}
-    body = f"if not in_numpy():\n    refused()\nreturn plainly({names})"
-    guarded = _method(level, names, body, **space, plainly=nonoverlay(target))
+    body = f"refuse_by_program()\nreturn plainly({names})"
+    space = {
+        "refuse_by_program": nonoverlay(refuse_write_of_program),
+        "plainly": nonoverlay(target),
+    }
+    guarded = _method(level, names, body, **space)
     declare(level.table, target, method, types)
     level.table.guarded[method] = guarded
-
-
-_NUMPY = os.path.join(os.path.dirname(np.__file__), "")
-
-
-def _in_numpy() -> bool:
-    """Whether code of numpy applies the operator."""
-    frame = caller_frame()
-    return frame is not None and frame.f_code.co_filename.startswith(_NUMPY)

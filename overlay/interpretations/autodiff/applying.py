@@ -18,6 +18,7 @@ from overlay.interpretations.autodiff.duals import Active, ActiveArray
 from overlay.interpretations.autodiff.errors import refuse_call
 from overlay.interpretations.autodiff.rules.array_rule import ArrayRule
 from overlay.interpretations.autodiff.rules.array_rules import array_rule_of
+from overlay.interpretations.autodiff.ufunc_methods import METHODS_OF_UFUNCS
 
 if TYPE_CHECKING:
     from overlay.interpretations.autodiff.levels import Level
@@ -101,28 +102,53 @@ def applied_ufunc(ufunc: Any, method: str, args: Sequence[Any], named: dict[str,
 def _outside_applied_ufunc(
     ufunc: Any, method: str, args: Sequence[Any], named: dict[str, Any]
 ) -> Any:
-    if method != "__call__":
-        return applied(getattr(ufunc, method), args, named)
     level = _innermost(args, named)
     assert level is not None
-    out, where = named.get("out"), named.get("where", True)
-    if set(named) - {"out", "where", "casting", "order", "subok"}:
-        refuse_call(ufunc)
-    if out is None and where is not True:
-        refuse_call(ufunc)  # numbers that nothing has set
-    if array_rule_of(ufunc) is not None:
+    casting = {name: x for name, x in named.items() if name == "casting"}
+    named = {name: x for name, x in named.items() if name not in ("casting", "order", "subok")}
+    out, dtype = named.pop("out", None), named.pop("dtype", None)
+    if dtype is not None and not _keeps_floats(dtype):
+        if np.dtype(dtype).kind not in "iub":
+            refuse_call(ufunc)
+        plain, others = _mapped(args, _plain), _mapped(named, _plain)
+        found = nonoverlay(getattr(ufunc, method))(*plain, **others, dtype=dtype, **casting)
+    elif method == "__call__":
+        found = _called(level, ufunc, args, named, out)
+    else:
+        defined: Any = METHODS_OF_UFUNCS.get(method) or refuse_call(ufunc)
+        found = as_c_calls(level.context, defined, ufunc, *args, **named)
+    return found if out is None else _written_into(level, out, found)
+
+
+def _keeps_floats(dtype: Any) -> bool:
+    return np.dtype(dtype).char in "dD"
+
+
+def _plain(x: Any) -> Any:
+    """A value without the tangents of any level."""
+    while isinstance(x, Active):
+        x = x.value
+    return x
+
+
+def _called(level: Level, ufunc: Any, args: Sequence[Any], named: dict[str, Any], out: Any) -> Any:
+    """The result of a call of a ufunc. out: where it is written afterwards."""
+    where = named.get("where", True)
+    if set(named) - {"where"} or (out is None and where is not True):
+        refuse_call(ufunc)  # without ``out`` there are numbers that nothing has set
+    if not any(True for x in args for _ in _leaves(x)):
+        found = nonoverlay(ufunc)(*args)
+    elif array_rule_of(ufunc) is not None:
         found = applied(ufunc, args, {})
     else:
         kinds = [type(x) for x in args]
         if level.context.method(ufunc, *kinds) is None:
             refuse_call(ufunc)
         found = as_c_calls(level.context, ufunc, *args)
-    if out is None:
+    if where is True:
         return found
-    if where is not True:
-        into = out[0] if isinstance(out, tuple) else out
-        found = as_c_calls(level.context, np.where, where, found, into)
-    return _written_into(level, out, found)
+    into = out[0] if isinstance(out, tuple) else out
+    return as_c_calls(level.context, np.where, where, found, into)
 
 
 # rules run outside of the context: it has methods for arrays that a program makes

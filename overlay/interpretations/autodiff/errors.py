@@ -6,8 +6,10 @@ import os
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
+import numpy as np
+
 from overlay import OverlayError
-from overlay.core.location import caller, name_of
+from overlay.core.location import caller, caller_frame, name_of
 from overlay.core.target import describe
 from overlay.interpretations.autodiff.rules import has_rule
 
@@ -31,6 +33,7 @@ __all__ = [
     "refuse_store",
     "refuse_use",
     "refuse_write",
+    "refuse_write_of_program",
 ]
 
 
@@ -222,3 +225,13 @@ def refuse_write() -> NoReturn:
         where=_place(),
         help="write to a copy that the function makes: np.copy(array), np.zeros(shape)",
     )
+
+
+_NUMPY = os.path.join(os.path.dirname(np.__file__), "")
+
+
+def refuse_write_of_program() -> None:
+    """Refuse a write as above; functions of numpy write to arrays that they make."""
+    frame = caller_frame()
+    if frame is None or not frame.f_code.co_filename.startswith(_NUMPY):
+        refuse_write()

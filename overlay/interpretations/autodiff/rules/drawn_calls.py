@@ -7,11 +7,11 @@ from typing import Any
 
 from overlay.interpretations.autodiff.rules.array_rule import Sample
 
-__all__ = ["Drawn", "call", "complexes", "floats", "positive"]
+__all__ = ["DrawnArgument", "call", "complexes", "floats", "positive"]
 
 
 @dataclass(frozen=True)
-class Drawn:
+class DrawnArgument:
     """An argument that is drawn: an array of this shape, or a number."""
 
     shape: tuple[int, ...]
@@ -28,29 +28,29 @@ class Drawn:
         return complex(drawn) if self.kind == "complexes" else float(drawn)
 
 
-def floats(*shape: int) -> Drawn:
+def floats(*shape: int) -> DrawnArgument:
     """An array of floats, or one float."""
-    return Drawn(shape, "floats")
+    return DrawnArgument(shape, "floats")
 
 
-def complexes(*shape: int) -> Drawn:
+def complexes(*shape: int) -> DrawnArgument:
     """An array of complex numbers, or one complex number."""
-    return Drawn(shape, "complexes")
+    return DrawnArgument(shape, "complexes")
 
 
-def positive(*shape: int) -> Drawn:
+def positive(*shape: int) -> DrawnArgument:
     """An array of floats above 0.5, or one such float."""
-    return Drawn(shape, "positive")
+    return DrawnArgument(shape, "positive")
 
 
 def call(*args: Any, **named: Any) -> Sample:
-    """A sample with these arguments, in which all that is ``Drawn`` is drawn, also in lists and
+    """A sample with these arguments, of which each ``DrawnArgument`` is drawn, also in lists and
     tuples."""
 
     def drawn(x: Any, rng: Any) -> Any:
         if isinstance(x, (list, tuple)):
             return type(x)(drawn(part, rng) for part in x)
-        return x(rng) if isinstance(x, Drawn) else x
+        return x(rng) if isinstance(x, DrawnArgument) else x
 
     def sample(rng: Any) -> tuple[Any, ...]:
         given = tuple(drawn(x, rng) for x in args)
