@@ -27,6 +27,7 @@ from overlay.interpretations.autodiff.reverse.running import (
     polynomial,
     products_so_far,
 )
+from overlay.interpretations.autodiff.rules.array_rules import array_rule_of
 from overlay.interpretations.autodiff.tape import tape_zeros
 from overlay.kernels import in_kernel, local_array
 
@@ -148,7 +149,24 @@ def _declare_by_rule(level: Level, function: Any) -> None:
 
 def _declare_other(level: Level, function: Any, body: str) -> None:
     space = {"median": median, "products_so_far": products_so_far}
-    declare(level.table, function, _method(level, "a", body, **space), (level.array,))
+    method = _method(level, "a", body, **space)
+    declare(level.table, function, method, (level.array,))
+    if function is sum:
+        _interpreted(level, method, "a", "return np.sum(a, axis=0)")
+    else:
+        _interpreted_by_rule(level, method, function, "a")
+
+
+def _interpreted(level: Level, method: Any, parameters: str, body: str, **names: Any) -> None:
+    """Replace a method in interpreted code."""
+    level.table.guarded[method] = _method(level, parameters, body, **names)
+
+
+def _interpreted_by_rule(level: Level, method: Any, function: Any, parameters: str) -> None:
+    """Replace a method in interpreted code by the rule of its function, which has all forms."""
+    if array_rule_of(function) is not None:
+        body = f"return applied(function, ({parameters},), {{}})"
+        _interpreted(level, method, parameters, body, applied=nonoverlay(applied), function=function)
 
 
 def _declare_polynomial(level: Level) -> None:
@@ -160,6 +178,7 @@ def _declare_polynomial(level: Level) -> None:
     ]:
         method = _method(level, "p, x", "return polynomial(p, x)", polynomial=polynomial)
         declare(level.table, np.polyval, method, types)
+        _interpreted_by_rule(level, method, np.polyval, "p, x")
 
 
 def _method(level: Level, parameters: str, body: str, **names: Any) -> Any:
@@ -192,6 +211,8 @@ def _declare_linear(level: Level, function: Any, count: int) -> None:
     body += f"return pack(call_next(a.value{rest}), <<call_next(a.tangents[#]{rest})>>)"
     method = _method(level, f"a{rest}", body, **space)
     declare(level.table, function, method, (level.array, *[Any] * count))
+    if space:
+        _interpreted_by_rule(level, method, function, f"a{rest}")
 
 
 def _declare_conversion(level: Level, function: Any, parameters: str, copies: str) -> None:

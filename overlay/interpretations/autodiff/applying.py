@@ -89,12 +89,14 @@ def _outside_applied_ufunc(
     level = _innermost(args, named)
     assert level is not None
     out, where = named.get("out"), named.get("where", True)
-    if set(named) - {"out", "where", "casting", "order", "subok"}:
+    rule = array_rule_of(ufunc)
+    rest = set(named) - {"out", "where", "casting", "order", "subok"}
+    if rest and (rule is None or not rest <= set(rule.signature.parameters)):
         refuse_call(ufunc)
     if out is None and where is not True:
         refuse_call(ufunc)  # numbers that nothing has set
-    if array_rule_of(ufunc) is not None:
-        found = applied(ufunc, args, {})
+    if rule is not None:
+        found = applied(ufunc, args, {name: named[name] for name in rest})
     else:
         kinds = [type(x) for x in args]
         if level.context.method(ufunc, *kinds) is None:
@@ -144,7 +146,9 @@ class _Application:
         own = (level.number, level.array)
         self.own = own
         for name, value in self.bound.arguments.items():
-            if name not in rule.data and any(isinstance(x, own) for x in _leaves(value)):
+            if name in rule.data or rule.kind == "constant":
+                continue
+            if any(isinstance(x, own) for x in _leaves(value)):
                 refuse_call(function)
         self.active = [
             name
@@ -166,7 +170,7 @@ class _Application:
     def result(self) -> Any:
         ret = self.call(self.function, *self.args, **self.named)
         parts = ret if isinstance(ret, (list, tuple)) and not isinstance(ret, Active) else (ret,)
-        if all(_is_whole(part) for part in parts):
+        if self.rule.kind == "constant" or all(_is_whole(part) for part in parts):
             return ret
         if self.level.is_taped:
             tangents = [self._taped(ret)]

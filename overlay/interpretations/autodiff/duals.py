@@ -115,6 +115,8 @@ class ActiveNumber(Active):
         raise TypeError("an active number has no length")
 
     def __getitem__(self, index: Any) -> Any:
+        if type(index) is tuple and not index and isinstance(self.value, np.generic):
+            return self
         raise TypeError("an active number is not subscriptable")
 
     def __round__(self, *digits: int) -> Any:

@@ -4,11 +4,16 @@ with one line for each function.
 ``arithmetic``: rules of the operators, for numbers and elementwise for arrays.
 ``array_rule``: rules of functions of whole arrays: one row of a table.
 ``array_rules``: the rules of functions of whole arrays, by function.
+``differencing``: rules of differences, gradients, interpolation and weighted counts.
 ``extremes``: rules of signs, absolute values, extremes and selections.
+``fourier``: rules of discrete Fourier transforms.
+``ordering``: rules of functions that order elements, and of medians and quantiles.
 ``powers``: rules of powers, of numbers and elementwise of arrays.
-``products``: rules of sums and products of arrays.
+``products``: rules of products of arrays.
+``reductions``: rules of sums, means, products, extremes and variances along axes.
 ``rounding``: rules of piecewise constant functions.
 ``rule``: rules of differentiation: one line of a table.
+``samples_of_arrays``: arguments of the calls that the tests of these rules try.
 ``shapes``: rules of functions that move, repeat, join and select elements of arrays.
 """
 

@@ -5,12 +5,24 @@ from __future__ import annotations
 from typing import Any
 
 from overlay.interpretations.autodiff.rules.array_rule import ArrayRule
+from overlay.interpretations.autodiff.rules.differencing import DIFFERENCING
+from overlay.interpretations.autodiff.rules.fourier import FOURIER
+from overlay.interpretations.autodiff.rules.ordering import ORDERING
 from overlay.interpretations.autodiff.rules.products import PRODUCTS
+from overlay.interpretations.autodiff.rules.reductions import REDUCTIONS, WITHOUT_NAN
 from overlay.interpretations.autodiff.rules.shapes import SHAPES
 
 __all__ = ["ARRAY_RULES", "array_rule_of"]
 
-ARRAY_RULES: tuple[ArrayRule, ...] = (*SHAPES, *PRODUCTS)
+ARRAY_RULES: tuple[ArrayRule, ...] = (
+    *SHAPES,
+    *PRODUCTS,
+    *REDUCTIONS,
+    *WITHOUT_NAN,
+    *ORDERING,
+    *DIFFERENCING,
+    *FOURIER,
+)
 """All rules of functions of arrays, grouped by family."""
 _BY_FUNCTION = {id(function): each for each in ARRAY_RULES for function in each.spellings}
 

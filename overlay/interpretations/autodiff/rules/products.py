@@ -4,39 +4,13 @@ import operator
 
 import numpy as np
 
-from overlay.interpretations.autodiff.rules.array_rule import linear, multilinear
+from overlay.interpretations.autodiff.rules.array_rule import multilinear
 
 __all__ = ["PRODUCTS"]
 
 
-def _array(*shape):
-    return lambda rng: (rng.normal(size=shape),)
-
-
 def _two(first, second):
     return lambda rng: (rng.normal(size=first), rng.normal(size=second))
-
-
-def spread_back(d, a, axis, keepdims):
-    """The cotangent of a sum over axes, in the shape of the array that was summed."""
-    if axis is not None and not keepdims:
-        axes = axis if isinstance(axis, tuple) else (axis,)
-        places = sorted(k % np.ndim(a) for k in axes)
-        for place in places:
-            d = np.expand_dims(d, place)
-    return np.broadcast_to(d, np.shape(a))
-
-
-def _sum(d, ret, a, axis=None, dtype=None, keepdims=False, initial=0.0, where=True):
-    return np.where(where, spread_back(d, a, axis, keepdims), 0.0)
-
-
-def _mean(d, ret, a, axis=None, dtype=None, keepdims=False, where=True):
-    count = np.sum(np.broadcast_to(where, np.shape(a)), axis=axis, keepdims=True)
-    if not keepdims:
-        d = d / (np.squeeze(count, axis=axis) if axis is not None else np.sum(count))
-        return np.where(where, spread_back(d, a, axis, False), 0.0)
-    return np.where(where, np.broadcast_to(d / count, np.shape(a)), 0.0)
 
 
 def _matmul_a(d, ret, a, b):
@@ -71,12 +45,6 @@ def summed_to(d, shape):
 
 # fmt: off
 PRODUCTS = (
-    linear(np.sum, _sum, _array(2, 3), lambda rng: (rng.normal(size=(2, 3)), {"axis": 1}),
-           lambda rng: (rng.normal(size=(2, 3)), {"axis": (0, 1), "keepdims": True}),
-           lambda rng: (rng.normal(size=3), {"where": np.array([True, False, True])}),
-           compiled=(0, 2)),
-    linear(np.mean, _mean, _array(2, 3), lambda rng: (rng.normal(size=(2, 3)), {"axis": 1}),
-           lambda rng: (rng.normal(size=(2, 3)), {"axis": 0, "keepdims": True}), compiled=(0, 2)),
     multilinear(np.matmul, (_matmul_a, _matmul_b), _two((2, 3), (3, 2)), _two(3, (3, 2)),
                 _two((2, 3), 3), _two(3, 3), _two((2, 2, 3), (3, 2)), parameters="a, b",
                 also=(operator.matmul,)),
