@@ -6,15 +6,17 @@ import enum
 import functools
 import itertools
 import operator
+import os
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from overlay import call_next, nonoverlay
-from overlay.interpretations.autodiff.active_numbers import plain_zeros, primal
+from overlay.core.location import caller_frame
+from overlay.interpretations.autodiff.active_numbers import plain_zeros
 from overlay.interpretations.autodiff.applying import applied
-from overlay.interpretations.autodiff.duals import Active, ActiveArray
+from overlay.interpretations.autodiff.duals import Active, ActiveArray, primal
 from overlay.interpretations.autodiff.errors import (
     refuse_call,
     refuse_local,
@@ -27,7 +29,8 @@ from overlay.interpretations.autodiff.reverse.running import (
     polynomial,
     products_so_far,
 )
-from overlay.interpretations.autodiff.rules.array_rules import array_rule_of
+from overlay.interpretations.autodiff.rules.array_rule import ArrayRule
+from overlay.interpretations.autodiff.rules.array_rules import ARRAY_RULES, array_rule_of
 from overlay.interpretations.autodiff.tape import tape_zeros
 from overlay.kernels import in_kernel, local_array
 
@@ -50,7 +53,8 @@ CONVERSIONS: tuple[tuple[Any, str, str], ...] = (
     (np.array, "dtype=None, *, copy=True, order='K', subok=False, ndmin=0", "copy"),
     (np.asarray, "dtype=None, order=None, *, copy=None", "copy"),
     (np.asanyarray, "dtype=None, order=None, *, copy=None", "copy"),
-    (np.ascontiguousarray, "dtype=None", "False"),
+    (np.ascontiguousarray, "dtype=None", "not a.value.flags.c_contiguous"),
+    (np.asfortranarray, "dtype=None", "not a.value.flags.f_contiguous"),
 )
 # Functions that create arrays, which may become active.
 MADE = (
@@ -112,6 +116,9 @@ def declare_arrays(level: Level) -> None:
     level.later(np.vectorize.__call__, _declare_vectorized)
     for function, most in JOINING:
         level.later(function, _declare_joined, function, most)
+    for rule in ARRAY_RULES:
+        for function in rule.spellings:
+            level.later(function, _declare_of_lists, rule, function)
     for target in (store, operator.setitem):
         level.later(target, _declare_write, target)
     for name in INPLACE:
@@ -133,7 +140,7 @@ def _declare_linear_algebra(level: Level) -> None:
 
 def _declare_taped(level: Level) -> None:
     """Declare the operators of arrays on a tape; numpy hands its functions to their rules."""
-    for function in (operator.getitem, operator.matmul):
+    for function in OF_ARRAYS:
         level.later(function, _declare_by_rule, function)
 
 
@@ -166,7 +173,8 @@ def _interpreted_by_rule(level: Level, method: Any, function: Any, parameters: s
     """Replace a method in interpreted code by the rule of its function, which has all forms."""
     if array_rule_of(function) is not None:
         body = f"return applied(function, ({parameters},), {{}})"
-        _interpreted(level, method, parameters, body, applied=nonoverlay(applied), function=function)
+        space = {"applied": nonoverlay(applied), "function": function}
+        _interpreted(level, method, parameters, body, **space)
 
 
 def _declare_polynomial(level: Level) -> None:
@@ -242,6 +250,8 @@ def _declare_bilinear(level: Level, function: Any) -> None:
         method = _method(level, "a, b", body.format(*values, terms))
         types = (level.array if first else Any, level.array if second else Any)
         declare(level.table, function, method, types)
+        if function not in (operator.matmul, np.matmul):  # which take no numbers
+            _interpreted_by_rule(level, method, function, "a, b")
 
 
 def _declare_solve(level: Level) -> None:
@@ -338,6 +348,47 @@ def _declare_joined(level: Level, function: Any, most: int) -> None:
             declare(level.table, function, method, (kind, *[Any] * count))
 
 
+OF_ARRAYS = (operator.getitem, operator.matmul)
+# Those with rules, which take lists for lists.
+OPERATORS = (*OF_ARRAYS, operator.abs, abs, operator.pow, pow)
+
+
+def _declare_of_lists(level: Level, rule: ArrayRule, function: Any) -> None:
+    """Methods for lists with active parts as first or second argument: numpy looks for active
+    values among the arguments, and not in lists."""
+    if any(function is each for each, _ in JOINING) or function in OPERATORS:
+        return
+    first, second = ([*rule.signature.parameters, "", ""][i] in rule.data for i in range(2))
+    types: list[tuple[Any, ...]] = []
+    if first or rule.by is not None:
+        types += [(list,), (tuple,)]
+    if (first and second) or (
+        rule.by is not None and rule.takes_second
+    ):  # beside methods for an active second argument
+        types += itertools.product((list, tuple), (level.number, level.array))
+    if second and function is not np.where:
+        types.append((np.ndarray, list))
+    for each in types:
+        names = ", ".join("xy"[: len(each)])
+        body = (
+            f"if holds_listed({names}):\n    return applied(function, ({names}, *rest), {{}})\n"
+            f"return call_next({names}, *rest)"
+        )
+        space = {"holds_listed": nonoverlay(_holds_listed), "applied": applied}
+        method = _method(level, f"{names}, *rest", body, **space, function=function)
+        # a number with tangents is a tuple, too
+        declare(level.table, function, method, each, precedence=-1)
+
+
+def _holds_listed(*args: Any) -> bool:
+    """Whether a list or tuple among arguments holds active values."""
+    return any(
+        type(x) in (list, tuple)
+        and any(isinstance(part, Active) or _holds_listed(part) for part in x)
+        for x in args
+    )
+
+
 def parts_of(level: Level) -> dict[str, Any]:
     """The functions that split nested lists with active numbers and arrays into values and
     tangents."""
@@ -387,7 +438,11 @@ def _declare_write(level: Level, target: Any) -> None:
         for plain in (NDArray[np.float64], np.ndarray):
             if plain is np.ndarray and kind is Any:
                 continue  # plain values in arrays of integers or booleans
-            refuse(level.table, target, refuse_write, (plain, Any, kind))
+            types = (plain, Any, kind)
+            if kind is Any:
+                _declare_plain_write(level, target, types)
+            else:
+                refuse(level.table, target, refuse_write, types)
 
 
 def _declare_inplace(level: Level, function: Any, plain: Any) -> None:
@@ -395,4 +450,34 @@ def _declare_inplace(level: Level, function: Any, plain: Any) -> None:
         body = "store(a, slice(None), plain(a, b))\nreturn a"
         method = _method(level, "a, b", body, plain=plain, store=store)
         declare(level.table, function, method, (level.array, kind))
-        refuse(level.table, function, refuse_write, (NDArray[np.float64], kind))
+        if kind is Any:
+            _declare_plain_write(level, function, (NDArray[np.float64], kind))
+        else:
+            refuse(level.table, function, refuse_write, (NDArray[np.float64], kind))
+
+
+def _refused_write() -> None:
+    """Refuse a write, in compiled code when that is compiled."""
+    refuse_write()
+
+
+def _declare_plain_write(level: Level, target: Any, types: tuple[Any, ...]) -> None:
+    """Refuse to write a plain value to a plain array, but for functions of numpy, which write to
+    arrays that they make."""
+    names = ", ".join("aib"[: len(types)])
+    method = _method(level, names, "refused()", refused=_refused_write)
+    refuse(level.table, _refused_write, refuse_write, ())
+    space = {"refused": refuse_write, "in_numpy": nonoverlay(_in_numpy), "target": target}
+    body = f"if not in_numpy():\n    refused()\nreturn plainly({names})"
+    guarded = _method(level, names, body, **space, plainly=nonoverlay(target))
+    declare(level.table, target, method, types)
+    level.table.guarded[method] = guarded
+
+
+_NUMPY = os.path.join(os.path.dirname(np.__file__), "")
+
+
+def _in_numpy() -> bool:
+    """Whether code of numpy applies the operator."""
+    frame = caller_frame()
+    return frame is not None and frame.f_code.co_filename.startswith(_NUMPY)

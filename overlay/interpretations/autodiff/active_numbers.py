@@ -18,14 +18,16 @@ from overlay import Context, MethodTable, call_next, nonoverlay
 from overlay.contexts.rules_alone import used_by
 from overlay.core.jitted import give_options
 from overlay.core.target import with_code
-from overlay.interpretations.autodiff.duals import Active, ActiveArray, ActiveNumber
+from overlay.interpretations.autodiff.applying import applied
+from overlay.interpretations.autodiff.duals import Active, ActiveArray, ActiveNumber, primal
 from overlay.interpretations.autodiff.errors import refuse_call
 from overlay.interpretations.autodiff.levels import Level, declare, refuse, written
 from overlay.interpretations.autodiff.partial_derivatives import PartialsOf
 from overlay.interpretations.autodiff.rules import BY_NUMPY, RULES, Rule
+from overlay.interpretations.autodiff.rules.array_rules import array_rule_of
 from overlay.interpretations.autodiff.rules.rule import takes_result
 
-__all__ = ["declare_numbers", "declare_users", "plain_zeros", "primal"]
+__all__ = ["declare_numbers", "declare_users", "plain_zeros"]
 
 # fmt: off
 COMPARISONS = (
@@ -44,11 +46,6 @@ LEVEL = (
 PRINTED = 6
 """The maximal number of arguments of ``print`` and ``np.result_type`` that are stripped of
 tangents."""
-
-
-def primal(x: Any) -> Any:
-    """A value without the tangents of any level."""
-    return x
 
 
 def plain_zeros(like: Any) -> Any:
@@ -112,7 +109,9 @@ def _declare_rule(level: Level, rule: Rule, function: Callable[..., Any]) -> Non
         if rule.function is operator.pow and rule.arrays and not whole:
             continue  # numbers have another rule
         spread = whole and not all(kind is level.array for kind in types)
-        method = _of_rule(level, rule.partials, active, whole=whole, spread=spread)
+        method = _of_rule(
+            level, rule.partials, active, whole=whole, spread=spread, function=function
+        )
         declare(level.table, function, method, types)
 
 
@@ -123,11 +122,13 @@ def _of_rule(
     *,
     whole: bool | None,
     spread: bool,
+    function: Any = None,
 ) -> Callable[..., Any]:
     """The method that applies the chain rule if some arguments are active.
 
     whole: whether the result is an array; None: its type decides. spread: whether tangents may have
-    to be broadcast to the shape of the result.
+    to be broadcast to the shape of the result. function: if it has a rule for arrays, that one
+    holds for complex numbers.
     """
     names = [f"a{i}" for i in range(len(active))]
     values = ", ".join(f"{n}.value" if on else n for n, on in zip(names, active, strict=True))
@@ -142,6 +143,10 @@ def _of_rule(
         f"    return {made}(value, <<{' + '.join(terms)}>>)",
     ]
     plain = [f"    p = partials{given}"]
+    of_complex = [
+        f"    if has_complex({', '.join(names)}):",
+        f"        return by_rule(function, ({', '.join(names)},), {{}})",
+    ]
     guarded = [
         "    try:",
         f"        p = partials{given}",
@@ -158,8 +163,22 @@ def _of_rule(
     give_options(space["partials"], error_model="numpy")
     method = written("\n".join([*first, *plain, *last]), level, **space)
     level.table.uses[method] = (operator.mul, operator.add, *used_by(partials))
+    if array_rule_of(function) is not None:
+        first[1:1] = of_complex
+        by_rule = nonoverlay(applied)
+        space |= {"has_complex": nonoverlay(_has_complex), "by_rule": by_rule, "function": function}
     level.table.guarded[method] = written("\n".join([*first, *guarded, *last]), level, **space)
     return method
+
+
+def _has_complex(*values: Any) -> bool:
+    """Whether one of some values, active or not, is complex."""
+    for value in values:
+        while isinstance(value, Active):
+            value = value.value
+        if np.iscomplexobj(value):
+            return True
+    return False
 
 
 def _at_the_edge(partials: Callable[..., Any], *values: Any) -> tuple[Any, ...]:
@@ -206,8 +225,8 @@ CONVERSIONS = (
     (np.float64, "a"),
     (round, "round(a.value)"),
     (primal, "primal(a.value)"),
-    (np.real, "a"),
 )
+PARTS = (np.real, np.imag, np.conjugate)
 
 
 # literal exponents, for which compiled code multiplies
@@ -244,6 +263,9 @@ WITH_WHOLE = (
 def _declare_conversions(level: Level) -> None:
     for target, result in CONVERSIONS:
         level.later(target, _declare_conversion, target, result)
+    if not level.is_taped:  # numpy hands them to their rules
+        for target in PARTS:
+            level.later(target, _declare_part, target)
     for target, arity, body in BY_OTHERS:
         level.later(target, _declare_by_others, target, arity, body)
     for target in (operator.pow, pow):
@@ -256,6 +278,12 @@ def _declare_conversion(level: Level, target: Any, result: str) -> None:
     for kind in (level.number, level.array):
         method = written(f"def method(a): return {result}", level, primal=primal)
         declare(level.table, target, method, (kind,))
+
+
+def _declare_part(level: Level, target: Any) -> None:
+    source = "def method(a): return pack(part(a.value), <<part(a.tangents[#])>>)"
+    for kind in (level.number, level.array):
+        declare(level.table, target, written(source, level, part=target, pack=level.pack), (kind,))
 
 
 def _declare_by_others(level: Level, target: Any, arity: int, body: str) -> None:

@@ -68,12 +68,25 @@ def _outside_applied(function: Any, args: Sequence[Any], named: dict[str, Any]) 
     rule = array_rule_of(function)
     if rule is None:
         refuse_call(function)
-    out = named.get("out")
+    if rule.lists:
+        args = [_without_lists(level, x) for x in args]
+        named = {name: _without_lists(level, x) for name, x in named.items()}
+    named = {**named}
+    out = named.pop("out", None)
+    if out is None and "out" in rule.signature.parameters:
+        bound = rule.signature.bind(*args, **named)
+        out = bound.arguments.pop("out", None)
+        args, named = bound.args, bound.kwargs
     if out is not None:
-        named = {name: value for name, value in named.items() if name != "out"}
-        found = _result(level, rule, function, args, named)
-        return _written_into(level, out, found)
+        return _written_into(level, out, _result(level, rule, function, args, named))
     return _result(level, rule, function, args, named)
+
+
+def _without_lists(level: Level, x: Any) -> Any:
+    """An argument; as an array, if it is a list that holds active values."""
+    if type(x) in (list, tuple) and any(True for _ in _leaves(x)):
+        return as_c_calls(level.context, np.array, x)
+    return x
 
 
 def applied_ufunc(ufunc: Any, method: str, args: Sequence[Any], named: dict[str, Any]) -> Any:
@@ -142,7 +155,7 @@ class _Application:
         self, level: Level, rule: ArrayRule, function: Any, args: Sequence[Any], named: Any
     ) -> None:
         self.level, self.rule, self.function = level, rule, function
-        self.bound = rule.signature.bind(*args, **named)
+        self.bound = _bound(rule, args, named)
         own = (level.number, level.array)
         self.own = own
         for name, value in self.bound.arguments.items():
@@ -155,8 +168,8 @@ class _Application:
             for name in rule.data
             if any(isinstance(x, own) for x in _leaves(self.bound.arguments.get(name)))
         ]
-        self.args = [_mapped(x, self._value) for x in args]
-        self.named = {name: _mapped(x, self._value) for name, x in named.items()}
+        self.args = [_mapped(x, self._value) for x in self.bound.args]
+        self.named = {name: _mapped(x, self._value) for name, x in self.bound.kwargs.items()}
 
     def _value(self, x: Any) -> Any:
         return x.value if isinstance(x, self.own) else x
@@ -305,6 +318,16 @@ class _Application:
         if isinstance(found, (list, tuple)):
             return [TapeTangent(tape, part, is_complex) for part in found]
         return TapeTangent(tape, found, is_complex)
+
+
+def _bound(rule: ArrayRule, args: Sequence[Any], named: Any) -> inspect.BoundArguments:
+    """The arguments by parameter, without those that are the parameters' defaults: an engine may
+    pass these, and a rule need not know them all."""
+    bound = rule.signature.bind(*args, **named)
+    for name, parameter in rule.signature.parameters.items():
+        if name in bound.arguments and bound.arguments[name] is parameter.default:
+            del bound.arguments[name]
+    return bound
 
 
 def _at_leaves(change: Any, active: Any) -> list[Any]:

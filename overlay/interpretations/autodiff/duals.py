@@ -17,12 +17,17 @@ from overlay.contexts.rules_alone import as_c_calls
 from overlay.core.late_binding import LateBound
 from overlay.interpretations.autodiff.errors import refuse_use
 
-__all__ = ["Active", "ActiveArray", "ActiveNumber", "array_class", "number_class"]
+__all__ = ["Active", "ActiveArray", "ActiveNumber", "array_class", "number_class", "primal"]
 
 
 # bound late: rules make duals
 applied: LateBound[Callable[..., Any]] = LateBound()
 applied_ufunc: LateBound[Callable[..., Any]] = LateBound()
+
+
+def primal(x: Any) -> Any:
+    """A value without the tangents of any level."""
+    return x
 
 
 class Active:
@@ -195,6 +200,7 @@ for _name in BINARY:
     setattr(Active, f"__r{_name}__", _reflected(getattr(operator, _name), swapped=True))
 for _name in ("getitem", "setitem"):
     setattr(ActiveArray, f"__{_name}__", _reflected(getattr(operator, _name), swapped=False))
+ActiveArray.__abs__ = _reflected(np.absolute, swapped=False)  # type: ignore[attr-defined]
 ActiveArray.T = property(_reflected(np.transpose, swapped=False))  # type: ignore[attr-defined]
 for _name, _function in METHODS.items():
     setattr(ActiveArray, _name, _reflected(_function, swapped=False))

@@ -71,6 +71,12 @@ class ArrayRule:
         """The function and its other spellings."""
         return (self.function, *self.also)
 
+    @property
+    def takes_second(self) -> bool:
+        """Whether a call may have a second positional argument."""
+        kinds = [each.kind for each in self.signature.parameters.values()]
+        return len(kinds) > 1 and kinds[1] is not inspect.Parameter.KEYWORD_ONLY
+
     @cached_property
     def signature(self) -> inspect.Signature:
         """The parameters of the function."""

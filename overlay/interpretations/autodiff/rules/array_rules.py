@@ -5,10 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 from overlay.interpretations.autodiff.rules.array_rule import ArrayRule
+from overlay.interpretations.autodiff.rules.choices import CHOICES
+from overlay.interpretations.autodiff.rules.complex_parts import COMPLEX_PARTS
 from overlay.interpretations.autodiff.rules.differencing import DIFFERENCING
 from overlay.interpretations.autodiff.rules.fourier import FOURIER
+from overlay.interpretations.autodiff.rules.layouts import LAYOUTS
 from overlay.interpretations.autodiff.rules.ordering import ORDERING
+from overlay.interpretations.autodiff.rules.padding import PADDING
+from overlay.interpretations.autodiff.rules.pieces import PIECES
+from overlay.interpretations.autodiff.rules.polynomials import POLYNOMIALS
 from overlay.interpretations.autodiff.rules.products import PRODUCTS
+from overlay.interpretations.autodiff.rules.ranges import RANGES
 from overlay.interpretations.autodiff.rules.reductions import REDUCTIONS, WITHOUT_NAN
 from overlay.interpretations.autodiff.rules.shapes import SHAPES
 
@@ -16,12 +23,19 @@ __all__ = ["ARRAY_RULES", "array_rule_of"]
 
 ARRAY_RULES: tuple[ArrayRule, ...] = (
     *SHAPES,
+    *LAYOUTS,
+    *PIECES,
+    *CHOICES,
+    *PADDING,
+    *RANGES,
     *PRODUCTS,
     *REDUCTIONS,
     *WITHOUT_NAN,
     *ORDERING,
     *DIFFERENCING,
     *FOURIER,
+    *COMPLEX_PARTS,
+    *POLYNOMIALS,
 )
 """All rules of functions of arrays, grouped by family."""
 _BY_FUNCTION = {id(function): each for each in ARRAY_RULES for function in each.spellings}

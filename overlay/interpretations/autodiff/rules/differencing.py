@@ -3,14 +3,14 @@
 import numpy as np
 
 from overlay import nonoverlay
-from overlay.interpretations.autodiff.active_numbers import primal
+from overlay.interpretations.autodiff.duals import primal
 from overlay.interpretations.autodiff.rules.array_rule import (
     defined,
     linear,
     smooth,
     takes_lists,
 )
-from overlay.interpretations.autodiff.rules.samples_of_arrays import call, complexes, reals, spread
+from overlay.interpretations.autodiff.rules.drawn_calls import call, complexes, floats, spread
 
 __all__ = ["DIFFERENCING"]
 
@@ -73,7 +73,7 @@ def _gradient(f, *varargs, axis=None, edge_order=1):
     for k, h in zip(axes, steps, strict=True):
         y = np.moveaxis(f, k, 0)
         gaps = np.diff(h) if np.ndim(h) else None
-        if gaps is None or np.all(primal(gaps) == primal(gaps[0])) and gaps is primal(gaps):
+        if gaps is None or (np.all(primal(gaps) == primal(gaps[0])) and gaps is primal(gaps)):
             gaps = np.full(np.shape(y)[0] - 1, 1.0) * (h if gaps is None else gaps[0])
         gaps = _own_axes(gaps, 0, ndim)
         slopes = np.diff(y, axis=0) / gaps
@@ -104,7 +104,7 @@ def _unwrap_jvp(t, ret, p, discont=None, axis=-1, *, period=2 * np.pi):
 
 
 def _interp(x, xp, fp, left=None, right=None, period=None):
-    _plain_interp(primal(x), primal(xp), primal(fp), period=period)  # or its error
+    _plain_interp(primal(x), primal(xp), primal(fp), period=primal(period))  # or its error
     if period is not None:
         period = abs(period)
         xp = xp % period
@@ -131,51 +131,112 @@ def _bincount_vjp(d, ret, x, weights=None, minlength=0):
 
 
 def _histogram(a, bins=10, range=None, density=None, weights=None):
-    plain, edges = np.ravel(primal(a)), primal(bins)
-    counts, edges = _plain_histogram(primal(a), edges, range, density, primal(weights))
-    if weights is None:
-        return counts, edges
+    plain = np.ravel(primal(a))
+    if isinstance(bins, str):
+        np.histogram_bin_edges(a, bins, range, weights)  # refused
+    rest = (primal(bins), range, density, primal(weights))
+    counts, edges = _plain_histogram(primal(a), *rest)
+    own_edges = bins
+    if np.ndim(bins) == 0:
+        low, high = (np.min(a), np.max(a)) if range is None else range
+        share = np.arange(bins + 1) / bins
+        own_edges = edges if primal(low) == primal(high) else low + (high - low) * share
+    if weights is None and not density:
+        return counts, own_edges
+    weights = np.full(np.shape(a), 1.0) if weights is None else weights
     kept = (plain >= edges[0]) & (plain <= edges[-1])
     # numpy's own way to the bin of a number: by its edges
     bin_of = np.searchsorted(edges, plain[kept], side="right") - 1
     bin_of = np.minimum(bin_of, len(edges) - 2)
     found = np.bincount(bin_of, weights=np.ravel(weights)[kept], minlength=len(edges) - 1)
-    return (found / np.diff(edges) / np.sum(found) if density else found), edges
+    return (found / np.diff(own_edges) / np.sum(found) if density else found), own_edges
 
 
 KNOTS = np.array([0.0, 1.0, 2.5, 4.0])
 PLACES = np.array([1, 0, 3, 1])
 DATA = np.array([0.1, 0.4, 0.45, 0.9, 1.7])
-# fmt: off
 DIFFERENCING = takes_lists(
-    linear(np.diff, [_part_of_diff(name) for name in ("a", "prepend", "append")], call(reals(5)),
-           call(reals(2, 5), 2), call(reals(4, 3), axis=0), call(reals(5), n=0),
-           call(complexes(4)), call(reals(4), prepend=reals(), append=reals(2)),
-           call(reals(2, 3), 2, axis=1, prepend=reals(2, 1), append=reals()),
-           call([reals(), reals(), 1.0]), data=("a", "prepend", "append")),
-    linear(np.ediff1d, [_ediff1d_vjp(name) for name in ("ary", "to_end", "to_begin")],
-           call(reals(5)), call(reals(2, 3)), call(reals(4), reals(2), to_begin=reals()),
-           call([reals(), reals()]), data=("ary", "to_end", "to_begin")),
-    defined(np.gradient, _gradient, call(reals(5)), call(reals(5), 0.5), call(reals(3, 4)),
-            call(reals(3, 4), 0.5, 2.0), call(reals(3, 4), axis=1), call(reals(4), KNOTS),
-            call(reals(4), KNOTS, edge_order=2), call(reals(5), edge_order=2),
-            call(complexes(4)), call([reals(), reals(), reals()])),
-    *(defined(getattr(np, name), _trapezoid, call(reals(5)), call(reals(2, 5), dx=0.5),
-              call(reals(4), KNOTS), call(reals(4, 2), KNOTS, axis=0), call(reals(2, 4), spread(2, 4)),
-              call([reals(), reals()]))
-      for name in ("trapezoid", "trapz") if hasattr(np, name)),
-    smooth(np.unwrap, _unwrap_jvp, _unwrap_jvp, lambda rng: (np.array([0.1, 3.0, 6.1, 9.4]),),
-           lambda rng: (np.array([[0.1, 3.0, 7.1]]), {"axis": 1, "period": 4.0}), data=("p",)),
-    defined(np.interp, _interp, call(2.2, KNOTS, reals(4)), call(spread(3), KNOTS, complexes(4)),
-            call(np.array([-1.0, 0.5, 9.0]), KNOTS, reals(4)),
-            call(np.array([-1.0, 0.5, 9.0]), KNOTS, reals(4), left=1.0, right=2.0),
-            call(np.array([[-1.0, 0.5], [3.0, 9.1]]), KNOTS, reals(4), period=5.0),
-            call(0.5, KNOTS[:1], reals(1))),
-    linear(np.bincount, _bincount_vjp, call(PLACES, weights=reals(4)),
-           call(PLACES, reals(4), minlength=6), data=("weights",),
-           parameters="x, /, weights=None, minlength=0"),
-    defined(np.histogram, _histogram, call(DATA, 3, weights=reals(5)),
-            call(DATA, bins=np.array([0.0, 0.3, 1.0, 1.1]), weights=reals(5)),
-            call(DATA, 3, weights=spread(5), density=True)),
+    linear(
+        np.diff,
+        [_part_of_diff(name) for name in ("a", "prepend", "append")],
+        call(floats(5)),
+        call(floats(2, 5), 2),
+        call(floats(4, 3), axis=0),
+        call(floats(5), n=0),
+        call(complexes(4)),
+        call(floats(4), prepend=floats(), append=floats(2)),
+        call(floats(2, 3), 2, axis=1, prepend=floats(2, 1), append=floats()),
+        call([floats(), floats(), 1.0]),
+        data=("a", "prepend", "append"),
+    ),
+    linear(
+        np.ediff1d,
+        [_ediff1d_vjp(name) for name in ("ary", "to_end", "to_begin")],
+        call(floats(5)),
+        call(floats(2, 3)),
+        call(floats(4), floats(2), to_begin=floats()),
+        call([floats(), floats()]),
+        data=("ary", "to_end", "to_begin"),
+    ),
+    defined(
+        np.gradient,
+        _gradient,
+        call(floats(5)),
+        call(floats(5), 0.5),
+        call(floats(3, 4)),
+        call(floats(3, 4), 0.5, 2.0),
+        call(floats(3, 4), axis=1),
+        call(floats(4), KNOTS),
+        call(floats(4), KNOTS, edge_order=2),
+        call(floats(5), edge_order=2),
+        call(complexes(4)),
+        call([floats(), floats(), floats()]),
+    ),
+    *(
+        defined(
+            getattr(np, name),
+            _trapezoid,
+            call(floats(5)),
+            call(floats(2, 5), dx=0.5),
+            call(floats(4), KNOTS),
+            call(floats(4, 2), KNOTS, axis=0),
+            call(floats(2, 4), spread(2, 4)),
+            call([floats(), floats()]),
+        )
+        for name in ("trapezoid", "trapz")
+        if hasattr(np, name)
+    ),
+    smooth(
+        np.unwrap,
+        _unwrap_jvp,
+        _unwrap_jvp,
+        lambda rng: (np.array([0.1, 3.0, 6.1, 9.4]),),
+        lambda rng: (np.array([[0.1, 3.0, 7.1]]), {"axis": 1, "period": 4.0}),
+        data=("p",),
+    ),
+    defined(
+        np.interp,
+        _interp,
+        call(2.2, KNOTS, floats(4)),
+        call(spread(3), KNOTS, complexes(4)),
+        call(np.array([-1.0, 0.5, 9.0]), KNOTS, floats(4)),
+        call(np.array([-1.0, 0.5, 9.0]), KNOTS, floats(4), left=1.0, right=2.0),
+        call(np.array([[-1.3, 0.5], [3.0, 9.1]]), KNOTS, floats(4), period=5.0),
+        call(0.5, KNOTS[:1], floats(1)),
+    ),
+    linear(
+        np.bincount,
+        _bincount_vjp,
+        call(PLACES, weights=floats(4)),
+        call(PLACES, floats(4), minlength=6),
+        data=("weights",),
+        parameters="x, /, weights=None, minlength=0",
+    ),
+    defined(
+        np.histogram,
+        _histogram,
+        call(DATA, 3, weights=floats(5)),
+        call(DATA, bins=np.array([0.0, 0.3, 1.0, 1.1]), weights=floats(5)),
+        call(DATA, 3, weights=spread(5), density=True),
+    ),
 )
-# fmt: on

@@ -8,7 +8,7 @@ from overlay.interpretations.autodiff.rules.array_rule import (
     rearranging,
     takes_lists,
 )
-from overlay.interpretations.autodiff.rules.samples_of_arrays import call, complexes, reals
+from overlay.interpretations.autodiff.rules.drawn_calls import call, complexes, floats
 
 __all__ = ["FOURIER"]
 
@@ -128,25 +128,25 @@ def _of_several(kinds):
     ]  # fmt: skip
 
 
-BOTH = (reals, complexes)
+BOTH = (floats, complexes)
 # fmt: off
 FOURIER = takes_lists(
-    linear(np.fft.fft, _fft_vjp, *_of_one(BOTH), call([reals(), 1.0, reals()])),
+    linear(np.fft.fft, _fft_vjp, *_of_one(BOTH), call([floats(), 1.0, floats()])),
     linear(np.fft.ifft, _ifft_vjp, *_of_one(BOTH)),
-    linear(np.fft.rfft, _rfft_vjp, *_of_one((reals,))),
+    linear(np.fft.rfft, _rfft_vjp, *_of_one((floats,))),
     linear(np.fft.irfft, _irfft_vjp, *_of_one(BOTH), call(complexes(4), n=7)),
     linear(np.fft.hfft, _hfft_vjp, *_of_one(BOTH)),
-    linear(np.fft.ihfft, _ihfft_vjp, *_of_one((reals,))),
+    linear(np.fft.ihfft, _ihfft_vjp, *_of_one((floats,))),
     defined(np.fft.fft2, _several(np.fft.fft, (-2, -1)), *_of_several(BOTH)),
     defined(np.fft.ifft2, _several(np.fft.ifft, (-2, -1)), *_of_several(BOTH)),
-    defined(np.fft.fftn, _several(np.fft.fft, None), *_of_several(BOTH), call(reals(2, 4))),
+    defined(np.fft.fftn, _several(np.fft.fft, None), *_of_several(BOTH), call(floats(2, 4))),
     defined(np.fft.ifftn, _several(np.fft.ifft, None), *_of_several(BOTH)),
-    defined(np.fft.rfft2, _several_real((-2, -1)), *_of_several((reals,))),
-    defined(np.fft.rfftn, _several_real(None), *_of_several((reals,))),
+    defined(np.fft.rfft2, _several_real((-2, -1)), *_of_several((floats,))),
+    defined(np.fft.rfftn, _several_real(None), *_of_several((floats,))),
     defined(np.fft.irfft2, _several_to_real((-2, -1)), *_of_several(BOTH)),
     defined(np.fft.irfftn, _several_to_real(None), *_of_several(BOTH)),
-    rearranging(np.fft.fftshift, call(reals(5)), call(reals(2, 4), axes=1), call(complexes(4)),
+    rearranging(np.fft.fftshift, call(floats(5)), call(floats(2, 4), axes=1), call(complexes(4)),
                 data=("x",)),
-    rearranging(np.fft.ifftshift, call(reals(5)), call(reals(2, 4), axes=(0, 1)), data=("x",)),
+    rearranging(np.fft.ifftshift, call(floats(5)), call(floats(2, 4), axes=(0, 1)), data=("x",)),
 )
 # fmt: on

@@ -7,9 +7,9 @@ Each is the choice of some elements by their order, with the derivatives of thes
 import numpy as np
 
 from overlay import nonoverlay
-from overlay.interpretations.autodiff.active_numbers import primal
+from overlay.interpretations.autodiff.duals import primal
 from overlay.interpretations.autodiff.rules.array_rule import constant, defined, takes_lists
-from overlay.interpretations.autodiff.rules.samples_of_arrays import call, complexes, reals, spread
+from overlay.interpretations.autodiff.rules.drawn_calls import call, complexes, floats, spread
 
 __all__ = ["ORDERING", "chosen_places", "taken"]
 
@@ -172,9 +172,7 @@ def _nanquantile(
     parts = []
     for each in np.ravel(q) if np.ndim(q) else [q]:
         found = [
-            _between(a, row[:count], _place_of_quantile(count, each, method))
-            if count
-            else np.nan
+            _between(a, row[:count], _place_of_quantile(count, each, method)) if count else np.nan
             for row, count in zip(rows, counts, strict=True)
         ]
         parts.append(_kept(np.reshape(np.stack(found), rest), a, axis, keepdims))
@@ -216,13 +214,13 @@ WEIGHTED = (
 # fmt: off
 ORDERING = takes_lists(
     defined(np.sort, _sort, call(spread(4)), call(spread(2, 3)), call(spread(2, 3), 0),
-            call(spread(2, 3), axis=None), call(complexes(4)), call([reals(), reals()])),
+            call(spread(2, 3), axis=None), call(complexes(4)), call([floats(), floats()])),
     *(defined(np.msort, _msort, call(spread(2, 3))) for _ in range(hasattr(np, "msort"))),
     defined(np.sort_complex, _sort_complex, call(spread(4)), call(complexes(4))),
     defined(np.partition, _partition, call(spread(5), 2), call(spread(2, 4), (1, 2), axis=1),
             call(spread(2, 3), 2, axis=None)),
     defined(np.median, _median, call(spread(4)), call(spread(5)), call(spread(2, 3), 1),
-            call(spread(2, 3), axis=(0, 1), keepdims=True), call([reals(), reals(), reals()]),
+            call(spread(2, 3), axis=(0, 1), keepdims=True), call([floats(), floats(), floats()]),
             call(spread(2, 4, 2), axis=1, keepdims=True)),
     defined(np.quantile, _quantile, call(spread(7), 0.3), call(spread(2, 4), 0.3, 1),
             call(spread(2, 4), LISTED, axis=0), call(spread(2, 4), LISTED, axis=0, keepdims=True),
@@ -236,9 +234,9 @@ ORDERING = takes_lists(
     defined(np.nanpercentile, _nanpercentile, _gapped(30.0), _gapped(100 * LISTED, axis=1)),
     constant(np.argsort, call(spread(2, 3)), call(spread(2, 3), axis=0)),
     constant(np.argpartition, call(spread(2, 3), 1)),
-    constant(np.searchsorted, call(np.arange(4.0), reals(3)), call(np.arange(4.0), reals()),
+    constant(np.searchsorted, call(np.arange(4.0), floats(3)), call(np.arange(4.0), floats()),
              data=("a", "v")),
-    constant(np.digitize, call(reals(3), np.arange(4.0)), data=("x", "bins")),
-    constant(np.lexsort, call((reals(3), reals(3))), data=("keys",), parameters="keys, axis=-1"),
+    constant(np.digitize, call(floats(3), np.arange(4.0)), data=("x", "bins")),
+    constant(np.lexsort, call((floats(3), floats(3))), data=("keys",), parameters="keys, axis=-1"),
 )
 # fmt: on

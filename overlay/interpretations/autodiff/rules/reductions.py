@@ -3,7 +3,7 @@
 import numpy as np
 
 from overlay import nonoverlay
-from overlay.interpretations.autodiff.active_numbers import primal
+from overlay.interpretations.autodiff.duals import primal
 from overlay.interpretations.autodiff.rules.array_rule import (
     constant,
     defined,
@@ -11,8 +11,8 @@ from overlay.interpretations.autodiff.rules.array_rule import (
     smooth,
     takes_lists,
 )
+from overlay.interpretations.autodiff.rules.drawn_calls import call, complexes, floats, spread
 from overlay.interpretations.autodiff.rules.ordering import chosen_places, taken
-from overlay.interpretations.autodiff.rules.samples_of_arrays import call, complexes, reals, spread
 
 __all__ = ["REDUCTIONS", "WITHOUT_NAN", "spread_back"]
 
@@ -125,18 +125,38 @@ def _freedom(a, axis, where, ddof, correction):
 
 
 def _var_jvp(
-    t, ret, a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=True, mean=None,
+    t,
+    ret,
+    a,
+    axis=None,
+    dtype=None,
+    out=None,
+    ddof=0,
+    keepdims=False,
+    *,
+    where=True,
+    mean=None,
     correction=None,
-):  # fmt: skip
+):
     moved = np.real(np.conj(_deviations(a, axis, where, mean)) * t)
     scaled = 2 * moved / _freedom(a, axis, where, ddof, correction)
     return np.sum(scaled, axis=axis, keepdims=keepdims, where=where)
 
 
 def _var_vjp(
-    d, ret, a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=True, mean=None,
+    d,
+    ret,
+    a,
+    axis=None,
+    dtype=None,
+    out=None,
+    ddof=0,
+    keepdims=False,
+    *,
+    where=True,
+    mean=None,
     correction=None,
-):  # fmt: skip
+):
     slopes = 2 * _deviations(a, axis, where, mean) / _freedom(a, axis, where, ddof, correction)
     return np.where(where, spread_back(d, a, axis, keepdims) * slopes, 0.0)
 
@@ -152,17 +172,37 @@ def _without(axis, keepdims, kept):
 
 
 def _var_mean_jvp(
-    t, ret, a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=True, mean=None,
+    t,
+    ret,
+    a,
+    axis=None,
+    dtype=None,
+    out=None,
+    ddof=0,
+    keepdims=False,
+    *,
+    where=True,
+    mean=None,
     correction=None,
-):  # fmt: skip
+):
     slopes = _by_mean(a, axis, where, mean, ddof, correction)
     return _without(axis, keepdims, np.real(np.conj(slopes) * t))
 
 
 def _var_mean_vjp(
-    d, ret, a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=True, mean=None,
+    d,
+    ret,
+    a,
+    axis=None,
+    dtype=None,
+    out=None,
+    ddof=0,
+    keepdims=False,
+    *,
+    where=True,
+    mean=None,
     correction=None,
-):  # fmt: skip
+):
     slopes = _by_mean(a, axis, where, mean, ddof, correction)
     return np.reshape(d, np.shape(slopes)) * slopes
 
@@ -214,9 +254,9 @@ def _joined_rows(rows, axis):
 
 def _cumprod_jvp(t, ret, a, axis=None, dtype=None, out=None):
     found = []
-    for moved, x, so_far in zip(_rows(t, axis), _rows(a, axis), _rows(ret, axis), strict=True):
-        found.append(found[-1] * x + before * moved if found else moved)
-        before = so_far
+    ts, xs, products = _rows(t, axis), _rows(a, axis), _rows(ret, axis)
+    for i, moved in enumerate(ts):
+        found.append(found[i - 1] * xs[i] + products[i - 1] * moved if i else moved)
     return _joined_rows(found, axis) if found else ret
 
 
@@ -272,9 +312,7 @@ def _nanmean(a, axis=None, dtype=None, out=None, keepdims=False, *, where=True):
     return np.mean(a, axis=axis, dtype=dtype, keepdims=keepdims, where=valid)
 
 
-def _nanvar(
-    a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=True, **named
-):  # fmt: skip
+def _nanvar(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=True, **named):
     valid = where & ~np.isnan(a)
     return np.var(a, axis, dtype, None, ddof, keepdims, where=valid, **named)
 
@@ -300,8 +338,9 @@ def _observations(m, rowvar):
     return np.transpose(m) if not rowvar and np.shape(m)[0] != 1 else m
 
 
-def _cov(m, y=None, rowvar=True, bias=False, ddof=None, fweights=None, aweights=None, *,
-         dtype=None):  # fmt: skip
+def _cov(
+    m, y=None, rowvar=True, bias=False, ddof=None, fweights=None, aweights=None, *, dtype=None
+):
     x = _observations(m, rowvar)
     if y is not None:
         x = np.concatenate((x, _observations(y, rowvar)), axis=0)
@@ -335,60 +374,171 @@ def _corrcoef(x, y=None, rowvar=True, *, dtype=None):
     return c / spread[:, None] / spread[None, :]
 
 
-# fmt: off
 REDUCTIONS = takes_lists(
-    linear(np.sum, _sum_vjp, *_forms(reals, 2, 3, 2), *_forms(complexes, 2, 3, 2), call(reals()),
-           call(reals(2, 3), where=MASK), call(reals(2, 3), 0, None), call([reals(), 1.0, reals()]),
-           call(reals(2, 3), axis=1, dtype=complex), call([[reals(), 2.0], [3.0, reals()]], 0),
-           compiled=(0, 2)),
-    linear(np.mean, _mean_vjp, *_forms(reals, 2, 3, 2), *_forms(complexes, 2, 3, 2), call(reals()),
-           call(reals(2, 3), where=MASK), call(reals(2, 3), axis=1, where=MASK),
-           call([reals(), reals()]), compiled=(0, 2)),
-    smooth(np.prod, _prod_jvp, _prod_vjp, *_forms(reals, 2, 3, 2), *_forms(complexes, 2, 3, 2),
-           call(reals()), call(reals(2, 3), where=MASK), call(reals(3), initial=3.0),
-           lambda rng: (np.array([0.0, 2.0, 0.0]),), lambda rng: (np.array([0.0, 2.0, 3.0]),),
-           call([reals(), reals()])),
-    defined(np.max, _max, *_forms(spread, 2, 3, 2), call(reals()), call(complexes(2, 3), axis=0),
-            call(spread(2, 3), axis=1, where=MASK, initial=-1.0), call(spread(3), initial=9.0),
-            call([reals(), reals()])),
-    defined(np.min, _min, *_forms(spread, 2, 3, 2), call(reals()), call(complexes(2, 3), axis=0),
-            call(spread(2, 3), axis=1, where=MASK, initial=9.0), call([reals(), reals()])),
-    defined(np.ptp, _ptp, *_forms(spread, 2, 3, 2), call([reals(), reals()])),
-    smooth(np.var, (_var_jvp, _var_mean_jvp), (_var_vjp, _var_mean_vjp), *_forms(reals, 2, 3, 2),
-           *_forms(complexes, 2, 3, 2), call(reals(3), ddof=1), call(reals(2, 3), 1, None, None, 1),
-           call(reals(2, 3), axis=0, correction=1), call(reals(2, 3), where=MASK),
-           call(reals(2, 3), axis=1, mean=reals(2, 1)), call(reals(3), mean=reals(1)),
-           call([reals(), reals()]), data=("a", "mean")),
-    defined(np.std, _std, *_forms(reals, 2, 3, 2), *_forms(complexes, 2, 3, 2),
-            call(reals(3), ddof=1), call(reals(2, 3), axis=1, ddof=1, keepdims=True),
-            call(reals(2, 3), where=MASK), call(reals(2, 3), axis=1, mean=reals(2, 1)),
-            call([reals(), reals()])),
-    defined(np.average, _average, call(reals(2, 3)), call(reals(2, 3), axis=1),
-            call(reals(2, 3), weights=spread(2, 3)), call(reals(2, 3), 1, spread(3)),
-            call(reals(2, 3), axis=0, weights=spread(2), returned=True),
-            call(reals(2, 3, 2), axis=(0, 2), weights=spread(2, 2), keepdims=True),
-            call(reals(2, 3), axis=0, returned=True), call([reals(), reals()], weights=[1.0, 3.0])),
-    linear(np.cumsum, _cumsum_vjp, call(reals(4)), call(reals(2, 3)), call(reals(2, 3), 1),
-           call(complexes(2, 3), axis=-1), call([reals(), reals()])),
-    smooth(np.cumprod, _cumprod_jvp, _cumprod_vjp, call(reals(4)), call(reals(2, 3)),
-           call(reals(2, 3), 1), call(complexes(2, 3), axis=-1), call([reals(), reals()]),
-           lambda rng: (np.array([2.0, 0.0, 3.0, 0.0]),)),
-    *(defined(getattr(np, name), _so_far(function, first), call(reals(4)),
-              call(reals(2, 3), axis=1), call(reals(2, 3), axis=-2, include_initial=True),
-              call([reals(), reals()]))
-      for name, function, first in (("cumulative_sum", np.cumsum, 0.0),
-                                    ("cumulative_prod", np.cumprod, 1.0))
-      if hasattr(np, name)),
-    defined(np.cov, _cov, call(reals(2, 4)), call(reals(5)), call(reals(5), reals(5)),
-            call(reals(4, 2), rowvar=False), call(reals(2, 4), bias=True),
-            call(reals(2, 4), ddof=2), call(complexes(2, 4)),
-            call(reals(2, 4), fweights=np.array([1, 2, 1, 3])),
-            call(reals(2, 4), aweights=spread(4)),
-            call(reals(2, 4), fweights=np.array([1, 2, 1, 3]), aweights=spread(4), ddof=0)),
-    defined(np.corrcoef, _corrcoef, call(reals(2, 4)), call(reals(5), reals(5)),
-            call(reals(4, 2), rowvar=False), call(complexes(2, 4))),
-    *(constant(f, call(reals(2, 3)), call(reals(2, 3), axis=1))
-      for f in (np.argmax, np.argmin, np.nanargmax, np.nanargmin, np.count_nonzero, np.any, np.all)),
+    linear(
+        np.sum,
+        _sum_vjp,
+        *_forms(floats, 2, 3, 2),
+        *_forms(complexes, 2, 3, 2),
+        call(floats()),
+        call(floats(2, 3), where=MASK),
+        call(floats(2, 3), 0, None),
+        call([floats(), 1.0, floats()]),
+        call(floats(2, 3), axis=1, dtype=complex),
+        call([[floats(), 2.0], [3.0, floats()]], 0),
+        compiled=(0, 2),
+    ),
+    linear(
+        np.mean,
+        _mean_vjp,
+        *_forms(floats, 2, 3, 2),
+        *_forms(complexes, 2, 3, 2),
+        call(floats()),
+        call(floats(2, 3), where=MASK),
+        call(floats(2, 3), axis=1, where=MASK),
+        call([floats(), floats()]),
+        compiled=(0, 2),
+    ),
+    smooth(
+        np.prod,
+        _prod_jvp,
+        _prod_vjp,
+        *_forms(floats, 2, 3, 2),
+        *_forms(complexes, 2, 3, 2),
+        call(floats()),
+        call(floats(2, 3), where=MASK),
+        call(floats(3), initial=3.0),
+        lambda rng: (np.array([0.0, 2.0, 0.0]),),
+        lambda rng: (np.array([0.0, 2.0, 3.0]),),
+        call([floats(), floats()]),
+    ),
+    defined(
+        np.max,
+        _max,
+        *_forms(spread, 2, 3, 2),
+        call(floats()),
+        call(complexes(2, 3), axis=0),
+        call(spread(2, 3), axis=1, where=MASK, initial=-1.0),
+        call(spread(3), initial=9.0),
+        call([floats(), floats()]),
+    ),
+    defined(
+        np.min,
+        _min,
+        *_forms(spread, 2, 3, 2),
+        call(floats()),
+        call(complexes(2, 3), axis=0),
+        call(spread(2, 3), axis=1, where=MASK, initial=9.0),
+        call([floats(), floats()]),
+    ),
+    defined(np.ptp, _ptp, *_forms(spread, 2, 3, 2), call([floats(), floats()])),
+    smooth(
+        np.var,
+        (_var_jvp, _var_mean_jvp),
+        (_var_vjp, _var_mean_vjp),
+        *_forms(floats, 2, 3, 2),
+        *_forms(complexes, 2, 3, 2),
+        call(floats(3), ddof=1),
+        call(floats(2, 3), 1, None, None, 1),
+        call(floats(2, 3), axis=0, correction=1),
+        call(floats(2, 3), where=MASK),
+        call(floats(2, 3), axis=1, mean=floats(2, 1)),
+        call(floats(3), mean=floats(1)),
+        call([floats(), floats()]),
+        data=("a", "mean"),
+    ),
+    defined(
+        np.std,
+        _std,
+        *_forms(floats, 2, 3, 2),
+        *_forms(complexes, 2, 3, 2),
+        call(floats(3), ddof=1),
+        call(floats(2, 3), axis=1, ddof=1, keepdims=True),
+        call(floats(2, 3), where=MASK),
+        call(floats(2, 3), axis=1, mean=floats(2, 1)),
+        call([floats(), floats()]),
+    ),
+    defined(
+        np.average,
+        _average,
+        call(floats(2, 3)),
+        call(floats(2, 3), axis=1),
+        call(floats(2, 3), weights=spread(2, 3)),
+        call(floats(2, 3), 1, spread(3)),
+        call(floats(2, 3), axis=0, weights=spread(2), returned=True),
+        call(floats(2, 3, 2), axis=(0, 2), weights=spread(2, 2), keepdims=True),
+        call(floats(2, 3), axis=0, returned=True),
+        call([floats(), floats()], weights=[1.0, 3.0]),
+    ),
+    linear(
+        np.cumsum,
+        _cumsum_vjp,
+        call(floats(4)),
+        call(floats(2, 3)),
+        call(floats(2, 3), 1),
+        call(complexes(2, 3), axis=-1),
+        call([floats(), floats()]),
+    ),
+    smooth(
+        np.cumprod,
+        _cumprod_jvp,
+        _cumprod_vjp,
+        call(floats(4)),
+        call(floats(2, 3)),
+        call(floats(2, 3), 1),
+        call(complexes(2, 3), axis=-1),
+        call([floats(), floats()]),
+        lambda rng: (np.array([2.0, 0.0, 3.0, 0.0]),),
+    ),
+    *(
+        defined(
+            getattr(np, name),
+            _so_far(function, first),
+            call(floats(4)),
+            call(floats(2, 3), axis=1),
+            call(floats(2, 3), axis=-2, include_initial=True),
+            call([floats(), floats()]),
+        )
+        for name, function, first in (
+            ("cumulative_sum", np.cumsum, 0.0),
+            ("cumulative_prod", np.cumprod, 1.0),
+        )
+        if hasattr(np, name)
+    ),
+    defined(
+        np.cov,
+        _cov,
+        call(floats(2, 4)),
+        call(floats(5)),
+        call(floats(5), floats(5)),
+        call(floats(4, 2), rowvar=False),
+        call(floats(2, 4), bias=True),
+        call(floats(2, 4), ddof=2),
+        call(complexes(2, 4)),
+        call(floats(2, 4), fweights=np.array([1, 2, 1, 3])),
+        call(floats(2, 4), aweights=spread(4)),
+        call(floats(2, 4), fweights=np.array([1, 2, 1, 3]), aweights=spread(4), ddof=0),
+    ),
+    defined(
+        np.corrcoef,
+        _corrcoef,
+        call(floats(2, 4)),
+        call(floats(5), floats(5)),
+        call(floats(4, 2), rowvar=False),
+        call(complexes(2, 4)),
+    ),
+    *(
+        constant(f, call(floats(2, 3)), call(floats(2, 3), axis=1))
+        for f in (
+            np.argmax,
+            np.argmin,
+            np.nanargmax,
+            np.nanargmin,
+            np.count_nonzero,
+            np.any,
+            np.all,
+        )
+    ),
 )
 
 
@@ -397,6 +547,7 @@ def _gaps(*shape):
         a = rng.normal(size=shape)
         a[..., 1] = np.nan
         return a
+
     return sample
 
 
@@ -405,12 +556,20 @@ def _gapped(*rest, **named):
 
 
 WITHOUT_NAN = takes_lists(
-    *(defined(f, by, _gapped(), _gapped(1), _gapped(axis=-1, keepdims=True),
-              _gapped(axis=(0, 1)))
-      for f, by in ((np.nansum, _nansum), (np.nanprod, _nanprod), (np.nanmean, _nanmean),
-                    (np.nanvar, _nanvar), (np.nanstd, _nanstd), (np.nanmax, _nanmax),
-                    (np.nanmin, _nanmin))),
-    *(defined(f, by, _gapped(), _gapped(1), _gapped(axis=-1))
-      for f, by in ((np.nancumsum, _nancumsum), (np.nancumprod, _nancumprod))),
+    *(
+        defined(f, by, _gapped(), _gapped(1), _gapped(axis=-1, keepdims=True), _gapped(axis=(0, 1)))
+        for f, by in (
+            (np.nansum, _nansum),
+            (np.nanprod, _nanprod),
+            (np.nanmean, _nanmean),
+            (np.nanvar, _nanvar),
+            (np.nanstd, _nanstd),
+            (np.nanmax, _nanmax),
+            (np.nanmin, _nanmin),
+        )
+    ),
+    *(
+        defined(f, by, _gapped(), _gapped(1), _gapped(axis=-1))
+        for f, by in ((np.nancumsum, _nancumsum), (np.nancumprod, _nancumprod))
+    ),
 )
-# fmt: on

@@ -20,7 +20,7 @@ CALLS = [
 
 
 def is_float(x):
-    return isinstance(x, float) or (isinstance(x, np.ndarray) and x.dtype.kind in "fc")
+    return isinstance(x, (float, complex)) or (isinstance(x, np.ndarray) and x.dtype.kind in "fc")
 
 
 def leaves(x):
@@ -41,7 +41,8 @@ def replaced(x, by):
 
 
 def call_of(rule, spelling, sample):
-    """The function of the floats in the data of a sample, and these floats."""
+    """The function of the floats in the data of a sample, and these floats: of complex numbers the
+    real and imaginary parts."""
     given = rule.samples[sample](np.random.default_rng(sample))
     args, named = (given[:-1], given[-1]) if isinstance(given[-1], dict) else (given, {})
     bound = rule.signature.bind(*args, **named) if rule.by is None else None
@@ -53,11 +54,20 @@ def call_of(rule, spelling, sample):
         names = [name for name in rule.data if name in data]
     own = {id(leaf) for name in names for leaf in leaves(data[name])}
     every = leaves([list(args), named])
-    floats = [leaf for leaf in every if id(leaf) in own]
+    floats = [
+        part
+        for leaf in every
+        if id(leaf) in own
+        for part in ([leaf.real, leaf.imag] if np.iscomplexobj(leaf) else [leaf])
+    ]
 
     def f(*values):
         given = iter(values)
-        by = iter([next(given) if id(leaf) in own else leaf for leaf in every])
+
+        def drawn(leaf):
+            return next(given) + 1j * next(given) if np.iscomplexobj(leaf) else next(given)
+
+        by = iter([drawn(leaf) if id(leaf) in own else leaf for leaf in every])
         mine = [replaced(arg, by) for arg in args]
         return spelling(*mine, **replaced(named, by))
 
@@ -73,6 +83,8 @@ def flat(result):
 def as_floats(result):
     if isinstance(result, (list, tuple)):
         return [as_floats(part) for part in result]
+    if isinstance(result, np.complexfloating):
+        return complex(result)
     return float(result) if isinstance(result, np.floating) else result
 
 
@@ -86,7 +98,7 @@ def test_tangents_are_those_of_differences(rule, sample, spelling):
     here = f(*(x - STEP * t for x, t in zip(floats, tangents, strict=True)))
     expected = (flat(as_floats(there)) - flat(as_floats(here))) / (2 * STEP)
     assert np.allclose(flat(as_floats(value)), flat(as_floats(f(*floats))), rtol=1e-12)
-    assert np.allclose(flat(as_floats(found)), expected, rtol=1e-5, atol=1e-7)
+    assert np.allclose(flat(of_floats(found, value)), expected, rtol=1e-5, atol=1e-7)
 
 
 @pytest.mark.parametrize(("rule", "sample", "spelling"), CALLS)
@@ -95,13 +107,25 @@ def test_cotangents_are_the_transpose_of_tangents(rule, sample, spelling):
     rng = np.random.default_rng(98)
     tangents = [np.asarray(rng.normal(size=np.shape(x)))[()] for x in floats]
     run = taped(f, floats, range(len(floats)), ())
-    weights = [rng.normal(size=np.shape(part)) for part in leaves(as_floats(run.value))]
+    weights = [weight(part, rng) for part in leaves(as_floats(run.value))]
     pulled = run.pull_back(weights_of(run.value, iter(weights)))
-    _, moved = jvp(f, floats, tangents)
-    pairs = zip(weights, leaves(as_floats(moved)), strict=True)
-    by_tangents = sum(np.sum(w * np.real(p)) for w, p in pairs)
+    value, moved = jvp(f, floats, tangents)
+    pairs = zip(weights, leaves(of_floats(moved, value)), strict=True)
+    by_tangents = sum(np.sum(np.real(np.conj(w) * p)) for w, p in pairs)
     by_cotangents = sum(np.sum(d * t) for d, t in zip(pulled, tangents, strict=True))
     assert np.isclose(by_tangents, by_cotangents, rtol=1e-9, atol=1e-11)
+
+
+def of_floats(tangents, result):
+    """The tangents of the floats in a result."""
+    if isinstance(result, (list, tuple)):
+        return [of_floats(*pair) for pair in zip(tangents, result, strict=True)]
+    return as_floats(tangents) if is_float(as_floats(result)) else None
+
+
+def weight(part, rng):
+    found = rng.normal(size=np.shape(part))
+    return found + 1j * rng.normal(size=np.shape(part)) if np.iscomplexobj(part) else found
 
 
 def weights_of(result, weights):
