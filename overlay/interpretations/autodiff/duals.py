@@ -192,6 +192,8 @@ METHODS = {
     **{name: getattr(np, name) for name in ("sum", "mean", "prod", "dot", "copy", "ravel")},
     **{name: getattr(np, name) for name in ("cumsum", "transpose", "max", "min")},
     **{name: getattr(np, name) for name in ("argmax", "argmin", "trace", "diagonal")},
+    **{name: getattr(np, name) for name in ("std", "var", "cumprod", "argsort", "any", "all")},
+    **{name: getattr(np, name) for name in ("argpartition", "searchsorted", "conj", "conjugate")},
     "flatten": np.ravel,
 }
 for _name in (*BINARY, *COMPARISONS, "neg", "pos", "abs"):
@@ -201,6 +203,8 @@ for _name in BINARY:
 for _name in ("getitem", "setitem"):
     setattr(ActiveArray, f"__{_name}__", _reflected(getattr(operator, _name), swapped=False))
 ActiveArray.__abs__ = _reflected(np.absolute, swapped=False)  # type: ignore[attr-defined]
+Active.real = property(_reflected(np.real, swapped=False))  # type: ignore[attr-defined]
+Active.imag = property(_reflected(np.imag, swapped=False))  # type: ignore[attr-defined]
 ActiveArray.T = property(_reflected(np.transpose, swapped=False))  # type: ignore[attr-defined]
 for _name, _function in METHODS.items():
     setattr(ActiveArray, _name, _reflected(_function, swapped=False))

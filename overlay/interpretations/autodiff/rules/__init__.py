@@ -11,6 +11,7 @@ with one line for each function.
 ``extremes``: rules of signs, absolute values, extremes and selections.
 ``fourier``: rules of discrete Fourier transforms.
 ``layouts``: rules of functions that change the axes of arrays, and the order along them.
+``norms``: rules of norms of vectors and matrices.
 ``ordering``: rules of functions that order elements, and of medians and quantiles.
 ``padding``: the rule of np.pad.
 ``pieces``: rules of functions that join arrays and split them.

@@ -10,6 +10,7 @@ from overlay.interpretations.autodiff.rules.complex_parts import COMPLEX_PARTS
 from overlay.interpretations.autodiff.rules.differencing import DIFFERENCING
 from overlay.interpretations.autodiff.rules.fourier import FOURIER
 from overlay.interpretations.autodiff.rules.layouts import LAYOUTS
+from overlay.interpretations.autodiff.rules.norms import NORMS
 from overlay.interpretations.autodiff.rules.ordering import ORDERING
 from overlay.interpretations.autodiff.rules.padding import PADDING
 from overlay.interpretations.autodiff.rules.pieces import PIECES
@@ -36,6 +37,7 @@ ARRAY_RULES: tuple[ArrayRule, ...] = (
     *FOURIER,
     *COMPLEX_PARTS,
     *POLYNOMIALS,
+    *NORMS,
 )
 """All rules of functions of arrays, grouped by family."""
 _BY_FUNCTION = {id(function): each for each in ARRAY_RULES for function in each.spellings}
