@@ -29,8 +29,7 @@ from inversion.program.trees import Node, Tree, classes_of, is_record, mapped, w
 from overlay import Context, Method, MethodTable, NotCompilable, nonoverlay
 from overlay.contexts.rules_alone import context_alone
 from overlay.interpretations.autodiff import autodiff
-from overlay.interpretations.autodiff.active_numbers import primal
-from overlay.interpretations.autodiff.duals import Active
+from overlay.interpretations.autodiff.duals import Active, primal
 from overlay.plugins.attempts import attempted
 from primitives.arrays.domain import is_array
 from primitives.errors import NoSolution

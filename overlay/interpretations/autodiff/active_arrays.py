@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from overlay import call_next, nonoverlay
 from overlay.contexts.rules_alone import as_c_calls
-from overlay.interpretations.autodiff.active_numbers import plain_zeros, primal
+from overlay.interpretations.autodiff.active_numbers import plain_zeros
 from overlay.interpretations.autodiff.applying import applied, in_this_context
-from overlay.interpretations.autodiff.duals import Active, ActiveArray
+from overlay.interpretations.autodiff.duals import Active, ActiveArray, primal
 from overlay.interpretations.autodiff.errors import (
     refuse_call,
     refuse_local,
@@ -31,7 +31,7 @@ from overlay.interpretations.autodiff.reverse.running import (
 )
 from overlay.interpretations.autodiff.rules.applications import vectorized
 from overlay.interpretations.autodiff.rules.array_rule import ArrayRule
-from overlay.interpretations.autodiff.rules.array_rules import ARRAY_RULES
+from overlay.interpretations.autodiff.rules.array_rules import ARRAY_RULES, array_rule_of
 from overlay.interpretations.autodiff.tape import tape_zeros
 from overlay.kernels import in_kernel, local_array
 
@@ -166,20 +166,31 @@ def _declare_by_rule(level: Level, function: Any) -> None:
 
 def _declare_other(level: Level, function: Any, body: str) -> None:
     space = {"median": median, "products_so_far": products_so_far}
-    declare(level.table, function, _method(level, "a", body, **space), (level.array,))
+    method = _method(level, "a", body, **space)
+    declare(level.table, function, method, (level.array,))
+    if function is sum:
+        _interpreted(level, method, "a", "return np.sum(a, axis=0)")
+    else:
+        _interpreted_by_rule(level, method, function, "a")
+
+
+def _interpreted(level: Level, method: Any, parameters: str, body: str, **names: Any) -> None:
+    """Replace a method in interpreted code."""
+    level.table.guarded[method] = _method(level, parameters, body, **names)
+
+
+def _interpreted_by_rule(level: Level, method: Any, function: Any, parameters: str) -> None:
+    """Replace a method in interpreted code by the rule of its function, which has all forms."""
+    if array_rule_of(function) is not None:
+        body = f"return applied(function, ({parameters},), {{}})"
+        space = {"applied": nonoverlay(applied), "function": function}
+        _interpreted(level, method, parameters, body, **space)
 
 
 def _declare_inverse(level: Level, function: Any, body: str) -> None:
     method = _method(level, "a", body)
     declare(level.table, function, method, (level.array,))
-    _by_rule_interpreted(level, function, method, "a")
-
-
-def _by_rule_interpreted(level: Level, function: Any, method: Any, parameters: str) -> None:
-    """Have interpreted code use the rule of a function, which is for stacks of matrices, too."""
-    space = {"applied": nonoverlay(applied), "function": function}
-    body = f"return applied(function, ({parameters},), {{}})"
-    level.table.guarded[method] = _method(level, parameters, body, **space)
+    _interpreted_by_rule(level, method, function, "a")
 
 
 def _declare_polynomial(level: Level) -> None:
@@ -191,6 +202,7 @@ def _declare_polynomial(level: Level) -> None:
     ]:
         method = _method(level, "p, x", "return polynomial(p, x)", polynomial=polynomial)
         declare(level.table, np.polyval, method, types)
+        _interpreted_by_rule(level, method, np.polyval, "p, x")
 
 
 def _method(level: Level, parameters: str, body: str, **names: Any) -> Any:
@@ -223,6 +235,8 @@ def _declare_linear(level: Level, function: Any, count: int) -> None:
     body += f"return pack(call_next(a.value{rest}), <<call_next(a.tangents[#]{rest})>>)"
     method = _method(level, f"a{rest}", body, **space)
     declare(level.table, function, method, (level.array, *[Any] * count))
+    if space:
+        _interpreted_by_rule(level, method, function, f"a{rest}")
 
 
 def _declare_conversion(level: Level, function: Any, parameters: str, copies: str) -> None:
@@ -252,6 +266,8 @@ def _declare_bilinear(level: Level, function: Any) -> None:
         method = _method(level, "a, b", body.format(*values, terms))
         types = (level.array if first else Any, level.array if second else Any)
         declare(level.table, function, method, types)
+        if function not in (operator.matmul, np.matmul):  # which take no numbers
+            _interpreted_by_rule(level, method, function, "a, b")
 
 
 def _declare_solve(level: Level) -> None:
@@ -264,7 +280,7 @@ def _declare_solve(level: Level) -> None:
         )
         method = _method(level, "a, b", body)
         declare(level.table, np.linalg.solve, method, (kinds[first], kinds[second]))
-        _by_rule_interpreted(level, np.linalg.solve, method, "a, b")
+        _interpreted_by_rule(level, method, np.linalg.solve, "a, b")
 
 
 def _declare_where(level: Level) -> None:
@@ -406,20 +422,23 @@ def _declare_joined(level: Level, function: Any, most: int) -> None:
             declare(level.table, function, method, (kind, *[Any] * count))
 
 
-# Rules of operators, which take lists for lists.
 OF_ARRAYS = (operator.getitem, operator.matmul)
+# Those with rules, which take lists for lists.
+OPERATORS = (*OF_ARRAYS, operator.abs, abs, operator.pow, pow)
 
 
 def _declare_of_lists(level: Level, rule: ArrayRule, function: Any) -> None:
     """Methods for lists with active parts as first or second argument: numpy looks for active
     values among the arguments, and not in lists."""
-    if any(function is each for each, _ in JOINING) or function in OF_ARRAYS:
+    if any(function is each for each, _ in JOINING) or function in OPERATORS:
         return
     first, second = ([*rule.signature.parameters, "", ""][i] in rule.data for i in range(2))
     types: list[tuple[Any, ...]] = []
     if first or rule.by is not None:
         types += [(list,), (tuple,)]
-    if first and second:  # beside methods for an active second argument
+    if (first and second) or (
+        rule.by is not None and rule.takes_second
+    ):  # beside methods for an active second argument
         types += itertools.product((list, tuple), (level.number, level.array))
     if second and function is not np.where:
         types.append((np.ndarray, list))
@@ -431,7 +450,8 @@ def _declare_of_lists(level: Level, rule: ArrayRule, function: Any) -> None:
         )
         space = {"holds_listed": nonoverlay(_holds_listed), "applied": applied}
         method = _method(level, f"{names}, *rest", body, **space, function=function)
-        declare(level.table, function, method, each)
+        # a number with tangents is a tuple, too
+        declare(level.table, function, method, each, precedence=-1)
 
 
 def _holds_listed(*args: Any) -> bool:

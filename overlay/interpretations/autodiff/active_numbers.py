@@ -18,14 +18,16 @@ from overlay import Context, MethodTable, call_next, nonoverlay, tables_in_force
 from overlay.contexts.rules_alone import used_by
 from overlay.core.jitted import give_options
 from overlay.core.target import with_code
-from overlay.interpretations.autodiff.duals import Active, ActiveArray, ActiveNumber
+from overlay.interpretations.autodiff.applying import applied
+from overlay.interpretations.autodiff.duals import Active, ActiveArray, ActiveNumber, primal
 from overlay.interpretations.autodiff.errors import refuse_by, refuse_call
 from overlay.interpretations.autodiff.levels import Level, LevelTable, declare, refuse, written
 from overlay.interpretations.autodiff.partial_derivatives import PartialsOf
 from overlay.interpretations.autodiff.rules import BY_NUMPY, Rule, rules_with
+from overlay.interpretations.autodiff.rules.array_rules import array_rule_of
 from overlay.interpretations.autodiff.rules.rule import takes_result
 
-__all__ = ["declare_numbers", "declare_users", "is_outside", "plain_zeros", "primal"]
+__all__ = ["declare_numbers", "declare_users", "is_outside", "plain_zeros"]
 
 # fmt: off
 COMPARISONS = (
@@ -44,11 +46,6 @@ LEVEL = (
 PRINTED = 6
 """The maximal number of arguments of ``print`` and ``np.result_type`` that are stripped of
 tangents."""
-
-
-def primal(x: Any) -> Any:
-    """A value without the tangents of any level."""
-    return x
 
 
 def plain_zeros(like: Any) -> Any:
@@ -118,7 +115,7 @@ def _declare_rule(level: Level, rule: Rule, function: Callable[..., Any]) -> Non
             continue  # numbers have another rule
         spread = whole and not all(kind is level.array for kind in types)
         method = _of_rule(
-            level, rule.partials, active, whole=whole, spread=spread, in_python=_in_python(function)
+            level, rule.partials, active, whole=whole, spread=spread, function=function
         )
         declare(level.table, function, method, types)
 
@@ -130,13 +127,14 @@ def _of_rule(
     *,
     whole: bool | None,
     spread: bool,
-    in_python: Callable[..., Any] | None = None,
+    function: Any = None,
 ) -> Callable[..., Any]:
     """The method that applies the chain rule if some arguments are active.
 
     whole: whether the result is an array; None: its type decides. spread: whether tangents may have
-    to be broadcast to the shape of the result. in_python: the function, if it is
-    one in Python. In the level its own arrays would be active, so plain values leave the level.
+    to be broadcast to the shape of the result. function: if it is one in Python, plain values leave
+    the level, in which its own arrays would be active; if it has a rule for arrays, that one holds
+    for complex numbers.
     """
     names = [f"a{i}" for i in range(len(active))]
     values = ", ".join(f"{n}.value" if on else n for n, on in zip(names, active, strict=True))
@@ -153,8 +151,16 @@ def _of_rule(
         f"    return {made}(value, <<{' + '.join(terms)}>>)",
     ]
     plain = [head, f"    value = {called}", f"    p = partials{given}"]
+    in_python = _in_python(function)
+    of_complex: list[str] = []
+    if array_rule_of(function) is not None:
+        of_complex = [
+            f"    if has_complex({', '.join(names)}):",
+            f"        return by_rule(function, ({', '.join(names)},), {{}})",
+        ]
     guarded = [
         head,
+        *of_complex,
         f"    value = {called if in_python is None else apart}",
         "    try:",
         f"        p = partials{given}",
@@ -174,6 +180,9 @@ def _of_rule(
     give_options(space["partials"], error_model="numpy")
     method = written("\n".join([*plain, *last]), level, **space)
     level.table.uses[method] = (operator.mul, operator.add, *used_by(partials))
+    if of_complex:
+        by_rule = nonoverlay(applied)
+        space |= {"has_complex": nonoverlay(_has_complex), "by_rule": by_rule, "function": function}
     level.table.guarded[method] = written("\n".join([*guarded, *last]), level, **space)
     return method
 
@@ -189,6 +198,16 @@ def is_outside(*args: Any) -> bool:
 def _in_python(function: Callable[..., Any]) -> Callable[..., Any] | None:
     is_in_python = hasattr(function, "__code__") or hasattr(function, "__wrapped__")
     return function if is_in_python else None
+
+
+def _has_complex(*values: Any) -> bool:
+    """Whether one of some values, active or not, is complex."""
+    for value in values:
+        while isinstance(value, Active):
+            value = value.value
+        if np.iscomplexobj(value):
+            return True
+    return False
 
 
 def _at_the_edge(partials: Callable[..., Any], *values: Any) -> tuple[Any, ...]:
@@ -235,8 +254,8 @@ CONVERSIONS = (
     (np.float64, "a"),
     (round, "round(a.value)"),
     (primal, "primal(a.value)"),
-    (np.real, "a"),
 )
+PARTS = (np.real, np.imag, np.conjugate)
 
 
 # literal exponents, for which compiled code multiplies
@@ -273,6 +292,9 @@ WITH_WHOLE = (
 def _declare_conversions(level: Level) -> None:
     for target, result in CONVERSIONS:
         level.later(target, _declare_conversion, target, result)
+    if not level.is_taped:  # numpy hands them to their rules
+        for target in PARTS:
+            level.later(target, _declare_part, target)
     for target, arity, body in BY_OTHERS:
         level.later(target, _declare_by_others, target, arity, body)
     for target in (operator.pow, pow):
@@ -285,6 +307,12 @@ def _declare_conversion(level: Level, target: Any, result: str) -> None:
     for kind in (level.number, level.array):
         method = written(f"def method(a): return {result}", level, primal=primal)
         declare(level.table, target, method, (kind,))
+
+
+def _declare_part(level: Level, target: Any) -> None:
+    source = "def method(a): return pack(part(a.value), <<part(a.tangents[#])>>)"
+    for kind in (level.number, level.array):
+        declare(level.table, target, written(source, level, part=target, pack=level.pack), (kind,))
 
 
 def _declare_by_others(level: Level, target: Any, arity: int, body: str) -> None:

@@ -83,6 +83,9 @@ def _outside_applied(function: Any, args: Sequence[Any], named: dict[str, Any]) 
         if named or level.context.method(function, *kinds) is None:
             refuse_call(function)
         return as_c_calls(level.context, function, *args)
+    if rule.lists:
+        args = [_without_lists(level, x) for x in args]
+        named = {name: _without_lists(level, x) for name, x in named.items()}
     named = {**named}
     out = named.pop("out", None)
     if out is None and "out" in rule.signature.parameters:
@@ -92,6 +95,13 @@ def _outside_applied(function: Any, args: Sequence[Any], named: dict[str, Any]) 
     if out is not None:
         return _written_into(level, out, _result(level, rule, function, args, named))
     return _result(level, rule, function, args, named)
+
+
+def _without_lists(level: Level, x: Any) -> Any:
+    """An argument; as an array, if it is a list that holds active values."""
+    if type(x) in (list, tuple) and any(True for _ in _leaves(x)):
+        return as_c_calls(level.context, np.array, x)
+    return x
 
 
 def applied_ufunc(ufunc: Any, method: str, args: Sequence[Any], named: dict[str, Any]) -> Any:
@@ -134,12 +144,16 @@ def _plain(x: Any) -> Any:
 def _called(level: Level, ufunc: Any, args: Sequence[Any], named: dict[str, Any], out: Any) -> Any:
     """The result of a call of a ufunc. out: where it is written afterwards."""
     where = named.get("where", True)
-    if set(named) - {"where"} or (out is None and where is not True):
+    rule = array_rule_of(ufunc)
+    rest = set(named) - {"where"}
+    if rest and (rule is None or not rest <= set(rule.signature.parameters)):
+        refuse_call(ufunc)
+    if out is None and where is not True:
         refuse_call(ufunc)  # without ``out`` there are numbers that nothing has set
     if not any(True for x in args for _ in _leaves(x)):
         found = nonoverlay(ufunc)(*args)
-    elif array_rule_of(ufunc) is not None:
-        found = applied(ufunc, args, {})
+    elif rule is not None:
+        found = applied(ufunc, args, {name: named[name] for name in rest})
     else:
         kinds = [type(x) for x in args]
         if level.context.method(ufunc, *kinds) is None:
@@ -187,7 +201,9 @@ class _Application:
         own = (level.number, level.array)
         self.own = own
         for name, value in self.bound.arguments.items():
-            if name not in rule.data and any(isinstance(x, own) for x in _leaves(value)):
+            if name in rule.data or rule.kind == "constant":
+                continue
+            if any(isinstance(x, own) for x in _leaves(value)):
                 refuse_call(function)
         self.active = [
             name
@@ -209,7 +225,7 @@ class _Application:
     def result(self) -> Any:
         ret = self.call(self.function, *self.args, **self.named)
         parts = ret if isinstance(ret, (list, tuple)) and not isinstance(ret, Active) else (ret,)
-        if all(_is_whole(part) for part in parts):
+        if self.rule.kind == "constant" or all(_is_whole(part) for part in parts):
             return ret
         if self.level.is_taped:
             tangents = [self._taped(ret)]

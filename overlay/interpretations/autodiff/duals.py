@@ -18,12 +18,17 @@ from overlay.core.late_binding import LateBound
 from overlay.interpretations.autodiff.errors import refuse_use
 from overlay.interpretations.autodiff.rules.layouts import astype
 
-__all__ = ["Active", "ActiveArray", "ActiveNumber", "array_class", "number_class"]
+__all__ = ["Active", "ActiveArray", "ActiveNumber", "array_class", "number_class", "primal"]
 
 
 # bound late: rules make duals
 applied: LateBound[Callable[..., Any]] = LateBound()
 applied_ufunc: LateBound[Callable[..., Any]] = LateBound()
+
+
+def primal(x: Any) -> Any:
+    """A value without the tangents of any level."""
+    return x
 
 
 class Active:
@@ -138,6 +143,8 @@ class ActiveNumber(Active):
         raise TypeError("an active number has no length")
 
     def __getitem__(self, index: Any) -> Any:
+        if type(index) is tuple and not index and isinstance(self.value, np.generic):
+            return self
         raise TypeError("an active number is not subscriptable")
 
     def __round__(self, *digits: int) -> Any:
@@ -247,6 +254,8 @@ METHODS = {
     **{name: getattr(np, name) for name in ("cumsum", "max", "min", "swapaxes", "squeeze")},
     **{name: getattr(np, name) for name in ("repeat", "take", "put")},
     **{name: getattr(np, name) for name in ("argmax", "argmin", "trace", "diagonal")},
+    **{name: getattr(np, name) for name in ("std", "var", "cumprod", "argsort", "any", "all")},
+    **{name: getattr(np, name) for name in ("argpartition", "searchsorted", "conj", "conjugate")},
     "flatten": np.ravel,
 }
 for _name in (*BINARY, *COMPARISONS, "neg", "pos", "abs"):
@@ -255,6 +264,9 @@ for _name in BINARY:
     setattr(Active, f"__r{_name}__", _reflected(getattr(operator, _name), swapped=True))
 for _name in ("getitem", "setitem"):
     setattr(ActiveArray, f"__{_name}__", _reflected(getattr(operator, _name), swapped=False))
+ActiveArray.__abs__ = _reflected(np.absolute, swapped=False)  # type: ignore[attr-defined]
+Active.real = property(_reflected(np.real, swapped=False))  # type: ignore[attr-defined]
+Active.imag = property(_reflected(np.imag, swapped=False))  # type: ignore[attr-defined]
 ActiveArray.T = property(_reflected(np.transpose, swapped=False))  # type: ignore[attr-defined]
 for _name, _function in METHODS.items():
     setattr(ActiveArray, _name, _reflected(_function, swapped=False))

@@ -144,10 +144,11 @@ def declare(
     types: Sequence[Any],
     *,
     constant: bool = False,
+    precedence: int = 0,
 ) -> None:
     """Add a method for arguments of these types. constant: whether its result has no derivative."""
     _annotate(method, types)
-    table.overlay(target)(method)
+    table.overlay(target, precedence=precedence)(method)
     if constant:
         table.constant.add(method)
 

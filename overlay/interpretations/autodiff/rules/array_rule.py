@@ -11,13 +11,24 @@ conjugate of its derivative.
 
 from __future__ import annotations
 
+import dataclasses
 import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
 
-__all__ = ["ArrayRule", "Sample", "defined", "linear", "multilinear", "rearranging", "smooth"]
+__all__ = [
+    "ArrayRule",
+    "Sample",
+    "constant",
+    "defined",
+    "linear",
+    "multilinear",
+    "rearranging",
+    "smooth",
+    "takes_lists",
+]
 
 Sample = Callable[[Any], tuple[Any, ...]]
 """Draws the arguments of one call, from a random generator; a dict at the end holds keywords."""
@@ -32,18 +43,20 @@ class ArrayRule:
     tuple of arrays, and its tangent and cotangent are then lists, too. kind: how the derivative is
     made: ``"rearranging"``: each element of the result is one of the data or a constant;
     ``"linear"``: linear in all data together; ``"multilinear"``: in each of them; ``"smooth"``: by
-    ``jvp`` and ``vjp``; ``"defined"``: by another function. jvp, vjp: for each data parameter the
+    ``jvp`` and ``vjp``; ``"defined"``: by another function; ``"constant"``: it has none, as its
+    results are integers, booleans or text. jvp, vjp: for each data parameter the
     map, None where the derivative by it is not known. by: the function that defines it. results:
     the number of results, if they are a tuple; 0 otherwise. parameters: its parameters, where
     ``inspect`` does not find them. compiled: the minimal and maximal number of further positional
     arguments with which numba compiles a linear function of its first argument; None if it does
     not. calls_back: whether functions among its arguments are called, in the program's context.
-    samples: calls that tests try.
+    lists: whether an array may be given as a list, of whose elements numpy knows nothing; it is
+    made an array first. samples: calls that tests try.
     """
 
     function: Callable[..., Any]
     data: tuple[str, ...]
-    kind: Literal["rearranging", "linear", "multilinear", "smooth", "defined"]
+    kind: Literal["rearranging", "linear", "multilinear", "smooth", "defined", "constant"]
     samples: tuple[Sample, ...]
     jvp: tuple[Callable[..., Any] | None, ...] = ()
     vjp: tuple[Callable[..., Any] | None, ...] = ()
@@ -51,6 +64,7 @@ class ArrayRule:
     results: int = 0
     parameters: str | None = None
     compiled: tuple[int, int] | None = None
+    lists: bool = False
     also: tuple[Callable[..., Any], ...] = ()
     calls_back: bool = False
 
@@ -58,6 +72,12 @@ class ArrayRule:
     def spellings(self) -> tuple[Callable[..., Any], ...]:
         """The function and its other spellings."""
         return (self.function, *self.also)
+
+    @property
+    def takes_second(self) -> bool:
+        """Whether a call may have a second positional argument."""
+        kinds = [each.kind for each in self.signature.parameters.values()]
+        return len(kinds) > 1 and kinds[1] is not inspect.Parameter.KEYWORD_ONLY
 
     @cached_property
     def signature(self) -> inspect.Signature:
@@ -120,6 +140,21 @@ def smooth(
     return ArrayRule(
         function, data, "smooth", samples, jvp=_maps(jvp, data), vjp=_maps(vjp, data), **facts
     )
+
+
+def constant(
+    function: Callable[..., Any],
+    *samples: Sample,
+    data: tuple[str, ...] = ("a",),
+    **facts: Any,
+) -> ArrayRule:
+    """A rule of a function whose results have no derivative."""
+    return ArrayRule(function, data, "constant", samples, **facts)
+
+
+def takes_lists(*rules: ArrayRule) -> tuple[ArrayRule, ...]:
+    """Rules of functions whose array arguments may be lists."""
+    return tuple(dataclasses.replace(each, lists=True) for each in rules)
 
 
 def defined(

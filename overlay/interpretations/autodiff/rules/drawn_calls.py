@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from overlay.interpretations.autodiff.rules.array_rule import Sample
 
-__all__ = ["DrawnArgument", "call", "complexes", "floats", "positive"]
+__all__ = ["DrawnArgument", "call", "complexes", "floats", "positive", "spread"]
 
 
 @dataclass(frozen=True)
@@ -19,7 +21,10 @@ class DrawnArgument:
 
     def __call__(self, rng: Any) -> Any:
         drawn = rng.normal(size=self.shape)
-        if self.kind == "complexes":
+        if self.kind == "spread":
+            order = rng.permutation(np.size(drawn)).reshape(self.shape)
+            drawn = 0.5 + (order + rng.uniform(0.0, 0.4, self.shape)) / 2
+        elif self.kind == "complexes":
             drawn = drawn + 1j * rng.normal(size=self.shape)
         elif self.kind == "positive":
             drawn = abs(drawn) + 0.5
@@ -41,6 +46,11 @@ def complexes(*shape: int) -> DrawnArgument:
 def positive(*shape: int) -> DrawnArgument:
     """An array of floats above 0.5, or one such float."""
     return DrawnArgument(shape, "positive")
+
+
+def spread(*shape: int) -> DrawnArgument:
+    """An array of positive floats no two of which are close."""
+    return DrawnArgument(shape, "spread")
 
 
 def call(*args: Any, **named: Any) -> Sample:

@@ -7,7 +7,7 @@ import numpy as np
 
 from overlay.interpretations.autodiff.rules.rule import rule
 
-__all__ = ["POWERS"]
+__all__ = ["ARRAYS_OF_POWERS", "POWERS", "powers"]
 
 ABOVE_0 = (0.2, 3.0)
 ANY = (-3.0, 3.0)
@@ -24,7 +24,8 @@ def _by_exponent(a, b):
     return 0.0 * a if a == 0 and b > 0 else math.nan * a
 
 
-def _powers(a, b, ret):
+def powers(a, b, ret):
+    """The partial derivatives of powers of real arrays."""
     above = np.where(a > 0, a, 1.0)
     level = np.where(a == 0, 0.0, math.nan)
     by_exponent = np.where(a > 0, ret * np.log(above), level)
@@ -36,5 +37,5 @@ POWERS = (
     rule(operator.pow, _power, ABOVE_0, ANY, also=(pow, np.power, np.float_power), arrays=False),
 )
 ARRAYS_OF_POWERS = (
-    rule(operator.pow, _powers, ABOVE_0, ANY, also=(pow, np.power, np.float_power), arrays=True),
+    rule(operator.pow, powers, ABOVE_0, ANY, also=(pow, np.power, np.float_power), arrays=True),
 )
