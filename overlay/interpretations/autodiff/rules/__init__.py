@@ -4,6 +4,7 @@ with one line for each function.
 ``arithmetic``: rules of the operators, for numbers and elementwise for arrays.
 ``array_rule``: rules of functions of whole arrays: one row of a table.
 ``array_rules``: the rules of functions of whole arrays, by function.
+``axis_reductions``: rules of sums, means, products, extremes and variances along axes.
 ``choices``: rules of functions that select elements of arrays, insert and delete them.
 ``complex_parts``: rules of parts, absolute values and angles of complex numbers.
 ``differencing``: rules of differences, gradients, interpolation and weighted counts.
@@ -12,14 +13,13 @@ with one line for each function.
 ``fourier``: rules of discrete Fourier transforms.
 ``layouts``: rules of functions that change the axes of arrays, and the order along them.
 ``norms``: rules of norms of vectors and matrices.
-``ordering``: rules of functions that order elements, and of medians and quantiles.
+``order_statistics``: rules of functions that order elements, and of medians and quantiles.
 ``padding``: the rule of np.pad.
 ``pieces``: rules of functions that join arrays and split them.
 ``polynomials``: rules of polynomials by their coefficients.
 ``powers``: rules of powers, of numbers and elementwise of arrays.
 ``products``: rules of products of arrays.
 ``ranges``: rules of functions that make arrays of numbers between bounds, and of powers.
-``reductions``: rules of sums, means, products, extremes and variances along axes.
 ``rounding``: rules of piecewise constant functions.
 ``rule``: rules of differentiation: one line of a table.
 ``shapes``: rules of functions that move, repeat, join and select elements of arrays.
