@@ -3,6 +3,7 @@
 ``applications``: rules of functions of numpy that apply a function of Python to parts of arrays.
 ``array_rule``: rules of functions of whole arrays: one row of a table.
 ``array_rules``: the rules of functions of whole arrays, by function.
+``axis_reductions``: rules of sums, means, products, extremes and variances along axes.
 ``choices``: rules of functions that select elements of arrays, insert and delete them.
 ``complex_parts``: rules of parts, absolute values and angles of complex numbers.
 ``decompositions``: rules of decompositions of matrices: by eigenvalues, by singular values, QR and
@@ -14,14 +15,13 @@
 ``linear_algebra``: rules of inverses, determinants, solutions of linear systems and matrix
     products.
 ``norms``: rules of norms of vectors and matrices.
-``ordering``: rules of functions that order elements, and of medians and quantiles.
+``order_statistics``: rules of functions that order elements, and of medians and quantiles.
 ``padding``: the rule of np.pad.
 ``pieces``: rules of functions that join arrays and split them.
 ``placing``: rules of functions of numpy that write into an array.
 ``polynomials``: rules of polynomials by their coefficients.
 ``products``: rules of products of arrays.
 ``ranges``: rules of functions that make arrays of numbers between bounds, and of powers.
-``reductions``: rules of sums, means, products, extremes and variances along axes.
 ``rule``: rules of differentiation: one line of a table.
 ``shapes``: rules of functions that move, repeat, join and select elements of arrays.
 ``tables``: tables of rules, one for each family of functions, with one line for each function.
