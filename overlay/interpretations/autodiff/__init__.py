@@ -13,6 +13,7 @@ variables of others.
 ``forward``: the tables of levels, and the functions that enter a level.
 ``levels``: nesting levels: the duals of one derivative, and the context with the methods for
 them.
+``optional_functions``: methods of a level for the functions of optional modules.
 ``partial_derivatives``: partial derivatives as methods of the target ``partials_of(f)``, and
 adjoints of ``adjoint_of(f)``.
 ``results``: results of a run in a level: their values and tangents.

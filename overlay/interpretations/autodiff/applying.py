@@ -23,7 +23,7 @@ from overlay.interpretations.autodiff.tape import TapeTangent
 if TYPE_CHECKING:
     from overlay.interpretations.autodiff.levels import Level
 
-__all__ = ["applied", "applied_ufunc"]
+__all__ = ["applied", "applied_ufunc", "is_active"]
 
 
 def _leaves(x: Any) -> Iterator[Active]:
@@ -36,6 +36,11 @@ def _leaves(x: Any) -> Iterator[Active]:
     elif type(x) is dict:
         for part in x.values():
             yield from _leaves(part)
+
+
+def is_active(*args: Any) -> bool:
+    """Whether there are active values in arguments."""
+    return any(True for arg in args for _ in _leaves(arg))
 
 
 def _mapped(x: Any, each: Callable[[Any], Any]) -> Any:

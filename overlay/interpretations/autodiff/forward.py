@@ -17,6 +17,7 @@ from overlay.interpretations.autodiff.duals import ActiveArray, ActiveNumber
 from overlay.interpretations.autodiff.errors import refuse_count, refuse_result
 from overlay.interpretations.autodiff.escapes import begun, given_up, watched
 from overlay.interpretations.autodiff.levels import Level, LevelTable, declare, refuse, written
+from overlay.interpretations.autodiff.optional_functions import declare_optional
 from overlay.interpretations.autodiff.reverse.adjoints import Adjoint
 from overlay.interpretations.autodiff.reverse.gradients import adjoint_instead, adjoint_of_types
 from overlay.interpretations.autodiff.reverse.running import never
@@ -161,6 +162,7 @@ def _kept(
     declare_numbers(level, modules)
     declare_arrays(level)
     declare_samples(level)
+    declare_optional(level, modules)
     declare_users(level)
     _declare_inactive(level)
     _declare_entrance(level.table, depth, rules)

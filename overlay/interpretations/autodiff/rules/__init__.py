@@ -8,6 +8,7 @@
     products.
 ``products``: rules of sums and products of arrays.
 ``rule``: rules of differentiation: one line of a table.
+``scipy_linear_algebra``: rules of the functions of ``scipy.linalg``.
 ``shapes``: rules of functions that move, repeat, join and select elements of arrays.
 ``tables``: tables of rules, one for each family of functions, with one line for each function.
 """
@@ -25,7 +26,7 @@ from overlay.interpretations.autodiff.rules.tables.numerical import NUMERICAL
 from overlay.interpretations.autodiff.rules.tables.powers import ARRAYS_OF_POWERS, POWERS
 from overlay.interpretations.autodiff.rules.tables.rounding import ROUNDING
 
-__all__ = ["BY_NUMPY", "RULES", "Rule", "imported", "rule", "rules_with"]
+__all__ = ["BY_NUMPY", "OPTIONAL", "RULES", "Rule", "imported", "rule", "rules_with"]
 
 _OF_MATH = {f: rule(f.function, f.partials(math), *f.between) for f in FUNCTIONS}
 _OF_NUMPY = {
@@ -47,9 +48,14 @@ RULES: tuple[Rule, ...] = (
     *ROUNDING,
 )
 """All rules of functions of Python and numpy, grouped by family."""
-OPTIONAL = {"scipy.special": "overlay.interpretations.autodiff.rules.tables.scipy_special"}
-"""Modules that take long to import: for each the table with the rules of its functions, ``RULES``,
-which hold in derivatives that are begun after a program has imported the module."""
+_HERE = "overlay.interpretations.autodiff.rules"
+OPTIONAL = {
+    "scipy.special": (f"{_HERE}.tables.scipy_special",),
+    "scipy.linalg": (f"{_HERE}.scipy_linear_algebra",),
+}
+"""Modules that take long to import: for each the tables with the rules of its functions, ``RULES``
+of elementwise ones and ``ARRAY_RULES``, which hold in derivatives that are begun after a program
+has imported the module."""
 
 
 def imported() -> tuple[str, ...]:
@@ -60,5 +66,5 @@ def imported() -> tuple[str, ...]:
 @functools.cache
 def rules_with(modules: tuple[str, ...]) -> tuple[Rule, ...]:
     """All rules, with those of the functions of some optional modules."""
-    tables = (importlib.import_module(OPTIONAL[module]) for module in modules)
-    return (*RULES, *(rule for table in tables for rule in table.RULES))
+    tables = (importlib.import_module(name) for module in modules for name in OPTIONAL[module])
+    return (*RULES, *(rule for table in tables for rule in getattr(table, "RULES", ())))

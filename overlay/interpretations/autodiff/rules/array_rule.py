@@ -17,7 +17,16 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
 
-__all__ = ["ArrayRule", "Sample", "defined", "linear", "multilinear", "rearranging", "smooth"]
+__all__ = [
+    "ArrayRule",
+    "Sample",
+    "calling",
+    "defined",
+    "linear",
+    "multilinear",
+    "rearranging",
+    "smooth",
+]
 
 Sample = Callable[[Any], tuple[Any, ...]]
 """Draws the arguments of one call, from a random generator; a dict at the end holds keywords."""
@@ -32,17 +41,18 @@ class ArrayRule:
     tuple of arrays, and its tangent and cotangent are then lists, too. kind: how the derivative is
     made: ``"rearranging"``: each element of the result is one of the data or a constant;
     ``"linear"``: linear in all data together; ``"multilinear"``: in each of them; ``"smooth"``: by
-    ``jvp`` and ``vjp``; ``"defined"``: by another function. jvp, vjp: for each data parameter the
-    map, None where the derivative by it is not known. by: the function that defines it. results:
-    the number of results, if they are a tuple; 0 otherwise. parameters: its parameters, where
-    ``inspect`` does not find them. compiled: the minimal and maximal number of further positional
-    arguments with which numba compiles a linear function of its first argument; None if it does
-    not. samples: calls that tests try.
+    ``jvp`` and ``vjp``; ``"defined"``: by another function; ``"calling"``: by one that also takes
+    how to run the functions among the arguments, which may hold active values. jvp, vjp: for each
+    data parameter the map, None where the derivative by it is not known. by: the function that
+    defines it. results: the number of results, if they are a tuple; 0 otherwise. parameters: its
+    parameters, where ``inspect`` does not find them. compiled: the minimal and maximal number of
+    further positional arguments with which numba compiles a linear function of its first argument;
+    None if it does not. samples: calls that tests try.
     """
 
     function: Callable[..., Any]
     data: tuple[str, ...]
-    kind: Literal["rearranging", "linear", "multilinear", "smooth", "defined"]
+    kind: Literal["rearranging", "linear", "multilinear", "smooth", "defined", "calling"]
     samples: tuple[Sample, ...]
     jvp: tuple[Callable[..., Any] | None, ...] = ()
     vjp: tuple[Callable[..., Any] | None, ...] = ()
@@ -125,3 +135,12 @@ def defined(
 ) -> ArrayRule:
     """A rule of a function that ``by``, of its parameters, defines by functions with rules."""
     return ArrayRule(function, (), "defined", samples, by=by, **facts)
+
+
+def calling(function: Callable[..., Any], by: Callable[..., Any], **facts: Any) -> ArrayRule:
+    """A rule of a function that calls functions among its arguments: these may hold active values.
+
+    ``by(run, **kwargs)`` is called outside all contexts, instead of the function, with its
+    arguments by name; in it ``run(f, *args, **kwargs)`` calls f in the context of the call.
+    """
+    return ArrayRule(function, (), "calling", (), by=by, **facts)

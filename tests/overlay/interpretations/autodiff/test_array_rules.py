@@ -8,12 +8,16 @@ import pytest
 from overlay.core.target import describe
 from overlay.interpretations.autodiff import jvp
 from overlay.interpretations.autodiff.reverse.taped import taped
-from overlay.interpretations.autodiff.rules.array_rules import ARRAY_RULES
+from overlay.interpretations.autodiff.rules import OPTIONAL
+from overlay.interpretations.autodiff.rules.array_rules import (
+    ARRAY_RULES,
+    optional_array_rules,
+)
 
 STEP = 1e-6
 CALLS = [
     pytest.param(rule, i, spelling, id=f"{describe(spelling)}-{i}")
-    for rule in ARRAY_RULES
+    for rule in (*ARRAY_RULES, *optional_array_rules(tuple(OPTIONAL)))
     for spelling in rule.spellings
     for i in range(len(rule.samples))
 ]

@@ -1,0 +1,55 @@
+"""Methods of a level for the functions of optional modules, which do not hand calls with active
+arguments to these."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+from overlay import Context, MethodTable, nonoverlay, tables_in_force
+from overlay.interpretations.autodiff.applying import applied, is_active
+from overlay.interpretations.autodiff.levels import Level, declare
+from overlay.interpretations.autodiff.rules.array_rule import ArrayRule
+from overlay.interpretations.autodiff.rules.array_rules import optional_array_rules
+
+__all__ = ["declare_optional"]
+
+KEPT = 64
+
+
+def declare_optional(level: Level, modules: tuple[str, ...]) -> None:
+    """Declare the methods for functions with rules of some optional modules."""
+    for rule in optional_array_rules(modules):
+        for function in rule.spellings:
+            declares = _declare_calling if rule.kind == "calling" else _declare_applied
+            level.later(function, declares, rule, function)
+
+
+def _declare_applied(level: Level, rule: ArrayRule, function: Callable[..., Any]) -> None:
+    # in the level its own arrays would be active
+    plain = nonoverlay(function)
+
+    def method(*args: Any, **named: Any) -> Any:
+        if is_active(args, named):
+            return applied(function, args, named)
+        return plain(*args, **named)
+
+    declare(level.table, function, method, ())
+
+
+def _declare_calling(level: Level, rule: ArrayRule, function: Callable[..., Any]) -> None:
+    assert rule.by is not None
+    by, bind = nonoverlay(rule.by), nonoverlay(rule.signature.bind)
+
+    def method(*args: Any, **named: Any) -> Any:
+        # by name: a call arrives here with arguments that the program has left out
+        return by(_in_context(tables_in_force()), **bind(*args, **named).arguments)
+
+    declare(level.table, function, method, ())
+
+
+@functools.lru_cache(maxsize=KEPT)
+def _in_context(tables: tuple[MethodTable, ...]) -> Callable[..., Any]:
+    """What runs functions with these tables in force, innermost first."""
+    return Context(*reversed(tables))
