@@ -10,7 +10,16 @@ from typing import Any
 
 from overlay.core.own_builtins import __builtins__
 
-__all__ = ["brief", "caller", "home_of", "is_ours", "location_of", "name_of", "shown"]
+__all__ = [
+    "brief",
+    "caller",
+    "caller_frame",
+    "home_of",
+    "is_ours",
+    "location_of",
+    "name_of",
+    "shown",
+]
 
 _HOME = str(Path(__file__).absolute().parents[2])
 _OURS = tuple(os.path.join(_HOME, name) + os.sep for name in ("overlay", "primitives", "inversion"))
@@ -80,11 +89,17 @@ def home_of(thing: object) -> str | None:
     return module
 
 
-def caller() -> str | None:
-    """``file:line`` of the innermost frame outside this distribution's packages."""
+def caller_frame() -> FrameType | None:
+    """The innermost frame outside this distribution's packages."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None and frame.f_code.co_filename.startswith(_OURS):
         frame = frame.f_back
+    return frame
+
+
+def caller() -> str | None:
+    """``file:line`` of the innermost frame outside this distribution's packages."""
+    frame = caller_frame()
     return None if frame is None else shown(frame.f_code.co_filename, frame.f_lineno)
 
 

@@ -6,14 +6,17 @@ import enum
 import functools
 import itertools
 import operator
+import os
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from overlay import call_next, nonoverlay
+from overlay.contexts.rules_alone import as_c_calls
+from overlay.core.location import caller_frame
 from overlay.interpretations.autodiff.active_numbers import plain_zeros, primal
-from overlay.interpretations.autodiff.applying import applied
+from overlay.interpretations.autodiff.applying import applied, in_this_context
 from overlay.interpretations.autodiff.duals import Active, ActiveArray
 from overlay.interpretations.autodiff.errors import (
     refuse_call,
@@ -27,6 +30,9 @@ from overlay.interpretations.autodiff.reverse.running import (
     polynomial,
     products_so_far,
 )
+from overlay.interpretations.autodiff.rules.applications import vectorized
+from overlay.interpretations.autodiff.rules.array_rule import ArrayRule
+from overlay.interpretations.autodiff.rules.array_rules import ARRAY_RULES
 from overlay.interpretations.autodiff.tape import tape_zeros
 from overlay.kernels import in_kernel, local_array
 
@@ -49,7 +55,8 @@ CONVERSIONS: tuple[tuple[Any, str, str], ...] = (
     (np.array, "dtype=None, *, copy=True, order='K', subok=False, ndmin=0", "copy"),
     (np.asarray, "dtype=None, order=None, *, copy=None", "copy"),
     (np.asanyarray, "dtype=None, order=None, *, copy=None", "copy"),
-    (np.ascontiguousarray, "dtype=None", "False"),
+    (np.ascontiguousarray, "dtype=None", "not a.value.flags.c_contiguous"),
+    (np.asfortranarray, "dtype=None", "not a.value.flags.f_contiguous"),
 )
 # Functions that create arrays, which may become active.
 MADE = (
@@ -107,10 +114,17 @@ def declare_arrays(level: Level) -> None:
     level.later(np.polyval, _declare_polynomial)
     for function in MADE:
         level.later(function, _declare_made, function)
+    level.later(np.full, _declare_full)
+    level.later(np.full_like, _declare_full_like)
+    level.later(np.arange, _declare_arange)
+    level.later(np.nditer, _declare_iterated)
     level.later(local_array, _declare_local)
     level.later(np.vectorize.__call__, _declare_vectorized)
     for function, most in JOINING:
         level.later(function, _declare_joined, function, most)
+    for rule in ARRAY_RULES:
+        for function in rule.spellings:
+            level.later(function, _declare_of_lists, rule, function)
     for target in (store, operator.setitem):
         level.later(target, _declare_write, target)
     for name in INPLACE:
@@ -132,7 +146,7 @@ def _declare_linear_algebra(level: Level) -> None:
 
 def _declare_taped(level: Level) -> None:
     """Declare the operators of arrays on a tape; numpy hands its functions to their rules."""
-    for function in (operator.getitem, operator.matmul):
+    for function in OF_ARRAYS:
         level.later(function, _declare_by_rule, function)
 
 
@@ -285,6 +299,44 @@ def _declare_made(level: Level, function: Any) -> None:
         declare(level.table, function, method, (level.array,))
 
 
+def _declare_full(level: Level) -> None:
+    """Arrays filled with a number, which may be active, or with floats."""
+    body = "made = np.zeros(x)\nstore(made, slice(None), fill)\nreturn made"
+    for kind in (float, level.number, level.array):
+        method = _method(level, "x, fill", body, store=store)
+        declare(level.table, np.full, method, (Any, kind))
+        typed = _method(level, "x, fill, dtype", body, store=store)
+        declare(level.table, np.full, typed, (Any, kind, type[float]))
+
+
+def _declare_full_like(level: Level) -> None:
+    own = (level.number, level.array)
+    for kinds in itertools.product((NDArray[np.float64], level.array), (Any, *own)):
+        if any(kind in own for kind in kinds):
+            method = _method(level, "a, fill", "return np.full(np.shape(a), 1.0 * fill)")
+            declare(level.table, np.full_like, method, kinds)
+
+
+def _declare_arange(level: Level) -> None:
+    """The numbers between bounds: the first and the step may be active, and the last is
+    constant."""
+    bodies = (
+        "return np.arange(strip(a))",
+        "return a + 1.0 * np.arange(len(np.arange(strip(a), strip(b))))",
+        "return a + c * np.arange(len(np.arange(strip(a), strip(b), strip(c))))",
+    )
+    for count, body in enumerate(bodies, 1):
+        for types in itertools.product((level.number, Any), repeat=count):
+            if level.number in types:
+                method = _method(level, ", ".join("abc"[:count]), body, strip=level.strip)
+                declare(level.table, np.arange, method, types)
+
+
+def _declare_iterated(level: Level) -> None:
+    method = _method(level, "a", "return iter(a.flat)")
+    declare(level.table, np.nditer, method, (level.array,))
+
+
 def _declare_local(level: Level) -> None:
     for names, types in (("x", (Any,)), ("x, dtype", (Any, type[float]))):
         made = _method(level, names, "return np.empty(x)")  # the array may become active
@@ -294,12 +346,31 @@ def _declare_local(level: Level) -> None:
 
 
 def _declare_vectorized(level: Level) -> None:
-    """Refuse ``np.vectorize(f)``, which calls f from C."""
+    """``np.vectorize(f)``, which would call f from C: f is called for each element. Compiled code
+    refuses it."""
+
+    def run(made: Any, *args: Any) -> Any:
+        facts = vars(made)
+        if facts.get("signature") is not None:
+            refuse_call(np.vectorize)
+        f = nonoverlay(in_this_context)(made.pyfunc)
+        return as_c_calls(level.context, vectorized, f, args, facts["otypes"], facts["excluded"])
+
     for count in (1, 2, 3):
         for types in itertools.product((level.number, level.array, Any), repeat=count):
             if any(kind is not Any for kind in types):
-                why = functools.partial(refuse_call, np.vectorize)
-                refuse(level.table, np.vectorize.__call__, why, (Any, *types))
+                names = ", ".join(f"a{i}" for i in range(count))
+                method = _method(level, f"f, {names}", "refused()", refused=_refused_vectorize)
+                declare(level.table, np.vectorize.__call__, method, (Any, *types))
+                body = f"return run(f, {names})"
+                level.table.guarded[method] = _method(level, f"f, {names}", body, run=run)
+    why = functools.partial(refuse_call, np.vectorize)
+    refuse(level.table, _refused_vectorize, why, ())
+
+
+def _refused_vectorize() -> None:
+    """Refuse np.vectorize, in compiled code when that is compiled."""
+    refuse_call(np.vectorize)
 
 
 # With the maximal number of further arguments.
@@ -329,6 +400,43 @@ def _declare_joined(level: Level, function: Any, most: int) -> None:
         for kind in (list, tuple):
             method = _method(level, f"x{rest}", body, **space)
             declare(level.table, function, method, (kind, *[Any] * count))
+
+
+# Rules of operators, which take lists for lists.
+OF_ARRAYS = (operator.getitem, operator.matmul)
+
+
+def _declare_of_lists(level: Level, rule: ArrayRule, function: Any) -> None:
+    """Methods for lists with active parts as first or second argument: numpy looks for active
+    values among the arguments, and not in lists."""
+    if any(function is each for each, _ in JOINING) or function in OF_ARRAYS:
+        return
+    first, second = ([*rule.signature.parameters, "", ""][i] in rule.data for i in range(2))
+    types: list[tuple[Any, ...]] = []
+    if first or rule.by is not None:
+        types += [(list,), (tuple,)]
+    if first and second:  # beside methods for an active second argument
+        types += itertools.product((list, tuple), (level.number, level.array))
+    if second and function is not np.where:
+        types.append((np.ndarray, list))
+    for each in types:
+        names = ", ".join("xy"[: len(each)])
+        body = (
+            f"if holds_listed({names}):\n    return applied(function, ({names}, *rest), {{}})\n"
+            f"return call_next({names}, *rest)"
+        )
+        space = {"holds_listed": nonoverlay(_holds_listed), "applied": applied}
+        method = _method(level, f"{names}, *rest", body, **space, function=function)
+        declare(level.table, function, method, each)
+
+
+def _holds_listed(*args: Any) -> bool:
+    """Whether a list or tuple among arguments holds active values."""
+    return any(
+        type(x) in (list, tuple)
+        and any(isinstance(part, Active) or _holds_listed(part) for part in x)
+        for x in args
+    )
 
 
 def parts_of(level: Level) -> dict[str, Any]:
@@ -380,7 +488,11 @@ def _declare_write(level: Level, target: Any) -> None:
         for plain in (NDArray[np.float64], np.ndarray):
             if plain is np.ndarray and kind is Any:
                 continue  # plain values in arrays of integers or booleans
-            refuse(level.table, target, refuse_write, (plain, Any, kind))
+            types = (plain, Any, kind)
+            if kind is Any:
+                _declare_plain_write(level, target, types)
+            else:
+                refuse(level.table, target, refuse_write, types)
 
 
 def _declare_inplace(level: Level, function: Any, plain: Any) -> None:
@@ -388,4 +500,34 @@ def _declare_inplace(level: Level, function: Any, plain: Any) -> None:
         body = "store(a, slice(None), plain(a, b))\nreturn a"
         method = _method(level, "a, b", body, plain=plain, store=store)
         declare(level.table, function, method, (level.array, kind))
-        refuse(level.table, function, refuse_write, (NDArray[np.float64], kind))
+        if kind is Any:
+            _declare_plain_write(level, function, (NDArray[np.float64], kind))
+        else:
+            refuse(level.table, function, refuse_write, (NDArray[np.float64], kind))
+
+
+def _refused_write() -> None:
+    """Refuse a write, in compiled code when that is compiled."""
+    refuse_write()
+
+
+def _declare_plain_write(level: Level, target: Any, types: tuple[Any, ...]) -> None:
+    """Refuse to write a plain value to a plain array, but for functions of numpy, which write to
+    arrays that they make."""
+    names = ", ".join("aib"[: len(types)])
+    method = _method(level, names, "refused()", refused=_refused_write)
+    refuse(level.table, _refused_write, refuse_write, ())
+    space = {"refused": refuse_write, "in_numpy": nonoverlay(_in_numpy), "target": target}
+    body = f"if not in_numpy():\n    refused()\nreturn plainly({names})"
+    guarded = _method(level, names, body, **space, plainly=nonoverlay(target))
+    declare(level.table, target, method, types)
+    level.table.guarded[method] = guarded
+
+
+_NUMPY = os.path.join(os.path.dirname(np.__file__), "")
+
+
+def _in_numpy() -> bool:
+    """Whether code of numpy applies the operator."""
+    frame = caller_frame()
+    return frame is not None and frame.f_code.co_filename.startswith(_NUMPY)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from overlay import nonoverlay
+from overlay import current_context, nonoverlay
 from overlay.contexts.rules_alone import as_c_calls
 from overlay.interpretations.autodiff.duals import Active, ActiveArray
 from overlay.interpretations.autodiff.errors import refuse_call
@@ -23,7 +23,7 @@ from overlay.interpretations.autodiff.tape import TapeTangent
 if TYPE_CHECKING:
     from overlay.interpretations.autodiff.levels import Level
 
-__all__ = ["applied", "applied_ufunc", "is_active"]
+__all__ = ["applied", "applied_ufunc", "in_this_context", "is_active"]
 
 
 def _leaves(x: Any) -> Iterator[Active]:
@@ -64,7 +64,19 @@ def _innermost(*args: Any) -> Level | None:
 def applied(function: Any, args: Sequence[Any], named: dict[str, Any]) -> Any:
     """The result of a function of active arguments, by its rule. Raises NotDifferentiable if it has
     none."""
+    rule = array_rule_of(function)
+    if rule is not None and rule.calls_back:
+        args, named = (_mapped(x, in_this_context) for x in (args, named))
     return _applied(function, args, named)
+
+
+def in_this_context(x: Any) -> Any:
+    """A function that runs in the context in force, wherever it is called; anything else as it
+    is."""
+    context = current_context()
+    if context is None or isinstance(x, (Active, type)) or not callable(x):
+        return x
+    return nonoverlay(context.wrap(x))
 
 
 def _outside_applied(function: Any, args: Sequence[Any], named: dict[str, Any]) -> Any:
@@ -76,11 +88,14 @@ def _outside_applied(function: Any, args: Sequence[Any], named: dict[str, Any]) 
         if named or level.context.method(function, *kinds) is None:
             refuse_call(function)
         return as_c_calls(level.context, function, *args)
-    out = named.get("out")
+    named = {**named}
+    out = named.pop("out", None)
+    if out is None and "out" in rule.signature.parameters:
+        bound = rule.signature.bind(*args, **named)
+        out = bound.arguments.pop("out", None)
+        args, named = bound.args, bound.kwargs
     if out is not None:
-        named = {name: value for name, value in named.items() if name != "out"}
-        found = _result(level, rule, function, args, named)
-        return _written_into(level, out, found)
+        return _written_into(level, out, _result(level, rule, function, args, named))
     return _result(level, rule, function, args, named)
 
 
@@ -148,7 +163,7 @@ class _Application:
         self, level: Level, rule: ArrayRule, function: Any, args: Sequence[Any], named: Any
     ) -> None:
         self.level, self.rule, self.function = level, rule, function
-        self.bound = rule.signature.bind(*args, **named)
+        self.bound = _bound(rule, args, named)
         own = (level.number, level.array)
         self.own = own
         for name, value in self.bound.arguments.items():
@@ -159,8 +174,8 @@ class _Application:
             for name in rule.data
             if any(isinstance(x, own) for x in _leaves(self.bound.arguments.get(name)))
         ]
-        self.args = [_mapped(x, self._value) for x in args]
-        self.named = {name: _mapped(x, self._value) for name, x in named.items()}
+        self.args = [_mapped(x, self._value) for x in self.bound.args]
+        self.named = {name: _mapped(x, self._value) for name, x in self.bound.kwargs.items()}
 
     def _value(self, x: Any) -> Any:
         return x.value if isinstance(x, self.own) else x
@@ -309,6 +324,16 @@ class _Application:
         if isinstance(found, (list, tuple)):
             return [TapeTangent(tape, part, is_complex) for part in found]
         return TapeTangent(tape, found, is_complex)
+
+
+def _bound(rule: ArrayRule, args: Sequence[Any], named: Any) -> inspect.BoundArguments:
+    """The arguments by parameter, without those that are the parameters' defaults: an engine may
+    pass these, and a rule need not know them all."""
+    bound = rule.signature.bind(*args, **named)
+    for name, parameter in rule.signature.parameters.items():
+        if name in bound.arguments and bound.arguments[name] is parameter.default:
+            del bound.arguments[name]
+    return bound
 
 
 def _at_leaves(change: Any, active: Any) -> list[Any]:

@@ -16,6 +16,7 @@ from overlay import Context
 from overlay.contexts.rules_alone import as_c_calls
 from overlay.core.late_binding import LateBound
 from overlay.interpretations.autodiff.errors import refuse_use
+from overlay.interpretations.autodiff.rules.layouts import astype
 
 __all__ = ["Active", "ActiveArray", "ActiveNumber", "array_class", "number_class"]
 
@@ -82,22 +83,44 @@ def _refuse_attribute(kind: type, shown: str, name: str) -> NoReturn:
 
 
 class Flat:
-    """A read-only sequence of the elements of an active array."""
+    """The elements of an active array, an iterator as ``ndarray.flat`` is one.
 
-    def __init__(self, items: Any) -> None:
-        self._items = items
+    index: the number of elements that were iterated over.
+    """
+
+    def __init__(self, base: ActiveArray) -> None:
+        self.base, self.index = base, 0
+
+    @property
+    def coords(self) -> tuple[Any, ...]:
+        """The index of the next element."""
+        if self.index == len(self):
+            return self.base.shape
+        return tuple(map(int, np.unravel_index(self.index, self.base.shape)))
+
+    def _items(self) -> Any:
+        return as_c_calls(self.base.context, np.ravel, self.base)
 
     def __iter__(self) -> Any:
-        return iter(self._items)
+        self.index = 0
+        return self
+
+    def __next__(self) -> Any:
+        if self.index == len(self):
+            raise StopIteration
+        place = self.coords
+        self.index += 1
+        return self.base[place]  # type: ignore[index]
 
     def __len__(self) -> int:
-        return len(self._items)
+        return self.base.size
 
     def __getitem__(self, index: Any) -> Any:
-        return self._items[index]
+        return self._items()[index]
 
     def __setitem__(self, index: Any, value: Any) -> None:
-        refuse_use("a write to ndarray.flat")
+        places = np.arange(len(self))[index]
+        as_c_calls(self.base.context, np.put, self.base, places, value)
 
 
 class ActiveNumber(Active):
@@ -147,7 +170,7 @@ class ActiveArray(Active):
 
     @property
     def flat(self) -> Any:
-        return Flat(as_c_calls(self.context, np.ravel, self))
+        return Flat(self)
 
     def fill(self, value: Any) -> None:
         self[:] = value  # type: ignore[index]
@@ -157,6 +180,44 @@ class ActiveArray(Active):
 
     def reshape(self, *shape: Any) -> Any:
         return as_c_calls(self.context, np.reshape, self, shape[0] if len(shape) == 1 else shape)
+
+    @property
+    def mT(self) -> Any:  # noqa: N802 (numpy's name)
+        return as_c_calls(self.context, np.swapaxes, self, -1, -2)
+
+    def compress(self, condition: Any, axis: Any = None) -> Any:
+        return as_c_calls(self.context, np.compress, condition, self, axis)
+
+    def transpose(self, *axes: Any) -> Any:
+        given = axes[0] if len(axes) == 1 else axes or None
+        return as_c_calls(self.context, np.transpose, self, given)
+
+    def item(self, *index: Any) -> Any:
+        if not index and self.size != 1:
+            raise ValueError("can only convert an array of size 1 to a Python scalar")
+        if len(index) == 1 and not isinstance(index[0], tuple):
+            return self.flat[index[0]]
+        place = (index[0] if len(index) == 1 else index) or (0,) * self.ndim
+        return self[place]  # type: ignore[index]
+
+    def tolist(self) -> Any:
+        if not self.ndim:
+            return self.item()
+        return [part.tolist() if isinstance(part, ActiveArray) else part for part in self]
+
+    def astype(
+        self,
+        dtype: Any,
+        order: str = "K",
+        casting: str = "unsafe",
+        subok: bool = True,
+        copy: bool = True,
+    ) -> Any:
+        if np.dtype(dtype) == object:
+            refuse_use("ndarray.astype(object)")
+        if np.dtype(dtype) == self.dtype and not copy:
+            return self
+        return applied.load()(astype, (self, dtype), {})
 
     def __bool__(self) -> bool:
         return bool(self.value)
@@ -183,7 +244,8 @@ BINARY = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul")
 COMPARISONS = ("lt", "le", "gt", "ge", "eq", "ne")
 METHODS = {
     **{name: getattr(np, name) for name in ("sum", "mean", "prod", "dot", "copy", "ravel")},
-    **{name: getattr(np, name) for name in ("cumsum", "transpose", "max", "min")},
+    **{name: getattr(np, name) for name in ("cumsum", "max", "min", "swapaxes", "squeeze")},
+    **{name: getattr(np, name) for name in ("repeat", "take", "put")},
     **{name: getattr(np, name) for name in ("argmax", "argmin", "trace", "diagonal")},
     "flatten": np.ravel,
 }

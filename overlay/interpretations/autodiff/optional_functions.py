@@ -3,19 +3,16 @@ arguments to these."""
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
 from typing import Any
 
-from overlay import Context, MethodTable, nonoverlay, tables_in_force
+from overlay import current_context, nonoverlay
 from overlay.interpretations.autodiff.applying import applied, is_active
 from overlay.interpretations.autodiff.levels import Level, declare
 from overlay.interpretations.autodiff.rules.array_rule import ArrayRule
 from overlay.interpretations.autodiff.rules.array_rules import optional_array_rules
 
 __all__ = ["declare_optional"]
-
-KEPT = 64
 
 
 def declare_optional(level: Level, modules: tuple[str, ...]) -> None:
@@ -44,12 +41,6 @@ def _declare_calling(level: Level, rule: ArrayRule, function: Callable[..., Any]
 
     def method(*args: Any, **named: Any) -> Any:
         # by name: a call arrives here with arguments that the program has left out
-        return by(_in_context(tables_in_force()), **bind(*args, **named).arguments)
+        return by(current_context(), **bind(*args, **named).arguments)
 
     declare(level.table, function, method, ())
-
-
-@functools.lru_cache(maxsize=KEPT)
-def _in_context(tables: tuple[MethodTable, ...]) -> Callable[..., Any]:
-    """What runs functions with these tables in force, innermost first."""
-    return Context(*reversed(tables))

@@ -1,12 +1,20 @@
 """Rules of differentiation: those of the catalogue of functions, and those of the tables.
 
+``applications``: rules of functions of numpy that apply a function of Python to parts of arrays.
 ``array_rule``: rules of functions of whole arrays: one row of a table.
 ``array_rules``: the rules of functions of whole arrays, by function.
+``choices``: rules of functions that select elements of arrays, insert and delete them.
 ``decompositions``: rules of decompositions of matrices: by eigenvalues, by singular values, QR and
     Cholesky.
+``drawn_calls``: sample calls of rules, with arguments that are drawn.
+``layouts``: rules of functions that change the axes of arrays, and the order along them.
 ``linear_algebra``: rules of inverses, determinants, solutions of linear systems and matrix
     products.
+``padding``: the rule of np.pad.
+``pieces``: rules of functions that join arrays and split them.
+``placing``: rules of functions of numpy that write into an array.
 ``products``: rules of sums and products of arrays.
+``ranges``: rules of functions that make arrays of numbers between bounds, and of powers.
 ``rule``: rules of differentiation: one line of a table.
 ``scipy_linear_algebra``: rules of the functions of ``scipy.linalg``.
 ``shapes``: rules of functions that move, repeat, join and select elements of arrays.

@@ -47,7 +47,8 @@ class ArrayRule:
     defines it. results: the number of results, if they are a tuple; 0 otherwise. parameters: its
     parameters, where ``inspect`` does not find them. compiled: the minimal and maximal number of
     further positional arguments with which numba compiles a linear function of its first argument;
-    None if it does not. samples: calls that tests try.
+    None if it does not. calls_back: whether functions among its arguments are called, in the
+    program's context. samples: calls that tests try.
     """
 
     function: Callable[..., Any]
@@ -61,6 +62,7 @@ class ArrayRule:
     parameters: str | None = None
     compiled: tuple[int, int] | None = None
     also: tuple[Callable[..., Any], ...] = ()
+    calls_back: bool = False
 
     @property
     def spellings(self) -> tuple[Callable[..., Any], ...]:

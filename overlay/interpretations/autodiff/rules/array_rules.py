@@ -7,15 +7,34 @@ import importlib
 from typing import Any
 
 from overlay.interpretations.autodiff.rules import OPTIONAL, imported
+from overlay.interpretations.autodiff.rules.applications import APPLICATIONS
 from overlay.interpretations.autodiff.rules.array_rule import ArrayRule
+from overlay.interpretations.autodiff.rules.choices import CHOICES
 from overlay.interpretations.autodiff.rules.decompositions import DECOMPOSITIONS
+from overlay.interpretations.autodiff.rules.layouts import LAYOUTS
 from overlay.interpretations.autodiff.rules.linear_algebra import LINEAR_ALGEBRA
+from overlay.interpretations.autodiff.rules.padding import PADDING
+from overlay.interpretations.autodiff.rules.pieces import PIECES
+from overlay.interpretations.autodiff.rules.placing import PLACING
 from overlay.interpretations.autodiff.rules.products import PRODUCTS
+from overlay.interpretations.autodiff.rules.ranges import RANGES
 from overlay.interpretations.autodiff.rules.shapes import SHAPES
 
 __all__ = ["ARRAY_RULES", "array_rule_of", "optional_array_rules"]
 
-ARRAY_RULES: tuple[ArrayRule, ...] = (*SHAPES, *PRODUCTS, *LINEAR_ALGEBRA, *DECOMPOSITIONS)
+ARRAY_RULES: tuple[ArrayRule, ...] = (
+    *SHAPES,
+    *LAYOUTS,
+    *PIECES,
+    *CHOICES,
+    *PADDING,
+    *APPLICATIONS,
+    *PLACING,
+    *RANGES,
+    *PRODUCTS,
+    *LINEAR_ALGEBRA,
+    *DECOMPOSITIONS,
+)
 """All rules of functions of arrays, grouped by family."""
 
 

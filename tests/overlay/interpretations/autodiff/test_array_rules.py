@@ -45,7 +45,8 @@ def replaced(x, by):
 
 
 def call_of(rule, spelling, sample):
-    """The function of the floats in the data of a sample, and these floats."""
+    """The function of the floats in the data of a sample, and these floats: of complex numbers the
+    real and imaginary parts."""
     given = rule.samples[sample](np.random.default_rng(sample))
     args, named = (given[:-1], given[-1]) if isinstance(given[-1], dict) else (given, {})
     bound = rule.signature.bind(*args, **named) if rule.by is None else None
@@ -57,11 +58,20 @@ def call_of(rule, spelling, sample):
         names = [name for name in rule.data if name in data]
     own = {id(leaf) for name in names for leaf in leaves(data[name])}
     every = leaves([list(args), named])
-    floats = [leaf for leaf in every if id(leaf) in own]
+    floats = [
+        part
+        for leaf in every
+        if id(leaf) in own
+        for part in ([leaf.real, leaf.imag] if np.iscomplexobj(leaf) else [leaf])
+    ]
 
     def f(*values):
         given = iter(values)
-        by = iter([taken(leaf, given) if id(leaf) in own else leaf for leaf in every])
+
+        def drawn(leaf):
+            return next(given) + 1j * next(given) if np.iscomplexobj(leaf) else next(given)
+
+        by = iter([drawn(leaf) if id(leaf) in own else leaf for leaf in every])
         mine = [replaced(arg, by) for arg in args]
         return spelling(*mine, **replaced(named, by))
 
@@ -70,11 +80,6 @@ def call_of(rule, spelling, sample):
 
 def real_parts(x):
     return (np.real(x).copy(), np.imag(x).copy()) if np.iscomplexobj(x) else (x,)
-
-
-def taken(leaf, values):
-    """The number or array of a leaf, from the next of some real ones."""
-    return next(values) + 1j * next(values) if np.iscomplexobj(leaf) else next(values)
 
 
 def flat(result):
@@ -101,8 +106,7 @@ def test_tangents_are_those_of_differences(rule, sample, spelling):
     here = f(*(x - STEP * t for x, t in zip(floats, tangents, strict=True)))
     expected = (flat(as_floats(there)) - flat(as_floats(here))) / (2 * STEP)
     assert np.allclose(flat(as_floats(value)), flat(as_floats(f(*floats))), rtol=1e-12)
-    found = tangents_of(value, found)
-    assert np.allclose(flat(as_floats(found)), expected, rtol=1e-5, atol=1e-7)
+    assert np.allclose(flat(of_floats(found, value)), expected, rtol=1e-5, atol=1e-7)
 
 
 @pytest.mark.parametrize(("rule", "sample", "spelling"), CALLS)
@@ -113,18 +117,18 @@ def test_cotangents_are_the_transpose_of_tangents(rule, sample, spelling):
     run = taped(f, floats, range(len(floats)), ())
     weights = [weight(part, rng) for part in leaves(as_floats(run.value))]
     pulled = run.pull_back(weights_of(run.value, iter(weights)))
-    _, moved = jvp(f, floats, tangents)
-    pairs = zip(weights, leaves(as_floats(tangents_of(run.value, moved))), strict=True)
+    value, moved = jvp(f, floats, tangents)
+    pairs = zip(weights, leaves(of_floats(moved, value)), strict=True)
     by_tangents = sum(np.sum(np.real(np.conj(w) * p)) for w, p in pairs)
     by_cotangents = sum(np.sum(d * t) for d, t in zip(pulled, tangents, strict=True))
     assert np.isclose(by_tangents, by_cotangents, rtol=1e-9, atol=1e-11)
 
 
-def tangents_of(value, moved):
-    """The tangents of those parts of a result that have derivatives."""
-    if isinstance(value, (list, tuple)):
-        return [tangents_of(*pair) for pair in zip(value, moved, strict=True)]
-    return moved if is_float(as_floats(value)) else ()
+def of_floats(tangents, result):
+    """The tangents of the floats in a result."""
+    if isinstance(result, (list, tuple)):
+        return [of_floats(*pair) for pair in zip(tangents, result, strict=True)]
+    return as_floats(tangents) if is_float(as_floats(result)) else None
 
 
 def weight(part, rng):

@@ -23,7 +23,7 @@ def fills(x):
 
 
 def vectorises(x):
-    return np.sum(np.vectorize(lambda a: a * a)(x))
+    return np.sum(np.vectorize(lambda a: a * a, signature="()->()")(x))
 
 
 def test_an_array_that_is_filled_is_active():
