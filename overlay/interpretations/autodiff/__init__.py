@@ -17,6 +17,7 @@ them.
 ``partial_derivatives``: partial derivatives as methods of the target ``partials_of(f)``, and
 adjoints of ``adjoint_of(f)``.
 ``results``: results of a run in a level: their values and tangents.
+``plain_values``: values without tangents, for rules of functions that call the program's.
 ``samples``: methods of a level for functions of the numbers in lists, tuples and arrays.
 ``tape``: the tape of reverse mode: linear maps that a run records.
 ``testing``: a tester of rules, which compares partial derivatives with finite differences.

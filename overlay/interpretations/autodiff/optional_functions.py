@@ -6,8 +6,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from overlay import current_context, nonoverlay
-from overlay.interpretations.autodiff.applying import applied, is_active
+from overlay import nonoverlay
+from overlay.interpretations.autodiff.applying import (
+    applied,
+    bound_arguments,
+    context_in_force,
+    is_active,
+)
 from overlay.interpretations.autodiff.levels import Level, declare
 from overlay.interpretations.autodiff.rules.array_rule import ArrayRule
 from overlay.interpretations.autodiff.rules.array_rules import optional_array_rules
@@ -37,10 +42,18 @@ def _declare_applied(level: Level, rule: ArrayRule, function: Callable[..., Any]
 
 def _declare_calling(level: Level, rule: ArrayRule, function: Callable[..., Any]) -> None:
     assert rule.by is not None
-    by, bind = nonoverlay(rule.by), nonoverlay(rule.signature.bind)
+    by, by_name = nonoverlay(rule.by), nonoverlay(_by_name)
 
     def method(*args: Any, **named: Any) -> Any:
-        # by name: a call arrives here with arguments that the program has left out
-        return by(current_context(), **bind(*args, **named).arguments)
+        # a call arrives here also with arguments that the program has left out
+        return by(context_in_force(), **by_name(rule, args, named))
 
     declare(level.table, function, method, ())
+
+
+def _by_name(rule: ArrayRule, args: Any, named: Any) -> dict[str, Any]:
+    found = dict(bound_arguments(rule, args, named).arguments)
+    for parameter in rule.signature.parameters.values():
+        if parameter.kind is parameter.VAR_KEYWORD:
+            found.update(found.pop(parameter.name, {}))
+    return found

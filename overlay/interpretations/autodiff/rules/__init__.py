@@ -16,7 +16,9 @@
 ``products``: rules of sums and products of arrays.
 ``ranges``: rules of functions that make arrays of numbers between bounds, and of powers.
 ``rule``: rules of differentiation: one line of a table.
+``scipy_integration``: rules of integrals and of solutions of differential equations.
 ``scipy_linear_algebra``: rules of the functions of ``scipy.linalg``.
+``scipy_optimization``: rules of roots, minima and fits, by the implicit function theorem.
 ``shapes``: rules of functions that move, repeat, join and select elements of arrays.
 ``tables``: tables of rules, one for each family of functions, with one line for each function.
 """
@@ -60,6 +62,8 @@ _HERE = "overlay.interpretations.autodiff.rules"
 OPTIONAL = {
     "scipy.special": (f"{_HERE}.tables.scipy_special",),
     "scipy.linalg": (f"{_HERE}.scipy_linear_algebra",),
+    "scipy.optimize": (f"{_HERE}.scipy_optimization",),
+    "scipy.integrate": (f"{_HERE}.scipy_integration",),
 }
 """Modules that take long to import: for each the tables with the rules of its functions, ``RULES``
 of elementwise ones and ``ARRAY_RULES``, which hold in derivatives that are begun after a program
