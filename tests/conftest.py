@@ -140,6 +140,8 @@ EVERY = {  # of tests with many parameters, every so many are in the quick run
     "tests/overlay/compiled/test_what_was_read.py": 8,
     "tests/overlay/interpretations/autodiff/test_escapes.py": 3,
     "tests/overlay/interpretations/autodiff/test_rules.py": 5,
+    "tests/overlay/interpretations/autodiff/test_scipy_integration.py": 3,
+    "tests/overlay/interpretations/autodiff/test_scipy_optimization.py": 3,
     "tests/overlay/interpretations/intervals/test_intervals.py": 5,
     "tests/overlay/interpretations/probabilistic/test_distributions.py": 5,
     "tests/overlay/native/test_safety.py": 7,

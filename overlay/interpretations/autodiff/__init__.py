@@ -14,12 +14,13 @@ variables of others.
 ``forward``: the tables of levels, and the functions that enter a level.
 ``levels``: nesting levels: the duals of one derivative, and the context with the methods for
 them.
+``optional_functions``: methods of a level for the functions of optional modules.
 ``partial_derivatives``: partial derivatives as methods of the target ``partials_of(f)``, and
 adjoints of ``adjoint_of(f)``.
 ``recorded_rules``: the user's rules of adjoints on a tape.
 ``results``: results of a run in a level: their values and tangents.
+``plain_values``: values without tangents, for rules of functions that call the program's.
 ``samples``: methods of a level for functions of the numbers in lists, tuples and arrays.
-``scipy_reductions``: derivatives of the functions of ``scipy.special`` that reduce arrays.
 ``tape``: the tape of reverse mode: linear maps that a run records.
 ``testing``: a tester of rules, which compares partial derivatives with finite differences.
 ``transformations``: derivatives of functions of any number of numbers and arrays.

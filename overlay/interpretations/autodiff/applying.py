@@ -6,13 +6,14 @@ arguments' ``__array_function__`` or ``__array_ufunc__``.
 
 from __future__ import annotations
 
+import functools
 import inspect
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from overlay import current_context, nonoverlay
+from overlay import Context, MethodTable, nonoverlay, tables_in_force
 from overlay.contexts.rules_alone import as_c_calls
 from overlay.interpretations.autodiff.duals import Active, ActiveArray
 from overlay.interpretations.autodiff.errors import refuse_call
@@ -23,7 +24,18 @@ from overlay.interpretations.autodiff.ufunc_methods import METHODS_OF_UFUNCS
 if TYPE_CHECKING:
     from overlay.interpretations.autodiff.levels import Level
 
-__all__ = ["applied", "applied_ufunc", "in_this_context"]
+__all__ = [
+    "applied",
+    "applied_ufunc",
+    "bound_arguments",
+    "context_in_force",
+    "in_this_context",
+    "is_active",
+]
+
+
+KEPT = 64
+"""The maximal number of cached contexts."""
 
 
 def _leaves(x: Any) -> Iterator[Active]:
@@ -36,6 +48,11 @@ def _leaves(x: Any) -> Iterator[Active]:
     elif type(x) is dict:
         for part in x.values():
             yield from _leaves(part)
+
+
+def is_active(*args: Any) -> bool:
+    """Whether there are active values in arguments."""
+    return any(True for arg in args for _ in _leaves(arg))
 
 
 def _mapped(x: Any, each: Callable[[Any], Any]) -> Any:
@@ -65,10 +82,22 @@ def applied(function: Any, args: Sequence[Any], named: dict[str, Any]) -> Any:
     return _applied(function, args, named)
 
 
+def context_in_force() -> Context | None:
+    """The context of all tables in force, those of enclosing derivatives among them; None if there
+    are none."""
+    tables = tables_in_force()
+    return _context_of(tables) if tables else None
+
+
+@functools.lru_cache(maxsize=KEPT)
+def _context_of(tables: tuple[MethodTable, ...]) -> Context:
+    return Context(*reversed(tables))
+
+
 def in_this_context(x: Any) -> Any:
     """A function that runs in the context in force, wherever it is called; anything else as it
     is."""
-    context = current_context()
+    context = context_in_force()
     if context is None or isinstance(x, (Active, type)) or not callable(x):
         return x
     return nonoverlay(context.wrap(x))
@@ -197,7 +226,7 @@ class _Application:
         self, level: Level, rule: ArrayRule, function: Any, args: Sequence[Any], named: Any
     ) -> None:
         self.level, self.rule, self.function = level, rule, function
-        self.bound = _bound(rule, args, named)
+        self.bound = bound_arguments(rule, args, named)
         own = (level.number, level.array)
         self.own = own
         for name, value in self.bound.arguments.items():
@@ -360,7 +389,7 @@ class _Application:
         return source.with_places(found)
 
 
-def _bound(rule: ArrayRule, args: Sequence[Any], named: Any) -> inspect.BoundArguments:
+def bound_arguments(rule: ArrayRule, args: Sequence[Any], named: Any) -> inspect.BoundArguments:
     """The arguments by parameter, without those that are the parameters' defaults: an engine may
     pass these, and a rule need not know them all."""
     bound = rule.signature.bind(*args, **named)

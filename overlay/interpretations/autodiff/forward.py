@@ -19,10 +19,11 @@ from overlay.interpretations.autodiff.duals import ActiveArray, ActiveNumber
 from overlay.interpretations.autodiff.errors import refuse_count, refuse_result
 from overlay.interpretations.autodiff.escapes import begun, given_up, watched
 from overlay.interpretations.autodiff.levels import Level, LevelTable, declare, refuse, written
+from overlay.interpretations.autodiff.optional_functions import declare_optional
 from overlay.interpretations.autodiff.recorded_rules import declare_adjoints
 from overlay.interpretations.autodiff.reverse.adjoints import Adjoint
 from overlay.interpretations.autodiff.reverse.gradients import adjoint_instead, adjoint_of_types
-from overlay.interpretations.autodiff.rules import imported, others_of
+from overlay.interpretations.autodiff.rules import imported
 from overlay.interpretations.autodiff.samples import declare_samples
 from overlay.interpretations.autodiff.tape import TapeTangent
 
@@ -163,8 +164,7 @@ def _kept(
     declare_numbers(level, modules)
     declare_arrays(level)
     declare_samples(level)
-    for each in others_of(modules):
-        each.declare_reductions(level)
+    declare_optional(level, modules)
     declare_users(level)
     if is_taped:
         declare_adjoints(level)

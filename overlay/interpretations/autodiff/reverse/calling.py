@@ -19,7 +19,6 @@ from overlay.interpretations.autodiff.reverse.pullbacks import (
     INPLACE,
     Pullback,
     kind_of,
-    maker_with_parameters,
     pullback_of,
 )
 from overlay.interpretations.autodiff.reverse.rearranging import register
@@ -85,8 +84,6 @@ class Calling(Naming, ABC):
         made = self.users.emitted(self, function, args, kwargs)
         if made is not None:
             return made
-        if maker_with_parameters(function) is not None:
-            args, kwargs = _in_places(function, args, kwargs), {}
         if kwargs:
             args, kwargs = _positional(function, args, kwargs)
         if not kwargs:
@@ -115,7 +112,7 @@ class Calling(Naming, ABC):
             if found is not None:
                 return found
         package = (getattr(function, "__module__", None) or "").partition(".")[0]
-        is_known = isinstance(function, np.ufunc) or maker_with_parameters(function) is not None
+        is_known = isinstance(function, np.ufunc) or rule is not None
         if is_known or package in ("numpy", "math"):
             raise Unreadable(f"no adjoint is known of {describe(function)} with these arguments")
         return self.enter(function, args, kwargs)
@@ -191,19 +188,6 @@ def _parts(index: Any) -> tuple[Any, ...]:
 
 def _hashable(function: Any) -> bool:
     return type(function).__hash__ is not None
-
-
-def _in_places(function: Any, args: list[Any], kwargs: dict[str, Any]) -> list[Any]:
-    """The arguments of a call in the places of the parameters, with the default values."""
-    signature = inspect.signature(function)
-    try:
-        given = signature.bind(*args, **kwargs).arguments
-    except TypeError:
-        raise Unreadable(f"{describe(function)} is called with other arguments") from None
-    return [
-        given[name] if name in given else KnownBefore(parameter.default)
-        for name, parameter in signature.parameters.items()
-    ]
 
 
 def _positional(function: Any, args: list[Any], kwargs: dict[str, Any]) -> tuple[Any, Any]:

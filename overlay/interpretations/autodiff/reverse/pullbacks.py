@@ -46,16 +46,14 @@ from overlay.interpretations.autodiff.reverse.running import (
     smallest,
     variance,
 )
-from overlay.interpretations.autodiff.rules import Rule, imported, others_of, rules_with
+from overlay.interpretations.autodiff.rules import Rule, imported, rules_with
 from overlay.interpretations.autodiff.rules.rule import takes_result
 from overlay.kernels import local_array
 
 __all__ = [
-    "Maker",
     "Pullback",
     "call_text",
     "kind_of",
-    "maker_with_parameters",
     "of",
     "of_partials",
     "pullback_of",
@@ -184,27 +182,12 @@ def rule_of(function: Any, arrays: bool) -> Rule | None:
     return found or (None if arrays else rules.get((id(function), True)))
 
 
-@cache
-def _of_optional(modules: tuple[str, ...]) -> dict[int, Maker]:
-    return {
-        id(function): maker
-        for each in others_of(modules)
-        for function, maker in each.PULLBACKS.items()
-    }
-
-
-def maker_with_parameters(function: Any) -> Maker | None:
-    """The maker of the pullback of a function of an optional module, which takes all arguments, in
-    the places of its parameters."""
-    return _of_optional(imported()).get(id(function))
-
-
 def pullback_of(function: Any, args: Sequence[Any], name: Callable[[Any], str]) -> Pullback | None:
     """The pullback of a call; None if it is unknown. name: returns the expression for a function in
     generated source."""
     function = UFUNCS.get(function, function) if callable(function) else function
     kinds = [kind_of(a) for a in args]
-    maker = _MAKERS.get(id(function)) or maker_with_parameters(function)
+    maker = _MAKERS.get(id(function))
     if maker is not None:
         return maker(function, args, kinds, name)
     if any(kind is None for kind in kinds):

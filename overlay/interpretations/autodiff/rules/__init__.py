@@ -23,6 +23,10 @@
 ``products``: rules of products of arrays.
 ``ranges``: rules of functions that make arrays of numbers between bounds, and of powers.
 ``rule``: rules of differentiation: one line of a table.
+``scipy_integration``: rules of integrals and of solutions of differential equations.
+``scipy_linear_algebra``: rules of the functions of ``scipy.linalg``.
+``scipy_optimization``: rules of roots, minima and fits, by the implicit function theorem.
+``scipy_reductions``: rules of the functions of ``scipy.special`` that reduce arrays.
 ``shapes``: rules of functions that move, repeat, join and select elements of arrays.
 ``tables``: tables of rules, one for each family of functions, with one line for each function.
 """
@@ -31,7 +35,6 @@ import functools
 import importlib
 import math
 import sys
-from typing import Any
 
 from overlay.catalogue import FUNCTIONS, elementwise
 from overlay.interpretations.autodiff.rules.rule import Rule, rule
@@ -41,7 +44,7 @@ from overlay.interpretations.autodiff.rules.tables.numerical import NUMERICAL
 from overlay.interpretations.autodiff.rules.tables.powers import ARRAYS_OF_POWERS, POWERS
 from overlay.interpretations.autodiff.rules.tables.rounding import ROUNDING
 
-__all__ = ["BY_NUMPY", "RULES", "Rule", "has_rule", "imported", "others_of", "rule", "rules_with"]
+__all__ = ["BY_NUMPY", "OPTIONAL", "RULES", "Rule", "has_rule", "imported", "rule", "rules_with"]
 
 _OF_MATH = {f: rule(f.function, f.partials(math), *f.between) for f in FUNCTIONS}
 _OF_NUMPY = {
@@ -63,15 +66,16 @@ RULES: tuple[Rule, ...] = (
     *ROUNDING,
 )
 """All rules of functions of Python and numpy, grouped by family."""
+_HERE = "overlay.interpretations.autodiff.rules"
 OPTIONAL = {
-    "scipy.special": (
-        "overlay.interpretations.autodiff.rules.tables.scipy_special",
-        "overlay.interpretations.autodiff.scipy_reductions",
-    ),
+    "scipy.special": (f"{_HERE}.tables.scipy_special", f"{_HERE}.scipy_reductions"),
+    "scipy.linalg": (f"{_HERE}.scipy_linear_algebra",),
+    "scipy.optimize": (f"{_HERE}.scipy_optimization",),
+    "scipy.integrate": (f"{_HERE}.scipy_integration",),
 }
-"""Modules that take long to import. For each the table with the rules of its functions, ``RULES``,
-and the module with its other derivatives, ``declare_reductions`` and ``PULLBACKS``. They hold in
-derivatives that are begun after a program has imported the module."""
+"""Modules that take long to import: for each the tables with the rules of its functions, ``RULES``
+of elementwise ones and ``ARRAY_RULES``, which hold in derivatives that are begun after a program
+has imported the module."""
 
 
 def imported() -> tuple[str, ...]:
@@ -82,17 +86,11 @@ def imported() -> tuple[str, ...]:
 @functools.cache
 def rules_with(modules: tuple[str, ...]) -> tuple[Rule, ...]:
     """All rules, with those of the functions of some optional modules."""
-    tables = (importlib.import_module(OPTIONAL[module][0]) for module in modules)
-    return (*RULES, *(rule for table in tables for rule in table.RULES))
+    tables = (importlib.import_module(name) for module in modules for name in OPTIONAL[module])
+    return (*RULES, *(rule for table in tables for rule in getattr(table, "RULES", ())))
 
 
 def has_rule(function: object) -> bool:
     """Whether a function has a rule for some of its calls."""
     rules = rules_with(imported())
     return any(function is each for rule in rules for each in rule.spellings)
-
-
-@functools.cache
-def others_of(modules: tuple[str, ...]) -> tuple[Any, ...]:
-    """The modules with the derivatives of optional modules that are no rules."""
-    return tuple(importlib.import_module(OPTIONAL[module][1]) for module in modules)

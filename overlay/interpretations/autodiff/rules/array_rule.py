@@ -21,6 +21,7 @@ from typing import Any, Literal
 __all__ = [
     "ArrayRule",
     "Sample",
+    "calling",
     "constant",
     "defined",
     "linear",
@@ -43,8 +44,9 @@ class ArrayRule:
     tuple of arrays, and its tangent and cotangent are then lists, too. kind: how the derivative is
     made: ``"rearranging"``: each element of the result is one of the data or a constant;
     ``"linear"``: linear in all data together; ``"multilinear"``: in each of them; ``"smooth"``: by
-    ``jvp`` and ``vjp``; ``"defined"``: by another function; ``"constant"``: it has none, as its
-    results are integers, booleans or text. jvp, vjp: for each data parameter the
+    ``jvp`` and ``vjp``; ``"defined"``: by another function; ``"calling"``: by one that also takes
+    how to run the functions among the arguments, which may hold active values; ``"constant"``: it
+    has none, as its results are integers, booleans or text. jvp, vjp: for each data parameter the
     map, None where the derivative by it is not known. by: the function that defines it. results:
     the number of results, if they are a tuple; 0 otherwise. parameters: its parameters, where
     ``inspect`` does not find them. compiled: the minimal and maximal number of further positional
@@ -56,7 +58,9 @@ class ArrayRule:
 
     function: Callable[..., Any]
     data: tuple[str, ...]
-    kind: Literal["rearranging", "linear", "multilinear", "smooth", "defined", "constant"]
+    kind: Literal[
+        "rearranging", "linear", "multilinear", "smooth", "defined", "calling", "constant"
+    ]
     samples: tuple[Sample, ...]
     jvp: tuple[Callable[..., Any] | None, ...] = ()
     vjp: tuple[Callable[..., Any] | None, ...] = ()
@@ -162,3 +166,12 @@ def defined(
 ) -> ArrayRule:
     """A rule of a function that ``by``, of its parameters, defines by functions with rules."""
     return ArrayRule(function, (), "defined", samples, by=by, **facts)
+
+
+def calling(function: Callable[..., Any], by: Callable[..., Any], **facts: Any) -> ArrayRule:
+    """A rule of a function that calls functions among its arguments: these may hold active values.
+
+    ``by(run, **kwargs)`` is called outside all contexts, instead of the function, with its
+    arguments by name; in it ``run(f, *args, **kwargs)`` calls f in the context of the call.
+    """
+    return ArrayRule(function, (), "calling", (), by=by, **facts)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import functools
+import importlib
 from typing import Any
 
+from overlay.interpretations.autodiff.rules import OPTIONAL, imported
 from overlay.interpretations.autodiff.rules.applications import APPLICATIONS
 from overlay.interpretations.autodiff.rules.array_rule import ArrayRule
 from overlay.interpretations.autodiff.rules.axis_reductions import REDUCTIONS, WITHOUT_NAN
@@ -24,7 +27,7 @@ from overlay.interpretations.autodiff.rules.products import PRODUCTS
 from overlay.interpretations.autodiff.rules.ranges import RANGES
 from overlay.interpretations.autodiff.rules.shapes import SHAPES
 
-__all__ = ["ARRAY_RULES", "array_rule_of"]
+__all__ = ["ARRAY_RULES", "array_rule_of", "optional_array_rules"]
 
 ARRAY_RULES: tuple[ArrayRule, ...] = (
     *SHAPES,
@@ -48,9 +51,21 @@ ARRAY_RULES: tuple[ArrayRule, ...] = (
     *NORMS,
 )
 """All rules of functions of arrays, grouped by family."""
-_BY_FUNCTION = {id(function): each for each in ARRAY_RULES for function in each.spellings}
+
+
+@functools.cache
+def optional_array_rules(modules: tuple[str, ...]) -> tuple[ArrayRule, ...]:
+    """The rules of functions of some optional modules."""
+    tables = (importlib.import_module(name) for each in modules for name in OPTIONAL[each])
+    return tuple(row for table in tables for row in getattr(table, "ARRAY_RULES", ()))
+
+
+@functools.cache
+def _by_function(modules: tuple[str, ...]) -> dict[int, ArrayRule]:
+    every = (*ARRAY_RULES, *optional_array_rules(modules))
+    return {id(function): each for each in every for function in each.spellings}
 
 
 def array_rule_of(function: Any) -> ArrayRule | None:
     """The rule of a function; None if it has none."""
-    return _BY_FUNCTION.get(id(function))
+    return _by_function(imported()).get(id(function))

@@ -25,7 +25,17 @@ from overlay.interpretations.autodiff.rules.linear_algebra import (
     inverse,
 )
 
-__all__ = ["DECOMPOSITIONS", "cholesky_back", "cholesky_forward"]
+__all__ = [
+    "DECOMPOSITIONS",
+    "cholesky_back",
+    "cholesky_forward",
+    "eigh_back",
+    "eigh_forward",
+    "qr_back",
+    "qr_forward",
+    "svd_back",
+    "svd_forward",
+]
 
 CLOSE = 8 * np.finfo(float).eps
 """The distance of values that coincide, relative to the largest one, for each row."""
@@ -133,7 +143,7 @@ def _is_lower(uplo):
     return uplo in ("L", "l")
 
 
-def _eigh_forward(t, ret, a, UPLO="L"):  # noqa: N803
+def eigh_forward(t, ret, a, UPLO="L"):  # noqa: N803
     t = hermitian_part(t, _is_lower(UPLO))
     values, vectors = ret[0], ret[1]
     inner = adjoint(vectors) @ t @ vectors
@@ -145,7 +155,7 @@ def _eigh_forward(t, ret, a, UPLO="L"):  # noqa: N803
     return np.real(_diagonal(inner)), change
 
 
-def _eigh_back(d, ret, a, UPLO="L"):  # noqa: N803
+def eigh_back(d, ret, a, UPLO="L"):  # noqa: N803
     values, vectors = ret[0], ret[1]
     d_values, d_vectors = np.real(d[0]), d[1]
     by, coincide = _gaps(values)
@@ -216,7 +226,7 @@ def _real_row(u, v):
     return 0 if np.all(np.abs(np.imag(u[..., 0, :])) < PHASE) else 1
 
 
-def _svd_forward(t, ret, a, full_matrices=True, compute_uv=True, hermitian=False):
+def svd_forward(t, ret, a, full_matrices=True, compute_uv=True, hermitian=False):
     _svd_checked(a, full_matrices, compute_uv)
     if hermitian:
         t = hermitian_part(t)
@@ -259,7 +269,7 @@ def _sums(s, one):
     return np.where(some, 1.0 / np.where(some, both, 1.0), 0.0)
 
 
-def _svd_back(d, ret, a, full_matrices=True, compute_uv=True, hermitian=False):
+def svd_back(d, ret, a, full_matrices=True, compute_uv=True, hermitian=False):
     _svd_checked(a, full_matrices, compute_uv)
     if not compute_uv:
         u, _, vh = np.linalg.svd(hermitian_part(a) if hermitian else a, full_matrices=False)
@@ -328,7 +338,7 @@ def _skew(c):
     return found
 
 
-def _qr_forward(t, ret, a, mode="reduced"):
+def qr_forward(t, ret, a, mode="reduced"):
     q, r, inverted = _qr_factors(ret, a, mode)
     k = np.shape(q)[-1]
     inner = adjoint(q) @ t
@@ -343,7 +353,7 @@ def _qr_forward(t, ret, a, mode="reduced"):
     return d_q, d_r
 
 
-def _qr_back(d, ret, a, mode="reduced"):
+def qr_back(d, ret, a, mode="reduced"):
     q, r, inverted = _qr_factors(ret, a, mode)
     m, n, k = np.shape(a)[-2], np.shape(a)[-1], np.shape(q)[-1]
     d_r = np.triu(d if mode == "r" else d[1])
@@ -399,7 +409,7 @@ DECOMPOSITIONS: tuple[ArrayRule, ...] = (
            _positive(2, 2, 2), _positive(3, 3, unit=1j), _positive(2, 2, 2, unit=1j),
            *([_positive(3, 3, upper=True), _positive(2, 2, 2, unit=1j, upper=True)]
              if _UPPER else [])),
-    smooth(np.linalg.eigh, _eigh_forward, _eigh_back, _array(3, 3), _array(2, 3, 3),
+    smooth(np.linalg.eigh, eigh_forward, eigh_back, _array(3, 3), _array(2, 3, 3),
            _array(3, 3, UPLO="U"), _complex(3, 3), _complex(2, 3, 3), _complex(3, 3, UPLO="U"),
            results=2),
     defined(np.linalg.eigvalsh, lambda a, UPLO="L": np.linalg.eigh(a, UPLO)[0],  # noqa: N803
@@ -409,7 +419,7 @@ DECOMPOSITIONS: tuple[ArrayRule, ...] = (
            _array(2, 3, 3), _array(1, 1), results=2),
     defined(np.linalg.eigvals, lambda a: np.linalg.eig(a)[0], _array(3, 3), _array(4, 4),
             _complex(2, 3, 3)),
-    smooth(np.linalg.svd, _svd_forward, _svd_back, _array(3, 3), _array(2, 3, 3),
+    smooth(np.linalg.svd, svd_forward, svd_back, _array(3, 3), _array(2, 3, 3),
            _array(4, 2, full_matrices=False), _array(2, 4, full_matrices=False),
            _array(2, 3, 2, full_matrices=False), _array(3, 2, compute_uv=False),
            _array(2, 2, 3, compute_uv=False), _complex(3, 3), _complex(2, 3, 3),
@@ -419,7 +429,7 @@ DECOMPOSITIONS: tuple[ArrayRule, ...] = (
     *(() if _SVDVALS is None else (
         defined(_SVDVALS, lambda x: np.linalg.svd(x, compute_uv=False), _array(3, 2),
                 _complex(2, 3, 3)),)),
-    smooth(np.linalg.qr, _qr_forward, _qr_back, _array(3, 3), _array(4, 2), _array(2, 4),
+    smooth(np.linalg.qr, qr_forward, qr_back, _array(3, 3), _array(4, 2), _array(2, 4),
            _array(2, 3, 2), _array(4, 2, mode="r"), _array(2, 3, mode="complete"),
            _complex(3, 3), _complex(2, 3, 2), _complex(2, 3), _complex(3, 2, mode="r")),
 )

@@ -20,7 +20,19 @@ from overlay.interpretations.autodiff.rules.array_rule import (
 )
 from overlay.interpretations.autodiff.rules.products import summed_to
 
-__all__ = ["LINEAR_ALGEBRA", "adjoint", "hermitian_back", "hermitian_part", "inverse"]
+__all__ = [
+    "LINEAR_ALGEBRA",
+    "adjoint",
+    "det_back",
+    "det_forward",
+    "hermitian_back",
+    "hermitian_part",
+    "inv_back",
+    "inv_forward",
+    "inverse",
+    "pinv_back",
+    "pinv_forward",
+]
 
 _VECTOR_IS_1D = np.lib.NumpyVersion(np.__version__) >= "2.0.0"
 TRUNCATED = 1e-9
@@ -69,11 +81,11 @@ def hermitian_back(d, lower=True):
 # ---- inverses and determinants ------------------------------------------------------------
 
 
-def _inv_forward(t, ret, a):
+def inv_forward(t, ret, a):
     return -(ret @ t @ ret)
 
 
-def _inv_back(d, ret, a):
+def inv_back(d, ret, a):
     by = adjoint(ret)
     return -(by @ d @ by)
 
@@ -91,11 +103,11 @@ def _adjugate(a, det):
     return adjoint(vh) @ (np.expand_dims(weights, -1) * adjoint(u))
 
 
-def _det_forward(t, ret, a):
+def det_forward(t, ret, a):
     return trace_of(_adjugate(a, ret), t)
 
 
-def _det_back(d, ret, a):
+def det_back(d, ret, a):
     return np.expand_dims(np.expand_dims(d, -1), -1) * adjoint(_adjugate(a, ret))
 
 
@@ -202,13 +214,13 @@ def nan_if_truncated(a, pinv):
     return np.expand_dims(np.expand_dims(found, -1), -1)
 
 
-def _pinv_forward(t, ret, a, rcond=None, hermitian=False, rtol=None):
+def pinv_forward(t, ret, a, rcond=None, hermitian=False, rtol=None):
     if hermitian:
         a, t = hermitian_part(a), hermitian_part(t)
     return _pinv_change(t, ret, a) + nan_if_truncated(a, ret)
 
 
-def _pinv_back(d, ret, a, rcond=None, hermitian=False, rtol=None):
+def pinv_back(d, ret, a, rcond=None, hermitian=False, rtol=None):
     if hermitian:
         a = hermitian_part(a)
     found = _pinv_unchecked_back(d, ret, a) + nan_if_truncated(a, ret)
@@ -351,9 +363,9 @@ def _optional(name, row, *args, **named):
 STACK, MATRIX = (2, 3, 3), (3, 3)
 # fmt: off
 LINEAR_ALGEBRA: tuple[ArrayRule, ...] = (
-    smooth(np.linalg.inv, _inv_forward, _inv_back, _array(3, 3), _array(2, 3, 3), _array(1, 1),
+    smooth(np.linalg.inv, inv_forward, inv_back, _array(3, 3), _array(2, 3, 3), _array(1, 1),
            _of_complex(2, 2, 2)),
-    smooth(np.linalg.det, _det_forward, _det_back, _array(3, 3), _array(2, 2, 3, 3), _array(1, 1),
+    smooth(np.linalg.det, det_forward, det_back, _array(3, 3), _array(2, 2, 3, 3), _array(1, 1),
            _of_complex(3, 3), _of_complex(2, 2, 2), lambda rng: (np.zeros((2, 2)),),
            lambda rng: (np.array([[1.0, 2, 3], [4, 5, 6], [7, 8, 9]]),),
            lambda rng: (np.stack([np.diag([1.0, 2, 0]), rng.normal(size=(3, 3))]),)),
@@ -368,7 +380,7 @@ LINEAR_ALGEBRA: tuple[ArrayRule, ...] = (
             lambda rng: (rng.normal(size=(2, 6, 3)), rng.normal(size=(2, 3)), {"axes": (1,)})),
     defined(np.linalg.tensorinv, _tensorinv, _array(2, 3, 6), _with((6, 2, 3), ind=1),
             _with((2, 3, 3, 2), 2)),
-    smooth(np.linalg.pinv, _pinv_forward, _pinv_back, _array(3, 3), _array(4, 2), _array(2, 4),
+    smooth(np.linalg.pinv, pinv_forward, pinv_back, _array(3, 3), _array(4, 2), _array(2, 4),
            _array(2, 3, 2), _of_complex(3, 2), _of_complex(2, 2, 3), _with((3, 2), 1e-10),
            _array(3, 3, hermitian=True),
            *([_array(3, 2, rtol=1e-10)] if _VECTOR_IS_1D else [])),

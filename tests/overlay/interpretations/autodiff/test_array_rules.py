@@ -10,12 +10,16 @@ from overlay.core.target import describe
 from overlay.interpretations.autodiff import NotDifferentiable, jvp
 from overlay.interpretations.autodiff import adjoint as adjoint_of_call
 from overlay.interpretations.autodiff.reverse.taped import taped
-from overlay.interpretations.autodiff.rules.array_rules import ARRAY_RULES
+from overlay.interpretations.autodiff.rules import OPTIONAL
+from overlay.interpretations.autodiff.rules.array_rules import (
+    ARRAY_RULES,
+    optional_array_rules,
+)
 
 STEP = 1e-6
 CALLS = [
     pytest.param(rule, i, spelling, id=f"{describe(spelling)}-{i}")
-    for rule in ARRAY_RULES
+    for rule in (*ARRAY_RULES, *optional_array_rules(tuple(OPTIONAL)))
     for spelling in rule.spellings
     for i in range(len(rule.samples))
 ]
@@ -78,11 +82,6 @@ def call_of(rule, spelling, sample):
 
 def real_parts(x):
     return (np.real(x).copy(), np.imag(x).copy()) if np.iscomplexobj(x) else (x,)
-
-
-def taken(leaf, values):
-    """The number or array of a leaf, from the next of some real ones."""
-    return next(values) + 1j * next(values) if np.iscomplexobj(leaf) else next(values)
 
 
 def flat(result):

@@ -66,7 +66,7 @@ def test_gradients_are_those_of_differences(name, mode):
 @pytest.mark.parametrize(
     "name",
     ["inverse of a view", "determinant of a stack", "log-determinant", "Gaussian density",
-     "solution with a written matrix", "power", "qr"],
+     "solution with a written matrix", "power", "qr", "condition"],
 )  # fmt: skip
 def test_second_derivatives(name):
     program = PROGRAMS[name]
