@@ -29,9 +29,9 @@ from overlay.interpretations.autodiff.reverse.running import (
     polynomial,
     products_so_far,
 )
-from overlay.interpretations.autodiff.rules.applications import vectorized
 from overlay.interpretations.autodiff.rules.array_rule import ArrayRule
 from overlay.interpretations.autodiff.rules.array_rules import ARRAY_RULES, array_rule_of
+from overlay.interpretations.autodiff.rules.tables.applications import vectorized
 from overlay.interpretations.autodiff.tape import tape_zeros
 from overlay.kernels import in_kernel, local_array
 
@@ -250,6 +250,30 @@ def _declare_conversion(level: Level, function: Any, parameters: str, copies: st
     space = {**space, "function": function, "refuse": refuse_call, "copied": _copied}
     method = _method(level, f"a, {parameters}", body, **space)
     declare(level.table, function, method, (level.array,))
+    names = [each.split("=")[0].strip() for each in parameters.split(",")]
+    given = ", ".join(f"{name}={name}" for name in names if name not in ("*", "dtype"))
+    lines = body[: body.index("return array")] if "dtype" in parameters else ""
+    space |= {"converted": nonoverlay(functools.partial(_converted, level, function))}
+    _interpreted(level, method, f"a, {parameters}", f"{lines}return converted(a, {given})", **space)
+
+
+def _converted(level: Level, function: Any, a: Any, **options: Any) -> Any:
+    """An active array converted by a function of numpy, which may make a copy, in another layout in
+    memory, or give the array itself."""
+
+    def call(x: Any) -> Any:
+        return as_c_calls(level.context, function, x, **options) if level.depth else inner(x)
+
+    def inner(x: Any) -> Any:
+        return function(x, **options)
+
+    value = call(a.value)
+    if value is a.value:
+        return a
+    if level.is_taped:
+        (tangent,) = a.tangents
+        return level.array(value, (tangent.with_places(inner(tangent.places)),))
+    return level.array(value, tuple(map(call, a.tangents)))
 
 
 def _copied(copy: Any) -> bool:
@@ -308,6 +332,8 @@ def _declare_made(level: Level, function: Any) -> None:
     if function in (np.copy, np.ndarray.copy):
         # not call_next, whose copy of the plain values would be active
         copied = _method(level, "a", "return array(+a.value, <<+a.tangents[#]>>)")
+        space = {"converted": nonoverlay(functools.partial(_converted, level, function))}
+        _interpreted(level, copied, "a", "return converted(a)", **space)
         declare(level.table, function, copied, (level.array,))
     if shaped:
         typed = "return array(call_next(x, dtype), <<zeroed(call_next(x, dtype))>>)"

@@ -348,7 +348,6 @@ class _Application:
         several = isinstance(ret, (list, tuple))
         parts = list(ret) if several else [ret]
         floats = [i for i, part in enumerate(parts) if not _is_whole(part)]
-        shapes = [(np.shape(parts[i]), np.iscomplexobj(parts[i])) for i in floats]
 
         def back(*found: Any) -> list[Any]:
             ds: Any = found[0]
@@ -362,13 +361,23 @@ class _Application:
                 changes += _at_leaves(vjp(ds, copied, *args, **named), where)
             return changes
 
-        made = sources[0].tape.record(shapes, sources, back)
+        for i in floats:
+            self._refuse_writes(parts[i])
+        made = sources[0].tape.record([parts[i] for i in floats], sources, back)
         if not several:
             return made[0]
         found: list[Any] = [None] * len(parts)
         for i, tangent in zip(floats, made, strict=True):
             found[i] = tangent
         return found
+
+    def _refuse_writes(self, part: Any) -> None:
+        """Have writes refused to a result that shares memory with an argument, such as the real
+        part of complex numbers: the places of the argument would not follow."""
+        every = (*self.args, *self.named.values())
+        given = [x for x in every if isinstance(x, np.ndarray)]
+        if isinstance(part, np.ndarray) and any(np.may_share_memory(part, x) for x in given):
+            part.flags.writeable = False
 
     def _rearranged(self) -> Any:
         """The places of the result, by the function itself."""

@@ -16,7 +16,7 @@ from overlay import Context
 from overlay.contexts.rules_alone import as_c_calls
 from overlay.core.late_binding import LateBound
 from overlay.interpretations.autodiff.errors import refuse_use
-from overlay.interpretations.autodiff.rules.layouts import astype
+from overlay.interpretations.autodiff.rules.tables.layouts import astype
 
 __all__ = ["Active", "ActiveArray", "ActiveNumber", "array_class", "number_class", "primal"]
 
@@ -247,16 +247,27 @@ def _reflected(function: Callable[..., Any], swapped: bool) -> Callable[..., Any
     return method
 
 
+def _copied(a: Any, order: Any = "C") -> Any:
+    """``ndarray.copy``, whose default order is not that of ``np.copy``."""
+    return np.copy(a, order=order)
+
+
+def _flattened(a: Any, order: Any = "C") -> Any:
+    """``ndarray.flatten``: always a copy."""
+    return np.copy(np.ravel(a, order=order))
+
+
 BINARY = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul")
 COMPARISONS = ("lt", "le", "gt", "ge", "eq", "ne")
 METHODS = {
-    **{name: getattr(np, name) for name in ("sum", "mean", "prod", "dot", "copy", "ravel")},
+    **{name: getattr(np, name) for name in ("sum", "mean", "prod", "dot", "ravel")},
     **{name: getattr(np, name) for name in ("cumsum", "max", "min", "swapaxes", "squeeze")},
     **{name: getattr(np, name) for name in ("repeat", "take", "put")},
     **{name: getattr(np, name) for name in ("argmax", "argmin", "trace", "diagonal")},
     **{name: getattr(np, name) for name in ("std", "var", "cumprod", "argsort", "any", "all")},
     **{name: getattr(np, name) for name in ("argpartition", "searchsorted", "conj", "conjugate")},
-    "flatten": np.ravel,
+    "copy": _copied,
+    "flatten": _flattened,
 }
 for _name in (*BINARY, *COMPARISONS, "neg", "pos", "abs"):
     setattr(Active, f"__{_name}__", _reflected(getattr(operator, _name), swapped=False))

@@ -63,8 +63,7 @@ def record(level: Level, args: Sequence[Any], ret: Any, back: Callable[..., Sequ
         return [found[i] for i in places]
 
     parts = list(parts_of_result(ret))
-    shapes = [(np.shape(part), np.iscomplexobj(part)) for part in parts]
-    tangents = iter(sources[0].tape.record(shapes, sources, pulled))
+    tangents = iter(sources[0].tape.record(parts, sources, pulled))
 
     def made(part: Any) -> Any:
         if isinstance(part, (tuple, list)):

@@ -31,34 +31,40 @@ class Tape:
         self.is_complex = False
         self._maps: list[Callable[[Any], None]] = []
 
-    def variables(self, shape: tuple[int, ...], is_complex: bool = False) -> TapeTangent:
-        """New variables."""
-        return TapeTangent(self, self._new(shape, is_complex), shape, is_complex)
+    def variables(self, like: Any) -> TapeTangent:
+        """New variables, one for each number of a value."""
+        shape, is_complex = np.shape(like), np.iscomplexobj(like)
+        places = self._new(shape, is_complex, _is_fortran(like))
+        return TapeTangent(self, places, shape, is_complex)
 
-    def _new(self, shape: tuple[int, ...], is_complex: bool) -> Any:
+    def _new(self, shape: tuple[int, ...], is_complex: bool, is_fortran: bool) -> Any:
+        """New places, laid out in memory as the value is: what is a view of one is one of the other
+        then."""
         start = self.count
         self.is_complex |= is_complex
         if not shape:
             self.count += 1
             return start
         self.count += math.prod(shape)
-        return np.arange(start, self.count).reshape(shape)
+        places = np.arange(start, self.count).reshape(shape)
+        return np.asfortranarray(places) if is_fortran else places
 
     def record(
         self,
-        shapes: Sequence[tuple[tuple[int, ...], bool]],
+        values: Sequence[Any],
         sources: Sequence[TapeTangent],
         vjp: Callable[..., Sequence[Any]],
     ) -> list[TapeTangent]:
-        """The results of a linear map. shapes: their shapes, and whether they are complex. vjp:
-        maps the cotangents of the results to those of the sources."""
+        """The tangents of the results of a call, which are a linear map of the sources. values: the
+        results. vjp: maps their cotangents to those of the sources."""
         # read when the map is made: a later write into an array changes its places
         into = [(_kept(each.places), each.is_complex) for each in sources]
         starts: list[int] = []
         results: list[TapeTangent] = []
-        for shape, is_complex in shapes:
+        shapes = [(np.shape(value), np.iscomplexobj(value)) for value in values]
+        for value in values:
             starts.append(self.count)
-            results.append(self.variables(shape, is_complex))
+            results.append(self.variables(value))
 
         def back(total: Any) -> None:
             found = [
@@ -80,7 +86,8 @@ class Tape:
     def add_terms(self, terms: Sequence[Any], shape: tuple[int, ...], is_complex: bool) -> Any:
         """The places of a sum of multiples."""
         start = self.count
-        made = self._new(shape, is_complex)
+        whole = [places for _, places, _ in terms if np.shape(places) == shape]
+        made = self._new(shape, is_complex, bool(whole) and all(map(_is_fortran, whole)))
         kind = _sum_of_arrays if shape else _sum_of_numbers
         self._maps.append(kind(start, shape, is_complex, terms))
         return made
@@ -98,9 +105,13 @@ class Tape:
         return total
 
 
+def _is_fortran(x: Any) -> bool:
+    return isinstance(x, np.ndarray) and x.flags.fnc  # column-major, and not both
+
+
 def _kept(places: Any) -> Any:
     """Places that do not change with an array that is written to."""
-    return places if isinstance(places, int) else places.copy()
+    return places if isinstance(places, int) else places.copy(order="K")
 
 
 def _add(total: Any, places: Any, change: Any, is_complex: bool) -> None:
@@ -279,11 +290,13 @@ def recording(tape: Tape) -> Iterator[None]:
 
 def tape_zeros(like: Any) -> TapeTangent:
     """The tangent of a constant."""
-    return _outside_zeros(np.shape(like))
+    return _outside_zeros(like)
 
 
-def _zeros(shape: tuple[int, ...]) -> TapeTangent:
-    return TapeTangent(_current.get(), np.zeros(shape, np.int64) if shape else 0, shape)
+def _zeros(like: Any) -> TapeTangent:
+    shape = np.shape(like)
+    places = np.zeros_like(like, dtype=np.int64) if shape else 0
+    return TapeTangent(_current.get(), places, shape)
 
 
 _outside_zeros = nonoverlay(_zeros)

@@ -342,11 +342,23 @@ def _run(
 ) -> tuple[Any, list[Any]]:
     """The result of f, and its tangent in each direction."""
     tables = _tables(rules)
+    seeds = [
+        seed if seed is None else tuple(_laid_out(t, x) for t in seed)
+        for seed, x in zip(seeds, args, strict=True)
+    ]
     found, level, watch = linearised(f, args, seeds, tables)
     value, tangents = value_of(found, level), [tangent_of(found, level, k) for k in range(count)]
     del found
     looked(watch, f)
     return value, tangents
+
+
+def _laid_out(tangent: Any, x: Any) -> Any:
+    """A tangent laid out in memory as its array is: what is a view of one is one of the other
+    then."""
+    if type(x) is np.ndarray and type(tangent) is np.ndarray and x.flags.fnc:
+        return np.asfortranarray(tangent)
+    return tangent
 
 
 def _adjoint(

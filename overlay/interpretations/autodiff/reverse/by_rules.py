@@ -7,6 +7,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from overlay.interpretations.autodiff.reverse.pullbacks import Pullback, kind_of
 from overlay.interpretations.autodiff.reverse.reverse_program import (
     KnownBefore,
@@ -20,7 +22,11 @@ from overlay.interpretations.autodiff.reverse.running import (
     no_places,
     places_of,
 )
-from overlay.interpretations.autodiff.reverse.sampled_kinds import RESULTS, kinds_of_results
+from overlay.interpretations.autodiff.reverse.sampled_kinds import (
+    RESULTS,
+    kinds_of_results,
+    sampled,
+)
 from overlay.interpretations.autodiff.rules.array_rule import ArrayRule
 
 if TYPE_CHECKING:
@@ -81,6 +87,7 @@ class _Call:
     function: Any
     shape: list[tuple[str, Any]]
     leaves: list[Any]
+    is_complex: bool
     data: list[tuple[int, int, str]]  # the leaf, the number of its parameter, the part of it
 
     @property
@@ -119,7 +126,8 @@ class _Call:
             vjp = self.rule.vjp[place]
             if vjp is None:
                 return None
-            lines[leaf] = self.with_leaves({}, vjp, f"{d}, {ret}, ") + part
+            line = self.with_leaves({}, vjp, f"{d}, {ret}, ") + part
+            lines[leaf] = f"np.real({line})" if self.is_complex else line
         return tuple(lines)
 
     def _moved_back(self, leaf: int, d: str, kind: NumberKind, part_of_result: str) -> str:
@@ -164,7 +172,22 @@ def _call_of(
     shape += [(f"{name}=", added(x, *owners(x))) for name, x in named.items()]
     if any(leaf is None for leaf in leaves):
         return None
-    return _Call(lifter, rule, function, shape, leaves, data)
+    is_complex = rule.vjp != () and _gives_complex(rule, function, args, named)
+    return _Call(lifter, rule, function, shape, leaves, is_complex, data)
+
+
+def _gives_complex(
+    rule: ArrayRule, function: Any, args: Sequence[Any], named: dict[str, Any]
+) -> bool:
+    """Whether a cotangent of the real arguments is complex, so that its real part is theirs."""
+
+    def back(*given: Any, **more: Any) -> bool:
+        ret = function(*given, **more)
+        d = ret if isinstance(ret, (tuple, list)) else np.ones_like(ret)
+        found = [vjp(d, ret, *given, **more) for vjp in rule.vjp if vjp is not None]
+        return any(np.iscomplexobj(part) for part in found if not isinstance(part, (list, tuple)))
+
+    return any(sampled(back, args, named))
 
 
 def _owners(rule: ArrayRule, bound: dict[str, Any]) -> Callable[[Any], tuple[int | None, str]]:

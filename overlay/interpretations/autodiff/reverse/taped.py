@@ -87,7 +87,7 @@ def taped(
 ) -> TapedRun:
     """Run a function, and record it on a tape."""
     tape = Tape()
-    inputs = {i: tape.variables(np.shape(args[i])) for i in places}
+    inputs = {i: tape.variables(args[i]) for i in places}
     seeds = [(+inputs[i],) if i in inputs else None for i in range(len(args))]
     # f may write to its arguments
     given = [+x if i in inputs and np.ndim(x) else x for i, x in enumerate(args)]

@@ -7,25 +7,25 @@ import importlib
 from typing import Any
 
 from overlay.interpretations.autodiff.rules import OPTIONAL, imported
-from overlay.interpretations.autodiff.rules.applications import APPLICATIONS
 from overlay.interpretations.autodiff.rules.array_rule import ArrayRule
-from overlay.interpretations.autodiff.rules.axis_reductions import REDUCTIONS, WITHOUT_NAN
-from overlay.interpretations.autodiff.rules.choices import CHOICES
-from overlay.interpretations.autodiff.rules.complex_parts import COMPLEX_PARTS
-from overlay.interpretations.autodiff.rules.decompositions import DECOMPOSITIONS
-from overlay.interpretations.autodiff.rules.differencing import DIFFERENCING
-from overlay.interpretations.autodiff.rules.fourier import FOURIER
-from overlay.interpretations.autodiff.rules.layouts import LAYOUTS
-from overlay.interpretations.autodiff.rules.linear_algebra import LINEAR_ALGEBRA
-from overlay.interpretations.autodiff.rules.norms import NORMS
-from overlay.interpretations.autodiff.rules.order_statistics import ORDERING
-from overlay.interpretations.autodiff.rules.padding import PADDING
-from overlay.interpretations.autodiff.rules.pieces import PIECES
-from overlay.interpretations.autodiff.rules.placing import PLACING
-from overlay.interpretations.autodiff.rules.polynomials import POLYNOMIALS
-from overlay.interpretations.autodiff.rules.products import PRODUCTS
-from overlay.interpretations.autodiff.rules.ranges import RANGES
-from overlay.interpretations.autodiff.rules.shapes import SHAPES
+from overlay.interpretations.autodiff.rules.tables.applications import APPLICATIONS
+from overlay.interpretations.autodiff.rules.tables.axis_reductions import REDUCTIONS, WITHOUT_NAN
+from overlay.interpretations.autodiff.rules.tables.choices import CHOICES
+from overlay.interpretations.autodiff.rules.tables.complex_parts import COMPLEX_PARTS
+from overlay.interpretations.autodiff.rules.tables.decompositions import DECOMPOSITIONS
+from overlay.interpretations.autodiff.rules.tables.differencing import DIFFERENCING
+from overlay.interpretations.autodiff.rules.tables.fourier import FOURIER
+from overlay.interpretations.autodiff.rules.tables.layouts import LAYOUTS
+from overlay.interpretations.autodiff.rules.tables.linear_algebra import LINEAR_ALGEBRA
+from overlay.interpretations.autodiff.rules.tables.norms import NORMS
+from overlay.interpretations.autodiff.rules.tables.order_statistics import ORDERING
+from overlay.interpretations.autodiff.rules.tables.padding import PADDING
+from overlay.interpretations.autodiff.rules.tables.pieces import PIECES
+from overlay.interpretations.autodiff.rules.tables.placing import PLACING
+from overlay.interpretations.autodiff.rules.tables.polynomials import POLYNOMIALS
+from overlay.interpretations.autodiff.rules.tables.products import PRODUCTS
+from overlay.interpretations.autodiff.rules.tables.ranges import RANGES
+from overlay.interpretations.autodiff.rules.tables.shapes import SHAPES
 
 __all__ = ["ARRAY_RULES", "array_rule_of", "optional_array_rules"]
 

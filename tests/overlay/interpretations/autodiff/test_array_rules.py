@@ -160,7 +160,7 @@ def program_of(rule, spelling, sample):
         if is_float(x) and len(names) < len(floats) and np.array_equal(x, floats[len(names)]):
             name = names[f"x{len(names)}"] = f"x{len(names)}"
             return name
-        if x is None or type(x) in (int, float, str, bool):
+        if x is None or type(x) in (int, str, bool) or (type(x) is float and np.isfinite(x)):
             return repr(x)
         space[f"c{len(space)}"] = x
         return f"c{len(space) - 1}"

@@ -18,7 +18,7 @@ import numpy as np
 
 from overlay.interpretations.autodiff.errors import refuse_form
 from overlay.interpretations.autodiff.rules.array_rule import ArrayRule, defined, smooth
-from overlay.interpretations.autodiff.rules.linear_algebra import (
+from overlay.interpretations.autodiff.rules.tables.linear_algebra import (
     adjoint,
     hermitian_back,
     hermitian_part,

@@ -18,7 +18,7 @@ from overlay.interpretations.autodiff.rules.array_rule import (
     rearranging,
     smooth,
 )
-from overlay.interpretations.autodiff.rules.products import summed_to
+from overlay.interpretations.autodiff.rules.tables.products import summed_to
 
 __all__ = [
     "LINEAR_ALGEBRA",

@@ -1,5 +1,5 @@
-"""Rules of the functions of ``scipy.special`` that reduce arrays. It is imported where a program has
-imported ``scipy.special``."""
+"""Rules of the functions of ``scipy.special`` that reduce arrays; imported where a program has
+imported that."""
 
 import numpy as np
 from scipy import special

@@ -27,6 +27,8 @@ def _parts(*shapes, **named):
 SHAPES = (
     rearranging(operator.getitem, _with((3, 4), (slice(1, 3), 2)), _with((4,), np.array([1, 1, 3])),
                 parameters="a, b"),
+    rearranging(np.copy, _array(2, 3), _with((2, 3), order="F"),
+                parameters="a, order='K', subok=False"),
     rearranging(np.ravel, _array(2, 3), compiled=(0, 0)),
     rearranging(np.reshape, _with((2, 3), (3, 2)), _with((2, 3), -1), compiled=(1, 1)),
     rearranging(np.transpose, _array(2, 3), _with((2, 3, 2), (2, 0, 1)), compiled=(0, 1)),

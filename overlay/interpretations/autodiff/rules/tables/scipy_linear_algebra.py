@@ -15,7 +15,7 @@ from overlay.interpretations.autodiff.rules.array_rule import (
     rearranging,
     smooth,
 )
-from overlay.interpretations.autodiff.rules.decompositions import (
+from overlay.interpretations.autodiff.rules.tables.decompositions import (
     cholesky_back,
     cholesky_forward,
     eigh_back,
@@ -25,7 +25,7 @@ from overlay.interpretations.autodiff.rules.decompositions import (
     svd_back,
     svd_forward,
 )
-from overlay.interpretations.autodiff.rules.linear_algebra import (
+from overlay.interpretations.autodiff.rules.tables.linear_algebra import (
     adjoint,
     det_back,
     det_forward,

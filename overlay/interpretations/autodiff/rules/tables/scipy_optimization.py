@@ -18,7 +18,7 @@ from overlay.interpretations.autodiff.rules.array_rule import (
     calling,
     rearranging,
 )
-from overlay.interpretations.autodiff.rules.linear_algebra import inverse
+from overlay.interpretations.autodiff.rules.tables.linear_algebra import inverse
 from overlay.interpretations.autodiff.transformations import gradient, jacobian
 
 __all__ = ["ARRAY_RULES"]

@@ -9,8 +9,8 @@ import numpy as np
 
 from overlay.interpretations.autodiff.rules.array_rule import linear, smooth, takes_lists
 from overlay.interpretations.autodiff.rules.drawn_calls import call, complexes, floats, positive
-from overlay.interpretations.autodiff.rules.products import summed_to
 from overlay.interpretations.autodiff.rules.tables.powers import powers
+from overlay.interpretations.autodiff.rules.tables.products import summed_to
 
 __all__ = ["COMPLEX_PARTS"]
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from overlay.interpretations.autodiff.rules.array_rule import ArrayRule, defined, linear, smooth
 from overlay.interpretations.autodiff.rules.drawn_calls import call, complexes, floats, positive
-from overlay.interpretations.autodiff.rules.products import summed_to
+from overlay.interpretations.autodiff.rules.tables.products import summed_to
 
 __all__ = ["RANGES"]
 

@@ -12,7 +12,7 @@ from overlay.interpretations.autodiff.rules.array_rule import (
     takes_lists,
 )
 from overlay.interpretations.autodiff.rules.drawn_calls import call, complexes, floats, spread
-from overlay.interpretations.autodiff.rules.order_statistics import chosen_places, taken
+from overlay.interpretations.autodiff.rules.tables.order_statistics import chosen_places, taken
 
 __all__ = ["REDUCTIONS", "WITHOUT_NAN", "spread_back"]
 
