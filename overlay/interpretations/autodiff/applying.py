@@ -330,21 +330,18 @@ class _Application:
     def _taped(self, ret: Any) -> Any:
         if self.rule.kind == "rearranging":
             return self._rearranged()
-        maps = [
-            (name, self.rule.vjp[place])
-            for place, name in enumerate(self.rule.data)
-            if name in self.active
-        ]
-        if any(vjp is None for _, vjp in maps):
-            refuse_call(self.function)
+        names = [name for name in self.rule.data if name in self.active]
+        vjps: list[Callable[..., Any]] = []
+        for name in names:
+            vjp = self.rule.vjp[self.rule.data.index(name)]
+            vjps.append(vjp or refuse_call(self.function))
         # copies, as the program may write into arrays
         kept = [_mapped(x, _copied) for x in (self.args, self.named, ret)]
         args, named, copied = kept[0], kept[1], kept[2]
-        given = [self.bound.arguments[name] for name, _ in maps]
+        given = [self.bound.arguments[name] for name in names]
         sources = [x.tangents[0] for value in given for x in _leaves(value)]
         # the tape holds no active values
         active = [_mapped(value, lambda x: isinstance(x, self.own)) for value in given]
-        vjps = [vjp for _, vjp in maps]
         several = isinstance(ret, (list, tuple))
         parts = list(ret) if several else [ret]
         floats = [i for i, part in enumerate(parts) if not _is_whole(part)]

@@ -87,7 +87,7 @@ def declare_checkpoints(level: Level) -> None:
 
         return record(level, args, ret, back)
 
-    seen, strip, made = map(nonoverlay, (is_active, plain, recorded))
+    seen, strip, made = nonoverlay(is_active), nonoverlay(plain), nonoverlay(recorded)
 
     def method(f: Any, *args: Any) -> Any:
         if not seen(args):

@@ -8,7 +8,7 @@ same operation on an array of integers.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
@@ -279,7 +279,7 @@ _current: ContextVar[Tape] = ContextVar("tape")
 
 
 @contextmanager
-def recording(tape: Tape) -> Iterator[None]:
+def recording(tape: Tape) -> Generator[None]:
     """Record on a tape: arrays that the program makes get places on it."""
     token = _current.set(tape)
     try:

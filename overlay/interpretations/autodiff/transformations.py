@@ -262,7 +262,9 @@ def adjoint(f: Callable[..., Any], *args: Any, rules: Rules = ()) -> Adjoint:
     """
     given = [_active(x) for x in args]
     own = _tables(rules)
-    return nonoverlay(reverse_of)(f, given, range(len(given)), own, (), "reverse")
+    made = nonoverlay(reverse_of)(f, given, range(len(given)), own, (), "reverse")
+    assert made is not None
+    return made
 
 
 # ---- arguments ----------------------------------------------------------------------------

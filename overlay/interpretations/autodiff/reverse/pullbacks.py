@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 import operator
 import string
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import Any
@@ -280,7 +280,7 @@ def of_partials(
     count: int,
     *,
     spread: bool,
-    constant: Sequence[int] = (),
+    constant: Collection[int] = (),
 ) -> Pullback:
     """The pullback by the chain rule with partial derivatives."""
     given = [f"{{{i}}}" for i in range(count)] + ["{r}"] * takes_result(partials)

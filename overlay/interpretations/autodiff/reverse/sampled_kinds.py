@@ -87,8 +87,6 @@ def kind_of_result(result: Any) -> Any:
         return BOOL
     if isinstance(result, (int, np.int64)):
         return INT
-    if isinstance(result, (float, np.float64)) or (
-        isinstance(result, np.ndarray) and result.dtype == np.float64
-    ):
+    if isinstance(result, float) or getattr(result, "dtype", None) == np.float64:
         return FLOAT
     raise TypeError

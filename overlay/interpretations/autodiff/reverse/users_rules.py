@@ -88,9 +88,7 @@ class UsersRules:
             return FLOAT
         found = {kind_of_result(result) for result in sampled(function, args, {})}
         (kind,) = found if len(found) == 1 else (None,)
-        if not isinstance(kind, NumberKind):
-            self._refuse(function)
-        return kind
+        return kind if isinstance(kind, NumberKind) else self._refuse(function)
 
     def _with_residuals(
         self,
@@ -108,7 +106,7 @@ class UsersRules:
         (kind,), (of_residuals,) = kinds, residuals
         back = self._context.method(adjoint_of(function), _type_of_kind(kind), of_residuals, *types)
         if back is None:
-            self._refuse(function)
+            return self._refuse(function)
         count = len(args)
         text = call_text(lifter.name(run.function), count)
         whole = lifter.emit(Pullback(run.function, RESULTS, text, (None,) * count), args)
