@@ -106,7 +106,7 @@ class Tape:
 
 
 def _is_fortran(x: Any) -> bool:
-    return isinstance(x, np.ndarray) and x.flags.fnc  # column-major, and not both
+    return type(x) is np.ndarray and x.flags.fnc  # column-major, and not both
 
 
 def _kept(places: Any) -> Any:

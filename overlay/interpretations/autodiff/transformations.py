@@ -344,8 +344,9 @@ def _run(
 ) -> tuple[Any, list[Any]]:
     """The result of f, and its tangent in each direction."""
     tables = _tables(rules)
+    laid_out = nonoverlay(_laid_out)  # in a level, type(x) is that of the value
     seeds = [
-        seed if seed is None else tuple(_laid_out(t, x) for t in seed)
+        seed if seed is None else tuple(laid_out(t, x) for t in seed)
         for seed, x in zip(seeds, args, strict=True)
     ]
     found, level, watch = linearised(f, args, seeds, tables)
