@@ -10,6 +10,7 @@ import pytest
 LONG = {  # folders and files: which of their tests, or () for all
     "tests/bench/test_barrier.py": (),
     "tests/bench/test_choosing.py": (),
+    "tests/bench/test_compile_time.py": (),
     "tests/bench/test_compiled_engine.py": (),
     "tests/bench/test_derivatives.py": (),
     "tests/bench/test_growth.py": (),

@@ -16,6 +16,7 @@ Return annotations play no part.
 from __future__ import annotations
 
 import collections.abc
+import copyreg
 import enum
 import functools
 import importlib
@@ -90,6 +91,13 @@ def array_type(dtype: type | None, ndim: int | None) -> type:
     shape = "..." if ndim is None else ", ".join([":"] * ndim)
     name = f"{'ndarray' if dtype is None else dtype.__name__}[{shape}]"
     return _ArrayMeta(name, bases, {"dtype": dtype, "ndim": ndim})
+
+
+def _array_again(made: _ArrayMeta) -> tuple[Callable[..., type], tuple[Any, ...]]:
+    return array_type, (made.dtype, made.ndim)
+
+
+copyreg.pickle(_ArrayMeta, _array_again)  # type: ignore[arg-type]
 
 
 def _array_hint(hint: Any, refuse: Callable[[str], OverlayError]) -> type:

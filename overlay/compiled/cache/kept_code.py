@@ -189,8 +189,10 @@ class WantedCode:
         try:
             reads = self._reads(lambda _, n: steps[n] if n < len(steps) else MENTIONED)
             reads.read()
-            for place, hints in manifest.generated:
-                method = reads.method_at(place)
+            for place, stored in manifest.generated:
+                method, hints = reads.method_at(place), tuple(map(reads.hint_of, stored))
+                # a method may depend on the tables in force
+                method.table.chosen_compiled(method, (), self.world.tables)
                 reads.generated(method, hints, method.implementation(hints))
             for name in manifest.chosen:
                 _read_chooser(reads, name)

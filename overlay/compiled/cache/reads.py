@@ -6,7 +6,7 @@ import sys
 import typing
 from collections.abc import Callable, Mapping
 from types import FunctionType
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from overlay.code.digest import Handler, NotHashable, tell_class
 from overlay.code.fingerprint import Fingerprint
@@ -17,9 +17,16 @@ from overlay.core.location import name_of
 from overlay.core.method import Method
 from overlay.core.table import MethodTable
 from overlay.core.target import describe, generic_state, is_below, mro_of, type_attribute
+from overlay.plugins.known_functions import known_function, type_of_function
 from overlay.plugins.plugin import Plugin, stored_key
 
 __all__ = ["ContextReads"]
+
+
+class FunctionNumber(NamedTuple):
+    """The number of a function in the order in which a fingerprint encounters functions."""
+
+    number: int
 
 
 class ContextReads(Fingerprint):
@@ -139,12 +146,26 @@ class ContextReads(Fingerprint):
         """Add the result of a generated method for these types."""
         place = self.place_of(method)
         self.made.append((method, hints, made))
-        self.asked.append((place, hints))
+        self.asked.append((place, tuple(map(self._by_number, hints))))
         self.write("generated", *place, len(hints))
         for hint in hints:
             self._hint(hint)
         self.value(made)
         self.read()
+
+    def _by_number(self, hint: Any) -> Any:
+        """A type that a generated method is given, in a form for other processes: of a function
+        that has been encountered, its number."""
+        function = known_function(hint)
+        numbers = (n for n, each in enumerate(self.functions) if each is function)
+        number = next(numbers, None)
+        return hint if number is None else FunctionNumber(number)
+
+    def hint_of(self, hint: Any) -> Any:
+        """The type that ``asked`` holds in this form."""
+        if not isinstance(hint, FunctionNumber):
+            return hint
+        return type_of_function(self.functions[hint.number])
 
     def _target(self, target: Any) -> None:
         """Add the target of a method: it may be of any kind, and is identified by its name."""

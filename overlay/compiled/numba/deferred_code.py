@@ -8,6 +8,7 @@ functions below it, and optimised once.
 
 from __future__ import annotations
 
+import functools
 import weakref
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
@@ -21,10 +22,13 @@ from numba.core.registry import cpu_target
 __all__ = ["code_deferred"]
 
 ENVIRONMENT: Final = "_ZN08NumbaEnv"
+ADDRESS: Final = "numba.dynamic.globals"
 _deferred: weakref.WeakValueDictionary[str, _DeferredLibrary] = weakref.WeakValueDictionary()
 """The libraries without machine code, by the functions in them."""
 _awaited: set[str] = set()
 """The functions that recursive calls enter, and that are not compiled yet."""
+_unset: set[str] = set()
+"""The variables for the environments of functions that are in no machine code yet."""
 
 
 @contextmanager
@@ -36,23 +40,18 @@ def code_deferred() -> Generator[None]:
         yield
         return
     codegen._library_class = _DeferredLibrary
-    codegen.set_env = _set_if_made(codegen)
+    codegen.set_env = functools.partial(_set_if_made, codegen.set_env)
     try:
         yield
     finally:
         del codegen._library_class, codegen.set_env
 
 
-def _set_if_made(codegen: Any) -> Callable[[str, Any], None]:
-    """numba's ``set_env`` for variables that machine code has; others are set once they are made.
-    LLVM ends the process where it is asked for the address of a symbol that is not there."""
-    original = codegen.set_env
-
-    def set_env(name: str, environment: Any) -> None:
-        if codegen._engine.is_symbol_defined(name):
-            original(name, environment)
-
-    return set_env
+def _set_if_made(set_env: Callable[[str, Any], None], name: str, environment: Any) -> None:
+    """numba's ``set_env``; what waits for machine code is set once it is made. LLVM ends the
+    process where it is asked for the address of a symbol that is not there."""
+    if name not in _unset:
+        set_env(name, environment)
 
 
 class _DeferredLibrary(JITCodeLibrary):
@@ -76,6 +75,11 @@ class _DeferredLibrary(JITCodeLibrary):
         self._finalized = True
         own = set(_defined(self._final_module))
         _deferred.update(dict.fromkeys(own, self))
+        _unset.update(
+            name
+            for name in _environments(self._final_module)
+            if not self._codegen._engine.is_symbol_defined(name)
+        )
         # recursive calls enter a function by its address
         for name in _unresolved(self._final_module):
             if name in _deferred:
@@ -97,16 +101,25 @@ class _DeferredLibrary(JITCodeLibrary):
         for library in _below(self):
             self._reload_init.update(library._reload_init)
             self._final_module.link_in(_module_of(library), preserve=True)
+        self._drop_unused_addresses()
         self._optimize_final_module()
         self._final_module.verify()
         self._finalize_final_module()
         self._linkable = None
-        for variable in self._final_module.global_variables:
-            environment = variable.name.startswith(ENVIRONMENT) and lookup_environment(
-                variable.name
-            )
-            if environment:
-                self._codegen.set_env(variable.name, environment)
+        for name in _environments(self._final_module):
+            _unset.discard(name)
+            environment = lookup_environment(name)
+            if environment is not None:
+                self._codegen.set_env(name, environment)
+
+    def _drop_unused_addresses(self) -> None:
+        """Let LLVM drop arguments that functions ignore, where addresses of this process may be
+        among them: functions that are passed on, for example. The code can then be kept on disk."""
+        variables = self._final_module.global_variables
+        if any(variable.name.startswith(ADDRESS) for variable in variables):
+            for function in self._final_module.functions:
+                if function.linkage == binding.Linkage.linkonce_odr:
+                    function.linkage = "internal"
 
     def _own_module(self) -> Any:
         """The module, to be linked into others: its functions may be defined several times."""
@@ -127,6 +140,10 @@ class _DeferredLibrary(JITCodeLibrary):
             return 0
         self._complete()
         return super().get_pointer_to_function(name)
+
+    @classmethod
+    def _unserialize(cls, codegen: Any, state: Any) -> Any:
+        return JITCodeLibrary._unserialize(codegen, state)  # it has machine code
 
     # ---- what numba asks of libraries with machine code ----
 
@@ -152,17 +169,23 @@ class _DeferredLibrary(JITCodeLibrary):
         return super().get_asm_str()
 
 
-def _below(library: _DeferredLibrary) -> Iterator[Any]:
-    """The libraries of all functions that a function calls, directly or not."""
-    seen = {library}
-    pending = list(library._linking_libraries)
+def _below(library: _DeferredLibrary) -> list[Any]:
+    """The libraries of all functions that a function calls, directly or not: each after those of
+    its callers, since LLVM links only what is called by then."""
+    finished: list[Any] = []
+    entered = {library}
+    pending = [(library, iter(library._linking_libraries))]
     while pending:
-        each = pending.pop()
-        if each not in seen:
-            seen.add(each)
-            yield each
-            if isinstance(each, _DeferredLibrary) and not each._is_complete:
-                pending.extend(each._linking_libraries)
+        each, callees = pending[-1]
+        callee = next((found for found in callees if found not in entered), None)
+        if callee is None:
+            finished.append(each)
+            pending.pop()
+            continue
+        entered.add(callee)
+        is_deferred = isinstance(callee, _DeferredLibrary) and not callee._is_complete
+        pending.append((callee, iter(callee._linking_libraries if is_deferred else ())))
+    return finished[-2::-1]
 
 
 def _module_of(library: Any) -> Any:
@@ -174,6 +197,12 @@ def _module_of(library: Any) -> Any:
 def _defined(module: Any) -> Iterator[str]:
     """The names of the functions that a module defines."""
     return (function.name for function in module.functions if not function.is_declaration)
+
+
+def _environments(module: Any) -> Iterator[str]:
+    """The names of the variables in a module that hold environments."""
+    names = (variable.name for variable in module.global_variables)
+    return (name for name in names if name.startswith(ENVIRONMENT))
 
 
 def _unresolved(module: Any) -> Iterator[str]:

@@ -8,6 +8,8 @@ once.
 from __future__ import annotations
 
 import ast
+import re
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -120,6 +122,8 @@ _FORMS = {
         *(transposed_times, times_transposed, reshaped, argmax),
     )
 }
+TOP = "    "
+"""The indentation of a line that runs once."""
 _NEW = {"outer", "transposed_times", "times_transposed", "sum_along_0", "sum_along_1"}
 """The forms that make an array."""
 
@@ -131,8 +135,8 @@ def in_compiled_forms(source: str, space: dict[str, Any]) -> str:
     for line in lines:
         line.tree = None if line.tree is None else forms.visit(line.tree)
     kept = [lines[0]]
-    for line in lines[1:]:
-        begun = _begun(kept[-1], line, forms.begun)
+    for i, line in enumerate(lines[1:], 1):
+        begun = _begun(kept[-1], line, forms.begun, lines[i + 1 :])
         if begun is None:
             kept.append(line)
         else:
@@ -160,9 +164,9 @@ class _Line:
         return f"{self.indent}{code}{self.mark}{self.comment}"
 
 
-def _begun(first: _Line, then: _Line, begun: set[str]) -> _Line | None:
+def _begun(first: _Line, then: _Line, begun: set[str], later: Sequence[_Line]) -> _Line | None:
     """One line for two that begin the adjoint of an array with zeros and add to it, where what they
-    add has the shape of the array; else None."""
+    add has the shape of the array; else None. later: the lines after them."""
     match first.tree, then.tree:
         case (
             ast.Assign([ast.Name(name)], ast.Call()) as zeros,
@@ -174,12 +178,24 @@ def _begun(first: _Line, then: _Line, begun: set[str]) -> _Line | None:
             if not _is_new(value, begun):
                 if not _is_whole(value, begun):
                     return None
-                value = ast.BinOp(value, ast.Add(), ast.Constant(0.0))
+                if then.indent != TOP or _mentions(later, _array_in(value)):
+                    value = ast.BinOp(value, ast.Add(), ast.Constant(0.0))
             line = _Line(str(then))
             line.tree = ast.Assign([ast.Name(name, ast.Store())], value, lineno=0)
             return line
         case _:
             return None
+
+
+def _array_in(node: ast.expr) -> str:
+    """The name of the array that an expression may be."""
+    while isinstance(node, ast.Call):
+        node = node.args[0]
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def _mentions(lines: Sequence[_Line], name: str) -> bool:
+    return any(name in re.findall(r"\w+", line.code) for line in lines)
 
 
 def _is_whole(node: ast.expr, arrays: set[str]) -> bool:

@@ -21,6 +21,7 @@ from overlay import (
     nonoverlay,
     recurse,
 )
+from overlay.interpretations.autodiff import autodiff
 
 table = MethodTable("table")
 other = MethodTable("other")
@@ -265,6 +266,14 @@ def starred(*args):
     return math.sin(args[0]) + len(args)
 
 
+def squares(a):
+    return np.sum(a**2) * helper(a[0])
+
+
+def gradient(a):
+    return autodiff(squares, a)
+
+
 namespace = {"math": math}
 exec("def without_module(x): return math.sin(x) * 9", namespace)
 
@@ -293,6 +302,7 @@ CASES = [
     (math.sin, 2.0),
     (math.exp, 2.0),
     (parallel, np.arange(4.0)),
+    (gradient, np.arange(4.0)),
 ]
 
 

@@ -151,6 +151,40 @@ def test_what_compiled_code_does_not_depend_on_decides_nothing(folder):
     assert run(fresh(changed), 1.0)[1:] == (1, 0)
 
 
+GRADIENT = """
+import math
+from overlay import Context
+from overlay.interpretations.autodiff import autodiff
+def helper(x):
+    return math.sin(x) * 2
+def energy(a):
+    return helper(a[0]) + a[1] * a[1]
+def program(a):
+    return autodiff(energy, a)
+context = Context()
+"""
+
+
+def test_a_gradient_is_found_until_a_function_below_what_it_differentiates_changes(folder):
+    at = np.array([0.5, 3.0])
+
+    def found(source):
+        gradient, *counts = run(fresh(source), at)
+        return [*gradient.tolist(), *counts]
+
+    assert found(GRADIENT) == [2 * math.cos(0.5), 6.0, 0, 1]
+    assert found(GRADIENT) == [2 * math.cos(0.5), 6.0, 1, 0]
+    assert found(GRADIENT.replace("* 2", "* 4")) == [4 * math.cos(0.5), 6.0, 0, 1]
+
+
+def test_a_gradient_is_computed_anew_once_a_function_below_is_another():
+    names = fresh(GRADIENT)
+    hot, at = names["context"].jit(names["program"]), np.array([0.5, 3.0])
+    assert hot(at)[0] == 2 * math.cos(0.5)
+    names["helper"] = lambda x: x * x
+    assert hot(at)[0] == 1.0
+
+
 def test_contexts_stand_side_by_side_under_one_function(folder):
     other = PROGRAM.replace("x * 10", "x * 20")
     for expected in ((0, 1), (1, 0)):
