@@ -11,6 +11,7 @@ from statistics import median
 
 import numpy as np
 from common.growing import Series
+from common.memory import REDEFINITIONS, kilobytes_kept_for_each_redefinition
 from common.options import parser_for
 from common.page import part, section, written
 from common.rows import duration
@@ -18,6 +19,7 @@ from common.series import SERIES
 from common.timing import machine, seconds, summary, table
 
 FITTED = 3  # number of the largest sizes, for the fit
+MEMORY = "memory"  # beside the series: what redefinitions leave
 LIMIT = 6.0  # seconds after which no round of a series starts, except for the first two
 
 
@@ -75,7 +77,13 @@ def cells(row):
 HEAD = ("cost", "sizes", "exponent", "of the peer", "to the peer", "least", "largest", "spread")
 
 
-def page(rows):
+def kept_memory(smallest: bool) -> dict[str, float | None]:
+    """Kilobytes that remain of each redefinition, by its kind. Past worlds are kept at first."""
+    warm, times = (3, 3) if smallest else (350, 100)
+    return {name: kilobytes_kept_for_each_redefinition(name, warm, times) for name in REDEFINITIONS}
+
+
+def page(rows, kept):
     """The part of docs/report.md."""
     text = (
         "Each cost at sizes that differ by factors: the exponent is the slope through the largest "
@@ -88,12 +96,17 @@ def page(rows):
         section(f"With {what}", "", [HEAD, *(cells(row) for row in rows if row["grows"] == what)])
         for what in grows
     ]
+    if kept:
+        shown = [(name, "-" if n is None else f"{n:.0f} kB") for name, n in kept.items()]
+        text_of_memory = "Resident memory that remains of each, machine code among it."
+        head = ("redefinition", "kept of each")
+        sections.append(section("Memory", text_of_memory, [head, *shown]))
     return part("How costs grow", text, sections)
 
 
 def options():
     parser = parser_for(__doc__)
-    names = list(dict.fromkeys(series.grows for series in SERIES))
+    names = [*dict.fromkeys(series.grows for series in SERIES), MEMORY]
     parser.add_argument("--only", nargs="+", metavar="WHAT", choices=names, default=names)
     return parser.parse_args()
 
@@ -112,7 +125,11 @@ def main():
     print(table([HEAD, *map(cells, rows)]))
     if not all(math.isfinite(row["exponents"]["ours"]) for row in rows):
         raise SystemExit("a cost of nothing was measured")
-    written({"machine": machine(), "rows": rows, "page": page(rows)}, chosen.json)
+    kept = kept_memory(chosen.smallest) if MEMORY in chosen.only else {}
+    for name, kilobytes in kept.items():
+        print(f"{name}: {'-' if kilobytes is None else round(kilobytes)} kB kept of each")
+    found = {"machine": machine(), "rows": rows, "kilobytes_kept": kept, "page": page(rows, kept)}
+    written(found, chosen.json)
 
 
 if __name__ == "__main__":

@@ -1,15 +1,29 @@
 """Leak checks: the memory that remains of contexts, tables and functions that the program has
-dropped."""
+dropped, or has redefined."""
 
+import ctypes
 import functools
 import gc
 import math
+import sys
 import tracemalloc
 import weakref
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
+from inversion import invert
 from overlay import Context, MethodTable
+from overlay.interpretations.autodiff import autodiff
 
-__all__ = ["MOST_BYTES", "bytes_kept_for_each_context", "objects_kept", "what_is_gone"]
+__all__ = [
+    "MOST_BYTES",
+    "REDEFINITIONS",
+    "bytes_kept_for_each_context",
+    "kilobytes_kept_for_each_redefinition",
+    "objects_kept",
+    "what_is_gone",
+]
 
 MOST_BYTES = 64  # per dropped context: growth allowed to the interpreter's tables
 CONTEXTS = 100
@@ -157,3 +171,92 @@ def bytes_kept_for_each_context():
         return (grow() - grow()) / -CONTEXTS
     finally:
         tracemalloc.stop()
+
+
+# ---- redefinitions ------------------------------------------------------------------------
+
+CELL = """
+def f(x: float) -> float:
+    return math.exp(x) * 2.0 + {0}.0
+"""
+
+
+def cell(value: int) -> Any:
+    """The function of a notebook's cell that is run again."""
+    namespace = {"math": math}
+    exec(CELL.format(value), namespace)
+    return namespace["f"]
+
+
+def constant(value: float) -> Any:
+    def method(x: float) -> float:
+        return value
+
+    return method
+
+
+def compiled_again() -> Callable[[int], object]:
+    """A cell that defines a function and compiles it in one context."""
+    table = MethodTable("table")
+    table.overlay(math.exp)(constant(1.0))
+    context = Context(table)
+    return lambda i: context.jit(cell(i))(1.0)
+
+
+def inverted_again() -> Callable[[int], object]:
+    return lambda i: invert(cell(i), float).compile()(50.0 + i)
+
+
+def differentiated_again() -> Callable[[int], object]:
+    context = Context()
+
+    def step(i: int) -> object:
+        f = cell(i)
+        return context.jit(lambda x: autodiff(f, x))(1.0)
+
+    return step
+
+
+def method_replaced() -> Callable[[int], object]:
+    """A method replaced in a table, and a call of a compiled function that enters it."""
+    table = MethodTable("table")
+    table.overlay(math.exp)(constant(0.0))
+    compiled = Context(table).jit(cell(0))
+
+    def step(i: int) -> object:
+        table.overlay(math.exp)(constant(float(i)))
+        assert compiled(1.0) == 2.0 * i
+        return compiled
+
+    return step
+
+
+REDEFINITIONS = {
+    "a function compiled in a context": compiled_again,
+    "a function inverted and compiled": inverted_again,
+    "a function differentiated in compiled code": differentiated_again,
+    "a method replaced": method_replaced,
+}
+
+
+def resident_kilobytes() -> float | None:
+    """The process's resident memory, less what malloc has free; None where it is not known."""
+    status = Path("/proc/self/status")
+    if sys.platform != "linux" or not status.exists():
+        return None
+    collect()
+    ctypes.CDLL(None).malloc_trim(0)
+    lines = status.read_text().splitlines()
+    return next(float(line.split()[1]) for line in lines if line.startswith("VmRSS"))
+
+
+def kilobytes_kept_for_each_redefinition(name: str, warm: int, times: int) -> float | None:
+    """The growth of the process for each redefinition of a kind, after some to begin with."""
+    step = REDEFINITIONS[name]()
+    for i in range(warm):
+        step(i)
+    before = resident_kilobytes()
+    for i in range(warm, warm + times):
+        step(i)
+    after = resident_kilobytes()
+    return None if before is None or after is None else (after - before) / times

@@ -12,8 +12,9 @@ from overlay.compiled.barrier import Barrier, BarrierInfo
 from overlay.compiled.cache.kept_code import Keeping
 from overlay.compiled.gpu import Kernel, kernel_of
 from overlay.compiled.linked_contexts import LinkedContexts
-from overlay.compiled.numba.callers import retire_callers
+from overlay.compiled.numba.callers import any_called, retire_callers
 from overlay.compiled.numba.context_state import Box
+from overlay.compiled.numba.guard import Guard, RetiredCode
 from overlay.compiled.numba.made_contexts import UnknownMetadata
 from overlay.compiled.numba.numba_types import CPU, OWN_OPTIONS, is_dispatcher, options_of
 from overlay.compiled.numba.python_entries import EntryDispatcher, entry_of
@@ -31,6 +32,11 @@ from overlay.plugins.plugin import Plugin, identity
 
 __all__ = ["CompiledContext"]
 
+KEPT_WORLDS: Final = 8
+"""Number of past worlds that are kept for their code, which may serve in later ones."""
+MOST_DROPPED: Final = 32
+"""Number of dropped functions whose code a world holds, at least, before a new one is begun."""
+
 # Options that change the value of an expression: functions without options of their own inherit
 # them.
 INHERITED: Final = ("boundscheck", "error_model", "fastmath", *OWN_OPTIONS)
@@ -41,8 +47,8 @@ class CompiledContext:
     the same tables, metadata that ``metadata_key`` calls equal, and the same state.
 
     Code is compiled in a *world*: a snapshot of the tables. A change of a table ends the world; the
-    next entry from Python compiles in a new one. Code of a past world lives as long as this object,
-    since a thread may be running it.
+    next entry from Python compiles in a new one. The last of the past worlds live on, since their
+    code may serve in later ones; those before live as long as a thread may be running their code.
     """
 
     def __init__(
@@ -66,7 +72,11 @@ class CompiledContext:
         self.depth = 0
         self.tables: tuple[MethodTable, ...] = tuple(dict.fromkeys(reversed(context.tables)))
         self._worlds: dict[tuple[tuple[str, Any], ...], World] = {}
-        self._past: list[Any] = []
+        self._past: list[RetiredCode] = []
+        self._kept: list[Any] = []
+        self._entries_made = 0
+        # whether its code may run otherwise than in calls that guards count
+        self.lasts = False
         # why the last world has ended; None where there was one world only
         self.change: str | None = None
         self._entries: weakref.WeakSet[EntryDispatcher] = weakref.WeakSet()
@@ -130,6 +140,7 @@ class CompiledContext:
     def kernel(self, kernel: Any) -> Any:
         """A kernel of ``@vectorize`` or ``@guvectorize``, with its function compiled under this
         context and the present tables."""
+        self.lasts = True  # numpy calls it, past all guards
         return self.world({}).stand_ins.kernel(kernel)
 
     def _entry(
@@ -140,7 +151,25 @@ class CompiledContext:
             entry.keeping = Keeping(Folder.of(None if entry.cache is True else entry.cache))
         with LOCK:
             self._entries.add(entry)
+            self._entries_made += 1
+            dropped = self._entries_made - len(self._entries)
+            if dropped >= max(MOST_DROPPED, len(self._entries) // 2) and self._reuses_all():
+                self.begin_anew("functions were dropped")
+                self._entries_made = len(self._entries)
         return entry
+
+    def _reuses_all(self) -> bool:
+        """Whether the code of all entries could serve in new worlds."""
+        codes = (
+            code
+            for engine in self.linked.all_linked()
+            for entry in list(engine._entries)
+            for code in list(entry.codes.values())
+        )
+        return not any(
+            code.is_private or any(basis.is_private for basis in code.basis.all_below())
+            for code in codes
+        )
 
     def _runnable(self, function: Any) -> Any:
         """A function that runs a callable: the callable itself, if it is one."""
@@ -186,19 +215,31 @@ class CompiledContext:
         if not self._worlds:
             return
         self.change = why
-        self._past.extend(self._worlds.values())
+        held: list[Any] = list(self._worlds.values())
+        guards: list[Guard] = []
         self._worlds = {}
         for entry in list(self._entries):
-            retired = entry.retire()
-            self._past.extend(retired)
+            codes, retired = entry.retire()
+            held += codes
+            guards += retired
             if entry.called_by_numba:
-                self._past.extend(retire_callers(retired))
+                self._kept += retire_callers(codes)
         for outside in list(self.linked.outside):
             outside._end_world(why)
+        with LOCK:  # at last: no new call can reach the code, from outside either
+            self._past.append(RetiredCode(held, guards))
+            self._release_past()
+
+    def _release_past(self) -> None:
+        """Let go of past worlds, but for the last ones, whose code nothing can run."""
+        if any_called() or any(each.lasts or each.barriers for each in self.linked.all_linked()):
+            return
+        while len(self._past) > KEPT_WORLDS and self._past[0].is_over():
+            self._kept += self._past.pop(0).release()
 
     def outlives(self, code: Any) -> None:
         """Keep code alive that is not called any more, but may be running in a thread."""
-        self._past.append(code)
+        self._kept.append(code)
 
     def renew(self) -> None:
         """Make the entries from Python also compare the words of code compiled since."""

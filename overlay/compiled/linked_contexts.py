@@ -133,3 +133,8 @@ class LinkedContexts:
         for engine in found:
             found.extend(each for each in list(engine.linked.outside) if each not in found)
         return found
+
+    def all_linked(self) -> list[CompiledContext]:
+        """All contexts whose worlds end where one ends that this context's code enters."""
+        found = {id(e): e for inner in self.all_inside() for e in inner.linked.all_outside()}
+        return list(found.values())

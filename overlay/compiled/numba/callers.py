@@ -3,9 +3,10 @@ it."""
 
 from __future__ import annotations
 
+import threading
 import weakref
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from numba.core import event
 
@@ -18,10 +19,12 @@ from overlay.core.table import LOCK
 if TYPE_CHECKING:
     from overlay.compiled.numba.python_entries import EntryDispatcher
 
-__all__ = ["call_expected", "renew_callers", "retire_callers"]
+__all__ = ["any_called", "call_expected", "renew_callers", "retire_callers"]
 
 # The entries to which numba has compiled calls.
 _called: weakref.WeakSet[EntryDispatcher] = weakref.WeakSet()
+_is_any: Final = threading.Event()
+
 # The guards of a caller's compiled code.
 _guards: weakref.WeakKeyDictionary[Any, dict[Any, Guard]] = weakref.WeakKeyDictionary()
 
@@ -34,6 +37,13 @@ def call_expected(entry: EntryDispatcher) -> None:
     if not _called:
         event.register("numba:compile", _Compiled())
     _called.add(entry)
+    _is_any.set()
+
+
+def any_called() -> bool:
+    """Whether numba has ever compiled a call of an entry: code of the entry is then in code that
+    numba holds."""
+    return _is_any.is_set()
 
 
 def retire_callers(retired: Iterable[Any]) -> list[Any]:

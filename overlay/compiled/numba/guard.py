@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from overlay.compiled.numba.python_entries import EntryDispatcher
     from overlay.compiled.world import World
 
-__all__ = ["EntryGuards", "Guard"]
+__all__ = ["EntryGuards", "Guard", "RetiredCode"]
 
 _WORD = llvm.IntType(64)
 _POINTER = llvm.IntType(8).as_pointer()
@@ -49,6 +49,39 @@ class _Record(ctypes.Structure):
         ("stale", ctypes.c_void_p),
         ("failed", ctypes.c_void_p),
     )
+
+
+class _CallCounts(ctypes.Structure):
+    """Calls of guards, counted by their machine code, which runs under the GIL at the beginning and
+    the end of a call. running: those that have not ended. ends: how often the last one ended."""
+
+    _fields_ = (("running", ctypes.c_uint64), ("ends", ctypes.c_uint64))
+
+
+_calls: Final = _CallCounts()
+
+
+class RetiredCode:
+    """Compiled code that no new call reaches: its guards are retired.
+
+    Calls that were running when it was retired may still be in it. A guard counts each, whatever
+    thread it is in, so that none is left once there was a moment at which no guard was running.
+    """
+
+    def __init__(self, held: list[Any], guards: list[Guard]) -> None:
+        self._held = held
+        self._guards = guards
+        self._ends = _calls.ends
+
+    def is_over(self) -> bool:
+        """Whether all calls that may be in it have ended."""
+        return _calls.running == 0 or _calls.ends != self._ends
+
+    def release(self) -> list[Guard]:
+        """Let go of the code; return its guards, which callers in C may still hold."""
+        for guard in self._guards:
+            guard.let_go()
+        return self._guards
 
 
 class _MethodDef(ctypes.Structure):
@@ -74,7 +107,9 @@ class Guard:
         stale: Callable[..., Any],
         failed: Callable[[BaseException], None],
     ) -> None:
-        self._kept = compiled, stale, failed
+        self._kept: tuple[Any, ...] | None = compiled, stale, failed
+        self.is_retired = False
+        self._failed = failed
         self._stale = functools.partial(stale, self)
         self._record = _Record(
             compiled=_function_of(compiled),
@@ -91,8 +126,19 @@ class Guard:
     @functools.cached_property
     def unchecked(self) -> Guard:
         """A guard of the same code that compares nothing, for a call whose words never agree."""
+        assert self._kept is not None
         compiled, stale, failed = self._kept
         return Guard(compiled, (), stale, failed)
+
+    def retire(self) -> None:
+        """Have every later call handled by ``stale``, and none by the compiled code."""
+        self.is_retired = True
+        self.renew([ALWAYS])
+
+    def let_go(self) -> None:
+        """Drop the compiled code of a retired guard."""
+        self._kept = None
+        vars(self).pop("unchecked", None)
 
     def renew(self, words: Iterable[Word]) -> None:
         """Replace the words to compare."""
@@ -117,6 +163,14 @@ class CallingGuard(Guard):
     @functools.cached_property
     def unchecked(self) -> Guard:
         return CallingGuard(self.guard.unchecked, self._call)
+
+    def retire(self) -> None:
+        self.guard.retire()
+        super().retire()
+
+    def let_go(self) -> None:
+        self.guard.let_go()
+        super().let_go()
 
     def renew(self, words: Iterable[Word]) -> None:
         self.guard.renew(words)
@@ -151,10 +205,12 @@ class EntryGuards:
         for guard in self._guards.values():
             guard.renew(words)
 
-    def taken_out(self) -> list[Guard]:
-        """Remove all guards, and return them."""
+    def retired(self) -> list[Guard]:
+        """Retire all guards, and return them."""
         found = list(self._guards.values())
         self._guards = {}
+        for guard in found:
+            guard.retire()
         return found
 
     def made(self, code: Any, world: World, args: tuple[Type, ...]) -> Guard:
@@ -163,6 +219,8 @@ class EntryGuards:
         module = str(self.entry.py_func.__module__)
         of_numba = module.startswith("numba.")  # stores functions, calls none
         types_ = *args, code.signature.return_type
+        if any(holds_functions(ty) or _holds_generators(ty) for ty in types_):
+            self.entry.engine.lasts = True  # Python may call them, past all guards
         if of_numba or not any(map(holds_functions, types_)):
             return Guard(code.entry_point, words, self._stale, self._failed)
         guard = Guard(code.entry_point, words, _is_stale, self._failed)
@@ -186,6 +244,8 @@ class EntryGuards:
         """Handle a call where a watched word has changed, by a new value for a name of the program
         or by chance."""
         given, named = self.entry.parameters.as_called(args)
+        if called.is_retired:
+            return self.entry(*given, **named)
         with LOCK:
             words = self.entry.engine.words()  # first, so that the guards see any later change
             rebound = self.entry.engine.rebound()
@@ -201,11 +261,16 @@ class EntryGuards:
         """Add the chain of calls to an exception of the compiled code."""
         explain(error, TracePlace.of(self.entry.py_func))
 
-    def for_one_call(self, code: Any) -> Any:
-        """Make a guard for code that will be out of date by the next call."""
+    def for_one_call(self, code: Any, *kept: Any) -> Any:
+        """Make a guard for code that will be out of date by the next call, and that needs these
+        objects."""
         guard = Guard(code.entry_point, [], self._stale, self._failed)
-        self.entry.engine.outlives(guard)
+        self.entry.engine.outlives((guard, kept))
         return guard.function
+
+
+def _holds_generators(ty: Type) -> bool:
+    return "generator(func=" in ty.name
 
 
 def _nothing(error: BaseException) -> None:
@@ -258,6 +323,7 @@ def _write_guard(module: Any) -> None:
         index = [n for n, _ in _Record._fields_].index(name)
         return builder.load(builder.gep(record, (llvm.Constant(_WORD, index),)))
 
+    _count_begin(builder)
     count = field("count")
     pairs = builder.inttoptr(field("pairs"), _WORD.as_pointer())
     end = builder.mul(count, llvm.Constant(_WORD, 2))
@@ -279,7 +345,9 @@ def _write_guard(module: Any) -> None:
     builder.position_at_end(stale)
     call_object = _external(module, "PyObject_Call", _POINTER, _POINTER, _POINTER, _POINTER)
     callee = builder.inttoptr(field("stale"), _POINTER)
-    builder.ret(builder.call(call_object, (callee, args, kwargs)))
+    called = builder.call(call_object, (callee, args, kwargs))
+    _count_end(builder)
+    builder.ret(called)
 
     builder.position_at_end(call)
     wrapper = builder.inttoptr(field("compiled"), _WRAPPER.as_pointer())
@@ -287,7 +355,26 @@ def _write_guard(module: Any) -> None:
     result = builder.call(wrapper, (closure, args, kwargs))
     with builder.if_then(builder.icmp_unsigned("==", result, _POINTER(None)), likely=False):
         _write_failure(module, builder, builder.inttoptr(field("failed"), _POINTER))
+    _count_end(builder)
     builder.ret(result)
+
+
+def _counter(builder: Any, name: str) -> Any:
+    address = ctypes.addressof(_calls) + getattr(_CallCounts, name).offset
+    return builder.inttoptr(llvm.Constant(_WORD, address), _WORD.as_pointer())
+
+
+def _count_begin(builder: Any) -> None:
+    running = _counter(builder, "running")
+    builder.store(builder.add(builder.load(running), llvm.Constant(_WORD, 1)), running)
+
+
+def _count_end(builder: Any) -> None:
+    running, ends = (_counter(builder, name) for name in ("running", "ends"))
+    left = builder.sub(builder.load(running), llvm.Constant(_WORD, 1))
+    builder.store(left, running)
+    is_last = builder.icmp_unsigned("==", left, llvm.Constant(_WORD, 0))
+    builder.store(builder.add(builder.load(ends), builder.zext(is_last, _WORD)), ends)
 
 
 def _write_failure(module: Any, builder: Any, failed: Any) -> None:

@@ -17,7 +17,7 @@ from overlay.compiled import failures
 from overlay.compiled.compilation_reports import FIRST_CALL
 from overlay.compiled.numba.callers import call_expected, renew_callers
 from overlay.compiled.numba.dispatchers import nothing, place_in
-from overlay.compiled.numba.guard import EntryGuards
+from overlay.compiled.numba.guard import EntryGuards, Guard
 from overlay.compiled.numba.interfaces import (
     NOTHING,
     Declarations,
@@ -39,6 +39,7 @@ from overlay.plugins.plugin import only_compiles
 
 if TYPE_CHECKING:
     from overlay.compiled.barrier import BarrierInfo
+    from overlay.compiled.basis import CompiledCode
     from overlay.compiled.cache.kept_code import Keeping
     from overlay.compiled.engine import CompiledContext
     from overlay.compiled.world import World
@@ -94,6 +95,7 @@ class EntryDispatcher(CPUDispatcher):
         self.functions_compiled = 0
         self.declared = declared_by(function)
         self._guards = EntryGuards(self)
+        self.codes: dict[tuple[Type, ...], CompiledCode] = {}
         self._had: set[tuple[Type, ...]] = set()  # the types of code that was dropped
 
     def _show(self, function: Any) -> None:
@@ -119,7 +121,7 @@ class EntryDispatcher(CPUDispatcher):
                 if self._inserted(world, args, made) or self.called_by_numba:
                     continue
                 if attempts >= ATTEMPTS:  # its dependencies keep changing
-                    return self._guards.for_one_call(made)
+                    return self._guards.for_one_call(made, world, self.codes.get(args))
             return self._guards.function(args)
 
     def _inserted(self, world: World, args: tuple[Type, ...], made: Any) -> bool:
@@ -165,7 +167,7 @@ class EntryDispatcher(CPUDispatcher):
                 further = ways, return_type
                 self.keeping.compile(self, world, inner, local, further, sig)
         self.functions_compiled += functions_made() - before
-        made = inner.overloads[local]
+        made, self.codes[args] = inner.overloads[local], inner.codes[local]
         result = made.signature.return_type
         if isinstance(result, types.Module) and not self.called_by_numba:
             raise errors.UnsupportedError(f"cannot return {result} to Python")
@@ -268,6 +270,10 @@ class EntryDispatcher(CPUDispatcher):
             return super().stats
         return type(super().stats)(self.keeping.folder.path, self.keeping.hits, self.keeping.misses)
 
+    def get_compile_result(self, sig: Any) -> Any:
+        call_expected(self)  # a function given as a value is called through its address
+        return super().get_compile_result(sig)
+
     def get_call_template(self, args: Any, kws: Any) -> Any:
         self.called_by_numba = True
         call_expected(self)
@@ -283,10 +289,11 @@ class EntryDispatcher(CPUDispatcher):
         for args in compiled:
             self.compile(args)
 
-    def retire(self) -> list[Any]:
-        """Drop all code; return it, since a thread may be running it."""
+    def retire(self) -> tuple[list[Any], list[Guard]]:
+        """Drop all code; return it and its guards, since a thread may be running it."""
         self._had.update(self.overloads)
-        retired = [*self.overloads.values(), *self._guards.taken_out()]
+        retired = list(self.overloads.values()), self._guards.retired()
+        self.codes = {}
         self._reset_overloads()
         self.disable_compile(False)
         if self.parameters.are_past():

@@ -1,14 +1,22 @@
 """Compiled code that is out of use is given back, by us, by numba and by LLVM."""
 
+import functools
 import gc
 import math
+import subprocess
+import sys
+import threading
 from collections import Counter
+from pathlib import Path
 
+import numpy as np
 import pytest
 from llvmlite.binding import newpassmanagers
 
 from overlay import Context, MethodTable
+from overlay.compiled import engine
 from overlay.compiled.numba.code_lifetime import free_unused_modules, target_context
+from overlay.contexts import context
 
 KINDS = ("InnerDispatcher", "World", "CalleeType", "_WorldLibrary", "Dispatcher")
 
@@ -68,3 +76,171 @@ def test_the_pass_managers_of_a_compilation_are_freed(monkeypatch):
     assert called["DisposeNewModulePassManger"] == called["buildPerModuleDefaultPipeline"] > 0
     made = called["buildFunctionSimplificationPipeline"]
     assert called["DisposeNewFunctionPassManger"] == made > 0
+
+
+# ---- redefinitions ------------------------------------------------------------------------
+
+# Each check runs in a process of its own: where plain numba functions call into contexts, as in
+# other tests, past worlds are kept.
+
+REDEFINITIONS = 16
+
+
+def cell(value):
+    names = {"math": math}
+    exec(f"def helper(x): return math.sin(x) + {value}\ndef f(x): return helper(x) * 2.0", names)
+    return names["f"]
+
+
+def a_method_replaced():
+    table = MethodTable("replaced")
+    table.overlay(math.sin)(constant(-1.0))
+    hot = Context(table).jit(cell(0.0))
+
+    def change(value):
+        table.overlay(math.sin)(constant(value))
+        assert hot(1.0) == 2 * value
+
+    return change
+
+
+def a_helper_rebound():
+    names = {}
+    exec("def program(x): return f(x) + 1.0", names)
+    table = MethodTable("rebound")
+    table.overlay(math.sin)(constant(0.0))
+    hot = Context(table).jit(names["program"])
+
+    def change(value):
+        names["f"] = cell(value)
+        assert hot(1.0) == 2 * value + 1.0
+
+    return change
+
+
+def a_cell_run_again():
+    table = MethodTable("cells")
+    table.overlay(math.sin)(constant(0.0))
+    ctx = Context(table)
+    living = ctx.jit(cell(0.5))
+    names = {}
+
+    def change(value):
+        for part in range(3):
+            names["hot"] = ctx.jit(cell(value + part))
+            assert names["hot"](1.0) == 2 * (value + part)
+            gc.collect()
+        compiled = living.functions_compiled
+        assert living(1.0) == 1.0
+        assert living.functions_compiled == compiled or value == 0.0
+
+    return change
+
+
+def a_table_of_its_own():
+    def change(value):
+        table = MethodTable("own")
+        table.overlay(math.sin)(constant(value))
+        assert Context(table).jit(cell(1.0))(1.0) == 2 * (value + 1.0)
+
+    return change
+
+
+# the most objects of a kind by which there may be more: of cells, functions are dropped in batches
+CHANGES = {a_method_replaced: 4, a_helper_rebound: 4, a_cell_run_again: 48, a_table_of_its_own: 4}
+
+
+def check(make, most):
+    engine.KEPT_WORLDS, engine.MOST_DROPPED, context._COMPILED = 2, 4, 2
+    change = make()
+    for value in range(REDEFINITIONS):
+        change(float(value))
+    before = held()
+    for value in range(REDEFINITIONS):
+        change(float(value))
+    after = held()
+    grown = {kind: after[kind] - before[kind] for kind in after}
+    assert all(count <= most for count in grown.values()), grown
+
+
+RUNNING, STOP = 0, 1  # places in an array
+
+
+def code_that_a_thread_runs_is_kept():
+    table = MethodTable("running")
+    table.overlay(math.sin)(constant(1.0))
+
+    def refuse(n):
+        if n > 0:
+            raise ValueError("stopped")
+        return n
+
+    def long(state):
+        n, s = 0, 0.0
+        while state[STOP] == 0.0:
+            n += 1
+            s += math.sin(1.0)
+            state[RUNNING + 2 * (n % 2)] = 1.0
+        if state[STOP] == 2.0:
+            return refuse(n)
+        return s - n * 1.0
+
+    hot = Context(table).jit(long, nogil=True)
+    done, state = np.full(3, 1.0), np.zeros(3)
+    assert hot(done) == 0.0
+    errors = []
+
+    def run():
+        try:
+            hot(state)
+        except ValueError as error:
+            errors.append(error)
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    while not state.any():
+        pass
+    before = held()
+    for value in range(15):
+        table.overlay(math.sin)(constant(float(value)))
+        assert hot(done) == 0.0
+    assert held()["World"] >= before["World"] + 15
+    state[STOP] = 2.0
+    thread.join()
+    assert [error.args for error in errors] == [("stopped",)]
+    for value in range(3):
+        table.overlay(math.sin)(constant(float(value)))
+        assert hot(done) == 0.0
+    assert held()["World"] < before["World"] + 12
+
+
+def a_function_that_is_held_goes_on_with_what_is_valid():
+    table = MethodTable("held")
+    table.overlay(math.sin)(constant(1.0))
+    hot = Context(table).jit(cell(0.0))
+    run = hot.compile("(float64,)")
+    assert run(1.0) == 2.0
+    for value in range(20):
+        table.overlay(math.sin)(constant(float(value)))
+        assert hot(1.0) == run(1.0) == 2.0 * value
+
+
+CHECKS = {
+    **{make.__name__: functools.partial(check, make, most) for make, most in CHANGES.items()},
+    "code_that_a_thread_runs_is_kept": code_that_a_thread_runs_is_kept,
+    "a_function_that_is_held_goes_on_with_what_is_valid": (
+        a_function_that_is_held_goes_on_with_what_is_valid
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CHECKS)
+def test_redefinitions_leave_nothing(name):
+    root = Path(__file__).parents[3]
+    command = [sys.executable, "-m", "tests.overlay.compiled.test_code_lifetime", name]
+    done = subprocess.run(command, cwd=root, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+if __name__ == "__main__":
+    CHECKS[sys.argv[1]]()
