@@ -24,6 +24,7 @@ adjoints of ``adjoint_of(f)``.
 ``tape``: the tape of reverse mode: linear maps that a run records.
 ``testing``: a tester of rules, which compares partial derivatives with finite differences.
 ``transformations``: derivatives of functions of any number of numbers and arrays.
+``ufunc_methods``: methods of ufuncs, such as ``reduce``, defined by calls of the ufunc.
 ``reverse``: the adjoint of a program, as Python source generated from its statements.
 ``rules``: rules of differentiation: those of the catalogue of functions, and a table for each
 other family, with one line for each function.

@@ -152,12 +152,7 @@ def _of_rule(
     ]
     plain = [head, f"    value = {called}", f"    p = partials{given}"]
     in_python = _in_python(function)
-    of_complex: list[str] = []
-    if array_rule_of(function) is not None:
-        of_complex = [
-            f"    if has_complex({', '.join(names)}):",
-            f"        return by_rule(function, ({', '.join(names)},), {{}})",
-        ]
+    of_complex = _of_complex(names) if array_rule_of(function) is not None else []
     guarded = [
         head,
         *of_complex,
@@ -176,15 +171,20 @@ def _of_rule(
         "is_outside": is_outside,
         "function": None if in_python is None else nonoverlay(in_python),
         "plain_zeros": plain_zeros,
+        "has_complex": nonoverlay(_has_complex),
+        "by_rule": nonoverlay(functools.partial(applied, function)),
     }
     give_options(space["partials"], error_model="numpy")
     method = written("\n".join([*plain, *last]), level, **space)
     level.table.uses[method] = (operator.mul, operator.add, *used_by(partials))
-    if of_complex:
-        by_rule = nonoverlay(applied)
-        space |= {"has_complex": nonoverlay(_has_complex), "by_rule": by_rule, "function": function}
     level.table.guarded[method] = written("\n".join([*guarded, *last]), level, **space)
     return method
+
+
+def _of_complex(names: Sequence[str]) -> list[str]:
+    """The lines of a method that hand complex numbers to the rule of arrays."""
+    given = ", ".join(names)
+    return [f"    if has_complex({given}):", f"        return by_rule(({given},), {{}})"]
 
 
 def is_outside(*args: Any) -> bool:
