@@ -9,8 +9,8 @@ Compilation of a function in a world:
     ``interfaces``         parameters, defaults and declared signatures of functions
     ``first_class``        functions of which only the signature is known
     ``held_bodies``        ``@overload``, jitclasses, kernels and object-mode blocks
-    ``deferred_code``      machine code, made only where it is asked for
-    ``shared_definitions`` numba's definitions of code that several worlds share
+    ``target_code``        numba's definitions of code that several worlds share, and machine code,
+                           made only where it is asked for
 
 Types and passes:
 

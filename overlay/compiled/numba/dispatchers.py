@@ -16,7 +16,6 @@ from numba.core.typing.templates import Signature
 
 from overlay.compiled import failures
 from overlay.compiled.basis import Basis, CompiledCode, Generated, Holder, place_of
-from overlay.compiled.numba.deferred_code import code_deferred
 from overlay.compiled.numba.exception_chains import leave_places
 from overlay.compiled.numba.interfaces import FunctionParameters, bind_by_python, declared_by, twin
 from overlay.compiled.numba.numba_types import (
@@ -32,9 +31,10 @@ from overlay.compiled.numba.numba_types import (
     shown_types,
 )
 from overlay.compiled.numba.numba_typing import WorldTyping
-from overlay.compiled.numba.shared_definitions import (
+from overlay.compiled.numba.target_code import (
     Annotation,
     accept_other_worlds,
+    code_deferred,
     forget_definition,
     is_of_world,
 )

@@ -1,4 +1,5 @@
-"""Code of functions that only compiled code calls, for which no machine code is made.
+"""Compiled code in numba's target context: its definitions, which several worlds share, and its
+machine code, which is made only where it is asked for.
 
 numba optimises the LLVM module of each function together with all that it calls, and makes machine
 code of it: what is called n levels below an entry is optimised and made n times. Here the module of
@@ -15,11 +16,22 @@ from contextlib import contextmanager
 from typing import Any, Final
 
 from llvmlite import binding
+from numba.core import types, utils
 from numba.core.codegen import JITCodeLibrary, RuntimeLinker
 from numba.core.environment import lookup_environment
 from numba.core.registry import cpu_target
 
-__all__ = ["code_deferred"]
+from overlay.compiled.basis import Holder
+from overlay.compiled.numba.numba_types import Type
+from overlay.compiled.numba.numba_typing import OURS
+
+__all__ = [
+    "Annotation",
+    "accept_other_worlds",
+    "code_deferred",
+    "forget_definition",
+    "is_of_world",
+]
 
 ENVIRONMENT: Final = "_ZN08NumbaEnv"
 ADDRESS: Final = "numba.dynamic.globals"
@@ -29,6 +41,60 @@ _awaited: set[str] = set()
 """The functions that recursive calls enter, and that are not compiled yet."""
 _unset: set[str] = set()
 """The variables for the environments of functions that are in no machine code yet."""
+
+
+# ---- definitions --------------------------------------------------------------------------
+
+
+def is_of_world(ty: Type) -> bool:
+    """Whether a type refers to functions or contexts of one world."""
+    if isinstance(ty, types.Dispatcher):
+        return isinstance(ty.dispatcher, Holder)
+    if isinstance(ty, OURS):
+        return True
+    parts = [part for value in vars(ty).values() for part in _parts(value)]
+    return any(map(is_of_world, parts))
+
+
+def _parts(value: Any) -> tuple[Type, ...]:
+    if isinstance(value, (tuple, list)):
+        return tuple(part for part in value if isinstance(part, Type))
+    return (value,) if isinstance(value, Type) else ()
+
+
+def forget_definition(entry_point: Any) -> None:
+    """Remove numba's definition of code that is gone."""
+    if not utils.shutting_down():
+        cpu_target.target_context._defns.pop(entry_point, None)
+
+
+def accept_other_worlds(result: Any) -> None:
+    """Let numba find the code for functions of other worlds as arguments, too."""
+    definitions = cpu_target.target_context._defns
+    if any(map(is_of_world, result.signature.args)) and result.entry_point in definitions:
+        known = definitions.pop(result.entry_point)
+        for args, implementation in known.versions:
+            given = tuple(types.Any if is_of_world(ty) else ty for ty in args)
+            definitions[result.entry_point].append(implementation, given)
+
+
+class Annotation:
+    """numba's type annotation of a function, held weakly: it exists as long as its world."""
+
+    def __init__(self, annotation: Any) -> None:
+        self._annotation = None if annotation is None else weakref.ref(annotation)
+
+    def _found(self) -> Any:
+        return None if self._annotation is None else self._annotation()
+
+    def __str__(self) -> str:
+        return str(self._found() or "(compiled in a context that is gone)")
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._found(), name)
+
+
+# ---- machine code -------------------------------------------------------------------------
 
 
 @contextmanager
