@@ -169,9 +169,9 @@ def _begun(first: _Line, then: _Line, begun: set[str], later: Sequence[_Line]) -
     add has the shape of the array; else None. later: the lines after them."""
     match first.tree, then.tree:
         case (
-            ast.Assign([ast.Name(name)], ast.Call()) as zeros,
+            ast.Assign([ast.Name(name)], ast.Call(function)),
             ast.AugAssign(ast.Name(added), ast.Add(), value),
-        ) if name == added and ast.unparse(zeros.value.func) == "np.zeros_like":
+        ) if name == added and ast.unparse(function) == "np.zeros_like":
             begun.add(name)
             if first.indent != then.indent:
                 return None
