@@ -6,13 +6,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from overlay.code import marks
 from overlay.code.body import Apply, Block, Body, Return
 
 __all__ = [
     "Alternative",
     "Exits",
+    "Guarded",
     "Leave",
     "NotStructured",
+    "Raise",
     "Repeat",
     "Result",
     "Tree",
@@ -24,7 +27,7 @@ MOST_ITEMS = 4000
 
 
 class NotStructured(Exception):
-    """The code has no structured form: it handles exceptions, or jumps into loops. reason: why."""
+    """The code has no structured form: it jumps into loops, or is too long. reason: why."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -37,6 +40,25 @@ class Leave:
     loop."""
 
     label: int
+
+
+@dataclass(frozen=True)
+class Raise:
+    """Raise an exception. source: the variable of the exception or its class, None if that is not
+    known. handled: whether the items of the handler follow; else the exception leaves the
+    function."""
+
+    source: str | None
+    where: str
+    handled: bool = False
+
+
+@dataclass(frozen=True)
+class Guarded:
+    """A statement whose exceptions a handler may catch: the items are those of the path on which
+    it raises none."""
+
+    statement: Any
 
 
 @dataclass(frozen=True)
@@ -81,7 +103,10 @@ Tree = list[Item]
 
 
 def structured(body: Body) -> Tree:
-    """Convert a function's body into a tree. Raises NotStructured if there is none."""
+    """Convert a function's body into a tree. Raises NotStructured if there is none.
+
+    The handlers of exceptions are in it as far as a ``raise`` leads to them.
+    """
     return _Builder(body).tree(body.first, frozenset(), None)
 
 
@@ -92,16 +117,27 @@ class _Builder:
     building: list[int] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.loops = {h: self._nodes(h) for h in self.body.loop_heads}
-
-    def _nodes(self, head: int) -> frozenset[int]:
-        """The blocks of a loop. Raises NotStructured if it is entered other than at its head."""
-        before: dict[int, list[int]] = {label: [] for label in self.body.order}
-        for label in self.body.order:
-            for after in self._next(label):
-                before[after].append(label)
+        before = self._before()
         place = self.body.place
-        inside, todo = {head}, [b for b in before[head] if place[b] >= place[head]]
+        heads = {h: [b for b in before.get(h, ()) if place[b] >= place[h]] for h in place}
+        self.loops = {h: self._nodes(h, ends, before) for h, ends in heads.items() if ends}
+        self.resumes: dict[int, bool] = {}
+
+    def _before(self) -> dict[int, list[int]]:
+        """For each block that is reached without an implicit exception, those before it."""
+        before: dict[int, list[int]] = {self.body.first: []}
+        todo = [self.body.first]
+        while todo:
+            label = todo.pop()
+            for after in self._next(label):
+                if after not in before:
+                    todo.append(after)
+                before.setdefault(after, []).append(label)
+        return before
+
+    def _nodes(self, head: int, ends: list[int], before: dict[int, list[int]]) -> frozenset[int]:
+        """The blocks of a loop. Raises NotStructured if it is entered other than at its head."""
+        inside, todo = {head}, list(ends)
         while todo:
             label = todo.pop()
             if label not in inside:
@@ -113,8 +149,34 @@ class _Builder:
         return frozenset(inside)
 
     def _next(self, label: int) -> tuple[int, ...]:
-        end = self.body.blocks[label].end
-        return () if isinstance(end, Return) else tuple(dict.fromkeys((end.yes, end.no)))
+        block = self.body.blocks[label]
+        if not isinstance(block.end, Return):
+            return tuple(dict.fromkeys((block.end.yes, block.end.no)))
+        return (block.handler.block,) if block.handler is not None and block.end.raised else ()
+
+    def _guarded(self, block: Block) -> Tree:
+        """The statements of a block."""
+        if block.handler is None or not self._resumes(block.handler.block):
+            return list(block.statements)
+        plain = (marks.advance, marks.first, marks.succeeds)
+        return [
+            Guarded(each) if isinstance(each, Apply) and each.function not in plain else each
+            for each in block.statements
+        ]
+
+    def _resumes(self, handler: int) -> bool:
+        """Whether the function may go on after a handler, which then does not raise again."""
+        if handler not in self.resumes:
+            self.resumes[handler] = False
+            seen, todo = {handler}, [handler]
+            while todo:
+                block = self.body.blocks[todo.pop()]
+                if isinstance(block.end, Return):
+                    self.resumes[handler] |= block.end.value is not None
+                new = set(block.next) - seen
+                seen |= new
+                todo += new
+        return self.resumes[handler]
 
     def tree(
         self,
@@ -139,16 +201,20 @@ class _Builder:
                 continue
             entered = False
             block = self.body.blocks[label]
-            self._refuse(block)
             self.count += len(block.statements) + 1
             if self.count > MOST_ITEMS:
                 raise NotStructured("it branches too often")
-            items += block.statements
+            items += self._guarded(block)
             end = block.end
             if isinstance(end, Return):
-                return (
-                    [*items, Result(str(end.value), _where(block))] if end.value else [*items, None]
-                )
+                if end.value is not None:
+                    return [*items, Result(end.value, _where(block))]
+                source = end.raised[0] if end.raised else None
+                if source is None or block.handler is None:
+                    return [*items, Raise(source, end.where or block.where)]
+                items.append(Raise(source, end.where, handled=True))
+                label = block.handler.block
+                continue
             if end.condition is None:
                 label = end.yes
                 continue
@@ -159,10 +225,6 @@ class _Builder:
             if join is None:
                 return items
             label = join
-
-    def _refuse(self, block: Block) -> None:
-        if block.handler is not None:
-            raise NotStructured("it handles exceptions, or makes a list by a comprehension")
 
     def _loop(
         self, head: int, stops: frozenset[int], inside: frozenset[int] | None

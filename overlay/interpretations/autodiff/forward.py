@@ -19,7 +19,9 @@ from overlay.interpretations.autodiff.escapes import begun, given_up, watched
 from overlay.interpretations.autodiff.levels import Level, LevelTable, declare, refuse, written
 from overlay.interpretations.autodiff.reverse.adjoints import Adjoint
 from overlay.interpretations.autodiff.reverse.gradients import adjoint_instead, adjoint_of_types
+from overlay.interpretations.autodiff.reverse.pullbacks import Pullback, kind_of
 from overlay.interpretations.autodiff.reverse.running import never
+from overlay.interpretations.autodiff.reverse.structural import STRUCTURAL
 from overlay.interpretations.autodiff.samples import declare_samples
 
 __all__ = [
@@ -107,6 +109,19 @@ def inactive(f: Callable[..., Any]) -> Callable[..., Any]:
 
 def _without_tangents(f: Callable[..., Any], *args: Any) -> Any:
     return f(*args)
+
+
+def _detached(lifter: Any, f: Any, *args: Any) -> Any:
+    """Lift a call without derivative in reverse mode."""
+    found = lifter.call_in_force(f, list(args), {})
+    kind = kind_of(found)
+    if kind is None:
+        return found
+    text = "np.copy({0})" if kind.ndim else "{0}"
+    return lifter.emit(Pullback(_without_tangents, kind, text, (None,)), [found])
+
+
+STRUCTURAL[_without_tangents] = _detached
 
 
 def differentiation(*rules: MethodTable) -> Context:

@@ -11,9 +11,14 @@ function is inlined.
 ``forwards``: the forward pass of an adjoint: lines that run the program, and store values for the
 backward pass.
 ``gradients``: reverse-mode derivatives of calls: selection of the mode, and calls of adjoints.
+``instances``: instances of Python classes that the program makes: attributes, methods, operators.
+``iterating``: lifting of iteration, and of functions of iterables: ranges, zip, list, sum.
+``known_arrays``: arrays that numpy makes of known arguments, and arrays of rows.
 ``lifted_bodies``: lifting of a Python function to a program for its adjoint: calls are resolved,
 helpers inlined, and each variable is set once.
 ``looping``: lifting of loops.
+``made_objects``: lists, dicts and tuples that the program makes: their contents, items and
+methods.
 ``needs``: analysis of an adjoint: the statements to recompute, and the values to store.
 ``operands``: operands of lifted programs: their kinds, and the memory they share.
 ``overlaying``: lifting of calls with method tables in force: the methods that they resolve to are
@@ -26,7 +31,7 @@ variable is set once.
 ``running``: functions that the source of adjoints calls, and functions that are lifted instead of
 others.
 ``source_text``: source of adjoints: operands, and templates of pullbacks that are filled in.
-``structural``: lifting of calls other than functions of numbers: attributes, tuples, ranges.
-``structure``: code for adjoints: a function as a structured tree, without effects that the tree
-does not show.
+``structural``: lifting of calls other than functions of numbers: attributes, items, tests of
+identity.
+``structure``: code for adjoints: a function as a structured tree.
 """

@@ -28,7 +28,10 @@ class Naming:
     """The part of a program that is lifted so far, and its names.
 
     users: finds the user's rules. readings: the reads of its functions. attributes: other reads,
-    each with object, name and value. captured: arrays from outside, by name.
+    each with object, name and value. captured: arrays from outside, by name. env: the variables
+    and the contents of structures, at the current place. starts: those at the beginning of each
+    loop around. appended: how often the innermost loop appends to a list in an array. guarded:
+    whether the program handles exceptions at this place.
     """
 
     def __init__(self, users: Callable[..., Any]) -> None:
@@ -39,6 +42,10 @@ class Naming:
         self.space: dict[str, Any] = {"math": math, "np": np}
         self.region = StatementRegion(None)
         self.loops: tuple[ReverseLoop, ...] = ()
+        self.env: dict[Any, Any] = {}
+        self.starts: list[dict[Any, Any]] = []
+        self.appended: dict[Any, int] = {}
+        self.guarded = False
         self._active: list[Any] = []
         self._names: dict[str, int] = {}
         self._held: dict[int, ReverseValue] = {}

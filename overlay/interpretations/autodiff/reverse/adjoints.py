@@ -23,7 +23,7 @@ from overlay.interpretations.autodiff.partial_derivatives import (
 )
 from overlay.interpretations.autodiff.reverse.compiled_pullback import adjoint_source
 from overlay.interpretations.autodiff.reverse.lifted_bodies import ReverseLifter
-from overlay.interpretations.autodiff.reverse.needs import mixes
+from overlay.interpretations.autodiff.reverse.needs import every, mixes
 from overlay.interpretations.autodiff.reverse.operands import kind_of_array
 from overlay.interpretations.autodiff.reverse.pullbacks import Pullback, type_of
 from overlay.interpretations.autodiff.reverse.reverse_program import (
@@ -32,6 +32,7 @@ from overlay.interpretations.autodiff.reverse.reverse_program import (
     INT,
     KnownBefore,
     NumberKind,
+    ReverseCall,
     ReverseValue,
     leaves,
 )
@@ -52,7 +53,8 @@ class Adjoint:
     result; returns a tuple with the adjoint of each active argument. source: its source. mixes:
     whether compiled code cannot run the program with dual numbers. makes: a description of the
     first array that it creates, and its line; None if it creates local ones only. result: the
-    program's result, with the kinds of its numbers and arrays. held: the program and its constants,
+    program's result, with the kinds of its numbers and arrays. is_guarded: whether the program
+    handles exceptions that the adjoint may raise. held: the program and its constants,
     referenced so that their ids are not reused. readings, attributes: its reads.
     """
 
@@ -62,6 +64,7 @@ class Adjoint:
     given: tuple[int, ...]
     mixes: bool
     makes: tuple[str, str] | None
+    is_guarded: bool
     held: tuple[Any, ...] = field(repr=False)
     readings: list[FunctionReads] = field(repr=False)
     attributes: list[tuple[Any, str, Any]] = field(repr=False)
@@ -161,6 +164,7 @@ def _make(
         tuple(given),
         mixed,
         makes,
+        any(isinstance(op, ReverseCall) and op.is_guarded for op in every(lifted.region)),
         held,
         lifter.readings,
         lifter.attributes,

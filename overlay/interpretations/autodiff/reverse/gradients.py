@@ -92,7 +92,18 @@ def back(
     adjoint: Adjoint, args: Sequence[Any], wanted: Sequence[Any], tables: Sequence[MethodTable]
 ) -> tuple[Any, ...]:
     """Call an adjoint. wanted: the adjoint of each number or array of the result."""
-    given = [args[i] for i in adjoint.given]
+    try:
+        return _called(adjoint, [args[i] for i in adjoint.given], wanted, tables)
+    except (ArithmeticError, LookupError, ValueError, TypeError) as error:
+        if not adjoint.is_guarded:
+            raise
+        why = f"it handles an exception that is raised here: {type(error).__name__}: {error}"
+        refuse_reverse(adjoint.function.__name__.removeprefix("adjoint_of_"), why, None)
+
+
+def _called(
+    adjoint: Adjoint, given: Sequence[Any], wanted: Sequence[Any], tables: Sequence[MethodTable]
+) -> tuple[Any, ...]:
     if any(isinstance(table, LevelTable) for table in tables):
         if all(table.faithful for table in tables):
             return adjoint.function(*given, *wanted)

@@ -23,6 +23,7 @@ from overlay.interpretations.autodiff.reverse.reverse_program import (
     ReverseLoop,
     ReverseValue,
     StatementRegion,
+    Stop,
     Write,
     leaves,
 )
@@ -284,7 +285,8 @@ class Needs:
             match op:
                 case ReverseCall():
                     counts = bool(op.is_kept and self.visits(op, loop))
-                    if op.out in need or counts:
+                    guards = op.is_guarded and loop is None
+                    if op.out in need or counts or guards:
                         runs.add(op)
                         if not self.rereads(op, loop):
                             need |= set(leaves(op.args))
@@ -293,6 +295,8 @@ class Needs:
                     if op.array in need and own is not None and (loop is None or loop in own.loops):
                         runs.add(op)
                         need |= set(leaves((op.index, op.value)))
+                case Stop() if loop is None:
+                    runs.add(op)
                 case ReverseFork():
                     self._run_fork(op, need, runs, loop)
                 case ReverseLoop():

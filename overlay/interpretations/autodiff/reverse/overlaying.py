@@ -14,7 +14,14 @@ from overlay.core.method import Method
 from overlay.core.target import canonical, describe
 from overlay.interpretations.autodiff.reverse.calling import Calling
 from overlay.interpretations.autodiff.reverse.pullbacks import type_of
-from overlay.interpretations.autodiff.reverse.reverse_program import ArrayMethod, KnownBefore, Local
+from overlay.interpretations.autodiff.reverse.reverse_program import (
+    Either,
+    KnownBefore,
+    Local,
+    MadeObject,
+    Manager,
+    MethodOf,
+)
 from overlay.interpretations.autodiff.reverse.structure import Unreadable
 from overlay.plugins.plugin import stages_of
 
@@ -42,9 +49,9 @@ class Overlaying(Calling):
     def call_in_force(self, function: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
         """The result of a call that the program makes."""
         target = function.value if isinstance(function, KnownBefore) else function
-        if isinstance(target, ArrayMethod):
+        if isinstance(target, MethodOf):
             self._refuse_bound(target)
-        if isinstance(target, (ArrayMethod, Local)):
+        if isinstance(target, (MethodOf, Local, Either, Manager, MadeObject)):
             return self.call(target, args, kwargs)
         if target is call_next:
             return self._next(args, kwargs)
@@ -104,7 +111,7 @@ class Overlaying(Calling):
             if unsure and not reads(method, call):
                 raise Unreadable(f"whether {method!r} is called depends on what is not known")
 
-    def _refuse_bound(self, bound: ArrayMethod) -> None:
+    def _refuse_bound(self, bound: MethodOf) -> None:
         found = MethodChain.of(canonical(bound.function), self.tables).methods()
         if found:
             raise Unreadable(f"{describe(bound.function)} is called as a method: {found[0]!r}")
@@ -132,6 +139,8 @@ def _type_of(operand: Any) -> Any:
     found = type_of(operand)
     if found is not None:
         return found
+    if isinstance(operand, MadeObject):
+        return operand.cls
     if isinstance(operand, tuple):
         return tuple[tuple(map(_type_of, operand))]
     return type(operand.value) if isinstance(operand, KnownBefore) else object

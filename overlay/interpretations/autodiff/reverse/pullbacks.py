@@ -304,7 +304,8 @@ def _is_advanced(index: Any) -> bool:
 def _dimensions(ndim: int, index: Any) -> int | None:
     """The number of dimensions of an element, or None if it is unknown."""
     parts = index if isinstance(index, tuple) else (index,)
-    if len(parts) > ndim:
+    new = sum(part == KnownBefore(None) for part in parts)
+    if len(parts) - new > ndim:
         return None
     if len(parts) == 1 and _is_advanced(index):
         kind = kind_of(index)
@@ -312,10 +313,10 @@ def _dimensions(ndim: int, index: Any) -> int | None:
         if kind.dtype == "f" or (kind.dtype == "b" and kind.ndim != ndim):
             return None
         return 1 if kind.dtype == "b" else ndim - 1 + kind.ndim
-    kept = ndim
+    kept = ndim + new
     for part in parts:
         kind = kind_of(part)
-        if isinstance(part, Span):
+        if isinstance(part, Span) or part == KnownBefore(None):
             continue
         if kind is None or kind.ndim or kind.dtype != "i":
             return None

@@ -9,10 +9,15 @@ import numpy as np
 
 __all__ = [
     "add_at",
+    "any_of",
     "deviation",
+    "every_of",
+    "filtered",
     "larger",
     "largest",
     "logarithm",
+    "mapped",
+    "mapped_pairs",
     "median",
     "never",
     "norm",
@@ -25,6 +30,7 @@ __all__ = [
     "products_so_far",
     "smaller",
     "smallest",
+    "total_of",
     "variance",
 ]
 
@@ -142,3 +148,41 @@ def polynomial(p: Any, x: Any) -> Any:
 
 def logarithm(a: Any, b: Any) -> Any:
     return math.log(a) / math.log(b)
+
+
+# ---- replacements of builtin functions ----------------------------------------------------
+
+
+def mapped(function: Any, items: Any) -> Any:
+    return [function(each) for each in items]
+
+
+def mapped_pairs(function: Any, items: Any, others: Any) -> Any:
+    return [function(each, other) for each, other in zip(items, others, strict=False)]
+
+
+def filtered(function: Any, items: Any) -> Any:
+    return [each for each in items if function(each)]
+
+
+def total_of(items: Any, start: Any) -> Any:
+    total = start
+    for each in items:
+        total = total + each
+    return total
+
+
+def any_of(items: Any) -> Any:
+    found = False
+    for each in items:
+        if each:
+            found = True
+    return found
+
+
+def every_of(items: Any) -> Any:
+    found = True
+    for each in items:
+        if not each:
+            found = False
+    return found
