@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from overlay.code import marks
-from overlay.code.body import Apply, Block, Body, Return
+from overlay.code.body import Apply, Block, Body, ConstantValue, Return
 
 __all__ = [
     "Alternative",
@@ -56,9 +56,10 @@ class Raise:
 @dataclass(frozen=True)
 class Guarded:
     """A statement whose exceptions a handler may catch: the items are those of the path on which
-    it raises none."""
+    it raises none. catches: the classes; None if it may catch all."""
 
     statement: Any
+    catches: tuple[Any, ...] | None
 
 
 @dataclass(frozen=True)
@@ -121,7 +122,7 @@ class _Builder:
         place = self.body.place
         heads = {h: [b for b in before.get(h, ()) if place[b] >= place[h]] for h in place}
         self.loops = {h: self._nodes(h, ends, before) for h, ends in heads.items() if ends}
-        self.resumes: dict[int, bool] = {}
+        self.catches: dict[int, tuple[Any, ...] | None] = {}
 
     def _before(self) -> dict[int, list[int]]:
         """For each block that is reached without an implicit exception, those before it."""
@@ -156,27 +157,43 @@ class _Builder:
 
     def _guarded(self, block: Block) -> Tree:
         """The statements of a block."""
-        if block.handler is None or not self._resumes(block.handler.block):
+        catches = () if block.handler is None else self._caught(block.handler.block)
+        if catches == ():
             return list(block.statements)
         plain = (marks.advance, marks.first, marks.succeeds)
         return [
-            Guarded(each) if isinstance(each, Apply) and each.function not in plain else each
+            Guarded(each, catches)
+            if isinstance(each, Apply) and each.function not in plain
+            else each
             for each in block.statements
         ]
 
-    def _resumes(self, handler: int) -> bool:
-        """Whether the function may go on after a handler, which then does not raise again."""
-        if handler not in self.resumes:
-            self.resumes[handler] = False
-            seen, todo = {handler}, [handler]
-            while todo:
-                block = self.body.blocks[todo.pop()]
-                if isinstance(block.end, Return):
-                    self.resumes[handler] |= block.end.value is not None
-                new = set(block.next) - seen
-                seen |= new
-                todo += new
-        return self.resumes[handler]
+    def _caught(self, handler: int) -> tuple[Any, ...] | None:
+        """The classes of exceptions after which the function may go on from a handler; None for
+        all."""
+        if handler not in self.catches:
+            classes: list[Any] = []
+            self.catches[handler] = None if self._goes_on(handler, classes) else tuple(classes)
+        return self.catches[handler]
+
+    def _goes_on(self, handler: int, classes: list[Any]) -> bool:
+        """Whether a handler may go on with an exception of a class that it does not test for.
+        classes: those that it tests for are added."""
+        seen, todo = {handler}, [handler]
+        goes_on = False
+        while todo:
+            block = self.body.blocks[todo.pop()]
+            new = set(block.next)
+            if isinstance(block.end, Return):
+                goes_on |= block.end.value is not None
+            else:
+                tested = _tested(block, block.end.condition)
+                if tested is not None:
+                    classes += tested
+                    new -= {block.end.yes} - {block.end.no}
+            todo += new - seen
+            seen |= new
+        return goes_on
 
     def tree(
         self,
@@ -299,6 +316,28 @@ class _Builder:
             todo += self._after(label, stops, inside)
         place = self.body.place
         yield from sorted(seen, key=place.__getitem__)
+
+
+def _tested(block: Block, condition: str | None) -> list[Any] | None:
+    """The classes for which a condition tests an exception; none for the test of what ``__exit__``
+    gives, which is taken to be false; None for other conditions."""
+    for each in block.statements:
+        if isinstance(each, Apply) and each.target == condition:
+            if each.function is marks.other and each.native == "WITH_EXCEPT_START":
+                return []
+            if each.function is marks.caught:
+                return _classes(block, each.args[0])
+    return None
+
+
+def _classes(block: Block, name: str) -> list[Any]:
+    """The classes in a variable: that, or those of a tuple. Exception if they are not known."""
+    for each in block.statements:
+        if each.target == name and isinstance(each, ConstantValue):
+            return list(each.value) if isinstance(each.value, tuple) else [each.value]
+        if each.target == name and isinstance(each, Apply) and each.function is marks.pack:
+            return [cls for part in each.args for cls in _classes(block, part)]
+    return [BaseException]
 
 
 def _where(block: Block) -> str:

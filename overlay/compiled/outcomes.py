@@ -43,7 +43,7 @@ from overlay.core.signature import NO_VARARGS, depends_on, plum_signature, shown
 from overlay.core.target import describe
 from overlay.generics import plum_methods
 from overlay.ir import UNKNOWN
-from overlay.plugins.known_functions import type_of_function
+from overlay.plugins.known_functions import read_for, type_of_function
 
 if TYPE_CHECKING:
     from overlay.compiled.world import World
@@ -97,6 +97,11 @@ class Outcomes:
         compiled = frame()
         if compiled is not None and found.generated is not None:
             compiled.asks(found.generated)
+            functions, targets = read_for(found.generated.implementation)
+            for function in functions:
+                compiled.has_read(self.world.watch.add(function))
+            for target in targets:
+                self.world.overlays(target)
         return found
 
     def _enter(self, outcome: CompiledOutcome, args: Sequence[Type]) -> None:

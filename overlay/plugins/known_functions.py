@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import copyreg
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from overlay.core.own_builtins import __builtins__
 
-__all__ = ["form_in_compiled_code", "known_function", "type_of_function"]
+__all__ = [
+    "depending_on",
+    "form_in_compiled_code",
+    "known_function",
+    "read_for",
+    "type_of_function",
+]
 
 
 def form_in_compiled_code(value: Any, *, on_device: bool) -> Callable[..., Any] | None:
@@ -69,6 +75,21 @@ def known_function(hint: Any) -> Callable[..., Any] | None:
     (2, True)
     """
     return hint.function if isinstance(hint, FunctionClass) else None
+
+
+def depending_on(
+    made: Callable[..., Any], functions: Iterable[Callable[..., Any]], targets: Iterable[Any]
+) -> Callable[..., Any]:
+    """In a generated method: a result that was derived from the code of other functions, which
+    compiled code does not call. It is compiled anew when one of them would read something else, or
+    when the methods of one of the targets change."""
+    made.__overlay_read__ = (tuple(functions), tuple(targets))  # type: ignore[attr-defined]
+    return made
+
+
+def read_for(made: Any) -> tuple[tuple[Callable[..., Any], ...], tuple[Any, ...]]:
+    """The functions and targets that ``depending_on`` was given for a result."""
+    return getattr(made, "__overlay_read__", ((), ()))
 
 
 copyreg.pickle(FunctionClass, lambda made: (type_of_function, (made.function,)))  # type: ignore[arg-type]

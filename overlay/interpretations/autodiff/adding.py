@@ -12,8 +12,15 @@ from overlay import MethodTable, nonoverlay
 from overlay.core.late_binding import LateBound
 from overlay.interpretations.autodiff.errors import NotDifferentiable, refuse_pairs
 from overlay.interpretations.autodiff.levels import LevelTable, written
-from overlay.interpretations.autodiff.reverse.gradients import adjoint_adding, pair_of_types
+from overlay.interpretations.autodiff.reverse.adjoints import Adjoint
+from overlay.interpretations.autodiff.reverse.gradients import (
+    adjoint_adding,
+    calls_never,
+    functions_read,
+    pair_of_types,
+)
 from overlay.interpretations.autodiff.reverse.running import never
+from overlay.plugins.known_functions import depending_on
 
 __all__ = ["generates_adding", "gradient_at"]
 
@@ -34,12 +41,13 @@ def generates_adding(
             run = functools.partial(_add, rules=rules)
             return written(f"def method(f, {given}): run(f, ({given},))", None, run=run)
         back = nonoverlay(adjoint.function)
-        return written(_source(names, types[1:]), None, back=back, never=never)
+        made = written(_source(adjoint, names, types[1:]), None, back=back, never=never)
+        return depending_on(made, functions_read(adjoint), adjoint.targets)
 
     return written(f"def method(f, {given}): return generate(f, {given})", None, generate=generate)
 
 
-def _source(names: list[str], types: tuple[Any, ...]) -> str:
+def _source(adjoint: Adjoint, names: list[str], types: tuple[Any, ...]) -> str:
     """The source of the method for arguments of some types, which calls an adjoint."""
     pairs = {name: pair_of_types(t) for name, t in zip(names, types, strict=True)}
     values = {name: name if pair is None else f"{name}[0]" for name, pair in pairs.items()}
@@ -49,9 +57,7 @@ def _source(names: list[str], types: tuple[Any, ...]) -> str:
     given = ", ".join(values.values())
     lines = [
         f"def method(f, {', '.join(names)}):",
-        # this call is never made, but makes compiled code depend on f
-        "    if never(0.0):",
-        f"        f({given})",
+        *calls_never(adjoint, given),
         f"    found = back({', '.join([given, '1.0', *arrays])})",
         *(f"    {into}[0] += found[{i}]" for i, into in enumerate(numbers)),
     ]

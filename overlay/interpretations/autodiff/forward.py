@@ -18,11 +18,18 @@ from overlay.interpretations.autodiff.errors import refuse_count, refuse_result
 from overlay.interpretations.autodiff.escapes import begun, given_up, watched
 from overlay.interpretations.autodiff.levels import Level, LevelTable, declare, refuse, written
 from overlay.interpretations.autodiff.reverse.adjoints import Adjoint
-from overlay.interpretations.autodiff.reverse.gradients import adjoint_instead, adjoint_of_types
+from overlay.interpretations.autodiff.reverse.gradients import (
+    adjoint_instead,
+    adjoint_of_types,
+    calls_never,
+    functions_read,
+)
+from overlay.interpretations.autodiff.reverse.inner_derivatives import inner_derivative
 from overlay.interpretations.autodiff.reverse.pullbacks import Pullback, kind_of
 from overlay.interpretations.autodiff.reverse.running import never
 from overlay.interpretations.autodiff.reverse.structural import STRUCTURAL
 from overlay.interpretations.autodiff.samples import declare_samples
+from overlay.plugins.known_functions import depending_on
 
 __all__ = [
     "add_gradient",
@@ -122,6 +129,7 @@ def _detached(lifter: Any, f: Any, *args: Any) -> Any:
 
 
 STRUCTURAL[_without_tangents] = _detached
+STRUCTURAL[autodiff] = inner_derivative
 
 
 def differentiation(*rules: MethodTable) -> Context:
@@ -265,14 +273,14 @@ def _calls_adjoint(adjoint: Adjoint, types: tuple[Any, ...]) -> Any:
     found = [f"d_{name}" if name in arrays else f"found[{numbers.index(name)}]" for name in names]
     lines = [
         f"def method(f, {', '.join(names)}):",
-        "    if never(0.0):",  # makes compiled code depend on f
-        f"        f({', '.join(names)})",
+        *calls_never(adjoint, ", ".join(names)),
         *(f"    d_{name} = zeros_like({name})" for name in arrays),
         f"    found = back({', '.join([*given, '1.0', *adds])})",
         f"    return {', '.join(found)}",
     ]
     back, zeros_like = nonoverlay(adjoint.function), nonoverlay(np.zeros_like)
-    return written("\n".join(lines), None, back=back, zeros_like=zeros_like, never=never)
+    made = written("\n".join(lines), None, back=back, zeros_like=zeros_like, never=never)
+    return depending_on(made, functions_read(adjoint), adjoint.targets)
 
 
 def _gradient_of_any(f: Any, args: tuple[Any, ...], rules: tuple[MethodTable, ...]) -> Any:

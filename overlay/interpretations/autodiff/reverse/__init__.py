@@ -8,9 +8,11 @@ statements.
 ``calling``: lifting of calls: each is resolved to a function that has an adjoint, or a Python
 function is inlined.
 ``compiled_pullback``: generation of the source of an adjoint.
+``defining``: functions defined by generated source.
 ``forwards``: the forward pass of an adjoint: lines that run the program, and store values for the
 backward pass.
 ``gradients``: reverse-mode derivatives of calls: selection of the mode, and calls of adjoints.
+``inner_derivatives``: derivatives that a program takes of its own functions.
 ``instances``: instances of Python classes that the program makes: attributes, methods, operators.
 ``iterating``: lifting of iteration, and of functions of iterables: ranges, zip, list, sum.
 ``known_arrays``: arrays that numpy makes of known arguments, and arrays of rows.

@@ -29,9 +29,11 @@ class Naming:
 
     users: finds the user's rules. readings: the reads of its functions. attributes: other reads,
     each with object, name and value. captured: arrays from outside, by name. env: the variables
-    and the contents of structures, at the current place. starts: those at the beginning of each
-    loop around. appended: how often the innermost loop appends to a list in an array. guarded:
-    whether the program handles exceptions at this place.
+    and the contents of what the program makes, at the current place. starts: those at the beginning
+    of each loop around. appended: how often the innermost loop appends to a list in an array.
+    floats: the lists that have other than whole numbers later. guarded: the classes of exceptions
+    that the program handles at this place. generated: the code of adjoints that are part of the
+    program.
     """
 
     def __init__(self, users: Callable[..., Any]) -> None:
@@ -45,7 +47,9 @@ class Naming:
         self.env: dict[Any, Any] = {}
         self.starts: list[dict[Any, Any]] = []
         self.appended: dict[Any, int] = {}
-        self.guarded = False
+        self.floats: set[Any] = set()
+        self.guarded: tuple[type, ...] = ()
+        self.generated: set[Any] = set()
         self._active: list[Any] = []
         self._names: dict[str, int] = {}
         self._held: dict[int, ReverseValue] = {}
@@ -53,6 +57,11 @@ class Naming:
         self.reads_attributes = False  # of arrays, or creates arrays from numbers
         self._place = 0
         self.where = ""
+
+    @property
+    def is_generated(self) -> bool:
+        """Whether the function that is inlined now is an adjoint."""
+        return bool(self._active) and self._active[-1] in self.generated
 
     # ---- names ----
 

@@ -8,6 +8,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from overlay.code.structured_tree import Alternative
 from overlay.interpretations.autodiff.reverse.instances import (
     MISSING,
@@ -219,6 +221,8 @@ class _Joins:
             return UNSET if UNSET in parts else rebuilt(a, parts)
         if _is_function(a) and _is_function(b):
             return Either(self.fork.condition, a, b)
+        if self.lifter.is_generated:  # it reads on a path what it has set on that path
+            a, b = self._filled(a, b, self.fork.yes), self._filled(b, a, self.fork.no)
         kind = common_kind(kind_of(a), kind_of(b))
         if kind is None:
             return UNSET
@@ -226,6 +230,18 @@ class _Joins:
         out.shares = shared(a) + shared(b)
         self.fork.outs.append(Joined(out, a, b))
         return out
+
+    def _filled(self, operand: Any, other: Any, region: StatementRegion) -> Any:
+        """An operand, or something of the kind of the other one if it is not set."""
+        kind = kind_of(other)
+        if operand is not UNSET or kind is None:
+            return operand
+        if not kind.ndim:
+            return KnownBefore({"f": 0.0, "i": 0, "b": False}[kind.dtype])
+        before, self.lifter.region = self.lifter.region, region
+        found = self.lifter.call(np.zeros, [(KnownBefore(0),) * kind.ndim], {})
+        self.lifter.region = before
+        return found
 
     def _structure(self, a: MadeObject, b: MadeObject, name: str) -> Any:
         """One of two structures: its contents are joined, and neither is changed any more."""

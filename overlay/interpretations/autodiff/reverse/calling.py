@@ -19,6 +19,7 @@ from overlay.interpretations.autodiff.reverse.instances import (
     MISSING,
     by_operator,
     is_instance,
+    is_made_by_call,
     make_instance,
 )
 from overlay.interpretations.autodiff.reverse.iterating import FOLDED, all_of
@@ -55,7 +56,14 @@ __all__ = ["Calling"]
 
 MOST_CALLS = 3000
 _PLAIN = (abs, min, max, int, float, round, bool)
-_SAFE = (operator.add, operator.sub, operator.mul, operator.neg, operator.lt, operator.gt)
+_COMPARED = (operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operator.ne)
+_RAISED: dict[Any, tuple[type, ...]] = {
+    **dict.fromkeys((operator.add, operator.sub, operator.mul, operator.neg, *_COMPARED), ()),
+    **dict.fromkeys((operator.truediv, operator.floordiv, operator.mod), (ZeroDivisionError,)),
+    operator.pow: (ZeroDivisionError, OverflowError),
+    operator.getitem: (IndexError,),
+}
+"""The exceptions that functions of numbers and arrays may raise."""
 WHOLE = Span((KnownBefore(None),) * 3)
 
 register()
@@ -132,9 +140,7 @@ class Calling(Naming, ABC):
                     f"it calls {describe(function)} with arguments with which it is not followed"
                 ) from None
             return handler(self, *args, **kwargs)
-        if isinstance(function, type) and (function.__module__ or "") not in ("numpy", "builtins"):
-            return make_instance(self, function, args, kwargs)
-        if isinstance(function, type) and issubclass(function, BaseException):
+        if isinstance(function, type) and is_made_by_call(function) and not _is_numeric(function):
             return make_instance(self, function, args, kwargs)
         return self.call_known(function, args, kwargs)
 
@@ -217,12 +223,21 @@ class Calling(Naming, ABC):
             raise Unreadable("it is too long")
         out = self.value(f"t{self._place}", pullback.kind)
         call = ReverseCall(out, pullback, tuple(args), self._place, self.loops, self.where)
-        call.is_guarded = self.guarded and pullback.function not in _SAFE
+        call.is_guarded = self._may_be_caught(pullback.function)
         if out.kind.ndim:
             self._set_memory(out, pullback, args)
         self.region.ops.append(call)
         self.region.known[key] = out
         return out
+
+    def _may_be_caught(self, function: Any) -> bool:
+        """Whether the program may handle an exception of a function at this place."""
+        if not self.guarded:
+            return False
+        in_math = getattr(function, "__module__", "") == "math"
+        raised = _RAISED.get(function, (ValueError, OverflowError) if in_math else (BaseException,))
+        pairs = ((one, other) for one in raised for other in self.guarded)
+        return any(issubclass(one, other) or issubclass(other, one) for one, other in pairs)
 
     def _set_memory(self, out: ReverseValue, pullback: Pullback, args: Sequence[Any]) -> None:
         if not pullback.is_view:

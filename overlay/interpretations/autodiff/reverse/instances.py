@@ -36,6 +36,7 @@ __all__ = [
     "get_attribute",
     "initialised",
     "is_instance",
+    "is_made_by_call",
     "make_instance",
     "set_attribute",
     "set_directly",
@@ -71,6 +72,12 @@ second."""
 def is_instance(operand: Any) -> bool:
     """Whether an operand is an instance, made by the program, of a class written in Python."""
     return isinstance(operand, MadeObject) and operand.cls not in (list, dict)
+
+
+def is_made_by_call(cls: type) -> bool:
+    """Whether a call of a class makes an instance that is followed: it is an exception, or is not
+    written in C."""
+    return issubclass(cls, BaseException) or bool(cls.__flags__ & _MADE_IN_PYTHON)
 
 
 def make_instance(
@@ -137,9 +144,7 @@ def get_attribute(lifter: Calling, owner: MadeObject, name: str) -> Any:
         return lifter.call_in_force(found.fget, [owner], {})
     contents = contents_of(lifter, owner)
     fields = _fields_of(cls)
-    if contents.keys is None and name in fields:
-        return contents.items[fields.index(name)]
-    held = dict(zip(contents.keys or (), contents.items, strict=False))
+    held = dict(zip(contents.keys or fields, contents.items, strict=False))
     if name in held:
         return held[name]
     if isinstance(found, functools.cached_property):

@@ -29,7 +29,7 @@ from overlay.code.structured_tree import (
 from overlay.code.wording import IN_WORDS
 from overlay.core.target import describe
 from overlay.interpretations.autodiff.reverse.branching import Branching, PathEnd
-from overlay.interpretations.autodiff.reverse.instances import attribute_of_super, is_instance
+from overlay.interpretations.autodiff.reverse.instances import attribute_of_super
 from overlay.interpretations.autodiff.reverse.made_objects import (
     as_dict,
     as_sequence,
@@ -130,7 +130,8 @@ class ReverseLifter(Branching):
         reading = FunctionReads(plain)
         if any(content is MISSING for _, content in reading.cells):
             raise Unreadable("a variable around it is not set")
-        self.readings.append(reading)
+        if plain.__code__ not in self.generated:
+            self.readings.append(reading)
         return self._run_body(plain, dict, _bound(self, plain, args, kwargs, self.constant))
 
     def enter_local(self, local: Local, args: list[Any], kwargs: dict[str, Any]) -> Any:
@@ -226,7 +227,9 @@ class ReverseLifter(Branching):
                     if done is not None:
                         return done
                 case Guarded():
-                    before, self.guarded = self.guarded, True
+                    before = self.guarded
+                    caught = (BaseException,) if item.catches is None else item.catches
+                    self.guarded = (*before, *caught)
                     self.state(item.statement, env, function)
                     self.guarded = before
                 case _:
@@ -466,13 +469,33 @@ def entered_by(lifter: ReverseLifter, manager: Any) -> tuple[Any, Any]:
         manager = Manager(KnownBefore(None))
     if isinstance(manager, Manager):
         return manager.entered, manager
-    if isinstance(manager, MadeObject) and is_instance(manager):
+    if isinstance(manager, MadeObject) and _passes_exceptions(manager.cls):
         entered = lifter.call_method(manager, "__enter__", [])
         return entered, MethodOf(getattr(manager.cls, "__exit__", None), manager)
     raise Unreadable(
         "it has a with statement whose manager may change more than a setting",
         help="have a with statement of np.errstate or contextlib.nullcontext, or of an object that "
         "the function makes of a class of Python",
+    )
+
+
+def _passes_exceptions(cls: Any) -> bool:
+    """Whether a class's ``__exit__`` is written in Python and returns None or False, so that an
+    exception in the block leaves it."""
+    leave = getattr(cls, "__exit__", None)
+    if type(leave) is not FunctionType:
+        return False
+    from overlay.code.read_bodies import body_of  # rules work where no code can be read
+
+    blocks = body_of(leave).blocks.values()
+    given = [(b, b.end.value) for b in blocks if isinstance(b.end, code.Return)]
+    return all(
+        value is None
+        or any(
+            isinstance(each, code.ConstantValue) and each.target == value and not each.value
+            for each in block.statements
+        )
+        for block, value in given
     )
 
 
@@ -531,6 +554,13 @@ def _other(lifter: ReverseLifter, step: Any, env: dict[Any, Any]) -> Any:
     return UNSET
 
 
+def _outer(lifter: ReverseLifter, step: Any, env: dict[Any, Any]) -> Any:
+    raise Unreadable(
+        f"it reads the variable {step.native!r}, which may be set anew while it runs",
+        help="pass the value as an argument, and return the new one",
+    )
+
+
 def _caught(lifter: ReverseLifter, step: Any, env: dict[Any, Any]) -> Any:
     raised, wanted = env.get(RAISED, UNSET), lifter.read(env, step.args[0])
     classes = wanted if isinstance(wanted, tuple) else (wanted,)
@@ -553,6 +583,7 @@ MARKS: dict[Any, Callable[[ReverseLifter, Any, dict[Any, Any]], Any]] = {
     marks.part: _part,
     marks.rest: _part,
     marks.other: _other,
+    marks.outer: _outer,
     marks.caught: _caught,
     marks.of_super: _of_super,
 }

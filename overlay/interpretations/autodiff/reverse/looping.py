@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from overlay.code import body as read
@@ -232,11 +232,11 @@ class _LoopLifting:
             try:
                 end, params = self._turn(loop, before, kinds)
             except NeedsArray as error:
-                held = error.structure in env and error.structure not in self.arrays
-                if not held or not self.has_arrays:
+                held = error.structure in env and self.has_arrays
+                if not held or (error.structure in self.arrays and not error.is_new):
                     raise
                 end, params = None, {}
-                self.arrays[error.structure] = 0
+                self.arrays.setdefault(error.structure, 0)
             if end is not None and not self._grows(before, end.env):
                 found = {
                     name: self._joined(kinds[name], params[name], end.env.get(name, UNSET), end.env)
@@ -265,7 +265,7 @@ class _LoopLifting:
                 more = lifter.call(len, [self.steps], {})
                 more = lifter.call(operator.mul, [more, KnownBefore(often)], {})
             made = array_of(lifter, structure, more)
-            found[structure] = Growing(made.array, made.length, (loop,) if often else ())
+            found[structure] = replace(made, room=(loop,) if often else ())
         return found
 
     def _grows(self, before: dict[Any, Any], after: dict[Any, Any]) -> bool:
@@ -409,11 +409,11 @@ class _LoopLifting:
             elif name in params:
                 self._carry(loop, before[name], params[name], last, before, end.env)
                 found = params[name]
-                env[name] = Growing(found.array, found.length) if _grew(found) else found
+                env[name] = replace(found, room=()) if isinstance(found, Growing) else found
             elif env.get(name, UNSET) is not last:
                 env[name] = self._set_inside(loop, str(name), last, env.get(name, UNSET))
         for name in self.arrays.keys() - params.keys():
-            env[name] = Growing(before[name].array, before[name].length)
+            env[name] = replace(before[name], room=())
         self.lifter.env = env
         _check_uses(loop)
         return self._left_by(loop, end.code, at_end)
@@ -473,10 +473,6 @@ class _LoopLifting:
         loop.code = Carried(None if at_end is None else KnownBefore(0), out, code)
         loop.trips = self.lifter.fresh("turns")
         return out
-
-
-def _grew(operand: Any) -> bool:
-    return isinstance(operand, Growing)
 
 
 def _share(loop: ReverseLoop, param: ReverseValue, last: Any) -> None:

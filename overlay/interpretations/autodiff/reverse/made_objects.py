@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeGuard
 
 import numpy as np
@@ -50,11 +51,13 @@ NONE, FIRST, LAST = KnownBefore(None), KnownBefore(0), KnownBefore(-1)
 
 
 class NeedsArray(Unreadable):
-    """A list that a loop changes in a way in which only an array can be changed."""
+    """A list that a loop changes in a way in which only an array can be changed. is_new: whether
+    the array has to be of another kind than it was."""
 
-    def __init__(self, structure: MadeObject, asked: str) -> None:
+    def __init__(self, structure: MadeObject, asked: str, *, is_new: bool = False) -> None:
         super().__init__(asked, help="make an array of the final length, and write its elements")
         self.structure = structure
+        self.is_new = is_new
 
 
 # ---- contents -----------------------------------------------------------------------------
@@ -161,9 +164,12 @@ def as_array(lifter: Calling, operand: Any) -> Any:
 def array_of(lifter: Calling, structure: MadeObject, more: Any = None) -> Growing:
     """The contents of a list of numbers in an array, with room for more."""
     found = contents_of(lifter, structure)
+    whole = structure not in lifter.floats
     if isinstance(found, Growing):
         start, room = found.length, as_array(lifter, structure)
+        whole = whole and found.whole
     else:
+        whole = whole and all(kind_of(item) == INT for item in found.items)
         if any(kind_of(item) not in (FLOAT, INT) for item in found.items):
             raise Unreadable("a loop changes a list of other things than numbers")
         start, room = KnownBefore(len(found.items)), found.items
@@ -173,7 +179,24 @@ def array_of(lifter: Calling, structure: MadeObject, more: Any = None) -> Growin
         lifter.write(array, Span((NONE, start, NONE)), room)
     for i, item in enumerate(room if isinstance(room, tuple) else ()):
         lifter.write(array, KnownBefore(i), item)
-    return Growing(array, start)
+    return Growing(array, start, whole=whole)
+
+
+def _element(lifter: Calling, growing: Growing, place: Any) -> Any:
+    """An element of a list in an array."""
+    found = lifter.call(operator.getitem, [growing.array, place], {})
+    return lifter.call(int, [found], {}) if growing.whole else found
+
+
+def _write(lifter: Calling, items: MadeObject, growing: Growing, place: Any, value: Any) -> Growing:
+    """Write an element of a list in an array, and return the contents then."""
+    if growing.whole and kind_of(value) != INT:
+        lifter.floats.add(items)
+        if lifter.starts and items in lifter.starts[-1]:
+            raise NeedsArray(items, "a list has whole numbers, and others later", is_new=True)
+        growing = replace(growing, whole=False)
+    lifter.write(growing.array, place, value)
+    return growing
 
 
 # ---- items --------------------------------------------------------------------------------
@@ -215,7 +238,7 @@ def item_of(lifter: Calling, items: Any, index: Any) -> Any:
     if isinstance(found, Growing):
         if isinstance(index, Span):
             return lifter.call(operator.getitem, [as_array(lifter, items), index], {})
-        return lifter.call(operator.getitem, [found.array, _place(lifter, found, index)], {})
+        return _element(lifter, found, _place(lifter, found, index))
     held = found.items if isinstance(found, Contents) else found
     kind = items.cls if isinstance(items, MadeObject) else tuple
     if isinstance(index, Span) and all(isinstance(p, KnownBefore) for p in index.parts):
@@ -259,8 +282,7 @@ def set_item(lifter: Calling, items: MadeObject, index: Any, value: Any) -> None
         found = array_of(lifter, items)
     if isinstance(index, Span):
         raise Unreadable("it sets a slice of a list whose length is not known")
-    lifter.write(found.array, _place(lifter, found, index), value)
-    change(lifter, items, found)
+    change(lifter, items, _write(lifter, items, found, _place(lifter, found, index), value))
 
 
 def delete_item(lifter: Calling, items: Any, index: Any) -> Any:
@@ -294,9 +316,9 @@ def _append(lifter: Calling, items: MadeObject, value: Any) -> Any:
         )
     if found.room and lifter.loops[-1:] == found.room:
         lifter.appended[items] = lifter.appended.get(items, 0) + 1
-        lifter.write(found.array, found.length, value)
+        found = _write(lifter, items, found, found.length, value)
         longer = lifter.call(operator.add, [found.length, KnownBefore(1)], {})
-        change(lifter, items, Growing(found.array, longer, found.room))
+        change(lifter, items, replace(found, length=longer))
         return NONE
     if found.room or (lifter.starts and items in lifter.starts[-1]):
         raise Unreadable(
@@ -306,7 +328,8 @@ def _append(lifter: Calling, items: MadeObject, value: Any) -> Any:
     one = lifter.call(np.array, [(value,)], {})
     longer = lifter.call(np.concatenate, [(as_array(lifter, items), one)], {})
     length = lifter.call(operator.add, [found.length, KnownBefore(1)], {})
-    change(lifter, items, Growing(longer, length))
+    whole = found.whole and kind_of(value) == INT
+    change(lifter, items, Growing(longer, length, whole=whole))
     return NONE
 
 
@@ -341,8 +364,8 @@ def _pop(lifter: Calling, items: MadeObject, index: Any = LAST) -> Any:
     found = contents_of(lifter, items)
     if isinstance(found, Growing) and index == LAST:
         last = lifter.call(operator.sub, [found.length, KnownBefore(1)], {})
-        change(lifter, items, Growing(found.array, last, found.room))
-        return lifter.call(operator.getitem, [found.array, last], {})
+        change(lifter, items, replace(found, length=last))
+        return _element(lifter, found, last)
     held = _known(lifter, items, index)
     if not -len(held) <= index.value < len(held):
         raise Unreadable("it takes an item from a list that has none there")

@@ -28,7 +28,16 @@ from overlay.interpretations.autodiff.reverse.reverse_program import (
     leaves,
 )
 
-__all__ = ["Needs", "adds_up", "every", "inner_regions", "mark_active", "mixes", "targets"]
+__all__ = [
+    "Needs",
+    "adds_up",
+    "every",
+    "inner_regions",
+    "mark_active",
+    "mixes",
+    "operands_of",
+    "targets",
+]
 
 
 def targets(call: ReverseCall) -> Iterator[tuple[Any, str | None]]:
@@ -377,7 +386,7 @@ def _is_active(operand: Any) -> bool:
 def adds_up(loop: ReverseLoop, each: Carried) -> Any:
     """The statement of an iteration that adds to a carried variable, if that is the variable's only
     use: then its adjoint is equal in all iterations. Else None."""
-    used = [(op, v) for op in every(loop.body) for v in _operands(op)]
+    used = [(op, v) for op in every(loop.body) for v in operands_of(op)]
     uses = [op for op, v in used if v is each.param]
     again = sum(v is each.last for _, v in used)
     if len(uses) != 1 or each.last is each.param:
@@ -392,7 +401,8 @@ def adds_up(loop: ReverseLoop, each: Carried) -> Any:
     return None
 
 
-def _operands(op: Any) -> Iterator[ReverseValue]:
+def operands_of(op: Any) -> Iterator[ReverseValue]:
+    """The variables that a statement reads, without those of the statements in it."""
     match op:
         case ReverseCall():
             yield from leaves(op.args)

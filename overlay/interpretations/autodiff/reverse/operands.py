@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -121,7 +121,7 @@ def rebuilt(operand: Any, parts: tuple[Any, ...]) -> Any:
     if isinstance(operand, Contents):
         return Contents(operand.keys, parts)
     if isinstance(operand, Growing):
-        return Growing(operand.array, parts[0], operand.room)
+        return replace(operand, length=parts[0])
     return parts
 
 
@@ -132,7 +132,7 @@ def has_form(a: Any, b: Any) -> bool:
     if isinstance(a, tuple):
         return len(a) == len(b)
     if isinstance(a, Growing):
-        return a.array is b.array
+        return a.array is b.array and a.whole == b.whole
     return isinstance(a, Contents) and a.keys == b.keys and len(a.items) == len(b.items)
 
 

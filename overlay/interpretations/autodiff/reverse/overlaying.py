@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -33,11 +33,17 @@ class Overlaying(Calling):
     outside of all contexts.
 
     tables: those in force, innermost first. chain: the place at which ``call_next`` continues, in a
-    method that is being inlined.
+    method that is being inlined. targets: all that the program calls, by identity. enters: whether
+    it enters contexts.
     """
 
     tables: tuple[MethodTable, ...] = ()
     chain: MethodChain | None = None
+    enters = False
+
+    def __init__(self, users: Callable[..., Any]) -> None:
+        super().__init__(users)
+        self.targets: dict[int, Any] = {}
 
     @abstractmethod
     def enter(self, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any: ...
@@ -62,12 +68,14 @@ class Overlaying(Calling):
         if inside is None and type(target) is Context and args and isinstance(args[0], KnownBefore):
             inside, args = (target, args[0].value), args[1:]
         if inside is not None:
+            self.enters = True
             context, inner = inside
             with self._within(self._pushed(context), None):
                 return self.call_in_force(inner, args, kwargs)
+        known = canonical(target) if callable(target) else target
+        self.targets[id(known)] = known
         if not self.tables:
             return self.call(target, args, kwargs)
-        known = canonical(target) if callable(target) else target
         return self._resolved(target, args, kwargs, MethodChain.of(known, self.tables))
 
     def _next(self, args: list[Any], kwargs: dict[str, Any]) -> Any:

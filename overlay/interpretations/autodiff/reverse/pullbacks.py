@@ -43,6 +43,7 @@ from overlay.interpretations.autodiff.reverse.running import (
     products_so_far,
     smaller,
     smallest,
+    tiled,
     variance,
 )
 from overlay.interpretations.autodiff.rules import RULES, Rule
@@ -547,6 +548,7 @@ BY_OTHERS: dict[tuple[int, int], Any] = {
     (id(np.cumprod), 1): products_so_far,
     (id(np.median), 1): median,
     (id(np.polyval), 2): polynomial,
+    (id(np.tile), 2): tiled,
     (id(math.log), 2): logarithm,
     (id(np.max), 1): largest,
     (id(np.min), 1): smallest,

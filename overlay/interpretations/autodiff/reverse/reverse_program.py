@@ -381,8 +381,9 @@ class Contents:
 @dataclass(frozen=True)
 class Growing:
     """The contents of a list of numbers whose length is not known: the first elements of an
-    array. room: the loops in which it may grow."""
+    array. room: the loops in which it may grow. whole: whether they are whole numbers."""
 
     array: ReverseValue
     length: Any
     room: tuple[Any, ...] = ()
+    whole: bool = False

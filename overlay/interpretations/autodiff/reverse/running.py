@@ -30,6 +30,7 @@ __all__ = [
     "products_so_far",
     "smaller",
     "smallest",
+    "tiled",
     "total_of",
     "variance",
 ]
@@ -144,6 +145,10 @@ def polynomial(p: Any, x: Any) -> Any:
     for each in p:
         total = total * x + each
     return total
+
+
+def tiled(a: Any, count: Any) -> Any:
+    return np.ravel(np.outer(np.ones(count), a))
 
 
 def logarithm(a: Any, b: Any) -> Any:
