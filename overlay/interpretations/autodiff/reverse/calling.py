@@ -35,6 +35,7 @@ from overlay.interpretations.autodiff.reverse.pullbacks import (
 )
 from overlay.interpretations.autodiff.reverse.rearranging import register
 from overlay.interpretations.autodiff.reverse.reverse_program import (
+    INT,
     Either,
     Generator,
     KnownBefore,
@@ -224,6 +225,7 @@ class Calling(Naming, ABC):
         out = self.value(f"t{self._place}", pullback.kind)
         call = ReverseCall(out, pullback, tuple(args), self._place, self.loops, self.where)
         call.is_guarded = self._may_be_caught(pullback.function)
+        out.is_length = pullback.is_shape and pullback.kind == INT
         if out.kind.ndim:
             self._set_memory(out, pullback, args)
         self.region.ops.append(call)
@@ -260,6 +262,10 @@ class Calling(Naming, ABC):
         base, index = array.part_of
         self.write(base, index, changed)
         return self.call(operator.getitem, [base, index], {})
+
+    def is_never_negative(self, index: Any) -> bool:
+        """Whether an index is surely that of a loop which counts up from 0 or more."""
+        return any(index is loop.index and _goes_up(loop) for loop in self.loops)
 
     @staticmethod
     def _is_now(part: ReverseValue) -> bool:
@@ -298,7 +304,7 @@ class Calling(Naming, ABC):
             if index.value >= 0:
                 return KnownBefore(first + index.value)
             return index if stop is None else None
-        if any(index is loop.index and _goes_up(loop) for loop in self.loops):
+        if self.is_never_negative(index):
             return self.call(operator.add, [index, KnownBefore(first)], {})
         return None
 

@@ -96,6 +96,9 @@ def _count_of(lifter: Calling, steps: Steps) -> Any:
         return KnownBefore(len(range(*(part.value for part in parts))))
     if steps.step not in (ONE, KnownBefore(-1)):
         raise Unreadable("it asks for the length of a range with steps that is not known")
+    is_length = isinstance(steps.stop, ReverseValue) and steps.stop.is_length
+    if is_length and (steps.start, steps.step) == (ZERO, ONE):
+        return steps.stop
     ends = (steps.stop, steps.start) if steps.step == ONE else (steps.start, steps.stop)
     return lifter.call(max, [lifter.call(operator.sub, list(ends), {}), ZERO], {})
 

@@ -30,6 +30,7 @@ from overlay.interpretations.autodiff.reverse.reverse_program import (
     IndexedItems,
     KnownBefore,
     MadeObject,
+    ReverseCall,
     ReverseLoop,
     ReverseValue,
     StatementRegion,
@@ -208,7 +209,8 @@ class _LoopLifting:
     """Lifts one loop as a statement.
 
     has_arrays: whether it may have lists in arrays; arrays: these lists, with how many numbers an
-    iteration may append. deep: the structures that stand for a variable in each iteration.
+    iteration may append; exact: those to which each appends one. deep: the objects that stand for a
+    variable in each iteration.
     """
 
     has_arrays = True
@@ -219,6 +221,7 @@ class _LoopLifting:
         self.lifter, self.item, self.ways, self.function = lifter, item, ways, function
         self.steps, self.of = steps, of
         self.arrays: dict[MadeObject, int] = {}
+        self.exact: set[MadeObject] = set()
         self.deep: list[MadeObject] = []
         self.begin: dict[Any, Any] = {}  # the variables at the beginning of an iteration
 
@@ -243,9 +246,13 @@ class _LoopLifting:
                     for name in params
                 }
                 new = self._changed(before, end.env, kinds)
-                if not new and all(found[name] == kinds[name] for name in params):
+                exact = self._counted(loop, end, params)
+                if not exact and not new and all(found[name] == kinds[name] for name in params):
                     return self._finish(loop, before, env, end, params, at_end)
                 kinds |= found
+                self.exact |= exact
+                for name in exact:
+                    del kinds[name]
                 for name in new:
                     last = end.env.get(name, UNSET)
                     kinds[name] = self._joined(None, before[name], last, end.env)
@@ -263,7 +270,8 @@ class _LoopLifting:
             more = None
             if often:
                 more = lifter.call(len, [self.steps], {})
-                more = lifter.call(operator.mul, [more, KnownBefore(often)], {})
+                if often > 1:
+                    more = lifter.call(operator.mul, [more, KnownBefore(often)], {})
             made = array_of(lifter, structure, more)
             found[structure] = replace(made, room=(loop,) if often else ())
         return found
@@ -293,6 +301,33 @@ class _LoopLifting:
                 again = True
         return again
 
+    def _counted(self, loop: ReverseLoop, end: PathEnd, params: dict[Any, Any]) -> set[MadeObject]:
+        """The lists to which each iteration appends exactly one number: their lengths follow from
+        the index."""
+        if loop.steps is None or loop.steps.step != KnownBefore(1) or end.code != KnownBefore(0):
+            return set()
+        sums = {
+            op.out: op.args
+            for op in loop.body.ops
+            if isinstance(op, ReverseCall) and op.pullback.function is operator.add
+        }
+        return {
+            name
+            for name, often in self.arrays.items()
+            if often == 1
+            and name in params
+            and sums.get(end.env[name].length) == (params[name].length, KnownBefore(1))
+        }
+
+    def _length(self, growing: Growing, count: Any) -> Any:
+        """The length of a list to which each iteration appends one, after some iterations."""
+        start = self.steps.start
+        if isinstance(growing.length, KnownBefore) and isinstance(start, KnownBefore):
+            more = growing.length.value - start.value
+            return self.lifter.call(operator.add, [count, KnownBefore(more)], {}) if more else count
+        before = self.lifter.call(operator.sub, [count, start], {})
+        return self.lifter.call(operator.add, [growing.length, before], {})
+
     # ---- one iteration ----
 
     def _turn(self, loop: ReverseLoop, env: dict[Any, Any], kinds: dict[Any, Any]) -> Any:
@@ -312,6 +347,9 @@ class _LoopLifting:
             if kind is not None:
                 params[name] = found
             dict.__setitem__(inner, name, found)
+        for name in self.exact:
+            length = self._length(env[name], loop.index)
+            dict.__setitem__(inner, name, replace(env[name], length=length))
         self.begin = dict(inner)
         lifter.starts.append(self.begin)
         lifter.env = inner
@@ -385,6 +423,7 @@ class _LoopLifting:
             name
             for name, first in env.items()
             if name not in kinds
+            and name not in self.exact
             and first is not UNSET
             and not is_same(first, after.get(name, UNSET))
         ]
@@ -410,13 +449,24 @@ class _LoopLifting:
                 self._carry(loop, before[name], params[name], last, before, end.env)
                 found = params[name]
                 env[name] = replace(found, room=()) if isinstance(found, Growing) else found
+            elif name in self.exact:
+                length = self._length(before[name], self._stop())
+                env[name] = replace(before[name], length=length, room=())
             elif env.get(name, UNSET) is not last:
                 env[name] = self._set_inside(loop, str(name), last, env.get(name, UNSET))
-        for name in self.arrays.keys() - params.keys():
+        for name in self.arrays.keys() - params.keys() - self.exact:
             env[name] = replace(before[name], room=())
         self.lifter.env = env
         _check_uses(loop)
         return self._left_by(loop, end.code, at_end)
+
+    def _stop(self) -> Any:
+        """The index after the last iteration."""
+        count = self.lifter.call(len, [self.steps], {})
+        start = self.steps.start
+        return (
+            count if start == KnownBefore(0) else self.lifter.call(operator.add, [start, count], {})
+        )
 
     def _carry(
         self,

@@ -173,7 +173,9 @@ def array_of(lifter: Calling, structure: MadeObject, more: Any = None) -> Growin
         if any(kind_of(item) not in (FLOAT, INT) for item in found.items):
             raise Unreadable("a loop changes a list of other things than numbers")
         start, room = KnownBefore(len(found.items)), found.items
-    size = start if more is None else lifter.call(operator.add, [start, more], {})
+    size = start if more is None else more
+    if more is not None and start != FIRST:
+        size = lifter.call(operator.add, [start, more], {})
     array = lifter.call(np.zeros, [size], {})
     if not isinstance(room, tuple):
         lifter.write(array, Span((NONE, start, NONE)), room)
@@ -223,6 +225,8 @@ def _place(lifter: Calling, growing: Growing, index: Any) -> Any:
         return lifter.call(operator.add, [growing.length, index], {})
     if kind_of(index) != INT:
         raise Unreadable("it reads an item of a list by what is no whole number")
+    if lifter.is_never_negative(index):
+        return index
     # negative ones count from the end
     return lifter.call(operator.mod, [index, growing.length], {})
 

@@ -79,7 +79,8 @@ class ReverseValue:
     """A variable, set once. memory: of an array. shares: the memory that it shares with other
     arrays, each with its version when it was taken. part_of: for part of an array, that array and
     the index. constant: an array that is known before the program runs, unless it is written to.
-    owner: the region in which it is set; None for arguments."""
+    is_length: whether it is a number of elements. owner: the region in which it is set; None for
+    arguments."""
 
     def __init__(self, name: str, kind: NumberKind, owner: StatementRegion | None = None) -> None:
         self.name = name
@@ -89,6 +90,7 @@ class ReverseValue:
         self.shares: tuple[tuple[Memory, int], ...] = ()
         self.part_of: tuple[ReverseValue, Any] | None = None
         self.constant: Any = None
+        self.is_length = False
         self.is_active = False
         self.is_useful = False
 
