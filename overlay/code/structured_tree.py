@@ -44,8 +44,8 @@ class Leave:
 
 @dataclass(frozen=True)
 class Raise:
-    """Raise an exception. source: the variable of the exception or its class, None if that is not
-    known. handled: whether the items of the handler follow; else the exception leaves the
+    """Raise an exception. source: the variable of the exception or its class, None for the one that
+    is handled. handled: whether the items of the handler follow; else the exception leaves the
     function."""
 
     source: str | None
@@ -153,7 +153,9 @@ class _Builder:
         block = self.body.blocks[label]
         if not isinstance(block.end, Return):
             return tuple(dict.fromkeys((block.end.yes, block.end.no)))
-        return (block.handler.block,) if block.handler is not None and block.end.raised else ()
+        if block.handler is None or block.end.value is not None:
+            return ()
+        return (block.handler.block,)
 
     def _guarded(self, block: Block) -> Tree:
         """The statements of a block."""
@@ -227,7 +229,7 @@ class _Builder:
                 if end.value is not None:
                     return [*items, Result(end.value, _where(block))]
                 source = end.raised[0] if end.raised else None
-                if source is None or block.handler is None:
+                if block.handler is None:
                     return [*items, Raise(source, end.where or block.where)]
                 items.append(Raise(source, end.where, handled=True))
                 label = block.handler.block

@@ -80,7 +80,9 @@ def test_a_handler_is_in_the_tree_where_a_raise_leads_to_it():
     assert kinds(tree) == ["result"]
     assert {each.catches for each in tree if isinstance(each, Guarded)} == {(ZeroDivisionError,)}
     found = structured(body_of(raises))
-    assert [each.handled for each in raised_in(found)] == [True, False]  # the last one raises again
+    # where the class does not fit, the handler raises again
+    assert [each.handled for each in raised_in(found)] == [True, True, False]
+    assert [each.source is None for each in raised_in(found)] == [False, True, True]
     assert [each.handled for each in raised_in(structured(body_of(leaves)))] == [False]
 
 

@@ -73,7 +73,8 @@ class Naming:
             stem = f"v_{stem}"
         count = self._names.get(stem, 0)
         self._names[stem] = count + 1
-        return f"{stem}_{count}" if count or stem in _RESERVED else stem
+        name = f"{stem}_{count}" if count or stem in _RESERVED else stem
+        return f"v_{name}" if name.startswith(_PREFIXES) else name
 
     def name(self, function: Any) -> str:
         """The expression for a function in generated source."""

@@ -252,9 +252,11 @@ class _Joins:
                 return UNSET
             found = self.made[a, b] = MadeObject(a.cls)
             is_new = a not in self.no and b not in self.yes
-            used = any({a, b} & {*pair} for pair in self.made if pair != (a, b))
             a.fixed = b.fixed = True
-            found.fixed = not is_new or used
+            found.fixed = not is_new
+            for pair, other in self.made.items():
+                if pair != (a, b) and {a, b} & {*pair}:
+                    other.fixed = found.fixed = True
             self.merged[found] = contents
         return found
 

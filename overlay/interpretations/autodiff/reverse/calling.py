@@ -203,9 +203,8 @@ class Calling(Naming, ABC):
 
     def _folded(self, function: Any, args: list[Any]) -> Any:
         """The result of an operator on known numbers."""
-        known = all(
-            isinstance(a, KnownBefore) and isinstance(a.value, (int, float, bool)) for a in args
-        )
+        kinds = (int, float, bool, str) if function in _COMPARED else (int, float, bool)
+        known = all(isinstance(a, KnownBefore) and isinstance(a.value, kinds) for a in args)
         module = getattr(function, "__module__", "")
         if not known or not (module in ("_operator", "math") or function in _PLAIN):
             return None
@@ -266,6 +265,13 @@ class Calling(Naming, ABC):
     def is_never_negative(self, index: Any) -> bool:
         """Whether an index is surely that of a loop which counts up from 0 or more."""
         return any(index is loop.index and _goes_up(loop) for loop in self.loops)
+
+    def refreshed(self, value: ReverseValue) -> ReverseValue:
+        """Part of an array as it is now, if the array was written to since the part was taken."""
+        if value.part_of is None or self._is_now(value):
+            return value
+        base, index = value.part_of
+        return self.call(operator.getitem, [self.refreshed(base), index], {})
 
     @staticmethod
     def _is_now(part: ReverseValue) -> bool:

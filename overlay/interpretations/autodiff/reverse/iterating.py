@@ -19,7 +19,9 @@ from overlay.interpretations.autodiff.reverse.made_objects import (
     is_items,
     item_of,
     made,
+    use_once,
 )
+from overlay.interpretations.autodiff.reverse.operands import is_same
 from overlay.interpretations.autodiff.reverse.pullbacks import kind_of
 from overlay.interpretations.autodiff.reverse.reverse_program import (
     INT,
@@ -71,7 +73,7 @@ def _reversed(lifter: Calling, items: Any) -> Any:
         def item(i: Any) -> Any:
             return found.item(lifter.call(operator.sub, [last, i], {}))
 
-        return IndexedItems(found.count, item, found.unrolled)
+        return IndexedItems(found.count, item, found.unrolled, found.check)
     raise Unreadable("it goes backwards through what is not known")
 
 
@@ -104,7 +106,10 @@ def _count_of(lifter: Calling, steps: Steps) -> Any:
 
 
 def _iterated(lifter: Calling, items: Any) -> Any:
-    if isinstance(items, (Steps, IndexedItems)):
+    if isinstance(items, IndexedItems):
+        use_once(items)
+        return items
+    if isinstance(items, Steps):
         return items
     if isinstance(items, KnownBefore) and isinstance(items.value, range):
         known = items.value
@@ -118,7 +123,12 @@ def _iterated(lifter: Calling, items: Any) -> Any:
     if is_items(items):
         count = size_of(lifter, items)
         is_known = isinstance(count, KnownBefore)
-        return IndexedItems(count, lambda i: item_of(lifter, items, i), is_known)
+
+        def check() -> None:
+            if not is_same(size_of(lifter, items), count):
+                raise Unreadable("it changes the length of a list that it goes through")
+
+        return IndexedItems(count, lambda i: item_of(lifter, items, i), is_known, check)
     if isinstance(items, MadeObject) and hasattr(items.cls, "__iter__") and items.cls is not dict:
         return _iterated(lifter, lifter.call_method(items, "__iter__", []))
     found = as_sequence(lifter, items)
@@ -148,7 +158,7 @@ def _enumerate(lifter: Calling, items: Any, start: Any = ZERO) -> Any:
         number = i if start == ZERO else lifter.call(operator.add, [start, i], {})
         return number, found.item(i)
 
-    return IndexedItems(found.count, item, found.unrolled)
+    return IndexedItems(found.count, item, found.unrolled, found.check)
 
 
 def _zipped(lifter: Calling, *items: Any, strict: Any = NO) -> Any:
@@ -160,7 +170,12 @@ def _zipped(lifter: Calling, *items: Any, strict: Any = NO) -> Any:
         raise Unreadable("it zips things that have to be as long as each other")
     count = functools.reduce(lambda a, b: lifter.call(min, [a, b], {}), counts)
     unrolled = any(each.unrolled for each in found) and isinstance(count, KnownBefore)
-    return IndexedItems(count, lambda i: tuple(each.item(i) for each in found), unrolled)
+
+    def check() -> None:
+        for each in found:
+            each.check()
+
+    return IndexedItems(count, lambda i: tuple(each.item(i) for each in found), unrolled, check)
 
 
 def _advance(lifter: Calling, items: Any) -> Any:
@@ -189,7 +204,7 @@ def _list(lifter: Calling, items: Any = ()) -> Any:
         copied = lifter.call(np.copy, [items], {})
         lifter.env[found] = Growing(copied, lifter.call(len, [copied], {}))
         return found
-    return lifter.enter(mapped, [KnownBefore(float), _iterated(lifter, items)], {})
+    return all_of(lifter, lifter.enter(mapped, [KnownBefore(float), items], {}))
 
 
 def _tuple(lifter: Calling, items: Any = ()) -> Any:
@@ -223,7 +238,13 @@ def all_of(lifter: Calling, generator: Generator) -> Any:
         lifter.call(list.append, [items, value], {})
         return items
 
-    return generator.run(made(lifter, list, ()), append)
+    return folded(generator, made(lifter, list, ()), append)
+
+
+def folded(generator: Generator, first: Any, add: Callable[[Any, Any], Any]) -> Any:
+    """The result of a function that adds each item of a generator to what is found so far."""
+    use_once(generator)
+    return generator.run(first, add)
 
 
 def _is_array(operand: Any) -> bool:
@@ -232,7 +253,9 @@ def _is_array(operand: Any) -> bool:
 
 def _sum(lifter: Calling, items: Any, start: Any = ZERO) -> Any:
     if isinstance(items, Generator):
-        return items.run(start, lambda total, value: lifter.call(operator.add, [total, value], {}))
+        return folded(
+            items, start, lambda total, value: lifter.call(operator.add, [total, value], {})
+        )
     if _is_array(items) and items.kind.ndim == 1 and start == ZERO:
         return lifter.call_known(sum, [items], {})
     if isinstance(items, MadeObject) and isinstance(contents_of(lifter, items), Growing):
@@ -243,13 +266,13 @@ def _sum(lifter: Calling, items: Any, start: Any = ZERO) -> Any:
 
 def _any(lifter: Calling, items: Any) -> Any:
     if isinstance(items, Generator):
-        return items.run(NO, _by_truth(lifter, operator.or_))
+        return folded(items, NO, _by_truth(lifter, operator.or_))
     return lifter.enter(any_of, [items], {})
 
 
 def _all(lifter: Calling, items: Any) -> Any:
     if isinstance(items, Generator):
-        return items.run(KnownBefore(True), _by_truth(lifter, operator.and_))
+        return folded(items, KnownBefore(True), _by_truth(lifter, operator.and_))
     return lifter.enter(every_of, [items], {})
 
 
@@ -274,7 +297,7 @@ def _extreme(function: Any) -> Callable[..., Any]:
     return lifted
 
 
-def _folded(function: Any, of_two: Any, first: Any) -> Callable[..., Any]:
+def _reduced(function: Any, of_two: Any, first: Any) -> Callable[..., Any]:
     """The function of an iterable that applies a function of two to its items in order."""
 
     def lifted(lifter: Calling, items: Any, **named: Any) -> Any:
@@ -321,7 +344,7 @@ ITERATING: dict[Any, Callable[..., Any]] = {
     min: _extreme(min),
     sorted: _sorted,
     divmod: _divided,
-    math.fsum: _folded(math.fsum, operator.add, KnownBefore(0.0)),
-    math.prod: _folded(math.prod, operator.mul, ONE),
+    math.fsum: _reduced(math.fsum, operator.add, KnownBefore(0.0)),
+    math.prod: _reduced(math.prod, operator.mul, ONE),
 }
 """The functions of iterables, and the marks of loops."""

@@ -239,7 +239,7 @@ class ReverseLifter(Branching):
     def _raise(self, item: Raise, env: dict[str, Any]) -> PathEnd | None:
         """Lift ``raise``. None if its handler follows."""
         self.where = item.where or self.where
-        found = UNSET if item.source is None else env.get(item.source, UNSET)
+        found = env.get(RAISED if item.source is None else item.source, UNSET)
         if isinstance(found, KnownBefore) and isinstance(found.value, type):
             found = ExceptionOf(found.value)
         if not isinstance(found, ExceptionOf):
@@ -264,6 +264,8 @@ class ReverseLifter(Branching):
                 "another on another",
                 help="set it before the branch or loop, to a value of the kind that it has later",
             )
+        if isinstance(found, ReverseValue):
+            found = self.refreshed(found)
         for value in leaves(found):
             self.check_shares(value)
         return found

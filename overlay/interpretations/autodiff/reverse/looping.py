@@ -60,6 +60,8 @@ def repeat(lifter: Any, item: Repeat, env: dict[Any, Any], function: Any) -> Any
     at_end = ways[_label(choice.no)]
     if not isinstance(items, (Steps, IndexedItems)):
         items = lifter.call(iter, [items], {})
+    if isinstance(items, IndexedItems):
+        items.check()
     steps: Any = items
     of: Callable[[Any], Any] | None = None
     if isinstance(items, IndexedItems):
@@ -72,16 +74,28 @@ def repeat(lifter: Any, item: Repeat, env: dict[Any, Any], function: Any) -> Any
                 f"it goes through more than {UNROLLED} items of a list or tuple",
                 help="keep the numbers in an array",
             )
+        unrolling.check = items.check
         return unrolling.lift(env, items.item, range(count)), at_end
     lifting = _LoopLifting(lifter, item, ways, function, steps, of)
     lifting.has_arrays = count is None or count > FEW
+    if isinstance(items, IndexedItems):
+        lifting.check = items.check
     if count is None or count > UNROLLED:
         return lifting.lift(env, at_end), at_end
-    return lifter.either_way(
-        env,
-        lambda: lifting.lift(env, at_end),
-        lambda: unrolling.lift(env, of or (lambda index: index), _range_of(steps)),
-    ), at_end
+
+    def unrolled() -> Any:
+        return unrolling.lift(env, of or (lambda index: index), _range_of(steps))
+
+    def with_arrays() -> Any:
+        lifting.has_arrays = True
+        return lifting.lift(env, at_end)
+
+    def otherwise() -> Any:
+        if lifting.has_arrays:
+            return unrolled()
+        return lifter.either_way(env, unrolled, with_arrays, is_second_better=False)
+
+    return lifter.either_way(env, lambda: lifting.lift(env, at_end), otherwise), at_end
 
 
 def _while(
@@ -135,7 +149,10 @@ def _label(tree: list[Any]) -> int:
 
 
 class _Unrolling:
-    """Lifts one loop iteration by iteration."""
+    """Lifts one loop iteration by iteration. check: refuses a loop that changes what it goes
+    through."""
+
+    check: Callable[[], None] = staticmethod(lambda: None)
 
     def __init__(self, lifter: Any, item: Repeat, ways: Mapping[int, int], function: Any) -> None:
         self.lifter, self.item, self.ways, self.function = lifter, item, ways, function
@@ -147,15 +164,16 @@ class _Unrolling:
         before, choice, first, _ = head
 
         def turn(inner: dict[Any, Any], place: int) -> PathEnd:
+            self.lifter.env = inner
+            self.check()
             if place == len(indices):
                 return PathEnd(inner, KnownBefore(self.ways[_label(choice.no)]))
-            self.lifter.env = inner
             inner[first] = of(KnownBefore(indices[place]))
             _without_iterator(self.lifter, before, inner, self.function, first)
             end = self.lifter.run(choice.yes, inner, self.ways, self.function)
             return self._after(end, lambda later: turn(later, place + 1))
 
-        return self._ended(env, turn(env, 0))
+        return self._ended(env, dict(env), lambda: turn(env, 0))
 
     def lift_while(self, env: dict[Any, Any]) -> Any:
         """Lift a ``while`` loop whose conditions are known before the program runs."""
@@ -168,7 +186,7 @@ class _Unrolling:
                 raise Unreadable("a while loop ends by a condition that is not known")
             return self._after(end, lambda later: turn(later, place + 1))
 
-        return self._ended(env, turn(env, 0))
+        return self._ended(env, dict(env), lambda: turn(env, 0))
 
     def _after(self, end: PathEnd, later: Callable[[dict[Any, Any]], PathEnd]) -> PathEnd:
         """What follows an iteration: the next one, where it does not leave the loop."""
@@ -183,9 +201,15 @@ class _Unrolling:
 
         return self.lifter.forked(left, leave, later, end.env)
 
-    def _ended(self, env: dict[Any, Any], end: PathEnd) -> Any:
+    def _ended(
+        self, env: dict[Any, Any], before: dict[Any, Any], lift: Callable[[], PathEnd]
+    ) -> Any:
+        end = lift()
         if end.raises or end.result is not None:
             return end
+        for key, value in before.items():
+            if isinstance(key, MadeObject) and value is not UNSET and end.env[key] is UNSET:
+                raise Unreadable("a loop gives a list or an object other parts where it is left")
         found = dict(end.env)
         env.clear()
         env.update(found)
@@ -208,12 +232,13 @@ _ASKING = (marks.advance, marks.first, marks.succeeds)
 class _LoopLifting:
     """Lifts one loop as a statement.
 
-    has_arrays: whether it may have lists in arrays; arrays: these lists, with how many numbers an
-    iteration may append; exact: those to which each appends one. deep: the objects that stand for a
-    variable in each iteration.
+    check: refuses a loop that changes what it goes through. has_arrays: whether it may have lists
+    in arrays; arrays: these lists, with how many numbers an iteration may append; exact: those to
+    which each appends one. deep: the objects that stand for a variable in each iteration.
     """
 
     has_arrays = True
+    check: Callable[[], None] = staticmethod(lambda: None)
 
     def __init__(
         self, lifter: Any, item: Repeat, ways: Mapping[int, int], function: Any, steps: Any, of: Any
@@ -457,6 +482,7 @@ class _LoopLifting:
         for name in self.arrays.keys() - params.keys() - self.exact:
             env[name] = replace(before[name], room=())
         self.lifter.env = env
+        self.check()
         _check_uses(loop)
         return self._left_by(loop, end.code, at_end)
 

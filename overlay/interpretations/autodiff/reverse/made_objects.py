@@ -16,6 +16,7 @@ from overlay.interpretations.autodiff.reverse.reverse_program import (
     INT,
     UNSET,
     Contents,
+    Generator,
     Growing,
     IndexedItems,
     KnownBefore,
@@ -42,6 +43,7 @@ __all__ = [
     "made",
     "named_items",
     "set_item",
+    "use_once",
     "whole",
 ]
 
@@ -115,6 +117,13 @@ def is_items(operand: Any) -> bool:
     return isinstance(operand, tuple)
 
 
+def use_once(items: IndexedItems | Generator) -> None:
+    """Refuse to go through an iterator again."""
+    if items.used:
+        raise Unreadable("it goes twice through an iterator", help="make a list of the items")
+    items.used.append(None)
+
+
 # ---- as tuples and arrays -----------------------------------------------------------------
 
 
@@ -135,6 +144,8 @@ def as_sequence(lifter: Calling, operand: Any) -> tuple[Any, ...] | None:
         case Steps(KnownBefore(value=start), KnownBefore(value=stop), KnownBefore(value=step)):
             return as_sequence(lifter, KnownBefore(range(start, stop, step)))
         case IndexedItems(count=KnownBefore(value=count)) if count <= UNROLLED:
+            use_once(operand)
+            operand.check()
             return tuple(operand.item(KnownBefore(i)) for i in range(count))
         case _:
             return None

@@ -312,6 +312,7 @@ class Generator:
     is found so far, from a first value."""
 
     run: Callable[[Any, Callable[[Any, Any], Any]], Any]
+    used: list[None] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -329,11 +330,14 @@ class More:
 @dataclass(frozen=True, eq=False)
 class IndexedItems:
     """The items that a loop accesses by index: their number, and the function for one of them.
-    unrolled: whether the index has to be known."""
+    unrolled: whether the index has to be known. check: refuses another number than when they were
+    asked for. used: holds something once they were gone through, as an iterator is."""
 
     count: Any
     item: Callable[[Any], Any]
     unrolled: bool = False
+    check: Callable[[], None] = field(default=lambda: None)
+    used: list[None] = field(default_factory=list)
 
 
 @dataclass(frozen=True)

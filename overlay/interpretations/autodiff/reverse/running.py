@@ -159,15 +159,19 @@ def logarithm(a: Any, b: Any) -> Any:
 
 
 def mapped(function: Any, items: Any) -> Any:
-    return [function(each) for each in items]
+    for each in items:
+        yield function(each)
 
 
 def mapped_pairs(function: Any, items: Any, others: Any) -> Any:
-    return [function(each, other) for each, other in zip(items, others, strict=False)]
+    for each, other in zip(items, others, strict=False):
+        yield function(each, other)
 
 
 def filtered(function: Any, items: Any) -> Any:
-    return [each for each in items if function(each)]
+    for each in items:
+        if function(each):
+            yield each
 
 
 def total_of(items: Any, start: Any) -> Any:

@@ -1,22 +1,29 @@
 """Small programs that each use a construct of Python: differentiated in every way, all agree."""
 
 # as people write them
-# ruff: noqa: B007, B905, C417, E731, F841, RUF005
+# ruff: noqa: B006, B007, B023, B905, C408, C417, E731, F841, N805, RUF005, SIM108
 
 import contextlib
 import math
 from collections import namedtuple
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from overlay.interpretations.autodiff import autodiff, derivative, gradient
 
 CONSTRUCTS = {}
+ALIASING = {}
+"""Programs in which something has several names, or is read later than it is asked for."""
 
 
 def case(f):
     CONSTRUCTS[f.__name__.rstrip("_")] = f
+    return f
+
+
+def aliasing(f):
+    ALIASING[f.__name__] = f
     return f
 
 
@@ -749,3 +756,562 @@ def newton_opt(x):
     for _ in range(4):
         t = t - autodiff(loss, t) / autodiff(lambda u: autodiff(loss, u), t)
     return t * x[2]
+
+
+@aliasing
+def alias1(x):
+    a = [x[0]]
+    b = a
+    b.append(x[1])
+    return sum(a) * a[-1]
+
+
+@aliasing
+def alias2(x):
+    def f(items):
+        items.append(x[2])
+        items[0] = items[0] * 2.0
+        return items
+
+    a = [x[0], x[1]]
+    b = f(a)
+    return a[0] * b[2] + len(a)
+
+
+def deflt(v, acc=[]):
+    return v * 2.0
+
+
+@aliasing
+def mutdef(x):
+    return deflt(x[0]) + deflt(x[1])
+
+
+@aliasing
+def alias_loop(x):
+    a = [x[0], x[1]]
+    b = a
+    for i in range(3):
+        a = [a[0] * x[2], a[1] + 1.0]
+    return b[0] * a[0] + a[1] * b[1]
+
+
+@aliasing
+def alias_loop2(x):
+    a = [x[0], x[1]]
+    b = a
+    for i in range(30):
+        a[0] = a[0] * 0.9 + x[2]
+        b[1] = b[1] * 0.5 + a[0]
+    return a[0] * b[1]
+
+
+@aliasing
+def alias_branch(x):
+    a = [x[0]]
+    b = [x[1]]
+    c = a if x[2] > 0.8 else b
+    return c[0] * a[0] + b[0]
+
+
+@aliasing
+def alias_branch_w(x):
+    a = [x[0]]
+    b = [x[1]]
+    c = a if x[2] > 0.8 else b
+    c[0] = c[0] * 2.0
+    return c[0] * a[0] + b[0]
+
+
+@aliasing
+def branch_new(x):
+    if x[2] > 0.8:
+        c = [x[0], x[1]]
+    else:
+        c = [x[1], x[2]]
+    c[0] = c[0] * 2.0
+    c.append(x[0])
+    return c[0] * c[1] * c[2]
+
+
+@aliasing
+def branch_two_names(x):
+    if x[2] > 0.8:
+        c = [x[0], x[1]]
+        d = c
+    else:
+        c = [x[1], x[2]]
+        d = c
+    c[0] = c[0] * 2.0
+    return d[0] * c[1]
+
+
+@aliasing
+def branch_two_names2(x):
+    if x[2] > 0.8:
+        c = [x[0], x[1]]
+        d = [x[0], x[1]]
+    else:
+        c = [x[1], x[2]]
+        d = c
+    c[0] = c[0] * 2.0
+    return d[0] * c[1]
+
+
+@aliasing
+def iter_twice(x):
+    z = zip([x[0], x[1]], [x[1], x[2]])
+    s = 0.0
+    for a, b in z:
+        s += a * b
+    for a, b in z:
+        s += a
+    return s
+
+
+@aliasing
+def gen_twice(x):
+    g = (v * v for v in [x[0], x[1]])
+    s = sum(g)
+    return s + sum(g) + x[2]
+
+
+@aliasing
+def gen_lazy(x):
+    items = [x[0]]
+    g = (v * v for v in items)
+    items.append(x[1])
+    return sum(g)
+
+
+@aliasing
+def gen_lazy2(x):
+    k = x[0]
+    g = (v * k for v in [x[1], x[2]])
+    k = x[2] * 2
+    return sum(g)
+
+
+@aliasing
+def map_lazy(x):
+    items = [x[0]]
+    g = map(lambda v: v * v, items)
+    items.append(x[1])
+    return sum(g)
+
+
+@aliasing
+def enum_mut(x):
+    items = [x[0], x[1], x[2]]
+    for i, v in enumerate(items):
+        if i < 2:
+            items[i + 1] = items[i + 1] + v * v
+    return items[2]
+
+
+@aliasing
+def for_append(x):
+    items = [x[0], x[1]]
+    s = 0.0
+    for v in items:
+        if len(items) < 4:
+            items.append(v * x[2])
+        s += v
+    return s
+
+
+@aliasing
+def late_closure(x):
+    fs = []
+    for k in (1.0, 2.0, 3.0):
+        fs.append(lambda t: t * k)
+    return fs[0](x[0]) + fs[1](x[1])
+
+
+@aliasing
+def late_closure2(x):
+    k = x[0]
+    f = lambda t: t * k
+    k = x[1] * 3
+    return f(x[2])
+
+
+@aliasing
+def nested_alias(x):
+    row = [x[0], x[1]]
+    m = [row, row]
+    m[0][0] = m[0][0] * 2
+    return m[1][0] * m[0][1]
+
+
+@aliasing
+def mult_alias(x):
+    m = [[x[0], x[1]]] * 2
+    m[0][0] = x[2]
+    return m[1][0] * m[0][1]
+
+
+@aliasing
+def dict_alias(x):
+    d = {"a": [x[0]], "b": [x[1]]}
+    d["a"].append(x[2])
+    e = dict(d)
+    e["a"][0] = e["a"][0] * 3
+    return d["a"][0] * d["a"][1] + e["b"][0]
+
+
+@dataclass
+class Node:
+    v: float
+    kids: list = field(default_factory=list)
+
+    def total(self):
+        return self.v + sum(k.total() for k in self.kids)
+
+
+@aliasing
+def tree(x):
+    r = Node(x[0])
+    k = Node(x[1] * x[0])
+    r.kids.append(k)
+    k.kids.append(Node(x[2]))
+    k.v = k.v * 2
+    return r.total() * k.total()
+
+
+@aliasing
+def obj_loop(x):
+    ps = [Node(x[0]), Node(x[1])]
+    for t in range(20):
+        for p in ps:
+            p.v = p.v * 0.9 + x[2] * ps[0].v * 0.1
+    return ps[0].v * ps[1].v
+
+
+@aliasing
+def obj_while(x):
+    p = Node(x[0])
+    n = 0
+    while p.v < 8.0:
+        p.v = p.v * 1.5 + x[1]
+        n += 1
+    return p.v * x[2] + n
+
+
+@aliasing
+def arr_in_list(x):
+    items = [np.copy(x)]
+    m = items[0]
+    m[0] = m[1] * m[2]
+    return np.sum(items[0] * x)
+
+
+@aliasing
+def arr_view_list(x):
+    u = np.copy(x)
+    items = [u[:2], u[1:]]
+    u[1] = x[0] * x[2]
+    return np.sum(u) + x[0]
+
+
+@aliasing
+def slices_alias(x):
+    u = np.zeros(4)
+    v = u[1:3]
+    v[0] = x[0]
+    v += x[1]
+    u[2] *= x[2]
+    return np.sum(u * u)
+
+
+@aliasing
+def ret_branch_list(x):
+    def f(t):
+        if t > 0.8:
+            return [t, t * t]
+        return [t * t * t, 1.0]
+
+    a = f(x[0])
+    b = f(x[1])
+    return a[0] * b[1] + b[0] * a[1]
+
+
+@aliasing
+def break_struct(x):
+    items = []
+    for i in range(5):
+        if i * x[0] > 1.5:
+            break
+        items.append(x[1] * i + x[2])
+    return sum(items) * 2 + len(items)
+
+
+@aliasing
+def cont_struct(x):
+    d = {"s": 0.0, "n": 0}
+    for v in x:
+        if v < 0.6:
+            continue
+        d["s"] = d["s"] + v * v
+        d["n"] += 1
+    return d["s"] / d["n"]
+
+
+@aliasing
+def negidx(x):
+    items = [v * v for v in x]
+    s = 0.0
+    for i in range(len(items)):
+        s += items[i - 1] * items[-i]
+    return s
+
+
+@aliasing
+def stack_pop(x):
+    st = [x[0]]
+    out = 0.0
+    for i in range(40):
+        st.append(st[-1] * 0.5 + x[1])
+        if i % 3 == 2:
+            out += st.pop()
+    return out + len(st) * x[2]
+
+
+@aliasing
+def try_nested(x):
+    s = 0.0
+    for v in x:
+        try:
+            try:
+                if v > 1.0:
+                    raise KeyError("a")
+                s += v
+            except ValueError:
+                s += 100.0
+            finally:
+                s += v * v
+        except KeyError:
+            s += v**3
+    return s
+
+
+@aliasing
+def try_else_ret(x):
+    def f(t):
+        try:
+            if t < 0.5:
+                raise ValueError
+        except ValueError:
+            return t * t
+        else:
+            return t * 3
+        finally:
+            pass
+
+    return f(x[0]) * f(x[1]) + f(x[2])
+
+
+@aliasing
+def exc_in_callee(x):
+    def f(t):
+        if t < 0.5:
+            raise ValueError
+        return t * 3
+
+    try:
+        a = f(x[0])
+    except ValueError:
+        a = x[1]
+    return a * x[2]
+
+
+@aliasing
+def for_else(x):
+    items = [x[0], x[1], x[2]]
+    for v in items:
+        if v > 5:
+            r = v
+            break
+    else:
+        r = items[0] * items[1]
+    return r * x[2]
+
+
+@aliasing
+def ifexp_list(x):
+    items = [x[0], x[1]] if x[2] > 0.8 else [x[1], x[2], x[0]]
+    return items[0] * items[1]
+
+
+@aliasing
+def sum_start(x):
+    return sum([x[0], x[1]], x[2]) * sum((v for v in x), 1.0)
+
+
+@aliasing
+def zip3(x):
+    return sum(a * b * c for a, b, c in zip(x, x[1:], [1.0, 2.0]))
+
+
+@aliasing
+def swap_objs(x):
+    p = Node(x[0])
+    q = Node(x[1])
+    for i in range(3):
+        p, q = q, p
+        p.v = p.v * 2 + q.v * x[2]
+    return p.v - q.v * 3
+
+
+@aliasing
+def int_list(x):
+    idx = [0, 2, 1]
+    idx.append(0)
+    s = 0.0
+    for i in range(4):
+        s += x[idx[i]] * (i + 1)
+    return s
+
+
+@aliasing
+def int_build(x):
+    idx = []
+    for i in range(30):
+        idx.append((i * 7) % 3)
+    s = 0.0
+    for i in range(30):
+        s += x[idx[i]] * x[idx[29 - i]]
+    return s
+
+
+@aliasing
+def mixed_list(x):
+    items = [1]
+    for i in range(30):
+        items.append(items[-1] * 0.5 + x[i % 3])
+    return items[-1] * items[3]
+
+
+@aliasing
+def cond_float(x):
+    items = [0] * 30
+    for i in range(30):
+        if x[i % 3] > 0.7:
+            items[i] = x[i % 3] * i
+    return sum(items)
+
+
+@aliasing
+def setslice(x):
+    items = [0.0] * 4
+    items[1:3] = [x[0], x[1]]
+    del items[0]
+    return items[0] * items[1] + items[2] + x[2]
+
+
+@aliasing
+def inplace_mul(x):
+    items = [x[0], x[1]]
+    m = items
+    items *= 2
+    return sum(m) * len(items)
+
+
+@aliasing
+def plus_copy(x):
+    items = [x[0], x[1]]
+    m = items
+    items = items + [x[2]]
+    return sum(m) * len(m) + sum(items)
+
+
+@aliasing
+def str_keys(x):
+    p = {"a": x[0]}
+    for k in ("b", "c"):
+        p[k] = p["a"] * (2.0 if k == "b" else x[1])
+    return sum(p.values()) + (x[2] if "b" in p else 0.0)
+
+
+@aliasing
+def kwcall(x):
+    def f(a, *, b, c=2.0):
+        return a * b + c
+
+    return f(x[0], b=x[1]) + f(b=x[2], a=1.0)
+
+
+@aliasing
+def varkw(x):
+    def f(**k):
+        return k["a"] * k["b"]
+
+    d = dict(a=x[0])
+    return f(b=x[1], **d)
+
+
+@aliasing
+def static(x):
+    class C:
+        @staticmethod
+        def m(t):
+            return t * t
+
+        @classmethod
+        def mk(cls, t):
+            return t * 3
+
+    return C.m(x[0]) * C.mk(x[1]) + x[2]
+
+
+class V2:
+    def __init__(self, a, b):
+        self.a = a
+        self.b = b
+
+    def __add__(s, o):
+        return V2(s.a + o.a, s.b + o.b)
+
+    def __mul__(s, k):
+        return V2(s.a * k, s.b * k)
+
+    __rmul__ = __mul__
+
+    def __sub__(s, o):
+        return s + (-1.0) * o
+
+    def __getitem__(s, i):
+        return s.a if i == 0 else s.b
+
+    def __len__(s):
+        return 2
+
+    def __iter__(s):
+        yield s.a
+        yield s.b
+
+    def __eq__(s, o):
+        return True
+
+    def __neg__(s):
+        return V2(-s.a, -s.b)
+
+    def __abs__(s):
+        return math.sqrt(s.a**2 + s.b**2)
+
+
+@aliasing
+def vec2(x):
+    u = V2(x[0], x[1])
+    v = 2.0 * u - V2(x[2], 1.0) * x[0]
+    u += v
+    return abs(u) * v[1] + sum(-v) + len(u)
+
+
+@aliasing
+def vec_loop(x):
+    p = V2(x[0], x[1])
+    v = V2(x[2], 0.1)
+    for i in range(50):
+        p, v = p + v * 0.01, v - p * 0.01
+    return abs(p)

@@ -2,6 +2,7 @@
 refuse by name."""
 
 import ast
+import contextlib
 import dis
 import inspect
 import math
@@ -14,7 +15,7 @@ import pytest
 
 from overlay import Context, MethodTable
 from overlay.interpretations.autodiff import NotDifferentiable, autodiff, gradient, reverse
-from tests.overlay.interpretations.autodiff.constructs import CONSTRUCTS
+from tests.overlay.interpretations.autodiff.constructs import ALIASING, CONSTRUCTS
 
 POINTS = (np.array([0.77, 0.43, 1.12]), np.array([1.31, 0.68, 0.52]))
 # by numpy functions that write to arrays which they have made
@@ -53,6 +54,25 @@ def test_forwards_it_is_right(name):
 def test_compiled_it_is_right(name):
     f = CONSTRUCTS[name]
     assert_agrees(f, Context().jit(lambda x: autodiff(f, x)))
+
+
+REFUSED_ALIASING = 10
+
+
+@pytest.mark.parametrize("name", ALIASING)
+def test_with_aliases_it_is_right_or_refused(name):
+    with contextlib.suppress(NotDifferentiable):
+        assert_agrees(ALIASING[name], gradient(ALIASING[name], mode="reverse"))
+
+
+def test_few_programs_with_aliases_are_refused():
+    refused = 0
+    for f in ALIASING.values():
+        try:
+            gradient(f, mode="reverse")(POINTS[0].copy())
+        except NotDifferentiable:
+            refused += 1
+    assert refused <= REFUSED_ALIASING
 
 
 # ---- what compiled derivatives depend on --------------------------------------------------
