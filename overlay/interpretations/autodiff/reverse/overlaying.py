@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
+from types import MethodType
 from typing import Any
 
 from overlay import Context, MethodTable, OverlayError, call_next, nonoverlay
@@ -72,10 +73,12 @@ class Overlaying(Calling):
             context, inner = inside
             with self._within(self._pushed(context), None):
                 return self.call_in_force(inner, args, kwargs)
-        known = canonical(target) if callable(target) else target
+        called = target.__func__ if isinstance(target, MethodType) else target
+        known = canonical(called) if callable(called) else called
         self.targets[id(known)] = known
         if not self.tables:
             return self.call(target, args, kwargs)
+        known = canonical(target) if callable(target) else target
         return self._resolved(target, args, kwargs, MethodChain.of(known, self.tables))
 
     def _next(self, args: list[Any], kwargs: dict[str, Any]) -> Any:
