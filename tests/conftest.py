@@ -140,6 +140,8 @@ EVERY = {  # of tests with many parameters, every so many are in the quick run
     "tests/overlay/compiled/test_numba_library.py": 5,
     "tests/overlay/compiled/test_what_was_read.py": 8,
     "tests/overlay/interpretations/autodiff/test_array_rules.py": 12,
+    "tests/overlay/interpretations/autodiff/test_constructs.py": 2,
+    "tests/overlay/interpretations/autodiff/test_constructs.py::test_compiled_it_is_right": 15,
     "tests/overlay/interpretations/autodiff/test_escapes.py": 3,
     "tests/overlay/interpretations/autodiff/test_rules.py": 5,
     "tests/overlay/interpretations/autodiff/test_scipy_integration.py": 3,

@@ -146,8 +146,9 @@ def refuse_order(order: Any) -> NoReturn:
 
 def refuse_reverse(name: str, reason: str, where: str | None, help: str | None = None) -> NoReturn:
     """Refuse a program that has no adjoint. help: by default the usual remedy."""
+    line = "" if where is None else where.rpartition(":")[2]
     raise NotReversible(
-        f"no adjoint is made of {name}: {reason}",
+        f"no adjoint is made of {name}: {reason}" + f" (line {line})" * line.isdigit(),
         where=where or _place(),
         help=help
         or 'take the derivative forwards, mode="forward"; in compiled code by numbers, or by '

@@ -20,7 +20,7 @@ from overlay.interpretations.autodiff.errors import (
     refuse_reverse,
 )
 from overlay.interpretations.autodiff.escapes import looked
-from overlay.interpretations.autodiff.forward import linearised
+from overlay.interpretations.autodiff.forward import autodiff, linearised
 from overlay.interpretations.autodiff.levels import LevelTable
 from overlay.interpretations.autodiff.results import tangent_of, value_of
 from overlay.interpretations.autodiff.reverse.adjoints import Adjoint
@@ -33,7 +33,12 @@ from overlay.interpretations.autodiff.reverse.gradients import (
     slopes_by_reverse,
 )
 from overlay.interpretations.autodiff.reverse.pullbacks import kind_of
-from overlay.interpretations.autodiff.reverse.reverse_program import ReverseValue, leaves
+from overlay.interpretations.autodiff.reverse.reverse_program import (
+    MethodOf,
+    ReverseValue,
+    leaves,
+)
+from overlay.interpretations.autodiff.reverse.structural import STRUCTURAL
 from overlay.interpretations.autodiff.reverse.taped import taped
 
 BY_TAPE = object()
@@ -248,6 +253,14 @@ def hessian(
         return _one_or_all([_both_shapes(s, given[i]) for s, i in zip(slopes, places, strict=True)])
 
     return of
+
+
+def _derivative_of(lifter: Any, f: Any, mode: Any = None) -> MethodOf:
+    """Lift ``gradient(f)`` and ``derivative(f)``."""
+    return MethodOf(autodiff, f)
+
+
+STRUCTURAL[gradient] = STRUCTURAL[derivative] = _derivative_of
 
 
 def adjoint(f: Callable[..., Any], *args: Any, rules: Rules = ()) -> Adjoint:

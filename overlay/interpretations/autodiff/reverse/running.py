@@ -9,15 +9,21 @@ import numpy as np
 
 __all__ = [
     "add_at",
+    "any_of",
     "cofactors",
     "deviation",
     "element_moved_back",
+    "every_of",
+    "filtered",
     "larger",
     "largest",
     "logarithm",
+    "mapped",
+    "mapped_pairs",
     "median",
     "moved_back",
     "moved_back_to_number",
+    "never",
     "no_places",
     "norm",
     "onto_1",
@@ -30,8 +36,15 @@ __all__ = [
     "products_so_far",
     "smaller",
     "smallest",
+    "tiled",
+    "total_of",
     "variance",
 ]
+
+
+def never(zero: Any) -> Any:
+    """False for 0.0; a compiler that looks at types alone cannot know that."""
+    return zero > 0.0
 
 
 def onto_1(change: Any, like: Any) -> Any:
@@ -178,5 +191,51 @@ def polynomial(p: Any, x: Any) -> Any:
     return total
 
 
+def tiled(a: Any, count: Any) -> Any:
+    return np.ravel(np.outer(np.ones(count), a))
+
+
 def logarithm(a: Any, b: Any) -> Any:
     return math.log(a) / math.log(b)
+
+
+# ---- replacements of builtin functions ----------------------------------------------------
+
+
+def mapped(function: Any, items: Any) -> Any:
+    for each in items:
+        yield function(each)
+
+
+def mapped_pairs(function: Any, items: Any, others: Any) -> Any:
+    for each, other in zip(items, others, strict=False):
+        yield function(each, other)
+
+
+def filtered(function: Any, items: Any) -> Any:
+    for each in items:
+        if function(each):
+            yield each
+
+
+def total_of(items: Any, start: Any) -> Any:
+    total = start
+    for each in items:
+        total = total + each
+    return total
+
+
+def any_of(items: Any) -> Any:
+    found = False
+    for each in items:
+        if each:
+            found = True
+    return found
+
+
+def every_of(items: Any) -> Any:
+    found = True
+    for each in items:
+        if not each:
+            found = False
+    return found
