@@ -398,13 +398,15 @@ def _adjoint(
         return BY_TAPE
     # code that generates an adjoint is no part of the program
     try:
-        return nonoverlay(reverse_of)(f, args, places, own, tables, mode)
+        made = nonoverlay(reverse_of)(f, args, places, own, tables, mode)
     except NotReversible:
         if not can_tape:
             if mode == "reverse":
                 raise
             return None
         return BY_TAPE
+    # an adjoint does not follow an exception that the run raises and the program handles
+    return BY_TAPE if made is not None and made.is_guarded and can_tape else made
 
 
 def _is_number(result: Any) -> bool:
