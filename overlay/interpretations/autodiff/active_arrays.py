@@ -24,6 +24,7 @@ from overlay.interpretations.autodiff.errors import (
     refuse_write_of_program,
 )
 from overlay.interpretations.autodiff.levels import Level, declare, generate, refuse, written
+from overlay.interpretations.autodiff.linear_tape import tape_zeros
 from overlay.interpretations.autodiff.reverse.running import (
     median,
     polynomial,
@@ -32,7 +33,6 @@ from overlay.interpretations.autodiff.reverse.running import (
 from overlay.interpretations.autodiff.rules.array_rule import ArrayRule
 from overlay.interpretations.autodiff.rules.array_rules import ARRAY_RULES, array_rule_of
 from overlay.interpretations.autodiff.rules.tables.applications import vectorized
-from overlay.interpretations.autodiff.tape import tape_zeros
 from overlay.kernels import in_kernel, local_array
 
 __all__ = ["declare_arrays", "parts_of"]

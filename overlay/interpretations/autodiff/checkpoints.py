@@ -12,9 +12,9 @@ from overlay import Context, call_next, nonoverlay, tables_in_force
 from overlay.core.late_binding import LateBound
 from overlay.core.location import caller, name_of
 from overlay.interpretations.autodiff.errors import NotDifferentiable
+from overlay.interpretations.autodiff.level_results import parts_of_result
 from overlay.interpretations.autodiff.levels import Level, LevelTable, declare
 from overlay.interpretations.autodiff.recorded_rules import record
-from overlay.interpretations.autodiff.results import parts_of_result
 
 __all__ = ["checkpoint", "declare_checkpoints", "run_part", "taped"]
 

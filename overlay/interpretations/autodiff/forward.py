@@ -19,6 +19,7 @@ from overlay.interpretations.autodiff.duals import ActiveArray, ActiveNumber
 from overlay.interpretations.autodiff.errors import refuse_count, refuse_result
 from overlay.interpretations.autodiff.escapes import begun, given_up, watched
 from overlay.interpretations.autodiff.levels import Level, LevelTable, declare, refuse, written
+from overlay.interpretations.autodiff.linear_tape import TapeTangent
 from overlay.interpretations.autodiff.optional_functions import declare_optional
 from overlay.interpretations.autodiff.recorded_rules import declare_adjoints
 from overlay.interpretations.autodiff.reverse.adjoints import Adjoint
@@ -34,7 +35,6 @@ from overlay.interpretations.autodiff.reverse.running import never
 from overlay.interpretations.autodiff.reverse.structural import STRUCTURAL
 from overlay.interpretations.autodiff.rules import imported
 from overlay.interpretations.autodiff.samples import declare_samples
-from overlay.interpretations.autodiff.tape import TapeTangent
 
 __all__ = [
     "add_gradient",

@@ -21,8 +21,8 @@ from overlay.interpretations.autodiff.errors import (
 )
 from overlay.interpretations.autodiff.escapes import looked
 from overlay.interpretations.autodiff.forward import autodiff, linearised
+from overlay.interpretations.autodiff.level_results import tangent_of, value_of
 from overlay.interpretations.autodiff.levels import LevelTable
-from overlay.interpretations.autodiff.results import tangent_of, value_of
 from overlay.interpretations.autodiff.reverse.adjoints import Adjoint
 from overlay.interpretations.autodiff.reverse.gradients import (
     MANY,

@@ -17,13 +17,13 @@ import numpy as np
 
 from overlay import nonoverlay
 
-__all__ = ["Tape", "TapeTangent", "recording", "tape_zeros"]
+__all__ = ["LinearTape", "TapeTangent", "recording", "tape_zeros"]
 
 MOST_TERMS = 3
 """The maximal number of terms of a sum that is recorded as one map."""
 
 
-class Tape:
+class LinearTape:
     """Linear maps between numbered variables, in the order in which a run made them."""
 
     def __init__(self) -> None:
@@ -166,7 +166,7 @@ class TapeTangent:
 
     def __init__(
         self,
-        tape: Tape,
+        tape: LinearTape,
         places: Any,
         shape: tuple[int, ...],
         is_complex: bool = False,
@@ -275,11 +275,11 @@ _PLAIN = (float, np.float64, int)
 _outside_scaled, _outside_added = nonoverlay(TapeTangent._scaled), nonoverlay(TapeTangent._added)
 _outside_item, _outside_set = nonoverlay(TapeTangent._item), nonoverlay(TapeTangent._set)
 _outside_kept = nonoverlay(_kept)
-_current: ContextVar[Tape] = ContextVar("tape")
+_current: ContextVar[LinearTape] = ContextVar("tape")
 
 
 @contextmanager
-def recording(tape: Tape) -> Generator[None]:
+def recording(tape: LinearTape) -> Generator[None]:
     """Record on a tape: arrays that the program makes get places on it."""
     token = _current.set(tape)
     try:
