@@ -19,12 +19,12 @@ from overlay.compiled.basis import Basis, CompiledCode, Generated, Holder, place
 from overlay.compiled.numba.code_lifetime import (
     Annotation,
     accept_other_worlds,
+    code_deferred,
     forget_definition,
     free_unused_modules,
     is_of_world,
     target_context,
 )
-from overlay.compiled.numba.deferred_code import code_deferred
 from overlay.compiled.numba.exception_chains import leave_places
 from overlay.compiled.numba.interfaces import FunctionParameters, bind_by_python, declared_by, twin
 from overlay.compiled.numba.numba_types import (

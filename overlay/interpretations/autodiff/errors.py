@@ -19,6 +19,7 @@ __all__ = [
     "refuse_array_in_kernel",
     "refuse_by",
     "refuse_call",
+    "refuse_captured",
     "refuse_count",
     "refuse_escape",
     "refuse_form",
@@ -86,6 +87,16 @@ def refuse_by(function: Any, places: Sequence[int]) -> NoReturn:
         where=_place(),
         help="pass a plain number there, or wrap the argument's value in inactive(...) where its "
         "derivative does not matter",
+    )
+
+
+def refuse_captured(f: Any) -> NoReturn:
+    """Refuse an active value that a part with a checkpoint reads from outside."""
+    raise NotDifferentiable(
+        f"{name_of(f)}, which has a checkpoint, reads an active value that is none of its "
+        "arguments",
+        where=_place(),
+        help="pass it as an argument: checkpoint(f)(x, value)",
     )
 
 

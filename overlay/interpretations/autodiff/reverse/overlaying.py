@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from types import MethodType
 from typing import Any
@@ -42,7 +42,7 @@ class Overlaying(Calling):
     chain: MethodChain | None = None
     enters = False
 
-    def __init__(self, users: Callable[..., Any]) -> None:
+    def __init__(self, users: Any) -> None:
         super().__init__(users)
         self.targets: dict[int, Any] = {}
 
