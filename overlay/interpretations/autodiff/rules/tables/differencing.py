@@ -104,6 +104,7 @@ def _unwrap_jvp(t, ret, p, discont=None, axis=-1, *, period=2 * np.pi):
 
 
 def _interp(x, xp, fp, left=None, right=None, period=None):
+    xp, fp = (np.array(a) if isinstance(a, (list, tuple)) else a for a in (xp, fp))
     _plain_interp(primal(x), primal(xp), primal(fp), period=primal(period))  # or its error
     if period is not None:
         period = abs(period)
@@ -274,6 +275,7 @@ DIFFERENCING = takes_lists(
         call(np.array([-1.0, 0.5, 9.0]), KNOTS, floats(4), left=1.0, right=2.0),
         call(np.array([[-1.3, 0.5], [3.0, 9.1]]), KNOTS, floats(4), period=5.0),
         call(0.5, KNOTS[:1], floats(1)),
+        call(floats(3), [-1, 0, 2], [1, 3, 2]),
     ),
     linear(
         np.bincount,

@@ -3,12 +3,7 @@
 import numpy as np
 
 from overlay.interpretations.autodiff.duals import primal
-from overlay.interpretations.autodiff.rules.array_rule import (
-    constant,
-    defined,
-    smooth,
-    takes_lists,
-)
+from overlay.interpretations.autodiff.rules.array_rule import defined, smooth, takes_lists
 from overlay.interpretations.autodiff.rules.drawn_calls import call, complexes, floats, positive
 
 __all__ = ["WHOLE_PARTS"]
@@ -32,6 +27,10 @@ def _frexp_jvp(t, ret, a):
 
 def _frexp_vjp(d, ret, a):
     return np.ldexp(d[0], -ret[1])
+
+
+def _level(t, ret, a, decimals=0):
+    return 0.0 * t
 
 
 def _without_nan(x, nan, posinf, neginf):
@@ -70,7 +69,15 @@ WHOLE_PARTS = takes_lists(
     smooth(np.modf, _modf_jvp, _modf_vjp, call(floats(3)), call(floats()), parameters="a"),
     smooth(np.frexp, _frexp_jvp, _frexp_vjp, call(floats(3)), call(floats()), parameters="a"),
     defined(np.nan_to_num, _nan_to_num, _with_gaps, call(complexes(3)), call(floats(), True, 1.0)),
-    constant(np.fix, call(floats(3)), data=("x",)),
-    constant(np.round, call(floats(2, 3)), call(floats(3), 1), also=(np.around,)),
-    constant(np.spacing, call(floats(3)), data=("x",), parameters="x"),
+    smooth(np.fix, _level, _level, call(floats(3)), data=("x",)),
+    smooth(
+        np.round,
+        _level,
+        _level,
+        call(floats(2, 3)),
+        call(floats(3), 1),
+        call(complexes(3), decimals=1),
+        also=(np.around,),
+    ),
+    smooth(np.spacing, _level, _level, call(floats(3)), data=("x",), parameters="x"),
 )
