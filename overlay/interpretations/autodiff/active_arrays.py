@@ -14,7 +14,11 @@ from numpy.typing import NDArray
 from overlay import call_next, nonoverlay
 from overlay.contexts.rules_alone import as_c_calls
 from overlay.interpretations.autodiff.active_numbers import plain_zeros
-from overlay.interpretations.autodiff.applying import applied, in_this_context
+from overlay.interpretations.autodiff.applying import (
+    applied,
+    in_this_context,
+    without_lists,
+)
 from overlay.interpretations.autodiff.duals import Active, ActiveArray, primal
 from overlay.interpretations.autodiff.errors import (
     refuse_call,
@@ -30,6 +34,7 @@ from overlay.interpretations.autodiff.reverse.running import (
     polynomial,
     products_so_far,
 )
+from overlay.interpretations.autodiff.rules import RULES
 from overlay.interpretations.autodiff.rules.array_rule import ArrayRule
 from overlay.interpretations.autodiff.rules.array_rules import ARRAY_RULES, array_rule_of
 from overlay.interpretations.autodiff.rules.tables.applications import vectorized
@@ -106,6 +111,7 @@ def declare_arrays(level: Level) -> None:
         _declare_taped(level)
     else:
         _declare_linear_algebra(level)
+    level.later(np.where, _declare_where_of_lists)
     for function, parameters, copies in CONVERSIONS:
         level.later(function, _declare_conversion, function, parameters, copies)
     for function, body in OTHERS:
@@ -121,9 +127,17 @@ def declare_arrays(level: Level) -> None:
     level.later(np.vectorize.__call__, _declare_vectorized)
     for function, most in JOINING:
         level.later(function, _declare_joined, function, most)
+    elementwise: list[Any] = []
+    for rule in RULES:
+        for function in rule.spellings:
+            if rule.arrays and _of_numpy(function):
+                elementwise.append(function)
+                level.later(function, _declare_elementwise_of_lists, function, len(rule.domain))
     for rule in ARRAY_RULES:
         for function in rule.spellings:
-            level.later(function, _declare_of_lists, rule, function)
+            if not any(function is each for each in elementwise):
+                level.later(function, _declare_of_lists, rule, function)
+    level.later(np.kaiser, _declare_window)
     for target in (store, operator.setitem):
         level.later(target, _declare_write, target)
     for name in INPLACE:
@@ -322,6 +336,15 @@ def _declare_where(level: Level) -> None:
         declare(level.table, np.where, method, (Any, *types))
 
 
+def _declare_where_of_lists(level: Level) -> None:
+    body = "return applied(np.where, (c, a, b), {}) if holds_listed(a, b) else call_next(c, a, b)"
+    space = {"applied": nonoverlay(applied), "holds_listed": nonoverlay(_holds_listed)}
+    for types in itertools.product((list, level.number, level.array, Any), repeat=2):
+        if list in types:
+            method = _method(level, "c, a, b", body, **space)
+            declare(level.table, np.where, method, (Any, *types))
+
+
 def _declare_made(level: Level, function: Any) -> None:
     """Make new arrays of floats active, so that active numbers can be stored in them."""
     zeroed = tape_zeros if level.is_taped else filled_with_zeros
@@ -478,6 +501,33 @@ def _declare_of_lists(level: Level, rule: ArrayRule, function: Any) -> None:
         method = _method(level, f"{names}, *rest", body, **space, function=function)
         # a number with tangents is a tuple, too
         declare(level.table, function, method, each, precedence=-1)
+
+
+def _of_numpy(function: Any) -> bool:
+    return isinstance(function, np.ufunc) or getattr(function, "__module__", None) == "numpy"
+
+
+def _declare_elementwise_of_lists(level: Level, function: Any, arity: int) -> None:
+    """Methods of an elementwise function for lists with active parts among its arguments."""
+    called = nonoverlay(functools.partial(_called_without_lists, level, function))
+    space = {"holds_listed": nonoverlay(_holds_listed), "called": called}
+    kinds = (list, level.number, level.array, Any)
+    names = ", ".join("abc"[:arity])
+    body = f"return called({names}) if holds_listed({names}) else call_next({names})"
+    for types in itertools.product(kinds, repeat=min(arity, 2)):
+        if list in types:
+            every = (*types, *[Any] * (arity - len(types)))
+            declare(level.table, function, _method(level, names, body, **space), every)
+
+
+def _called_without_lists(level: Level, function: Any, *args: Any) -> Any:
+    return as_c_calls(level.context, function, *(without_lists(level, x) for x in args))
+
+
+def _declare_window(level: Level) -> None:
+    """``np.kaiser``, which numpy does not hand to its arguments."""
+    body, space = "return applied(np.kaiser, (m, beta), {})", {"applied": nonoverlay(applied)}
+    declare(level.table, np.kaiser, _method(level, "m, beta", body, **space), (Any, level.number))
 
 
 def _holds_listed(*args: Any) -> bool:

@@ -319,8 +319,10 @@ def _declare_by_others(level: Level, target: Any, arity: int, body: str) -> None
     names = ", ".join("abc"[:arity])
     for active in _activities(arity):
         kinds = [level.number if one else Any for one in active]
-        method = written(f"def method({names}): return {body}", level, math=math)
-        declare(level.table, target, method, kinds)
+        wanted = [Active if one else Any for one in active]
+        for types in _own(level, wanted) if target is divmod else [kinds]:
+            method = written(f"def method({names}): return {body}", level, math=math)
+            declare(level.table, target, method, types)
 
 
 def _declare_powers(level: Level, target: Any) -> None:

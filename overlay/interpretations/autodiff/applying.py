@@ -31,9 +31,12 @@ __all__ = [
     "context_in_force",
     "in_this_context",
     "is_active",
+    "without_lists",
 ]
 
 
+NOT_GIVEN: Any = getattr(np, "_NoValue", None)
+"""numpy's default of arguments that it passes on only if they are given."""
 KEPT = 64
 """The maximal number of cached contexts."""
 
@@ -112,11 +115,11 @@ def _outside_applied(function: Any, args: Sequence[Any], named: dict[str, Any]) 
         if named or level.context.method(function, *kinds) is None:
             refuse_call(function)
         return as_c_calls(level.context, function, *args)
-    if rule.lists:
-        args = [_without_lists(level, x) for x in args]
-        named = {name: _without_lists(level, x) for name, x in named.items()}
     named = {**named}
     out = named.pop("out", None)
+    if rule.lists:
+        args = [without_lists(level, x) for x in args]
+        named = {name: without_lists(level, x) for name, x in named.items()}
     if out is None and "out" in rule.signature.parameters:
         bound = rule.signature.bind(*args, **named)
         out = bound.arguments.pop("out", None)
@@ -126,7 +129,7 @@ def _outside_applied(function: Any, args: Sequence[Any], named: dict[str, Any]) 
     return _result(level, rule, function, args, named)
 
 
-def _without_lists(level: Level, x: Any) -> Any:
+def without_lists(level: Level, x: Any) -> Any:
     """An argument; as an array, if it is a list that holds active values."""
     if type(x) in (list, tuple) and any(True for _ in _leaves(x)):
         return as_c_calls(level.context, np.array, x)
@@ -146,6 +149,8 @@ def _outside_applied_ufunc(
     casting = {name: x for name, x in named.items() if name == "casting"}
     named = {name: x for name, x in named.items() if name not in ("casting", "order", "subok")}
     out, dtype = named.pop("out", None), named.pop("dtype", None)
+    if type(out) is tuple and out and type(out[0]) is tuple:
+        out = out[0]  # an engine passes a tuple by place
     if dtype is not None and not _keeps_floats(dtype):
         if np.dtype(dtype).kind not in "iub":
             refuse_call(ufunc)
@@ -190,7 +195,7 @@ def _called(level: Level, ufunc: Any, args: Sequence[Any], named: dict[str, Any]
         found = as_c_calls(level.context, ufunc, *args)
     if where is True:
         return found
-    into = out[0] if isinstance(out, tuple) else out
+    into = out[0] if type(out) is tuple else out
     return as_c_calls(level.context, np.where, where, found, into)
 
 
@@ -200,7 +205,13 @@ _applied, _applied_ufunc = nonoverlay(_outside_applied), nonoverlay(_outside_app
 
 def _written_into(level: Level, out: Any, found: Any) -> Any:
     """Write a result into the array of an argument ``out``, and return that."""
-    into = out[0] if isinstance(out, tuple) else out
+    # an active array is a tuple, too
+    if type(out) is tuple and type(found) is tuple:  # several results
+        return tuple(
+            part if into is None else _written_into(level, into, part)
+            for into, part in zip(out, found, strict=True)
+        )
+    into = out[0] if type(out) is tuple else out
     as_c_calls(level.context, _setitem, into, Ellipsis, found)
     return into
 
@@ -213,6 +224,9 @@ def _result(
     level: Level, rule: ArrayRule, function: Any, args: Sequence[Any], named: dict[str, Any]
 ) -> Any:
     if rule.by is not None:
+        if any(x is NOT_GIVEN for x in (*args, *named.values())):
+            bound = bound_arguments(rule, args, named)
+            args, named = bound.args, bound.kwargs
         return as_c_calls(level.context, rule.by, *args, **named)
     application = _Application(level, rule, function, args, named)
     return application.result()

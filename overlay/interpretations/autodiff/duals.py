@@ -257,6 +257,24 @@ def _flattened(a: Any, order: Any = "C") -> Any:
     return np.copy(np.ravel(a, order=order))
 
 
+def _sorted(a: Any, axis: int = -1, kind: Any = None, order: Any = None, **named: Any) -> None:
+    """``ndarray.sort``: in place."""
+    a[...] = np.sort(a, axis, kind, order, **named)
+
+
+def _partitioned(a: Any, kth: Any, axis: int = -1, kind: Any = "introselect") -> None:
+    """``ndarray.partition``: in place."""
+    a[...] = np.partition(a, kth, axis, kind)
+
+
+def _clipped(a: Any, min: Any = None, max: Any = None, out: Any = None) -> Any:
+    found = np.clip(a, min, max)
+    if out is None:
+        return found
+    out[...] = found
+    return out
+
+
 BINARY = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul")
 COMPARISONS = ("lt", "le", "gt", "ge", "eq", "ne")
 METHODS = {
@@ -266,6 +284,10 @@ METHODS = {
     **{name: getattr(np, name) for name in ("argmax", "argmin", "trace", "diagonal")},
     **{name: getattr(np, name) for name in ("std", "var", "cumprod", "argsort", "any", "all")},
     **{name: getattr(np, name) for name in ("argpartition", "searchsorted", "conj", "conjugate")},
+    **{name: getattr(np, name) for name in ("round", "nonzero")},
+    "clip": _clipped,
+    "sort": _sorted,
+    "partition": _partitioned,
     "copy": _copied,
     "flatten": _flattened,
 }

@@ -199,9 +199,10 @@ class TapeTangent:
     def _scaled(self, factor: Any) -> TapeTangent:
         shape, is_complex = self.shape, self.is_complex
         if isinstance(factor, np.ndarray):
-            factor = factor.copy()  # the program may write into it
-            if factor.shape != shape:
-                shape = np.broadcast_shapes(shape, factor.shape)
+            # the program may write into it; one number is no array
+            factor = factor.copy() if factor.shape else factor[()]
+            if np.shape(factor) != shape:
+                shape = np.broadcast_shapes(shape, np.shape(factor))
             is_complex = is_complex or factor.dtype.kind == "c"
         elif isinstance(factor, complex):
             is_complex = True

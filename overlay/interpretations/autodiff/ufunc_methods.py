@@ -8,12 +8,41 @@ from typing import Any
 import numpy as np
 
 from overlay import nonoverlay
+from overlay.interpretations.autodiff.duals import primal
 
 __all__ = ["METHODS_OF_UFUNCS"]
 
 NONE: Any = getattr(np, "_NoValue", None)
-SUMS = {np.add: np.sum}
-"""Functions that reduce as a ufunc does."""
+
+
+def _log_of_sum(log: Any, exp: Any, below: Any) -> Callable[..., Any]:
+    def reduced(
+        a: Any, axis: Any = None, keepdims: bool = False, where: Any = True, **begin: Any
+    ) -> Any:
+        # the largest exponents, so that none overflows
+        shift = np.max(primal(a), axis=axis, keepdims=True, initial=-np.inf, where=where)
+        shift = np.where(np.isinf(shift), 0.0, shift)
+        total = np.sum(exp(a - shift), axis=axis, keepdims=True, where=where)
+        found = log(total) + shift
+        if begin:
+            found = below(begin["initial"], found)
+        shape = np.shape(np.sum(primal(a), axis=axis, keepdims=keepdims))
+        return np.reshape(found, shape) if shape else np.ravel(found)[0]
+
+    return reduced
+
+
+REDUCING: dict[Any, Callable[..., Any]] = {
+    np.add: np.sum,
+    np.multiply: np.prod,
+    np.maximum: np.max,
+    np.minimum: np.min,
+    np.logaddexp: _log_of_sum(np.log, np.exp, np.logaddexp),
+    np.logaddexp2: _log_of_sum(np.log2, np.exp2, np.logaddexp2),
+}
+"""Functions with rules that reduce as a ufunc does."""
+ACCUMULATING: dict[Any, Callable[..., Any]] = {np.add: np.cumsum, np.multiply: np.cumprod}
+"""Functions with rules that accumulate as a ufunc does."""
 
 
 def _ones(a: Any) -> Any:
@@ -39,9 +68,6 @@ def reduce(
     """``ufunc.reduce``: the results of a chain of calls along axes."""
     a = np.asarray(array)
     begin = () if initial is NONE or initial is None else (initial,)
-    if ufunc in SUMS:
-        found = SUMS[ufunc](a, axis=axis, keepdims=keepdims, where=where)
-        return ufunc(begin[0], found) if begin else found
     plain = nonoverlay(ufunc.reduce)(
         _ones(a),
         axis=axis,
@@ -49,6 +75,9 @@ def reduce(
         where=where,
         **({"initial": 1.0} if begin else {}),
     )  # numpy raises its errors
+    if ufunc in REDUCING:
+        named = {"initial": initial} if begin else {}
+        return REDUCING[ufunc](a, axis=axis, keepdims=keepdims, where=where, **named)
     if axis is None:
         axes = tuple(range(np.ndim(a)))
     else:
@@ -75,6 +104,8 @@ def accumulate(ufunc: Any, array: Any, axis: int = 0) -> Any:
     """``ufunc.accumulate``: all results of a chain of calls along an axis."""
     a = np.asarray(array)
     nonoverlay(ufunc.accumulate)(_ones(a), axis)  # numpy raises its errors
+    if ufunc in ACCUMULATING:
+        return ACCUMULATING[ufunc](a, axis)
     parts = _first(a, axis)
     if not len(parts):
         return a

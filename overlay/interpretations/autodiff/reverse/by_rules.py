@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from overlay.interpretations.autodiff.reverse.pullbacks import Pullback, kind_of
+from overlay.interpretations.autodiff.reverse.pullbacks import Pullback, is_constant, kind_of
 from overlay.interpretations.autodiff.reverse.reverse_program import (
     KnownBefore,
     NumberKind,
@@ -95,11 +95,15 @@ class _Call:
         return self.with_leaves({})
 
     def with_leaves(self, changed: dict[int, str], function: Any = None, before: str = "") -> str:
-        """The template of a call with some leaves replaced."""
+        """The template of a call with some leaves replaced; of a map of cotangents if ``function``
+        is one, which takes arrays for lists."""
+        owned = {leaf for leaf, _, _ in self.data} if function and self.rule.lists else set()
 
-        def shown(part: Any) -> str:
+        def shown(part: Any, is_outer: bool = True) -> str:
             if isinstance(part, tuple):
-                return "(" + "".join(f"{shown(each)}, " for each in part) + ")"
+                if is_outer and not owned.isdisjoint(_leaves_of(part)):
+                    return f"{self.lifter.name(np.array)}({shown(part, False)})"
+                return "(" + "".join(f"{shown(each, is_outer)}, " for each in part) + ")"
             return changed.get(part, f"{{{part}}}") if isinstance(part, int) else part
 
         given = ", ".join(f"{name}{shown(part)}" for name, part in self.shape)
@@ -119,6 +123,8 @@ class _Call:
             if not isinstance(self.leaves[leaf], ReverseValue) or given is None:
                 continue
             if given.dtype != "f":
+                continue
+            if self.rule.kind == "constant":
                 continue
             if self.rule.kind == "rearranging":
                 lines[leaf] = self._moved_back(leaf, d, kind, part_of_result)
@@ -140,6 +146,14 @@ class _Call:
             return f"{name(moved_back_to_number)}({d}, {places})"
         back = name(moved_back if kind.ndim else element_moved_back)
         return f"{back}({d}, {places}, {{{leaf}}})"
+
+
+def _leaves_of(part: Any) -> Iterator[int]:
+    if isinstance(part, tuple):
+        for each in part:
+            yield from _leaves_of(each)
+    else:
+        yield part
 
 
 def _is_array(leaf: Any) -> bool:
@@ -165,6 +179,8 @@ def _call_of(
         leaves.append(_written(lifter, operand))
         if place is not None:
             data.append((len(leaves) - 1, place, part))
+        elif rule.kind != "constant" and not is_constant(operand):
+            leaves[-1] = None  # it may be active, and there is no derivative by it
         return len(leaves) - 1
 
     shape = [("", added(x, *_owner(rule, i))) for i, x in enumerate(args)]

@@ -54,6 +54,7 @@ from overlay.kernels import local_array
 __all__ = [
     "Pullback",
     "call_text",
+    "is_constant",
     "kind_of",
     "of",
     "of_partials",
@@ -247,7 +248,7 @@ def _elementwise(
     rule = rule_of(function, ndim > 0)
     if rule is None or len(rule.domain) != len(args) or (ndim and not rule.arrays):
         return None
-    if not all(_is_constant(args[place]) for place in rule.constant):
+    if not all(is_constant(args[place]) for place in rule.constant):
         return None
     return of_partials(
         function,
@@ -267,7 +268,7 @@ def _natural(operand: Any) -> bool:
     return operand.value >= 0 and float(operand.value).is_integer()
 
 
-def _is_constant(operand: Any) -> bool:
+def is_constant(operand: Any) -> bool:
     """Whether an operand has no derivative: a known one, or a whole one."""
     kind = kind_of(operand)
     return isinstance(operand, KnownBefore) or (kind is not None and kind.dtype != "f")

@@ -11,9 +11,11 @@ from overlay.interpretations.autodiff.rules.array_rule import ArrayRule
 from overlay.interpretations.autodiff.rules.tables.applications import APPLICATIONS
 from overlay.interpretations.autodiff.rules.tables.axis_reductions import REDUCTIONS, WITHOUT_NAN
 from overlay.interpretations.autodiff.rules.tables.choices import CHOICES
+from overlay.interpretations.autodiff.rules.tables.comparisons import COMPARISONS
 from overlay.interpretations.autodiff.rules.tables.complex_parts import COMPLEX_PARTS
 from overlay.interpretations.autodiff.rules.tables.decompositions import DECOMPOSITIONS
 from overlay.interpretations.autodiff.rules.tables.differencing import DIFFERENCING
+from overlay.interpretations.autodiff.rules.tables.distinct_values import DISTINCT_VALUES
 from overlay.interpretations.autodiff.rules.tables.fourier import FOURIER
 from overlay.interpretations.autodiff.rules.tables.layouts import LAYOUTS
 from overlay.interpretations.autodiff.rules.tables.linear_algebra import LINEAR_ALGEBRA
@@ -26,6 +28,7 @@ from overlay.interpretations.autodiff.rules.tables.polynomials import POLYNOMIAL
 from overlay.interpretations.autodiff.rules.tables.products import PRODUCTS
 from overlay.interpretations.autodiff.rules.tables.ranges import RANGES
 from overlay.interpretations.autodiff.rules.tables.shapes import SHAPES
+from overlay.interpretations.autodiff.rules.tables.whole_parts import WHOLE_PARTS
 
 __all__ = ["ARRAY_RULES", "array_rule_of", "optional_array_rules"]
 
@@ -49,6 +52,9 @@ ARRAY_RULES: tuple[ArrayRule, ...] = (
     *COMPLEX_PARTS,
     *POLYNOMIALS,
     *NORMS,
+    *WHOLE_PARTS,
+    *COMPARISONS,
+    *DISTINCT_VALUES,
 )
 """All rules of functions of arrays, grouped by family."""
 

@@ -37,9 +37,55 @@ def of_lists(v):
     )
 
 
+def from_initial_values(v):
+    sums = np.sum(v.reshape(2, 3), axis=1, initial=v[0]) * np.sum(v, initial=3.0)
+    products = np.prod(v[:3], initial=v[5]) + np.sum(np.prod(v, axis=()) * X)
+    return np.sum(sums * X[:2]) + products * np.max(v[3:], initial=2.0 * v[2])
+
+
+def of_lists_elementwise(v):
+    products = np.matmul([[v[0], v[1]], [v[2], 1.0]], [v[3], 2.0])
+    sums = np.add([v[0], v[1]], [v[2], 3.0]) * np.sin([v[4], v[5]])
+    chosen = np.where([True, False], [v[0], v[1]], [v[2], v[3]]) * np.clip([v[2], v[1]], 0.8, 2)
+    return np.sum(products * sums * chosen) + np.power([v[0], v[2]], [v[1], 2.0])[0]
+
+
+def sorted_in_place(v):
+    rows = v.reshape(2, 3) * 2.0
+    rows.sort(axis=0)
+    rows[1].partition(1)
+    return np.sum(rows * rows * X.reshape(2, 3)) + np.sum(v.clip(0.8, 2.0) * X)
+
+
+def split_numbers(v):
+    whole, rest = np.zeros(6), np.zeros(6)
+    np.modf(v, out=(rest, whole))
+    quotients, remainders = divmod(v, 0.7 * X[::-1] ** 2)
+    scaled = np.frexp(v)[0] * np.divmod(v, 0.37)[1]
+    return np.sum(rest * X + whole * v + quotients * remainders + scaled * np.fix(v))
+
+
+def reduced_by_ufuncs(v):
+    table = abs(v.reshape(2, 3))
+    found = np.multiply.reduce(table, axis=1) * np.logaddexp.reduce(table, axis=1, initial=v[0])
+    found = found + np.logaddexp2.reduce(np.where(table > 1, -np.inf, table), axis=1)
+    most = np.maximum.reduce(table, axis=1, where=table < 3, initial=0.1)
+    steps = np.multiply.accumulate(table, axis=1) * np.add.accumulate(table, axis=0)
+    return np.sum(found * most) + np.sum(steps * X.reshape(2, 3)) * np.minimum.reduce(v)
+
+
+def windowed(v):
+    return np.sum(np.kaiser(6, v[0]) * v) + np.sum(np.unique(v[:4]) * np.setdiff1d(v, v[4:]))
+
+
 @pytest.mark.parametrize("mode", ["forward", "reverse"])
 @pytest.mark.parametrize(
-    "f", [filtered, standardised, through_complex_numbers, written_views, of_lists]
+    "f",
+    [
+        *(filtered, standardised, through_complex_numbers, written_views, of_lists),
+        *(from_initial_values, of_lists_elementwise, sorted_in_place, split_numbers),
+        *(reduced_by_ufuncs, windowed),
+    ],
 )
 def test_gradients_agree_with_differences(f, mode):
     moves = 1e-6 * np.eye(6)

@@ -4,10 +4,12 @@
 ``arithmetic``: rules of the operators, for numbers and elementwise for arrays.
 ``axis_reductions``: rules of sums, means, products, extremes and variances along axes.
 ``choices``: rules of functions that select elements of arrays, insert and delete them.
+``comparisons``: rules of functions that compare arrays with others, and find values in them.
 ``complex_parts``: rules of parts, absolute values and angles of complex numbers.
 ``decompositions``: rules of decompositions of matrices: by eigenvalues, by singular values, QR and
     Cholesky.
 ``differencing``: rules of differences, gradients, interpolation and weighted counts.
+``distinct_values``: rules of functions that treat arrays as sets.
 ``extremes``: rules of signs, absolute values, extremes and selections.
 ``fourier``: rules of discrete Fourier transforms.
 ``layouts``: rules of functions that change the axes of arrays, and the order along them.
@@ -30,4 +32,6 @@
 ``scipy_reductions``: rules of the functions of ``scipy.special`` that reduce arrays.
 ``scipy_special``: rules of the elementwise functions of ``scipy.special``.
 ``shapes``: rules of functions that move, repeat, join and select elements of arrays.
+``whole_parts``: rules of functions that split numbers into a whole part and the rest, and of
+    roundings.
 """

@@ -43,6 +43,12 @@ def _sum_vjp(d, ret, a, axis=None, dtype=None, out=None, keepdims=False, initial
     return np.where(where, spread_back(d, a, axis, keepdims), 0.0)
 
 
+def _sum_initial_vjp(
+    d, ret, a, axis=None, dtype=None, out=None, keepdims=False, initial=0, where=True
+):
+    return np.sum(d)
+
+
 def _mean_vjp(d, ret, a, axis=None, dtype=None, out=None, keepdims=False, *, where=True):
     spread = spread_back(d, a, axis, keepdims)
     return np.where(where, spread / _count(a, axis, where), 0.0)
@@ -67,7 +73,7 @@ def _partials_of_prod(a, axis, where, initial):
     last = tuple(range(-len(axes), 0))
     moved = np.moveaxis(x, axes, last)
     shape = np.shape(moved)
-    others = _products_of_others(np.reshape(moved, (*shape[: -len(axes)], -1)))
+    others = _products_of_others(np.reshape(moved, (*shape[: len(shape) - len(axes)], -1)))
     return initial * np.moveaxis(np.reshape(others, shape), last, axes)
 
 
@@ -79,6 +85,18 @@ def _prod_jvp(t, ret, a, axis=None, dtype=None, out=None, keepdims=False, initia
 def _prod_vjp(d, ret, a, axis=None, dtype=None, out=None, keepdims=False, initial=1, where=True):
     spread = spread_back(d, a, axis, keepdims)
     return np.where(where, spread * np.conj(_partials_of_prod(a, axis, where, initial)), 0.0)
+
+
+def _prod_initial_jvp(
+    t, ret, a, axis=None, dtype=None, out=None, keepdims=False, initial=1, where=True
+):
+    return t * np.prod(a, axis=axis, keepdims=keepdims, where=where)
+
+
+def _prod_initial_vjp(
+    d, ret, a, axis=None, dtype=None, out=None, keepdims=False, initial=1, where=True
+):
+    return np.sum(d * np.conj(np.prod(a, axis=axis, keepdims=keepdims, where=where)))
 
 
 # ---- extremes ------------------------------------------------------------------------------
@@ -377,7 +395,7 @@ def _corrcoef(x, y=None, rowvar=True, *, dtype=None):
 REDUCTIONS = takes_lists(
     linear(
         np.sum,
-        _sum_vjp,
+        (_sum_vjp, _sum_initial_vjp),
         *_forms(floats, 2, 3, 2),
         *_forms(complexes, 2, 3, 2),
         call(floats()),
@@ -386,6 +404,8 @@ REDUCTIONS = takes_lists(
         call([floats(), 1.0, floats()]),
         call(floats(2, 3), axis=1, dtype=complex),
         call([[floats(), 2.0], [3.0, floats()]], 0),
+        call(floats(2, 3), axis=1, initial=floats()),
+        data=("a", "initial"),
         compiled=(0, 2),
     ),
     linear(
@@ -401,16 +421,20 @@ REDUCTIONS = takes_lists(
     ),
     smooth(
         np.prod,
-        _prod_jvp,
-        _prod_vjp,
+        (_prod_jvp, _prod_initial_jvp),
+        (_prod_vjp, _prod_initial_vjp),
         *_forms(floats, 2, 3, 2),
         *_forms(complexes, 2, 3, 2),
         call(floats()),
         call(floats(2, 3), where=MASK),
         call(floats(3), initial=3.0),
+        call(floats(2, 3), axis=1, initial=floats(), keepdims=True),
+        call(complexes(3), initial=complexes()),
+        call(floats(3), axis=()),
         lambda rng: (np.array([0.0, 2.0, 0.0]),),
         lambda rng: (np.array([0.0, 2.0, 3.0]),),
         call([floats(), floats()]),
+        data=("a", "initial"),
     ),
     defined(
         np.max,

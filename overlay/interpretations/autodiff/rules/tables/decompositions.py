@@ -17,7 +17,12 @@ depend on the phase are nan in reverse mode.
 import numpy as np
 
 from overlay.interpretations.autodiff.errors import refuse_form
-from overlay.interpretations.autodiff.rules.array_rule import ArrayRule, defined, smooth
+from overlay.interpretations.autodiff.rules.array_rule import (
+    ArrayRule,
+    defined,
+    smooth,
+    takes_lists,
+)
 from overlay.interpretations.autodiff.rules.tables.linear_algebra import (
     adjoint,
     hermitian_back,
@@ -404,7 +409,7 @@ def _positive(*shape, unit=0.0, **named):
 _SVDVALS = getattr(np.linalg, "svdvals", None)
 _UPPER = np.lib.NumpyVersion(np.__version__) >= "2.0.0"
 # fmt: off
-DECOMPOSITIONS: tuple[ArrayRule, ...] = (
+DECOMPOSITIONS: tuple[ArrayRule, ...] = takes_lists(
     smooth(np.linalg.cholesky, cholesky_forward, cholesky_back, _positive(3, 3),
            _positive(2, 2, 2), _positive(3, 3, unit=1j), _positive(2, 2, 2, unit=1j),
            *([_positive(3, 3, upper=True), _positive(2, 2, 2, unit=1j, upper=True)]

@@ -17,7 +17,7 @@ __all__ = ["DIFFERENCING"]
 
 # their own code makes arrays, which would be active
 _plain_gradient, _plain_histogram = nonoverlay(np.gradient), nonoverlay(np.histogram)
-_plain_interp = nonoverlay(np.interp)
+_plain_interp, _plain_histogramdd = nonoverlay(np.interp), nonoverlay(np.histogramdd)
 
 
 def _own_axes(x, k, ndim):
@@ -104,6 +104,7 @@ def _unwrap_jvp(t, ret, p, discont=None, axis=-1, *, period=2 * np.pi):
 
 
 def _interp(x, xp, fp, left=None, right=None, period=None):
+    xp, fp = (np.array(a) if isinstance(a, (list, tuple)) else a for a in (xp, fp))
     _plain_interp(primal(x), primal(xp), primal(fp), period=primal(period))  # or its error
     if period is not None:
         period = abs(period)
@@ -130,17 +131,23 @@ def _bincount_vjp(d, ret, x, weights=None, minlength=0):
     return d[np.asarray(x)]
 
 
+def _own_edges(a, bins, range, edges):
+    """The edges of bins, which may be active as the extremes of the data are. edges: the plain
+    ones."""
+    if np.ndim(bins):
+        return bins
+    low, high = (np.min(a), np.max(a)) if range is None else range
+    share = np.arange(bins + 1) / bins
+    return edges if primal(low) == primal(high) else low + (high - low) * share
+
+
 def _histogram(a, bins=10, range=None, density=None, weights=None):
     plain = np.ravel(primal(a))
     if isinstance(bins, str):
         np.histogram_bin_edges(a, bins, range, weights)  # refused
     rest = (primal(bins), range, density, primal(weights))
     counts, edges = _plain_histogram(primal(a), *rest)
-    own_edges = bins
-    if np.ndim(bins) == 0:
-        low, high = (np.min(a), np.max(a)) if range is None else range
-        share = np.arange(bins + 1) / bins
-        own_edges = edges if primal(low) == primal(high) else low + (high - low) * share
+    own_edges = _own_edges(a, bins, range, edges)
     if weights is None and not density:
         return counts, own_edges
     weights = np.full(np.shape(a), 1.0) if weights is None else weights
@@ -152,9 +159,54 @@ def _histogram(a, bins=10, range=None, density=None, weights=None):
     return (found / np.diff(own_edges) / np.sum(found) if density else found), own_edges
 
 
+def _histogramdd(sample, bins=10, range=None, density=None, weights=None):
+    if isinstance(sample, (list, tuple)):
+        sample = np.stack(sample, axis=-1)
+    points = sample if np.ndim(sample) == 2 else np.reshape(sample, (-1, 1))
+    plain = primal(points)
+    by_axis = isinstance(bins, (list, tuple)) or np.ndim(bins) > 0
+    given = [primal(each) for each in bins] if by_axis else bins
+    counts, edges = _plain_histogramdd(plain, given, range, density, primal(weights))
+    of_axes = bins if by_axis else [bins] * len(edges)
+    own = [
+        _own_edges(points[:, k], of_axes[k], None if range is None else range[k], plain_edges)
+        for k, plain_edges in enumerate(edges)
+    ]
+    if weights is None and not density:
+        return counts, type(edges)(own)
+    weights = np.full(len(plain), 1.0) if weights is None else weights
+    bins_of, kept = [], np.full(len(plain), 1.0) > 0
+    for k, each in enumerate(edges):
+        kept = kept & (plain[:, k] >= each[0]) & (plain[:, k] <= each[-1])
+        found = np.searchsorted(each, plain[:, k], side="right") - 1
+        bins_of.append(np.clip(found, 0, len(each) - 2))
+    shape = tuple(len(each) - 1 for each in edges)
+    places = np.ravel_multi_index(tuple(each[kept] for each in bins_of), shape)
+    found = np.bincount(places, weights=weights[kept], minlength=int(np.prod(shape)))
+    found = np.reshape(found, shape)
+    if density:
+        found = found / np.sum(found)
+        for k, each in enumerate(own):
+            found = found / _own_axes(np.diff(each), k, len(shape))
+    return found, type(edges)(own)
+
+
+def _histogram2d(x, y, bins=10, range=None, density=None, weights=None):
+    if isinstance(bins, (list, tuple)) or np.ndim(bins) > 0:
+        if len(bins) == 1:
+            bins = (bins[0], bins[0])
+        elif len(bins) > 2:
+            bins = (np.asarray(bins), np.asarray(bins))
+    points = np.stack((x, y), axis=-1)
+    found, edges = np.histogramdd(points, bins, range, density, weights)
+    return found, edges[0], edges[1]
+
+
 KNOTS = np.array([0.0, 1.0, 2.5, 4.0])
 PLACES = np.array([1, 0, 3, 1])
 DATA = np.array([0.1, 0.4, 0.45, 0.9, 1.7])
+OTHERS = np.array([2.6, 0.7, 0.3, 0.2, 0.15])
+PAIRS = np.stack((DATA[:-1], OTHERS[:-1]), axis=-1)
 DIFFERENCING = takes_lists(
     linear(
         np.diff,
@@ -223,6 +275,7 @@ DIFFERENCING = takes_lists(
         call(np.array([-1.0, 0.5, 9.0]), KNOTS, floats(4), left=1.0, right=2.0),
         call(np.array([[-1.3, 0.5], [3.0, 9.1]]), KNOTS, floats(4), period=5.0),
         call(0.5, KNOTS[:1], floats(1)),
+        call(floats(3), [-1, 0, 2], [1, 3, 2]),
     ),
     linear(
         np.bincount,
@@ -238,5 +291,21 @@ DIFFERENCING = takes_lists(
         call(DATA, 3, weights=floats(5)),
         call(DATA, bins=np.array([0.0, 0.3, 1.0, 1.1]), weights=floats(5)),
         call(DATA, 3, weights=spread(5), density=True),
+    ),
+)
+DIFFERENCING += (
+    defined(
+        np.histogramdd,
+        _histogramdd,
+        call(PAIRS, 2, weights=floats(4)),
+        call(PAIRS, (np.array([0.0, 0.3, 1.8]), 2), weights=floats(4)),
+        call(DATA, 3, weights=spread(5), density=True),
+    ),
+    defined(
+        np.histogram2d,
+        _histogram2d,
+        call(DATA[:-1], OTHERS[:-1], 2, weights=floats(4)),
+        call(DATA[:-1], OTHERS[:-1], [2, 3], weights=spread(4), density=True),
+        call(DATA, DATA, np.array([0.0, 0.42, 1.8]), weights=floats(5)),
     ),
 )

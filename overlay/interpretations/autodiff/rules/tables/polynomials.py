@@ -5,7 +5,7 @@ import numpy as np
 from overlay import nonoverlay
 from overlay.interpretations.autodiff.duals import primal
 from overlay.interpretations.autodiff.rules.array_rule import defined, smooth, takes_lists
-from overlay.interpretations.autodiff.rules.drawn_calls import call, complexes, floats
+from overlay.interpretations.autodiff.rules.drawn_calls import call, complexes, floats, spread
 
 __all__ = ["POLYNOMIALS"]
 
@@ -173,5 +173,13 @@ POLYNOMIALS = takes_lists(
         call(complexes(4)),
         data=("p",),
     ),
-    defined(np.polyfit, _polyfit),
+    defined(
+        np.polyfit,
+        _polyfit,
+        call(floats(5), floats(5), 2),
+        call(floats(5), floats(5, 2), 1),
+        call(floats(4), complexes(4), 1),
+        call(floats(5), floats(5), 2, w=spread(5)),
+        call(floats(5), floats(5, 2), 1, None, False, spread(5)),
+    ),
 )

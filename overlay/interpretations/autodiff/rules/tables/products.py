@@ -426,26 +426,29 @@ PRODUCTS = (
             call(floats(2, 3, 4), axis1=2, axis2=0),
         ),
     ),
-    multilinear(
-        np.matmul,
-        (_matmul_a, _matmul_b),
-        *_both(
-            ((2, 3), (3, 2)),
-            ((3,), (3, 2)),
-            ((2, 3), (3,)),
-            ((3,), (3,)),
-            ((2, 2, 3), (3, 2)),
-            ((3, 2), (4, 2, 2)),
+    *takes_lists(
+        multilinear(
+            np.matmul,
+            (_matmul_a, _matmul_b),
+            *_both(
+                ((2, 3), (3, 2)),
+                ((3,), (3, 2)),
+                ((2, 3), (3,)),
+                ((3,), (3,)),
+                ((2, 2, 3), (3, 2)),
+                ((3, 2), (4, 2, 2)),
+            ),
+            parameters="a, b",
+            also=(operator.matmul,),
         ),
-        parameters="a, b",
-        also=(operator.matmul,),
-    ),
-    multilinear(
-        np.einsum,
-        (_einsum_vjp,),
-        *_einsum_samples(),
-        data=("operands",),
-        parameters="*operands, out=None, optimize=False, **kwargs",
+        multilinear(
+            np.einsum,
+            (_einsum_vjp,),
+            *_einsum_samples(),
+            call("i,i", floats(2), [floats(), 3.0]),
+            data=("operands",),
+            parameters="*operands, out=None, optimize=False, **kwargs",
+        ),
     ),
     constant(np.einsum_path, call("ij,jk", floats(2, 3), floats(3, 2)), data=("operands",)),
     *(

@@ -88,6 +88,13 @@ def _geomspace(
     return found if dtype is None else found.astype(dtype)
 
 
+def _kaiser(M: Any, beta: Any) -> Any:  # noqa: N803 (numpy's name)
+    if M <= 1:
+        return np.ones(max(int(M), 0))
+    share = np.linspace(-1.0, 1.0, int(M))
+    return np.i0(beta * np.sqrt(1.0 - share * share)) / np.i0(beta)
+
+
 def _exponents(x: Any, N: Any, increasing: bool) -> Any:  # noqa: N803 (numpy's name)
     found = np.arange(len(x) if N is None else N)
     return found if increasing else found[::-1]
@@ -124,5 +131,6 @@ RANGES: tuple[ArrayRule, ...] = (
     smooth(np.vander, _vander_jvp, _vander_vjp, call(floats(3)), call(floats(3), 2),
            call(floats(2), N=4, increasing=True), call(complexes(2), 3), call([floats(), 2.0], 3),
            data=("x",)),
+    defined(np.kaiser, _kaiser, call(5, floats()), call(4, positive()), call(1, floats())),
 )
 # fmt: on
