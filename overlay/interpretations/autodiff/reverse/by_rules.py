@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -151,7 +151,7 @@ def _call_of(
     lifter: Calling, rule: ArrayRule, function: Any, args: Sequence[Any], named: dict[str, Any]
 ) -> _Call | None:
     try:
-        bound = rule.signature.bind(*args, **named).arguments
+        rule.signature.bind(*args, **named)
     except TypeError:
         return None
     if "out" in named:
@@ -167,9 +167,8 @@ def _call_of(
             data.append((len(leaves) - 1, place, part))
         return len(leaves) - 1
 
-    owners = _owners(rule, bound)
-    shape = [("", added(x, *owners(x))) for x in args]
-    shape += [(f"{name}=", added(x, *owners(x))) for name, x in named.items()]
+    shape = [("", added(x, *_owner(rule, i))) for i, x in enumerate(args)]
+    shape += [(f"{name}=", added(x, *_owner(rule, name))) for name, x in named.items()]
     if any(leaf is None for leaf in leaves):
         return None
     is_complex = rule.vjp != () and _gives_complex(rule, function, args, named)
@@ -190,22 +189,19 @@ def _gives_complex(
     return any(sampled(back, args, named))
 
 
-def _owners(rule: ArrayRule, bound: dict[str, Any]) -> Callable[[Any], tuple[int | None, str]]:
-    """The function from an argument to the number of its data parameter, and to its part of that
-    parameter's cotangent."""
-
-    def of(x: Any) -> tuple[int | None, str]:
-        for place, name in enumerate(rule.data):
-            value = bound.get(name)
-            if value is x:
-                return place, ""
-            if rule.signature.parameters[name].kind is inspect.Parameter.VAR_POSITIONAL:
-                for i, each in enumerate(value or ()):
-                    if each is x:
-                        return place, f"[{i}]"
-        return None, ""
-
-    return of
+def _owner(rule: ArrayRule, argument: int | str) -> tuple[int | None, str]:
+    """The number of the data parameter of an argument, which its position or its name tells, and
+    its part of that parameter's cotangent."""
+    part = ""
+    if isinstance(argument, int):
+        parameters = list(rule.signature.parameters.values())
+        kinds = [each.kind for each in parameters]
+        several = inspect.Parameter.VAR_POSITIONAL
+        rest = kinds.index(several) if several in kinds else len(kinds)
+        if argument >= rest:
+            part = f"[{argument - rest}]"
+        argument = parameters[min(argument, rest)].name
+    return (rule.data.index(argument), part) if argument in rule.data else (None, "")
 
 
 def _written(lifter: Calling, operand: Any) -> Any:
