@@ -48,6 +48,7 @@ OPTIONAL = {
     "scipy.linalg": (f"{_HERE}.tables.scipy_linear_algebra",),
     "scipy.optimize": (f"{_HERE}.tables.scipy_optimization",),
     "scipy.integrate": (f"{_HERE}.tables.scipy_integration",),
+    "scipy.stats": (f"{_HERE}.tables.scipy_distributions",),
 }
 """Modules that take long to import: for each the tables with the rules of its functions, ``RULES``
 of elementwise ones and ``ARRAY_RULES``, which hold in derivatives that are begun after a program

@@ -24,6 +24,7 @@
 ``products``: rules of products of arrays.
 ``ranges``: rules of functions that make arrays of numbers between bounds, and of powers.
 ``rounding``: rules of piecewise constant functions.
+``scipy_distributions``: rules of the densities and distribution functions of ``scipy.stats``.
 ``scipy_integration``: rules of integrals and of solutions of differential equations.
 ``scipy_linear_algebra``: rules of the functions of ``scipy.linalg``.
 ``scipy_optimization``: rules of roots, minima and fits, by the implicit function theorem.
