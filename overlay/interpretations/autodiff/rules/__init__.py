@@ -44,7 +44,11 @@ RULES: tuple[Rule, ...] = (
 """All rules of functions of Python and numpy, grouped by family."""
 _HERE = "overlay.interpretations.autodiff.rules"
 OPTIONAL = {
-    "scipy.special": (f"{_HERE}.tables.scipy_special", f"{_HERE}.tables.scipy_reductions"),
+    "scipy.special": (
+        f"{_HERE}.tables.scipy_special",
+        f"{_HERE}.tables.scipy_reductions",
+        f"{_HERE}.tables.scipy_several_results",
+    ),
     "scipy.linalg": (f"{_HERE}.tables.scipy_linear_algebra",),
     "scipy.optimize": (f"{_HERE}.tables.scipy_optimization",),
     "scipy.integrate": (f"{_HERE}.tables.scipy_integration",),

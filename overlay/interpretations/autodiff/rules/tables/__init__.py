@@ -29,6 +29,7 @@
 ``scipy_linear_algebra``: rules of the functions of ``scipy.linalg``.
 ``scipy_optimization``: rules of roots, minima and fits, by the implicit function theorem.
 ``scipy_reductions``: rules of the functions of ``scipy.special`` that reduce arrays.
+``scipy_several_results``: rules of functions of ``scipy.special`` of several or complex results.
 ``scipy_special``: rules of the elementwise functions of ``scipy.special``.
 ``shapes``: rules of functions that move, repeat, join and select elements of arrays.
 """
