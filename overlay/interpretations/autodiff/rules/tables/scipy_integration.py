@@ -163,7 +163,9 @@ def _replayed(run, f, method, y0, grid, times, table):
     """The solution at some times, by the steps between the times of a grid, of y0 with all its
     tangents in a table."""
     y = table.row(y0)
-    slopes = table.rows(method.A_EXTRA.shape[1] if method is integrate.DOP853 else len(method.B) + 1)
+    slopes = table.rows(
+        method.A_EXTRA.shape[1] if method is integrate.DOP853 else len(method.B) + 1
+    )
     table.fill(slopes, 0, run(f, grid[0], table.value(y)))
     found, sign, place = [], 1.0 if grid[-1] >= grid[0] else -1.0, 0
     while place < len(times) and times[place] == grid[0]:
