@@ -52,6 +52,9 @@ OPTIONAL = {
     "scipy.linalg": (f"{_HERE}.tables.scipy_linear_algebra",),
     "scipy.optimize": (f"{_HERE}.tables.scipy_optimization",),
     "scipy.integrate": (f"{_HERE}.tables.scipy_integration",),
+    "scipy.fft": (f"{_HERE}.tables.scipy_fourier",),
+    "scipy.signal": (f"{_HERE}.tables.scipy_signals",),
+    "scipy.ndimage": (f"{_HERE}.tables.scipy_images",),
     "scipy.stats": (f"{_HERE}.tables.scipy_distributions",),
 }
 """Modules that take long to import: for each the tables with the rules of its functions, ``RULES``

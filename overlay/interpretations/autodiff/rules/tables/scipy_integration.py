@@ -283,8 +283,8 @@ def _odeint(run, func, y0, t, args=(), Dfun=None, full_output=0, tfirst=False,  
     y0 = y0 if np.ndim(plain(y0)) else run(np.asarray, [y0])
     near = 1.49012e-8
     tolerances = {"rtol": near if rtol is None else rtol, "atol": near if atol is None else atol}
-    grid = _steps(
-        integrate.DOP853, plainly(run, f), np.atleast_1d(first), times[0], times[-1], tolerances)  # fmt: skip
+    start = np.atleast_1d(first)
+    grid = _steps(integrate.DOP853, plainly(run, f), start, times[0], times[-1], tolerances)
     if grid is None:
         refuse_form(integrate.odeint, "steps that an explicit method cannot take", "shorten it")
     rows = _along(run, f, integrate.DOP853, y0, grid, times.tolist())
