@@ -559,7 +559,9 @@ def parts_of(level: Level) -> dict[str, Any]:
             return [parts(part, k) for part in x]
         return x.tangents[k] if isinstance(x, own) else plain_zeros(x)
 
-    return {"holds_active": holds_active, "values": values, "parts": parts}
+    # isinstance is a target in the context
+    found = {"holds_active": holds_active, "values": values, "parts": parts}
+    return {name: nonoverlay(each) for name, each in found.items()}
 
 
 def store(a: Any, i: Any, b: Any) -> None:

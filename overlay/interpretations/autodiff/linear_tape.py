@@ -86,10 +86,14 @@ class LinearTape:
     def add_terms(self, terms: Sequence[Any], shape: tuple[int, ...], is_complex: bool) -> Any:
         """The places of a sum of multiples."""
         start = self.count
+        if not shape:
+            self.count += 1
+            self.is_complex |= is_complex
+            self._maps.append(_sum_of_numbers(start, is_complex, terms))
+            return start
         whole = [places for _, places, _ in terms if np.shape(places) == shape]
         made = self._new(shape, is_complex, bool(whole) and all(map(_is_fortran, whole)))
-        kind = _sum_of_arrays if shape else _sum_of_numbers
-        self._maps.append(kind(start, shape, is_complex, terms))
+        self._maps.append(_sum_of_arrays(start, shape, is_complex, terms))
         return made
 
     def pull_back(self, results: Sequence[tuple[TapeTangent, Any]]) -> Any:
@@ -123,9 +127,7 @@ def _add(total: Any, places: Any, change: Any, is_complex: bool) -> None:
         np.add.at(total, places.reshape(-1), np.broadcast_to(change, places.shape).reshape(-1))
 
 
-def _sum_of_numbers(
-    place: int, shape: tuple[int, ...], of_complex: bool, terms: Sequence[Any]
-) -> Callable[[Any], None]:
+def _sum_of_numbers(place: int, of_complex: bool, terms: Sequence[Any]) -> Callable[[Any], None]:
     def back(total: Any) -> None:
         d = total[place] if of_complex else total[place].real
         if d != 0:

@@ -44,10 +44,18 @@ RULES: tuple[Rule, ...] = (
 """All rules of functions of Python and numpy, grouped by family."""
 _HERE = "overlay.interpretations.autodiff.rules"
 OPTIONAL = {
-    "scipy.special": (f"{_HERE}.tables.scipy_special", f"{_HERE}.tables.scipy_reductions"),
+    "scipy.special": (
+        f"{_HERE}.tables.scipy_special",
+        f"{_HERE}.tables.scipy_reductions",
+        f"{_HERE}.tables.scipy_several_results",
+    ),
     "scipy.linalg": (f"{_HERE}.tables.scipy_linear_algebra",),
     "scipy.optimize": (f"{_HERE}.tables.scipy_optimization",),
     "scipy.integrate": (f"{_HERE}.tables.scipy_integration",),
+    "scipy.fft": (f"{_HERE}.tables.scipy_fourier",),
+    "scipy.signal": (f"{_HERE}.tables.scipy_signals",),
+    "scipy.ndimage": (f"{_HERE}.tables.scipy_images",),
+    "scipy.stats": (f"{_HERE}.tables.scipy_distributions",),
 }
 """Modules that take long to import: for each the tables with the rules of its functions, ``RULES``
 of elementwise ones and ``ARRAY_RULES``, which hold in derivatives that are begun after a program
