@@ -14,7 +14,7 @@ import numpy as np
 
 from overlay.interpretations.autodiff.duals import Active
 from overlay.interpretations.autodiff.levels import Level
-from overlay.interpretations.autodiff.tape import TapeTangent
+from overlay.interpretations.autodiff.linear_tape import TapeTangent
 
 __all__ = ["OtherLevel", "TangentTable", "levels_of"]
 
