@@ -170,26 +170,31 @@ class Calling(Naming, ABC):
             known = known_result(self, function, args, kwargs)
             if known is not None:
                 return known
+        found = self._by_pullback(function, args) if not kwargs else None
+        if found is None:
+            found = self._by_rule(function, args, kwargs)
+        if found is not None:
+            return found
         if not kwargs:
-            found = self._by_pullback(function, args)
-            if found is not None:
-                return found
             rows = made_of_rows(self, function, args) if is_numeric else None
             if rows is not None:
                 return rows
             numbers = [as_array(self, a) if _is_numbers(a) else a for a in args]
             if is_numeric and any(map(_is_numbers, args)):
                 return self.call_known(function, numbers, {})
-        rule = array_rule_of(function)
-        if rule is not None and rule.kind == "defined":
-            return self.enter_own(rule.by, args, kwargs)
-        if rule is not None and rule.kind != "calling":
-            found = by_rule(self, rule, function, args, kwargs)
-            if found is not None:
-                return found
-        if is_numeric or rule is not None or isinstance(function, np.ufunc):
+        if is_numeric or array_rule_of(function) is not None or isinstance(function, np.ufunc):
             raise Unreadable(f"no adjoint is known of {describe(function)} with these arguments")
         return self.enter(function, args, kwargs)
+
+    def _by_rule(self, function: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
+        """The result of a call of a function of arrays that has a rule; None for others, and where
+        the kind of the result is not known."""
+        rule = array_rule_of(function)
+        if rule is None or rule.kind == "calling":
+            return None
+        if rule.kind == "defined":
+            return self.enter_own(rule.by, args, kwargs)
+        return by_rule(self, rule, function, args, kwargs)
 
     def _by_pullback(self, function: Any, args: list[Any]) -> Any:
         """The result of a call of a function that has a pullback, or is lifted as another one; None
