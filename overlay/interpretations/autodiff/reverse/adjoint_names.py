@@ -27,7 +27,8 @@ class Naming:
     """The part of a program that is lifted so far, and its names.
 
     users: the user's rules. readings: the reads of its functions. attributes: other reads,
-    each with object, name and value. captured: arrays from outside, by name.
+    each with object, name and value. captured: arrays from outside, by name. is_compiled: whether
+    numba compiles the adjoint.
     """
 
     def __init__(self, users: Any) -> None:
@@ -42,6 +43,7 @@ class Naming:
         self._names: dict[str, int] = {}
         self._held: dict[int, ReverseValue] = {}
         self.memories: list[Memory] = []
+        self.is_compiled = False
         self.reads_attributes = False  # of arrays, or creates arrays from numbers
         self._place = 0
         self.where = ""

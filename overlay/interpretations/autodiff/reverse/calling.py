@@ -106,11 +106,11 @@ class Calling(Naming, ABC):
                 return self.enter_own(other, args, {})
         rule = array_rule_of(function)
         if rule is not None:
-            if rule.by is not None:
-                return self.enter_own(rule.by, args, kwargs)
             found = by_rule(self, rule, function, args, kwargs)
             if found is not None:
                 return found
+            if rule.by is not None:
+                return self.enter_own(rule.by, args, kwargs)
         package = (getattr(function, "__module__", None) or "").partition(".")[0]
         is_known = isinstance(function, np.ufunc) or rule is not None
         if is_known or package in ("numpy", "math"):

@@ -85,7 +85,7 @@ def kind_of_result(result: Any) -> Any:
         return NumberKind(dtypes[str(result.dtype)], result.ndim)
     if isinstance(result, (bool, np.bool_)):
         return BOOL
-    if isinstance(result, (int, np.int64)):
+    if isinstance(result, (int, np.integer)):
         return INT
     if isinstance(result, (float, np.float64)) or (
         isinstance(result, np.ndarray) and result.dtype == np.float64

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import importlib
 from typing import Any
@@ -11,6 +12,7 @@ from overlay.interpretations.autodiff.rules.array_rule import ArrayRule
 from overlay.interpretations.autodiff.rules.tables.applications import APPLICATIONS
 from overlay.interpretations.autodiff.rules.tables.axis_reductions import REDUCTIONS, WITHOUT_NAN
 from overlay.interpretations.autodiff.rules.tables.choices import CHOICES
+from overlay.interpretations.autodiff.rules.tables.compiled_maps import COMPILED_MAPS
 from overlay.interpretations.autodiff.rules.tables.complex_parts import COMPLEX_PARTS
 from overlay.interpretations.autodiff.rules.tables.decompositions import DECOMPOSITIONS
 from overlay.interpretations.autodiff.rules.tables.differencing import DIFFERENCING
@@ -29,7 +31,7 @@ from overlay.interpretations.autodiff.rules.tables.shapes import SHAPES
 
 __all__ = ["ARRAY_RULES", "array_rule_of", "optional_array_rules"]
 
-ARRAY_RULES: tuple[ArrayRule, ...] = (
+_ROWS: tuple[ArrayRule, ...] = (
     *SHAPES,
     *LAYOUTS,
     *PIECES,
@@ -49,6 +51,9 @@ ARRAY_RULES: tuple[ArrayRule, ...] = (
     *COMPLEX_PARTS,
     *POLYNOMIALS,
     *NORMS,
+)
+ARRAY_RULES = tuple(
+    dataclasses.replace(row, vjp_compiled=COMPILED_MAPS.get(row.function, {})) for row in _ROWS
 )
 """All rules of functions of arrays, grouped by family."""
 
