@@ -28,11 +28,16 @@ __all__ = [
 def _product(a: Any, b: Any) -> Any:
     """The product of two matrices. One loop for all layouts: numba compiles BLAS for each."""
     found = np.zeros((a.shape[0], b.shape[1]))
+    _add_product(found, a, b, 1.0)
+    return found
+
+
+def _add_product(into: Any, a: Any, b: Any, sign: Any) -> None:
+    """Add the product of two matrices, times a number."""
     for i in range(a.shape[0]):
         for k in range(a.shape[1]):
             for j in range(b.shape[1]):
-                found[i, j] += a[i, k] * b[k, j]
-    return found
+                into[i, j] += sign * a[i, k] * b[k, j]
 
 
 def _transposed(a: Any) -> Any:
@@ -55,6 +60,23 @@ def _columns(a: Any, count: Any) -> Any:
 def _rows(a: Any) -> Any:
     """A copy in the memory layout of rows."""
     return _columns(a, a.shape[1])
+
+
+def _largest(values: Any) -> Any:
+    """The largest absolute value."""
+    found = 0.0
+    for x in values:
+        found = max(found, abs(x))
+    return found
+
+
+def _uses(d: Any, first: Any, last: Any) -> bool:
+    """Whether a cotangent of some columns is not zero."""
+    for i in range(d.shape[0]):
+        for j in range(first, last):
+            if d[i, j] != 0.0:
+                return True
+    return False
 
 
 def _onto_lower(a: Any) -> Any:
@@ -112,14 +134,18 @@ def qr_back(d: Any, ret: Any, a: Any) -> Any:
         for j in range(i, columns):
             d_r[i, j] = d[1][i, j]
     along = _product(_transposed(q), d_q)
-    turn = along - _product(d_r, _transposed(r))
+    turn = _rows(along)
+    _add_product(turn, d_r, _transposed(r), -1.0)
     low = np.zeros((count, count))
     for i in range(count):
         for j in range(i):
             low[i, j] = turn[i, j] - turn[j, i]
     square = _product(q, low)
     if rows > count:
-        square += d_q - _product(q, along)
+        _add_product(d_q, q, along, -1.0)
+        for i in range(rows):
+            for j in range(count):
+                square[i, j] += d_q[i, j]
     # from the right, divided by the transpose of the square part of R
     for i in range(rows):
         for j in range(count - 1, -1, -1):
@@ -156,7 +182,7 @@ def eigvalsh_back(d: Any, ret: Any, a: Any) -> Any:
 def eigh_back(d: Any, ret: Any, a: Any) -> Any:
     values, vectors = ret[0], _rows(ret[1])
     n = values.size
-    largest = np.max(np.abs(values))
+    largest = _largest(values)
     inner = _product(_transposed(vectors), d[1])
     for i in range(n):
         for j in range(n):
@@ -168,14 +194,14 @@ def eigh_back(d: Any, ret: Any, a: Any) -> Any:
     for i in range(n):
         for j in range(n):
             coincide = i != j and _gap(values[i], values[j], largest, n) == 0.0
-            if coincide and np.any(d[1][:, i] != 0.0):
+            if coincide and _uses(d[1], i, i + 1):
                 found[:] = np.nan  # these vectors are not unique
     return _onto_lower(found)
 
 
 def _eig_back(d: Any, d_vectors: Any, values: Any, vectors: Any) -> Any:
     n = values.size
-    largest = np.max(np.abs(values))
+    largest = _largest(values)
     changes = _rows(d_vectors)
     for k in range(n):
         along = 0.0
@@ -195,7 +221,7 @@ def _eig_back(d: Any, d_vectors: Any, values: Any, vectors: Any) -> Any:
     for i in range(n):
         for j in range(n):
             coincide = i != j and _gap(values[i], values[j], largest, n) == 0.0
-            if coincide and np.any(d_vectors[:, i] != 0.0):
+            if coincide and _uses(d_vectors, i, i + 1):
                 found[:] = np.nan  # these vectors are not unique
     return found
 
@@ -215,10 +241,11 @@ def eigvals_back(d: Any, ret: Any, a: Any) -> Any:
 def svd_back(d: Any, ret: Any, a: Any, full_matrices: Any = True) -> Any:
     s = ret[1]
     n = s.size
-    if np.any(d[0][:, n:] != 0.0) or np.any(d[2][n:] != 0.0):
+    d_u, d_v = _rows(d[0]), _transposed(d[2])
+    if _uses(d_u, n, d_u.shape[1]) or _uses(d_v, n, d_v.shape[1]):
         raise ValueError("the further vectors of svd are not unique: pass full_matrices=False")
     u, v = _columns(ret[0], n), _columns(_transposed(ret[2]), n)
-    d_u, d_v = _columns(d[0], n), _columns(_transposed(d[2]), n)
+    d_u, d_v = _columns(d_u, n), _columns(d_v, n)
     of_u, of_v = _product(_transposed(u), d_u), _product(_transposed(v), d_v)
     inner = np.zeros((n, n))
     is_bad = False
@@ -233,24 +260,26 @@ def svd_back(d: Any, ret: Any, a: Any, full_matrices: Any = True) -> Any:
             apart = plus * (of_u[i, j] - of_v[i, j])
             inner[i, j] += 0.5 * (both + apart)
             inner[j, i] += 0.5 * (both - apart)
-            used = np.any(d_u[:, i] != 0.0) or np.any(d_v[:, i] != 0.0)
-            is_bad |= gap == 0.0 and used  # these vectors are not unique
+            if gap == 0.0 and (_uses(d_u, i, i + 1) or _uses(d_v, i, i + 1)):
+                is_bad = True  # these vectors are not unique
     found = _product(_product(u, inner), _transposed(v))
     if u.shape[0] > n:
-        rest = d_u - _product(u, of_u)
-        for i in range(rest.shape[0]):
-            for j in range(n):
-                rest[i, j] /= s[j]
-        found += _product(rest, _transposed(v))
+        _add_product(d_u, u, of_u, -1.0)
+        _divide_columns(d_u, s)
+        _add_product(found, d_u, _transposed(v), 1.0)
     if v.shape[0] > n:
-        rest = d_v - _product(v, of_v)
-        for i in range(rest.shape[0]):
-            for j in range(n):
-                rest[i, j] /= s[j]
-        found += _product(u, _transposed(rest))
+        _add_product(d_v, v, of_v, -1.0)
+        _divide_columns(d_v, s)
+        _add_product(found, u, _transposed(d_v), 1.0)
     if is_bad:
         found[:] = np.nan
     return found
+
+
+def _divide_columns(a: Any, by: Any) -> None:
+    for i in range(a.shape[0]):
+        for j in range(a.shape[1]):
+            a[i, j] /= by[j]
 
 
 def cond_back(d: Any, ret: Any, x: Any) -> Any:
@@ -278,7 +307,7 @@ def matrix_power_back(d: Any, ret: Any, a: Any, n: Any) -> Any:
         powers[k + 1] = _product(powers[k], base)
     found, change, back = np.zeros((size, size)), _rows(d), _transposed(base)
     for k in range(count - 1, -1, -1):
-        found += _product(_transposed(powers[k]), change)
+        _add_product(found, _transposed(powers[k]), change, 1.0)
         change = _product(change, back)
     return -_product(_product(back, found), back) if n < 0 else found
 
@@ -288,46 +317,67 @@ def matrix_power_back(d: Any, ret: Any, a: Any, n: Any) -> Any:
 
 def _pinv_back(d: Any, pinv: Any, a: Any) -> Any:
     by, change = _transposed(pinv), _transposed(d)
-    found = -_product(_product(by, d), by)
+    found = np.zeros(a.shape)
     left = _product(_product(change, pinv), by)
-    found += left - _product(_product(a, pinv), left)
     right = _product(_product(by, pinv), change)
-    return found + right - _product(_product(right, pinv), a)
+    for i in range(a.shape[0]):
+        for j in range(a.shape[1]):
+            found[i, j] = left[i, j] + right[i, j]
+    _add_product(found, _product(by, d), by, -1.0)
+    _add_product(found, _product(a, pinv), left, -1.0)
+    _add_product(found, _product(right, pinv), a, -1.0)
+    return found
 
 
 def pinv_back(d: Any, ret: Any, a: Any) -> Any:
-    return _pinv_back(d, ret, a)
+    return _pinv_back(_rows(d), _rows(ret), a)
 
 
 def _column(b: Any) -> Any:
     return np.ravel(b).reshape((b.shape[0], b.size // b.shape[0]))
 
 
+def _of_rank(u: Any, s: Any, vh: Any, rank: Any) -> Any:
+    """The pseudoinverse of the rank that least squares has found."""
+    found = np.zeros((vh.shape[1], u.shape[0]))
+    for k in range(rank):
+        for i in range(found.shape[0]):
+            for j in range(found.shape[1]):
+                found[i, j] += vh[k, i] * u[j, k] / s[k]
+    return found
+
+
+def _by_residuals(d: Any, a: Any, x: Any, b: Any) -> Any:
+    """The cotangent of the residuals, by those of their squares."""
+    rest = _rows(b)
+    _add_product(rest, a, x, -1.0)
+    for i in range(rest.shape[0]):
+        for j in range(rest.shape[1]):
+            rest[i, j] *= 2.0 * d[j]
+    return rest
+
+
 def lstsq_first_back(d: Any, ret: Any, a: Any, b: Any) -> Any:
     x, by = _column(ret[0]), _column(b)
-    found = _pinv_back(_product(_column(d[0]), _transposed(by)), np.linalg.pinv(a), a)
+    u, s, vh = np.linalg.svd(a, False)
+    found = _pinv_back(_product(_column(d[0]), _transposed(by)), _of_rank(u, s, vh, ret[2]), a)
     if ret[1].size > 0:
-        rest = by - _product(a, x)
-        for i in range(rest.shape[0]):
-            for j in range(rest.shape[1]):
-                rest[i, j] *= 2.0 * d[1][j]
-        found -= _product(rest, _transposed(x))
-    if np.any(d[3] != 0.0):
-        u, _, vh = np.linalg.svd(a)
-        for k in range(d[3].size):
-            for i in range(a.shape[0]):
-                for j in range(a.shape[1]):
-                    found[i, j] += d[3][k] * u[i, k] * vh[k, j]
+        _add_product(found, _by_residuals(d[1], a, x, by), _transposed(x), -1.0)
+    for k in range(d[3].size):
+        for i in range(a.shape[0]):
+            for j in range(a.shape[1]):
+                found[i, j] += d[3][k] * u[i, k] * vh[k, j]
     return found
 
 
 def lstsq_second_back(d: Any, ret: Any, a: Any, b: Any) -> Any:
-    found = _product(_transposed(np.linalg.pinv(a)), _column(d[0]))
+    u, s, vh = np.linalg.svd(a, False)
+    found = _product(_transposed(_of_rank(u, s, vh, ret[2])), _column(d[0]))
     if ret[1].size > 0:
-        rest = _column(b) - _product(a, _column(ret[0]))
+        rest = _by_residuals(d[1], a, _column(ret[0]), _column(b))
         for i in range(rest.shape[0]):
             for j in range(rest.shape[1]):
-                found[i, j] += 2.0 * rest[i, j] * d[1][j]
+                found[i, j] += rest[i, j]
     return found.reshape(b.shape)
 
 
