@@ -42,18 +42,6 @@ from overlay.kernels import in_kernel, local_array
 
 __all__ = ["declare_arrays", "parts_of"]
 
-# Linear in their first argument; with the minimal and maximal number of further arguments.
-# fmt: off
-LINEAR = (
-    (operator.getitem, 1, 1), (np.sum, 0, 2), (np.mean, 0, 2), (np.cumsum, 0, 1),
-    (np.ravel, 0, 0), (np.reshape, 1, 1), (np.transpose, 0, 1), (np.diff, 0, 0),
-    (np.flip, 0, 1), (np.trace, 0, 0), (np.diag, 0, 1), (np.roll, 1, 2), (np.repeat, 1, 2),
-    (np.tile, 1, 1), (np.squeeze, 0, 1), (np.expand_dims, 1, 1), (np.atleast_1d, 0, 0),
-    (np.take, 1, 2), (np.triu, 0, 1), (np.tril, 0, 1), (np.broadcast_to, 1, 1), (np.diagonal, 0, 0),
-    (np.moveaxis, 2, 2), (np.swapaxes, 2, 2),
-)
-# fmt: on
-BILINEAR = (operator.matmul, np.matmul, np.dot, np.vdot, np.inner, np.outer, np.kron, np.convolve)
 # With their parameters after the first, and the expression for whether they copy.
 CONVERSIONS: tuple[tuple[Any, str, str], ...] = (
     (np.array, "dtype=None, *, copy=True, order='K', subok=False, ndmin=0", "copy"),
@@ -146,11 +134,16 @@ def declare_arrays(level: Level) -> None:
 
 
 def _declare_linear_algebra(level: Level) -> None:
-    for function, fewest, most in LINEAR:
-        for count in range(fewest, most + 1):
-            level.later(function, _declare_linear, function, count)
-    for function in BILINEAR:
-        level.later(function, _declare_bilinear, function)
+    for rule in ARRAY_RULES:
+        if rule.compiled is None:
+            continue
+        fewest, most = rule.compiled
+        for function in rule.spellings:
+            if rule.kind == "multilinear":
+                level.later(function, _declare_bilinear, function)
+                continue
+            for count in range(fewest, most + 1):
+                level.later(function, _declare_linear, function, count)
     for function, body in INVERSES:
         level.later(function, _declare_inverse, function, body)
     level.later(np.linalg.solve, _declare_solve)

@@ -32,7 +32,7 @@ class Naming:
     of each loop around. appended: how often the innermost loop appends to a list in an array.
     floats: the lists that have other than whole numbers later. guarded: the classes of exceptions
     that the program handles at this place. generated: the code of adjoints that are part of the
-    program.
+    program. is_compiled: whether numba compiles the adjoint.
     """
 
     def __init__(self, users: Any) -> None:
@@ -53,6 +53,7 @@ class Naming:
         self._names: dict[str, int] = {}
         self._held: dict[int, ReverseValue] = {}
         self.memories: list[Memory] = []
+        self.is_compiled = False
         self.reads_attributes = False  # of arrays, or creates arrays from numbers
         self._place = 0
         self.where = ""

@@ -131,7 +131,7 @@ def _make(
     tables: tuple[MethodTable, ...],
 ) -> Adjoint:
     lifter = ReverseLifter(UsersRules(rules))
-    lifter.tables = tables
+    lifter.tables, lifter.is_compiled = tables, form.is_compiled
     try:
         lifted = lifter.lift(f, kinds)
         given = [i for i, kind in enumerate(kinds) if not isinstance(kind, KnownBefore)]

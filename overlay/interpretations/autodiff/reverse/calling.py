@@ -192,9 +192,10 @@ class Calling(Naming, ABC):
         rule = array_rule_of(function)
         if rule is None or rule.kind == "calling":
             return None
-        if rule.kind == "defined":
+        found = by_rule(self, rule, function, args, kwargs)
+        if found is None and rule.kind == "defined":
             return self.enter_own(rule.by, args, kwargs)
-        return by_rule(self, rule, function, args, kwargs)
+        return found
 
     def _by_pullback(self, function: Any, args: list[Any]) -> Any:
         """The result of a call of a function that has a pullback, or is lifted as another one; None

@@ -152,7 +152,7 @@ def adjoint_of_types(
     if in_kernel():
         refuse_array_in_kernel()
     kinds = [_kind_of_type(t) for t in types[1:]]
-    return _adjoint(f, kinds, range(len(kinds)), rules, tables, Form(adds=True))
+    return _adjoint(f, kinds, range(len(kinds)), rules, tables, Form(adds=True, is_compiled=True))
 
 
 def adjoint_adding(
@@ -168,7 +168,8 @@ def adjoint_adding(
     given = [t if pair is None else pair[0] for t, pair in zip(types[1:], pairs, strict=True)]
     kinds = [_kind_of_any(t) for t in given]
     _check_pairs(f, pairs, kinds)
-    adjoint = _adjoint(f, kinds, places, rules, tables, Form(adds=True, is_for_kernel=in_kernel()))
+    form = Form(adds=True, is_for_kernel=in_kernel(), is_compiled=True)
+    adjoint = _adjoint(f, kinds, places, rules, tables, form)
     if in_kernel() and adjoint.makes is not None:
         refuse_making(name_of(f), *adjoint.makes)
     return adjoint
@@ -226,7 +227,7 @@ def adjoint_instead(
     f = known_function(types[0])
     if f is None or any(t not in (float, int) for t in types[1:]) or editing():
         return None
-    count, form = len(types) - 1, Form(is_for_kernel=in_kernel())
+    count, form = len(types) - 1, Form(is_for_kernel=in_kernel(), is_compiled=True)
     try:
         adjoint = adjoint_for(f, [FLOAT] * count, range(count), rules, form, tables)
     except Unreadable:

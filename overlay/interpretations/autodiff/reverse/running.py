@@ -83,24 +83,26 @@ def add_at(into: Any, index: Any, change: Any) -> None:
 
 
 def places_of(a: Any) -> Any:
-    """The places of the numbers of an array, from 1; a function that moves numbers moves these."""
-    return np.arange(1, a.size + 1).reshape(a.shape)
+    """The places of the numbers of an array, from 1; a function that moves numbers moves these.
+    They are floats, for which numba has compiled the function already."""
+    return np.arange(1.0, a.size + 1.0).reshape(a.shape)
 
 
 def no_places(a: Any) -> Any:
     """The places of constants: 0."""
-    return np.zeros(a.shape, np.int64)
+    return np.zeros(a.shape)
 
 
 def moved_back(d: Any, places: Any, like: Any) -> Any:
     """The cotangent of an array whose numbers were moved to where their places are now."""
-    return np.bincount(np.ravel(places), np.ravel(d), like.size + 1)[1:].reshape(like.shape)
+    order = np.ravel(places).astype(np.int64)
+    return np.bincount(order, np.ravel(d), like.size + 1)[1:].reshape(like.shape)
 
 
 def element_moved_back(d: Any, place: Any, like: Any) -> Any:
     """The cotangent of an array of which one number was taken."""
     found = np.zeros(like.size + 1)
-    found[place] = d
+    found[int(place)] = d
     return found[1:].reshape(like.shape)
 
 

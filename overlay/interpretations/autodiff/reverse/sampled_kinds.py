@@ -92,7 +92,7 @@ def kind_of_result(result: Any) -> Any:
         return NumberKind(dtypes[str(result.dtype)], result.ndim)
     if isinstance(result, (bool, np.bool_)):
         return BOOL
-    if isinstance(result, (int, np.signedinteger)):
+    if isinstance(result, (int, np.integer)):
         return INT
     if isinstance(result, float) or getattr(result, "dtype", None) == np.float64:
         return FLOAT

@@ -5,6 +5,7 @@
 ``axis_reductions``: rules of sums, means, products, extremes and variances along axes.
 ``choices``: rules of functions that select elements of arrays, insert and delete them.
 ``comparisons``: rules of functions that compare arrays with others, and find values in them.
+``compiled_maps``: the maps of cotangents of compiled code, by function.
 ``complex_parts``: rules of parts, absolute values and angles of complex numbers.
 ``decompositions``: rules of decompositions of matrices: by eigenvalues, by singular values, QR and
     Cholesky.
