@@ -49,7 +49,7 @@ OPTIONAL = {
         f"{_HERE}.tables.scipy_reductions",
         f"{_HERE}.tables.scipy_several_results",
     ),
-    "scipy.linalg": (f"{_HERE}.tables.scipy_linear_algebra",),
+    "scipy.linalg": (f"{_HERE}.tables.scipy_linear_algebra", f"{_HERE}.tables.scipy_matrices"),
     "scipy.optimize": (f"{_HERE}.tables.scipy_optimization",),
     "scipy.integrate": (f"{_HERE}.tables.scipy_integration",),
     "scipy.fft": (f"{_HERE}.tables.scipy_fourier",),

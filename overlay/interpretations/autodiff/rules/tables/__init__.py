@@ -29,6 +29,7 @@
 ``scipy_images``: rules of the linear filters of ``scipy.ndimage``.
 ``scipy_integration``: rules of integrals and of solutions of differential equations.
 ``scipy_linear_algebra``: rules of the functions of ``scipy.linalg``.
+``scipy_matrices``: rules of norms, banded systems and special matrices of ``scipy.linalg``.
 ``scipy_optimization``: rules of roots, minima and fits, by the implicit function theorem.
 ``scipy_reductions``: rules of the functions of ``scipy.special`` that reduce arrays.
 ``scipy_signals``: rules of the convolutions and linear filters of ``scipy.signal``.
