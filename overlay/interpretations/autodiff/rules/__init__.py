@@ -52,6 +52,7 @@ OPTIONAL = {
     "scipy.linalg": (f"{_HERE}.tables.scipy_linear_algebra", f"{_HERE}.tables.scipy_matrices"),
     "scipy.optimize": (f"{_HERE}.tables.scipy_optimization",),
     "scipy.integrate": (f"{_HERE}.tables.scipy_integration",),
+    "scipy.interpolate": (f"{_HERE}.tables.scipy_interpolation",),
     "scipy.fft": (f"{_HERE}.tables.scipy_fourier",),
     "scipy.signal": (f"{_HERE}.tables.scipy_signals",),
     "scipy.ndimage": (f"{_HERE}.tables.scipy_images",),
