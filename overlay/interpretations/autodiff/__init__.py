@@ -21,6 +21,7 @@ adjoints of ``adjoint_of(f)``.
 ``results``: results of a run in a level: their values and tangents.
 ``plain_values``: values without tangents, for rules of functions that call the program's.
 ``samples``: methods of a level for functions of the numbers in lists, tuples and arrays.
+``tangent_table``: arrays of one shape with all their tangents as rows of plain numbers.
 ``tape``: the tape of reverse mode: linear maps that a run records.
 ``testing``: a tester of rules, which compares partial derivatives with finite differences.
 ``transformations``: derivatives of functions of any number of numbers and arrays.

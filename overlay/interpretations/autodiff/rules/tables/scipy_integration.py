@@ -2,9 +2,10 @@
 
 An integral is differentiated by the nodes of its Gauss-Kronrod formulas, on the intervals that
 ``quad`` has chosen for the plain integrand. The solution of a differential equation is computed
-again with active values, on the steps that a plain run of a Runge-Kutta method has chosen: so
-derivatives are those of the steps themselves, in both modes. Results keep the values that scipy
-found; where those of the rule differ by more than the tolerances allow, the call is refused.
+again with active values, on the steps that a plain run of a Runge-Kutta method has chosen, and
+interpolated as that does: so derivatives are those of the steps themselves, in both modes. Results
+keep the values that scipy found; where those of the rule differ by more than the tolerances allow,
+the call is refused.
 """
 
 from contextlib import contextmanager
