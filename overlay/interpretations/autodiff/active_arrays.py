@@ -553,7 +553,7 @@ def parts_of(level: Level) -> dict[str, Any]:
         return x.tangents[k] if isinstance(x, own) else plain_zeros(x)
 
     # isinstance is a target in the context
-    found = {"holds_active": holds_active, "values": values, "parts": parts}
+    found: dict[str, Any] = {"holds_active": holds_active, "values": values, "parts": parts}
     return {name: nonoverlay(each) for name, each in found.items()}
 
 

@@ -115,9 +115,11 @@ class TangentTable:
         places = np.concatenate((row.places[None], rows.places[:count]))
         weights = np.concatenate(((1.0,), factors))
         source = TapeTangent(self._tape, places, places.shape)
-        (tangent,) = self._tape.record(
-            [numbers], [source], lambda d: [np.multiply.outer(weights, d)]
-        )
+
+        def back(d: Any) -> list[Any]:
+            return [np.multiply.outer(weights, d)]
+
+        (tangent,) = self._tape.record([numbers], [source], back)
         return Row(numbers, tangent.places)
 
 

@@ -31,7 +31,9 @@
 ``scipy_fourier``: rules of the Fourier, cosine and sine transforms of ``scipy.fft``.
 ``scipy_images``: rules of the linear filters of ``scipy.ndimage``.
 ``scipy_integration``: rules of integrals and of solutions of differential equations.
+``scipy_interpolation``: rules of the interpolations of ``scipy.interpolate``.
 ``scipy_linear_algebra``: rules of the functions of ``scipy.linalg``.
+``scipy_matrices``: rules of norms, banded systems and special matrices of ``scipy.linalg``.
 ``scipy_optimization``: rules of roots, minima and fits, by the implicit function theorem.
 ``scipy_reductions``: rules of the functions of ``scipy.special`` that reduce arrays.
 ``scipy_signals``: rules of the convolutions and linear filters of ``scipy.signal``.

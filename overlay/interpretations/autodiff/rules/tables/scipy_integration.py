@@ -2,9 +2,10 @@
 
 An integral is differentiated by the nodes of its Gauss-Kronrod formulas, on the intervals that
 ``quad`` has chosen for the plain integrand. The solution of a differential equation is computed
-again with active values, on the steps that a plain run of a Runge-Kutta method has chosen: so
-derivatives are those of the steps themselves, in both modes. Results keep the values that scipy
-found; where those of the rule differ by more than the tolerances allow, the call is refused.
+again with active values, on the steps that a plain run of a Runge-Kutta method has chosen, and
+interpolated as that does: so derivatives are those of the steps themselves, in both modes. Results
+keep the values that scipy found; where those of the rule differ by more than the tolerances allow,
+the call is refused.
 """
 
 from contextlib import contextmanager
@@ -323,6 +324,62 @@ def _trapezoid(y, x=None, dx=1.0, axis=-1):
     return np.sum(_spaces(y, x, dx, axis) * (low + high) * 0.5, axis=axis)
 
 
+def _simpson_of_odd(y, h):
+    """The integral by an odd number of samples."""
+    first, second = h[..., 0::2], h[..., 1::2]
+    both, ratio = first + second, first / second
+    middle = both * both / (first * second)
+    terms = y[..., :-2:2] * (2 - 1 / ratio) + y[..., 1::2] * middle + y[..., 2::2] * (2 - ratio)
+    return np.sum(both * terms, axis=-1) / 6
+
+
+def _samples(y, x, dx, axis):
+    """Samples along the last axis, and the distances between them."""
+    y = np.moveaxis(y if isinstance(y, np.ndarray) else np.asarray(y), axis, -1)
+    if x is None:
+        return y, dx * np.ones(np.shape(y)[-1] - 1)
+    x = x if isinstance(x, np.ndarray) else np.asarray(x)
+    return y, np.diff(x if np.ndim(x) == 1 else np.moveaxis(x, axis, -1))
+
+
+def _simpson(y, x=None, dx=1.0, axis=-1):
+    y, h = _samples(y, x, dx, axis)
+    count = np.shape(y)[-1]
+    if count % 2:
+        return _simpson_of_odd(y, h)
+    if count == 2:
+        return 0.5 * h[..., 0] * (y[..., 0] + y[..., 1])
+    a, b = h[..., -2], h[..., -1]
+    last = (2 * b * b + 3 * a * b) / (6 * (a + b)) * y[..., -1]
+    last = last + (b * b + 3 * a * b) / (6 * a) * y[..., -2]
+    last = last - b**3 / (6 * a * (a + b)) * y[..., -3]
+    return _simpson_of_odd(y[..., :-1], h[..., :-1]) + last
+
+
+def _first_of_two(y, h):
+    """The integral between each sample and the next, by the parabola through three."""
+    a, both = h[..., :-1], h[..., :-1] + h[..., 1:]
+    third = a * a / (both * h[..., 1:])
+    terms = (3 - a / both) * y[..., :-2] + (3 + third + a / both) * y[..., 1:-1]
+    return a / 6 * (terms - third * y[..., 2:])
+
+
+def _cumulative_simpson(y, *, x=None, dx=1.0, axis=-1, initial=None):
+    count = np.shape(y)[axis]
+    if count < 3:
+        return integrate.cumulative_trapezoid(y, x, dx, axis, initial)
+    y, h = _samples(y, x, dx, axis)
+    ahead = _first_of_two(y, h)
+    behind = np.flip(_first_of_two(np.flip(y, -1), np.flip(h, -1)), -1)
+    places = np.arange(count - 1)
+    chosen = np.where((places % 2 == 0) & (places < count - 2), places, places + count - 3)
+    found = np.cumsum(np.concatenate((ahead, behind), axis=-1)[..., chosen], axis=-1)
+    if initial is not None:
+        start = initial + np.zeros((*np.shape(found)[:-1], 1))
+        found = np.concatenate((start, initial + found), axis=-1)
+    return np.moveaxis(found, -1, axis)
+
+
 def _array(*shape, **named):
     return lambda rng: (rng.normal(size=shape), *([named] if named else []))
 
@@ -333,10 +390,20 @@ def _spaced(*shape, **named):
         *([named] if named else []))  # fmt: skip
 
 
+def _spaced_named(*shape):
+    """Samples with the places as a keyword."""
+    return lambda rng: (
+        rng.normal(size=shape), {"x": np.cumsum(rng.uniform(0.5, 1.0, shape[-1]))})  # fmt: skip
+
+
 ARRAY_RULES: tuple[ArrayRule, ...] = (
     calling(integrate.quad, _quad),
     calling(integrate.solve_ivp, _solve_ivp),
     calling(integrate.odeint, _odeint),
     defined(integrate.trapezoid, _trapezoid, _array(5), _spaced(5), _spaced(2, 4),
             _array(3, 4, axis=0, dx=0.5)),
+    defined(integrate.simpson, _simpson, _array(5), _array(6), _array(2), _spaced_named(5),
+            _spaced_named(2, 6), _array(5, 2, axis=0)),
+    defined(integrate.cumulative_simpson, _cumulative_simpson, _array(5), _array(6), _array(2),
+            _spaced_named(5), _spaced_named(6), _array(5, 2, axis=0), _array(4, initial=0)),
 )  # fmt: skip
