@@ -284,6 +284,8 @@ class _Application:
             return type(ret)(*parts) if hasattr(ret, "_fields") else type(ret)(parts)
         if _is_whole(ret):
             return ret
+        # what a map makes in a nested level is active in it, with tangents that are zero
+        ret, tangents = self._value(ret), [self._value(each) for each in tangents]
         if isinstance(ret, (np.ndarray, ActiveArray)) and np.ndim(ret):
             return self.level.array(ret, tuple(tangents))
         if type(ret) is np.ndarray:
