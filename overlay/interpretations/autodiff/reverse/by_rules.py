@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -165,7 +164,7 @@ def _call_of(
     lifter: Calling, rule: ArrayRule, function: Any, args: Sequence[Any], named: dict[str, Any]
 ) -> _Call | None:
     try:
-        bound = rule.signature.bind(*args, **named).arguments
+        owners = _owners(rule, len(args), named)
     except TypeError:
         return None
     if "out" in named:
@@ -183,9 +182,9 @@ def _call_of(
             leaves[-1] = None  # it may be active, and there is no derivative by it
         return len(leaves) - 1
 
-    owners = _owners(rule, bound)
-    shape = [("", added(x, *owners(x))) for x in args]
-    shape += [(f"{name}=", added(x, *owners(x))) for name, x in named.items()]
+    none = None, ""
+    shape = [("", added(x, *owners.get(i, none))) for i, x in enumerate(args)]
+    shape += [(f"{name}=", added(x, *owners.get(name, none))) for name, x in named.items()]
     if any(leaf is None for leaf in leaves):
         return None
     is_complex = rule.vjp != () and _gives_complex(rule, function, args, named)
@@ -206,22 +205,19 @@ def _gives_complex(
     return any(sampled(back, args, named))
 
 
-def _owners(rule: ArrayRule, bound: dict[str, Any]) -> Callable[[Any], tuple[int | None, str]]:
-    """The function from an argument to the number of its data parameter, and to its part of that
-    parameter's cotangent."""
-
-    def of(x: Any) -> tuple[int | None, str]:
-        for place, name in enumerate(rule.data):
-            value = bound.get(name)
-            if value is x:
-                return place, ""
-            if rule.signature.parameters[name].kind is inspect.Parameter.VAR_POSITIONAL:
-                for i, each in enumerate(value or ()):
-                    if each is x:
-                        return place, f"[{i}]"
-        return None, ""
-
-    return of
+def _owners(rule: ArrayRule, count: int, named: dict[str, Any]) -> dict[int | str, tuple[int, str]]:
+    """For each argument in a data parameter, by its place or name, the number of that parameter,
+    and its part of the parameter's cotangent. Raises TypeError for a call that does not fit."""
+    # not by the arguments themselves: one may be given twice
+    bound = rule.signature.bind(*range(count), **{name: name for name in named}).arguments
+    owners: dict[int | str, tuple[int, str]] = {}
+    for place, name in enumerate(rule.data):
+        given = bound.get(name)
+        if isinstance(given, tuple):
+            owners |= {each: (place, f"[{i}]") for i, each in enumerate(given)}
+        elif given is not None:
+            owners[given] = place, ""
+    return owners
 
 
 def _written(lifter: Calling, operand: Any) -> Any:
