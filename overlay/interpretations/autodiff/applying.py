@@ -141,7 +141,8 @@ def without_lists(x: Any) -> Any:
     if not tables:
         return x
     context = context_alone(tuple(tables[depth] for depth in sorted(tables, reverse=True)))
-    return nonoverlay(context)(np.array, x)
+    run: Any = nonoverlay(context)
+    return run(np.array, x)
 
 
 def applied_ufunc(ufunc: Any, method: str, args: Sequence[Any], named: dict[str, Any]) -> Any:
