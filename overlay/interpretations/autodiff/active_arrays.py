@@ -269,7 +269,8 @@ def _converted(level: Level, function: Any, a: Any, **options: Any) -> Any:
     memory, or give the array itself."""
 
     def call(x: Any) -> Any:
-        return as_c_calls(level.context, function, x, **options) if level.depth else inner(x)
+        # numpy does not hand conversions to the active arrays of enclosing levels
+        return _converted(x.level, function, x, **options) if isinstance(x, Active) else inner(x)
 
     def inner(x: Any) -> Any:
         return function(x, **options)
@@ -514,7 +515,7 @@ def _declare_elementwise_of_lists(level: Level, function: Any, arity: int) -> No
 
 
 def _called_without_lists(level: Level, function: Any, *args: Any) -> Any:
-    return as_c_calls(level.context, function, *(without_lists(level, x) for x in args))
+    return as_c_calls(level.context, function, *(without_lists(x) for x in args))
 
 
 def _declare_window(level: Level) -> None:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from overlay import Context, MethodTable, nonoverlay, tables_in_force
-from overlay.contexts.rules_alone import as_c_calls
+from overlay.contexts.rules_alone import as_c_calls, context_alone
 from overlay.interpretations.autodiff.duals import Active, ActiveArray
 from overlay.interpretations.autodiff.errors import refuse_call
 from overlay.interpretations.autodiff.rules.array_rule import ArrayRule
@@ -118,8 +118,8 @@ def _outside_applied(function: Any, args: Sequence[Any], named: dict[str, Any]) 
     named = {**named}
     out = named.pop("out", None)
     if rule.lists:
-        args = [without_lists(level, x) for x in args]
-        named = {name: without_lists(level, x) for name, x in named.items()}
+        args = [without_lists(x) for x in args]
+        named = {name: without_lists(x) for name, x in named.items()}
     if out is None and "out" in rule.signature.parameters:
         bound = rule.signature.bind(*args, **named)
         out = bound.arguments.pop("out", None)
@@ -129,11 +129,20 @@ def _outside_applied(function: Any, args: Sequence[Any], named: dict[str, Any]) 
     return _result(level, rule, function, args, named)
 
 
-def without_lists(level: Level, x: Any) -> Any:
+def without_lists(x: Any) -> Any:
     """An argument; as an array, if it is a list that holds active values."""
-    if type(x) in (list, tuple) and any(True for _ in _leaves(x)):
-        return as_c_calls(level.context, np.array, x)
-    return x
+    if type(x) not in (list, tuple):
+        return x
+    tables: dict[int, MethodTable] = {}
+    for leaf in _leaves(x):
+        while isinstance(leaf, Active):  # numpy hands np.array to no level
+            tables[leaf.level.depth] = leaf.level.table
+            leaf = leaf.value
+    if not tables:
+        return x
+    context = context_alone(tuple(tables[depth] for depth in sorted(tables, reverse=True)))
+    run: Any = nonoverlay(context)
+    return run(np.array, x)
 
 
 def applied_ufunc(ufunc: Any, method: str, args: Sequence[Any], named: dict[str, Any]) -> Any:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from overlay.interpretations.autodiff import gradient
+from overlay.interpretations.autodiff import gradient, hessian
 
 X = np.array([1.6, 0.7, 2.5, -1.1, 3.2, 0.9])
 
@@ -74,6 +74,16 @@ def reduced_by_ufuncs(v):
     return np.sum(found * most) + np.sum(steps * X.reshape(2, 3)) * np.minimum.reduce(v)
 
 
+def with_one_array_twice(v):
+    differences = np.diff(v, prepend=v, append=v[:2])
+    return np.sum(differences**3) + np.sum(np.kron(v, v) * np.sin(np.arange(36.0)))
+
+
+def crossed(v):
+    z = v[:3] + 1j * v[3:]
+    return np.sum(np.cross(z, z**2 + np.array([1j, 0, 2])).imag * X[:3])
+
+
 def windowed(v):
     return np.sum(np.kaiser(6, v[0]) * v) + np.sum(np.unique(v[:4]) * np.setdiff1d(v, v[4:]))
 
@@ -84,10 +94,38 @@ def windowed(v):
     [
         *(filtered, standardised, through_complex_numbers, written_views, of_lists),
         *(from_initial_values, of_lists_elementwise, sorted_in_place, split_numbers),
-        *(reduced_by_ufuncs, windowed),
+        *(reduced_by_ufuncs, with_one_array_twice, crossed, windowed),
     ],
 )
 def test_gradients_agree_with_differences(f, mode):
     moves = 1e-6 * np.eye(6)
     expected = [(f(X + move) - f(X - move)) / 2e-6 for move in moves]
     assert np.allclose(gradient(f, mode=mode)(X), expected, rtol=1e-5, atol=1e-6)
+
+
+SECOND = {
+    "products": lambda v: np.prod(v) * np.sum(np.cumprod(v)),
+    "conversions": lambda v: np.sum(np.asarray(v) ** 3 * np.array(v)) + np.add.reduce(v * v),
+    "pads": lambda v: np.sum(np.pad(v, 1, mode="edge") ** 3),
+    "initial values": lambda v: np.sum(v * v, initial=v[0]) * np.prod(v[:2], initial=v[3]),
+    "lists": lambda v: np.sum(np.sin([v[0], v[1]]) * np.matmul([[v[2], 1.0]], [v[3], v[4]])),
+    "in place": lambda v: np.sum(sorted_in_place(v) ** 2),
+    "parts": lambda v: np.sum(np.modf(v)[0] ** 2 * np.frexp(v)[0] * np.divmod(v, 0.37)[1]),
+    "ufuncs": lambda v: np.logaddexp.reduce(v) * np.multiply.reduce(v) * np.maximum.reduce(v),
+    "windows": lambda v: np.sum(np.kaiser(6, v[0]) * v) * np.sum(np.interp(v, [-2, 4], [1, 3])),
+    "fits": lambda v: np.sum(np.polyfit(v[:4] ** 2, v[2:], 1) ** 2),
+    "matrices": lambda v: np.linalg.det(np.outer(v[:2], v[2:4]) + np.eye(2)) ** 2,
+    "transforms": lambda v: np.sum(np.abs(np.fft.fft(v)) ** 3),
+    "quantiles": lambda v: np.quantile(v, 0.3) ** 2 * np.median(v),
+    "norms": lambda v: np.linalg.norm(v, 3) * np.std(v),
+}
+
+
+@pytest.mark.parametrize("f", SECOND.values(), ids=SECOND)
+def test_second_derivatives_are_differences_of_gradients(f):
+    slopes = gradient(f, mode="forward")
+    expected = [(slopes(X + move) - slopes(X - move)) / 2e-5 for move in 1e-5 * np.eye(6)]
+    for mode in ("forward", "auto"):
+        assert np.allclose(hessian(f, mode=mode)(X), expected, rtol=1e-5, atol=1e-5)
+    weighed = gradient(lambda v: np.sum(gradient(f, mode="forward")(v) * X), mode="reverse")
+    assert np.allclose(weighed(X), X @ np.array(expected), rtol=1e-5, atol=1e-5)
