@@ -262,7 +262,9 @@ def _converted(level: Level, function: Any, a: Any, **options: Any) -> Any:
     memory, or give the array itself."""
 
     def call(x: Any) -> Any:
-        return as_c_calls(level.context, function, x, **options) if level.depth else inner(x)
+        if isinstance(x, Active):  # of an enclosing derivative
+            return as_c_calls(x.level.context, function, x, **options)
+        return inner(x)
 
     def inner(x: Any) -> Any:
         return function(x, **options)
