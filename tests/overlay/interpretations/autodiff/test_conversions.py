@@ -5,7 +5,13 @@ import pytest
 import scipy.optimize
 
 from overlay import Context
-from overlay.interpretations.autodiff import NotDifferentiable, adjoint, autodiff, gradient
+from overlay.interpretations.autodiff import (
+    NotDifferentiable,
+    adjoint,
+    autodiff,
+    gradient,
+    hessian,
+)
 
 X = np.array([0.5, 1.5, 2.0, -1.0, 0.25, 3.0])
 HELD = np.zeros(2)
@@ -89,3 +95,8 @@ def test_the_remedy_for_a_write_to_an_array_of_others_works():
     assert "forward" not in str(caught.value)
     for mode in ("forward", "reverse"):
         assert np.allclose(gradient(writes_to_copy, mode=mode)(X), X[0] + X.sum() * np.eye(6)[0])
+
+
+@pytest.mark.parametrize("f", CONVERTED)
+def test_conversions_keep_the_second_derivative(f):
+    assert np.allclose(hessian(f, mode="forward")(X), 2 * np.eye(6) * (gradient(f)(X) != 0))

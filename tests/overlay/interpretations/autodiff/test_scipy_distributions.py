@@ -26,6 +26,10 @@ PROGRAMS = {
     "lists": lambda x: np.sum(stats.norm.cdf([x[0], x[1]], [0.1, x[2]])),
     "a quantile": lambda x: stats.beta.ppf(x[1], 2.0, 3.0),
     "the Dirichlet density": lambda x: stats.dirichlet.pdf([0.2, 0.3, 0.5], x),
+    "points of a frozen normal": lambda x: stats.multivariate_normal(
+        [0.0, 1.0], [[1.0, 0.2], [0.2, 2.0]]).pdf(x[:2]),
+    "the mean of a frozen normal": lambda x: stats.multivariate_normal(
+        x[:2], [[1.0, 0.2], [0.2, 2.0]]).logpdf([0.3, 0.1]),
     "a correlation": lambda x: stats.multivariate_normal.logpdf(
         [0.2, 0.4], x[:2], np.array([[1.0, 0.3 * x[2]], [0.3 * x[2], 1.5]])),
 }  # fmt: skip

@@ -13,7 +13,7 @@ from scipy import special, stats
 
 from overlay.interpretations.autodiff.errors import refuse_form
 from overlay.interpretations.autodiff.plain_values import plain
-from overlay.interpretations.autodiff.rules.array_rule import ArrayRule, defined
+from overlay.interpretations.autodiff.rules.array_rule import ArrayRule, calling, defined
 from overlay.interpretations.autodiff.rules.drawn_calls import floats, positive, spread
 
 __all__ = ["ARRAY_RULES"]
@@ -295,6 +295,15 @@ def _normal(self, x, mean=None, cov=1, allow_singular=False):
     return np.exp(_log_normal(self, x, mean, cov, allow_singular))
 
 
+def _log_frozen_normal(run, frozen, x):
+    x = run(np.array, x) if type(x) in (list, tuple) else x
+    return _log_normal(frozen._dist, x, frozen.mean, frozen.cov_object)
+
+
+def _frozen_normal(run, frozen, x):
+    return np.exp(_log_frozen_normal(run, frozen, x))
+
+
 # ---- samples ------------------------------------------------------------------------------
 
 
@@ -371,6 +380,7 @@ VECTORS = (
 )
 # a Dirichlet density is only there on the simplex: its first argument is constant in these samples
 SHARES = (lambda rng: (stats.dirichlet, tuple(_shares(rng)[:2]), rng.uniform(0.5, 2.0, 3)),)
+FROZEN = type(stats.multivariate_normal())
 CONTINUOUS, DISCRETE = stats.rv_continuous, stats.rv_discrete
 
 
@@ -394,4 +404,7 @@ ARRAY_RULES: tuple[ArrayRule, ...] = (
     defined(DIRICHLET.pdf, _dirichlet, *SHARES),
     defined(NORMAL.logpdf, _log_normal, *VECTORS),
     defined(NORMAL.pdf, _normal, *VECTORS),
+    # its mean may be active
+    calling(FROZEN.logpdf, _log_frozen_normal, parameters="frozen, x"),
+    calling(FROZEN.pdf, _frozen_normal, parameters="frozen, x"),
 )  # fmt: skip

@@ -29,23 +29,24 @@ def _bands(counts, n):
         yield r, slice(columns.start - k, columns.stop - k), columns
 
 
-def _column(a, x):
-    return a if np.ndim(x) == 1 else np.expand_dims(a, -1)
+def _filled(part, places, n):
+    """A part of n rows, with zeros for the others."""
+    return np.pad(part, ((places.start, n - places.stop), *[(0, 0)] * (np.ndim(part) - 1)))
 
 
 def _banded_times(l_and_u, ab, x):
-    found = np.zeros(np.shape(x), np.result_type(ab, x))
-    for r, rows, columns in _bands(l_and_u, np.shape(ab)[-1]):
-        found[rows] += _column(ab[r, columns], x) * x[columns]
+    n, found = np.shape(ab)[-1], 0.0
+    for r, rows, columns in _bands(l_and_u, n):
+        entries = ab[r, columns] if np.ndim(x) == 1 else np.expand_dims(ab[r, columns], -1)
+        found = found + _filled(entries * x[columns], rows, n)
     return found
 
 
 def _banded_adjoint(l_and_u, ab):
     low, high = l_and_u
-    found = np.zeros(np.shape(ab), ab.dtype)
-    for r, rows, columns in _bands(l_and_u, np.shape(ab)[-1]):
-        found[low + high - r, rows] = np.conj(ab[r, columns])
-    return (high, low), found
+    n = np.shape(ab)[-1]
+    found = [_filled(np.conj(ab[r, columns]), rows, n) for r, rows, columns in _bands(l_and_u, n)]
+    return (high, low), np.stack(found[::-1])
 
 
 def _solve_banded_ab(t, ret, l_and_u, ab, b, *args, **named):
@@ -62,11 +63,13 @@ def _solve_banded_b_back(d, ret, l_and_u, ab, b, *args, **named):
 
 def _solve_banded_ab_back(d, ret, l_and_u, ab, b, *args, **named):
     by = _solve_banded_b_back(d, ret, l_and_u, ab, b)
-    found = np.zeros(np.shape(ab), np.result_type(by, ret))
-    for r, rows, columns in _bands(l_and_u, np.shape(ab)[-1]):
+    n, found = np.shape(ab)[-1], []
+    for _, rows, columns in _bands(l_and_u, n):
         products = -by[rows] * np.conj(ret[columns])
-        found[r, columns] = products if np.ndim(ret) == 1 else np.sum(products, axis=-1)
-    return found
+        found.append(
+            _filled(products if np.ndim(ret) == 1 else np.sum(products, axis=-1), columns, n)
+        )
+    return np.stack(found)
 
 
 def _solveh_banded(ab, b, overwrite_ab=False, overwrite_b=False, lower=False, check_finite=True):

@@ -143,6 +143,15 @@ def _hilbert(x, N=None, axis=-1):  # noqa: N803 (scipy's name)
     return np.fft.ifft(np.fft.fft(x, count, axis) * np.reshape(factors, shape), axis=axis)
 
 
+def _design(function):
+    """The rule of the design of a filter, which runs as it is for plain numbers."""
+
+    def by(*args, **named):
+        refuse_form(function, "an active number", "design the filter with plain numbers")
+
+    return defined(function, by)
+
+
 # ---- samples ------------------------------------------------------------------------------
 
 PAIRS = (
@@ -177,6 +186,8 @@ ARRAY_RULES: tuple[ArrayRule, ...] = (
            data=("x",)),
     linear(signal.detrend, _detrend_back, call(floats(5)), call(floats(5), type="constant"),
            call(floats(4, 2), axis=0), call(floats(6), bp=3), data=("data",)),
+    *map(_design, (signal.butter, signal.cheby1, signal.cheby2, signal.ellip, signal.bessel,
+                   signal.iirfilter, signal.firwin)),
     defined(signal.hilbert, _hilbert, call(floats(5)), call(floats(2, 4)), call(floats(4), N=6)),
 )
 # fmt: on
