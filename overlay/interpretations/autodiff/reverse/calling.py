@@ -12,7 +12,7 @@ import numpy as np
 
 from overlay.core.target import describe
 from overlay.interpretations.autodiff.reverse.adjoint_names import Naming
-from overlay.interpretations.autodiff.reverse.by_rules import by_rule
+from overlay.interpretations.autodiff.reverse.by_rules import by_rule, refuse_compiled
 from overlay.interpretations.autodiff.reverse.operands import identity
 from overlay.interpretations.autodiff.reverse.pullbacks import (
     BY_OTHERS,
@@ -110,12 +110,25 @@ class Calling(Naming, ABC):
             if found is not None:
                 return found
             if rule.by is not None:
-                return self.enter_own(rule.by, args, kwargs)
+                return self._enter_definition(rule.by, function, args, kwargs)
         package = (getattr(function, "__module__", None) or "").partition(".")[0]
         is_known = isinstance(function, np.ufunc) or rule is not None
         if is_known or package in ("numpy", "math"):
             raise Unreadable(f"no adjoint is known of {describe(function)} with these arguments")
         return self.enter(function, args, kwargs)
+
+    def _enter_definition(
+        self, by: Any, function: Any, args: list[Any], kwargs: dict[str, Any]
+    ) -> Any:
+        """Inline the function that defines a rule."""
+        where = self.where
+        try:
+            return self.enter_own(by, args, kwargs)
+        except Unreadable:
+            if self.is_compiled:
+                self.where = where
+                refuse_compiled(function, args, kwargs)
+            raise
 
     def _folded(self, function: Any, args: list[Any]) -> Any:
         """The result of an operator on known numbers."""
