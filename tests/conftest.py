@@ -62,6 +62,9 @@ LONG = {  # folders and files: which of their tests, or () for all
         "test_kept_code_is_not_used_for_another_constant",
     ),
     "tests/overlay/interpretations/autodiff/test_array_functions.py": ("test_they_are_compiled",),
+    "tests/overlay/interpretations/autodiff/test_compiled_maps.py": (
+        "test_compiled_derivatives_of_functions_of_arrays_are_those_of_interpreted_code",
+    ),
     "tests/overlay/python/test_sites.py": (
         "test_sixteen_threads_apply_and_redefine",
         "test_the_depth_of_the_stack_is_known_in_all_code_of_the_standard_library",

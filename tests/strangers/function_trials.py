@@ -12,6 +12,7 @@ from tests.strangers.derivative_trials import judged, ways
 from tests.strangers.differentiable_functions import ALIASES, AUTOGRAD, FORMS, JAX, WITHOUT
 
 OUTCOMES = Path(__file__).with_name("function_outcomes.json")
+COMPILED_OUTCOMES = Path(__file__).with_name("compiled_outcomes.json")
 LISTS = {"autograd": AUTOGRAD, "jax": JAX}
 
 
@@ -42,6 +43,18 @@ def counted(listed):
 def outcomes():
     """The outcomes that the table holds: by function, by way."""
     return json.loads(OUTCOMES.read_text())
+
+
+def compiled_outcomes():
+    """The outcomes in compiled code: by function, for each form; None where numba does not compile
+    the call itself."""
+    return json.loads(COMPILED_OUTCOMES.read_text())
+
+
+def compiled_share(found):
+    """The number of forms that are right in compiled code, and of those that numba compiles."""
+    said = [each for row in found.values() for each in row if each is not None]
+    return said.count("right"), len(said)
 
 
 def exists(path):

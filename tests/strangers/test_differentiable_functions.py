@@ -1,6 +1,8 @@
 """The functions that autograd and JAX differentiate: what has a derivative keeps it.
 
-``function_outcomes.json`` has what becomes of each; ``try_coverage.py --write`` renews it.
+``function_outcomes.json`` has what becomes of each, and ``compiled_outcomes.json`` what becomes in
+compiled code of each form that numba compiles; ``try_coverage.py --write`` and
+``try_compiled_forms.py --write`` renew them.
 """
 
 import pytest
@@ -9,6 +11,8 @@ from tests.strangers.derivative_trials import ways
 from tests.strangers.differentiable_functions import ALIASES, AUTOGRAD, FORMS, JAX
 from tests.strangers.function_trials import (
     LISTS,
+    compiled_outcomes,
+    compiled_share,
     counted,
     exists,
     names_of,
@@ -63,3 +67,14 @@ def test_as_many_are_right_as_ever():
     for name, row in shares(outcomes()).items():
         for way, (right, _) in row.items():
             assert right >= LEAST[name][way], (name, way)
+
+
+def test_compiled_code_differentiates_most_of_the_forms_that_numba_compiles():
+    found = compiled_outcomes()
+    assert {path: len(row) for path, row in found.items()} == {
+        path: len(forms) for path, forms in FORMS.items()
+    }
+    assert not any(str(said).startswith("wrong") for row in found.values() for said in row)
+    right, every = compiled_share(found)
+    assert every >= 191
+    assert right / every >= 0.96

@@ -6,10 +6,11 @@ import inspect
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
+from overlay.core.target import describe
 from overlay.interpretations.autodiff.reverse.pullbacks import Pullback, is_constant, kind_of
 from overlay.interpretations.autodiff.reverse.reverse_program import (
     KnownBefore,
@@ -28,12 +29,13 @@ from overlay.interpretations.autodiff.reverse.sampled_kinds import (
     kinds_of_results,
     sampled,
 )
+from overlay.interpretations.autodiff.reverse.structure import Unreadable
 from overlay.interpretations.autodiff.rules.array_rule import ArrayRule
 
 if TYPE_CHECKING:
     from overlay.interpretations.autodiff.reverse.calling import Calling
 
-__all__ = ["by_rule"]
+__all__ = ["by_rule", "refuse_compiled"]
 
 
 def by_rule(
@@ -175,14 +177,18 @@ def _call_of(
         return None
     if "out" in named:
         return None
-    maps = _compiled_maps(rule, bound) if lifter.is_compiled else None
-    tried = function if maps is None else _tried(function, maps)
-    if maps is not None and kinds_of_results(tried, args, named) is None:
-        maps, tried = None, function
-    is_complex = maps is None and rule.vjp != () and _gives_complex(rule, function, args, named)
-    if maps is None and rule.by is not None:
+    maps: dict[str, Any] = dict(zip_longest(rule.data, rule.vjp))
+    tried = function
+    if lifter.is_compiled and rule.vjp_compiled:
+        floats = [n for n, x in bound.items() if isinstance(x, ReverseValue) and x.is_float]
+        maps = {name: rule.vjp_compiled[name] for name in floats if name in rule.vjp_compiled}
+        tried = _tried(function, maps)
+        if len(maps) < len(floats) or kinds_of_results(tried, args, named) is None:
+            refuse_compiled(function, args, named)
+    elif rule.by is not None:
         return None
-    maps = maps or dict(zip_longest(rule.data, rule.vjp))
+    is_complex = tried is function and rule.vjp != ()
+    is_complex = is_complex and _gives_complex(rule, function, args, named)
     leaves: list[Any] = []
     data: list[tuple[int, Callable[..., Any] | None, str]] = []
 
@@ -240,7 +246,29 @@ def _compiled_maps(rule: ArrayRule, bound: dict[str, Any]) -> dict[str, Callable
     return {name: rule.vjp_compiled[name] for name in floats}
 
 
-def _tried(function: Any, maps: dict[str, Callable[..., Any]]) -> Callable[..., Any]:
+def refuse_compiled(function: Any, args: Sequence[Any], named: dict[str, Any]) -> NoReturn:
+    """Refuse a form of a call of which compiled code has no derivative."""
+    given = ", ".join(
+        [*map(_shown, args), *(f"{name}={_shown(operand)}" for name, operand in named.items())]
+    )
+    raise Unreadable(
+        f"compiled code has no derivative of {describe(function)}({given})",
+        help="call it in a form that numba has, mostly without an axis and other options; or take "
+        "the derivative outside of compiled code",
+    )
+
+
+def _shown(operand: Any) -> str:
+    """An operand in a message."""
+    if isinstance(operand, KnownBefore):
+        return repr(operand.value)
+    kind = kind_of(operand)
+    if kind is None:
+        return "..."
+    return f"<array of {kind.ndim} dimensions>" if kind.ndim else "<number>"
+
+
+def _tried(function: Any, maps: dict[str, Any]) -> Callable[..., Any]:
     """A function that raises errors for calls that the maps for compiled code do not take, and
     where its result would be complex, as numba does."""
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from overlay.core.target import describe
 from overlay.interpretations.autodiff.reverse.adjoint_names import Naming
-from overlay.interpretations.autodiff.reverse.by_rules import by_rule
+from overlay.interpretations.autodiff.reverse.by_rules import by_rule, refuse_compiled
 from overlay.interpretations.autodiff.reverse.instances import (
     MISSING,
     by_operator,
@@ -194,7 +194,7 @@ class Calling(Naming, ABC):
             return None
         found = by_rule(self, rule, function, args, kwargs)
         if found is None and rule.kind == "defined":
-            return self.enter_own(rule.by, args, kwargs)
+            return self._enter_definition(rule.by, function, args, kwargs)
         return found
 
     def _by_pullback(self, function: Any, args: list[Any]) -> Any:
@@ -218,6 +218,19 @@ class Calling(Naming, ABC):
         if other is not None and all(kind_of(a) is not None for a in args):
             return self.enter_own(other, args, {})
         return None
+
+    def _enter_definition(
+        self, by: Any, function: Any, args: list[Any], kwargs: dict[str, Any]
+    ) -> Any:
+        """Inline the function that defines a rule."""
+        where = self.where
+        try:
+            return self.enter_own(by, args, kwargs)
+        except Unreadable:
+            if self.is_compiled:
+                self.where = where
+                refuse_compiled(function, args, kwargs)
+            raise
 
     def _folded(self, function: Any, args: list[Any]) -> Any:
         """The result of an operator on known numbers."""

@@ -2,8 +2,8 @@
 
 ``array_rule``: rules of functions of whole arrays: one row of a table.
 ``array_rules``: the rules of functions of whole arrays, by function.
+``compiled_loops``: maps of cotangents for compiled code, as loops.
 ``drawn_calls``: sample calls of rules, with arguments that are drawn.
-``loops``: maps of cotangents for compiled code, as loops.
 ``rule``: rules of differentiation: one line of a table.
 ``tables``: tables of rules, one for each family of functions, with one line for each function.
 """

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from overlay import Context
-from overlay.interpretations.autodiff import autodiff, gradient
+from overlay.interpretations.autodiff import NotDifferentiable, autodiff, gradient
 from overlay.interpretations.autodiff.reverse.taped import taped
 from overlay.interpretations.autodiff.rules.array_rules import ARRAY_RULES, array_rule_of
 
@@ -162,3 +162,26 @@ def test_compiled_derivatives_of_functions_of_arrays_are_those_of_interpreted_co
         strict=True,
     ):
         assert np.allclose(one, other, rtol=1e-9, atol=1e-11)
+
+
+@pytest.mark.parametrize(
+    ("program", "form"),
+    [
+        (lambda x: np.sum(np.nanmax(x, axis=1)), "nanmax(<array of 2 dimensions>, axis=1)"),
+        (lambda x: np.sum(np.max(x, axis=1)), "max(<array of 2 dimensions>, axis=1)"),
+        (lambda x: np.linalg.norm(x, 1), "norm(<array of 2 dimensions>, 1)"),
+    ],
+)
+def test_a_form_that_numba_does_not_have_is_named(program, form):
+    with pytest.raises(NotDifferentiable) as raised:
+        Context().jit(lambda x: autodiff(program, x))(np.ones((2, 3)))
+    assert f"compiled code has no derivative of {form}" in str(raised.value)
+    assert "order_statistics" not in str(raised.value)
+
+
+def test_functions_of_constants_alone_have_a_result_in_compiled_code():
+    def program(x):
+        return np.sum(x * np.linspace(0.0, 1.0, 4))
+
+    found = Context().jit(lambda x: autodiff(program, x))(np.ones(4))
+    assert np.allclose(found, np.linspace(0.0, 1.0, 4))

@@ -6,7 +6,7 @@ They take the forms of calls that numba compiles: a call that they do not take k
 
 import numpy as np
 
-from overlay.interpretations.autodiff.rules.loops import (
+from overlay.interpretations.autodiff.rules.compiled_loops import (
     matrix_loops,
     number_loops,
     order_loops,
