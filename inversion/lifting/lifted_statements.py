@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from inversion.errors import NotInvertible
 from inversion.lifting import self_calls
@@ -47,6 +47,7 @@ from overlay.code.body import Apply, ConstantValue, Copy, Make, Statement, is_st
 from overlay.code.operators import PLAIN
 from overlay.code.record import attribute_held, is_same
 from overlay.code.statements import SLOT
+from overlay.code.wording import IN_WORDS
 from primitives.arrays.domain import is_array, shape_of
 
 if TYPE_CHECKING:
@@ -135,7 +136,7 @@ class StatementCall:
     def _unpacking(self) -> Value:
         """A call whose arguments are one unpacked tuple; any other unpacking is refused."""
         function, *spread = self.given()
-        if len(spread) != 1 or not isinstance(spread[0], Tupled):
+        if self.step.kwargs or len(spread) != 1 or not isinstance(spread[0], Tupled):
             raise self._refused("call with unpacked arguments")
         return self._called(function, list(spread[0].items))
 
@@ -295,13 +296,3 @@ STEPS: Mapping[Any, Callable[[StatementCall], Value]] = {
     marks.part: _not_read("unpacking with a star"),
     marks.rest: _not_read("unpacking with a star"),
 }
-
-IN_WORDS: Final = {
-    "IMPORT_NAME": "an import",
-    **dict.fromkeys(("STORE_GLOBAL", "DELETE_GLOBAL"), "assignment to a global"),
-    "STORE_DEREF": "assignment to a variable of an outer function",
-    **dict.fromkeys(("DELETE_FAST", "DELETE_DEREF"), "del of a variable"),
-    "DELETE_ATTR": "del of an attribute",
-    "MATCH_KEYS": "a pattern of a mapping",
-}
-"""Descriptions, for errors, of instructions that cannot be lifted."""

@@ -5,7 +5,7 @@ differences are in ``versions``, ``py314``, ``effects`` and ``operators``. ``bas
 them into basic blocks of ``statements``, one handler per instruction: ``instructions``, split into
 ``stack_instructions``, ``call_instructions`` and ``container_instructions``. ``scopes`` and
 ``constants`` resolve names from outside. ``body`` has the data, with ``marks`` in the place of
-functions for instructions that are no calls.
+functions for instructions that are no calls, and ``wording`` describes instructions in errors.
 
 Readers of these blocks: ``read_bodies`` gives the body of a function, with ``handling``;
 ``structured_tree`` replaces jumps by branches and loops; ``reading`` propagates ``known_values``

@@ -73,7 +73,8 @@ class Apply:
     function: a callable, or the name of the variable that holds it; None for a step unknown to
     analyses. where: ``file:line``. at: its position in the source. native: its origin in the
     bytecode: for a container display, the variables of its items (for a dict, keys and values
-    alternate); for ``marks.outer`` and ``marks.of_super`` the name; for ``marks.other``, for an
+    alternate); for the items beside a starred target the index, for that itself the slice; for
+    ``marks.outer`` and ``marks.of_super`` the name; for ``marks.other``, for an
     unknown step, and for an operator that is part of another instruction, the instruction; for
     the beginning of a ``with`` statement a ``WithBlock``. instruction: the one that makes or
     extends a container, or matches an object.

@@ -61,7 +61,7 @@ def _call(to: Statements, ins: Instruction) -> None:
     callee = second if first == NULL else first
     receiver = [] if NULL in (first, second) else [second]
     names = ins.value or () if named is None else to.constants.get(named)
-    if star is not None and None not in to.items(star):
+    if star is not None and mapping is None and None not in to.items(star):
         args = [name for name in to.items(star) if name is not None]
     if args is None or names is None:
         spread = () if star is None else (star,)

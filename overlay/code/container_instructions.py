@@ -84,10 +84,10 @@ def _unpack(to: Statements, ins: Instruction) -> None:
 
 def _unpack_rest(to: Statements, ins: Instruction) -> None:
     """Unpack into targets of which one is starred."""
-    value = to.stack.pop()
-    parts = [to.apply(marks.part, value) for _ in range(ins.arg >> 8)]
-    parts.append(to.apply(marks.rest, value))
-    parts += [to.apply(marks.part, value) for _ in range(ins.arg & 0xFF)]
+    value, before, after = to.stack.pop(), ins.arg & 0xFF, ins.arg >> 8
+    parts = [to.apply(marks.part, value, native=-1 - i) for i in range(after)]
+    parts.append(to.apply(marks.rest, value, native=slice(before, -after or None)))
+    parts += [to.apply(marks.part, value, native=i) for i in reversed(range(before))]
     to.stack += parts
 
 

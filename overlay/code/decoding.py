@@ -161,8 +161,7 @@ _VALUES: dict[str, Callable[[CodeType, int], Any]] = {
 class TakenCall[T](NamedTuple):
     """The operands of a call, popped from the stack: two slots, the lower one ``first``. args: the
     arguments, None if they are unpacked. names: the slot with the names of keywords, if there is
-    one. star: the tuple of unpacked arguments, if there is no mapping. mapping: of unpacked
-    keyword arguments."""
+    one. star: the tuple of unpacked arguments. mapping: of unpacked keyword arguments."""
 
     first: T
     second: T
@@ -188,9 +187,7 @@ def take_call[T](ins: Instruction, stack: list[T], null: T) -> TakenCall[T]:
         return TakenCall(first, second, args, names)
     mapping = stack.pop() if DICT_ALWAYS_PASSED or ins.arg & 1 else null
     star, second, first = stack.pop(), stack.pop(), stack.pop()
-    if mapping is null:
-        return TakenCall(first, second, None, None, star)
-    return TakenCall(first, second, None, mapping=mapping)
+    return TakenCall(first, second, None, None, star, None if mapping is null else mapping)
 
 
 # ---- iterators ----------------------------------------------------------------------------

@@ -6,13 +6,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from overlay.code.body import Apply, Block, Body, Return
+from overlay.code import marks
+from overlay.code.body import Apply, Block, Body, ConstantValue, Return
 
 __all__ = [
     "Alternative",
     "Exits",
+    "Guarded",
     "Leave",
     "NotStructured",
+    "Raise",
     "Repeat",
     "Result",
     "Tree",
@@ -24,7 +27,7 @@ MOST_ITEMS = 4000
 
 
 class NotStructured(Exception):
-    """The code has no structured form: it handles exceptions, or jumps into loops. reason: why."""
+    """The code has no structured form: it jumps into loops, or is too long. reason: why."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -37,6 +40,26 @@ class Leave:
     loop."""
 
     label: int
+
+
+@dataclass(frozen=True)
+class Raise:
+    """Raise an exception. source: the variable of the exception or its class, None for the one that
+    is handled. handled: whether the items of the handler follow; else the exception leaves the
+    function."""
+
+    source: str | None
+    where: str
+    handled: bool = False
+
+
+@dataclass(frozen=True)
+class Guarded:
+    """A statement whose exceptions a handler may catch: the items are those of the path on which
+    it raises none. catches: the classes; None if it may catch all."""
+
+    statement: Any
+    catches: tuple[Any, ...] | None
 
 
 @dataclass(frozen=True)
@@ -81,7 +104,10 @@ Tree = list[Item]
 
 
 def structured(body: Body) -> Tree:
-    """Convert a function's body into a tree. Raises NotStructured if there is none."""
+    """Convert a function's body into a tree. Raises NotStructured if there is none.
+
+    The handlers of exceptions are in it as far as a ``raise`` leads to them.
+    """
     return _Builder(body).tree(body.first, frozenset(), None)
 
 
@@ -92,16 +118,27 @@ class _Builder:
     building: list[int] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.loops = {h: self._nodes(h) for h in self.body.loop_heads}
-
-    def _nodes(self, head: int) -> frozenset[int]:
-        """The blocks of a loop. Raises NotStructured if it is entered other than at its head."""
-        before: dict[int, list[int]] = {label: [] for label in self.body.order}
-        for label in self.body.order:
-            for after in self._next(label):
-                before[after].append(label)
+        before = self._before()
         place = self.body.place
-        inside, todo = {head}, [b for b in before[head] if place[b] >= place[head]]
+        heads = {h: [b for b in before.get(h, ()) if place[b] >= place[h]] for h in place}
+        self.loops = {h: self._nodes(h, ends, before) for h, ends in heads.items() if ends}
+        self.catches: dict[int, tuple[Any, ...] | None] = {}
+
+    def _before(self) -> dict[int, list[int]]:
+        """For each block that is reached without an implicit exception, those before it."""
+        before: dict[int, list[int]] = {self.body.first: []}
+        todo = [self.body.first]
+        while todo:
+            label = todo.pop()
+            for after in self._next(label):
+                if after not in before:
+                    todo.append(after)
+                before.setdefault(after, []).append(label)
+        return before
+
+    def _nodes(self, head: int, ends: list[int], before: dict[int, list[int]]) -> frozenset[int]:
+        """The blocks of a loop. Raises NotStructured if it is entered other than at its head."""
+        inside, todo = {head}, list(ends)
         while todo:
             label = todo.pop()
             if label not in inside:
@@ -113,8 +150,52 @@ class _Builder:
         return frozenset(inside)
 
     def _next(self, label: int) -> tuple[int, ...]:
-        end = self.body.blocks[label].end
-        return () if isinstance(end, Return) else tuple(dict.fromkeys((end.yes, end.no)))
+        block = self.body.blocks[label]
+        if not isinstance(block.end, Return):
+            return tuple(dict.fromkeys((block.end.yes, block.end.no)))
+        if block.handler is None or block.end.value is not None:
+            return ()
+        return (block.handler.block,)
+
+    def _guarded(self, block: Block) -> Tree:
+        """The statements of a block."""
+        catches = () if block.handler is None else self._caught(block.handler.block)
+        if catches == ():
+            return list(block.statements)
+        plain = (marks.advance, marks.first, marks.succeeds)
+        return [
+            Guarded(each, catches)
+            if isinstance(each, Apply) and each.function not in plain
+            else each
+            for each in block.statements
+        ]
+
+    def _caught(self, handler: int) -> tuple[Any, ...] | None:
+        """The classes of exceptions after which the function may go on from a handler; None for
+        all."""
+        if handler not in self.catches:
+            classes: list[Any] = []
+            self.catches[handler] = None if self._goes_on(handler, classes) else tuple(classes)
+        return self.catches[handler]
+
+    def _goes_on(self, handler: int, classes: list[Any]) -> bool:
+        """Whether a handler may go on with an exception of a class that it does not test for.
+        classes: those that it tests for are added."""
+        seen, todo = {handler}, [handler]
+        goes_on = False
+        while todo:
+            block = self.body.blocks[todo.pop()]
+            new = set(block.next)
+            if isinstance(block.end, Return):
+                goes_on |= block.end.value is not None
+            else:
+                tested = _tested(block, block.end.condition)
+                if tested is not None:
+                    classes += tested
+                    new -= {block.end.yes} - {block.end.no}
+            todo += new - seen
+            seen |= new
+        return goes_on
 
     def tree(
         self,
@@ -139,16 +220,20 @@ class _Builder:
                 continue
             entered = False
             block = self.body.blocks[label]
-            self._refuse(block)
             self.count += len(block.statements) + 1
             if self.count > MOST_ITEMS:
                 raise NotStructured("it branches too often")
-            items += block.statements
+            items += self._guarded(block)
             end = block.end
             if isinstance(end, Return):
-                return (
-                    [*items, Result(str(end.value), _where(block))] if end.value else [*items, None]
-                )
+                if end.value is not None:
+                    return [*items, Result(end.value, _where(block))]
+                source = end.raised[0] if end.raised else None
+                if block.handler is None:
+                    return [*items, Raise(source, end.where or block.where)]
+                items.append(Raise(source, end.where, handled=True))
+                label = block.handler.block
+                continue
             if end.condition is None:
                 label = end.yes
                 continue
@@ -159,10 +244,6 @@ class _Builder:
             if join is None:
                 return items
             label = join
-
-    def _refuse(self, block: Block) -> None:
-        if block.handler is not None:
-            raise NotStructured("it handles exceptions, or makes a list by a comprehension")
 
     def _loop(
         self, head: int, stops: frozenset[int], inside: frozenset[int] | None
@@ -237,6 +318,28 @@ class _Builder:
             todo += self._after(label, stops, inside)
         place = self.body.place
         yield from sorted(seen, key=place.__getitem__)
+
+
+def _tested(block: Block, condition: str | None) -> list[Any] | None:
+    """The classes for which a condition tests an exception; none for the test of what ``__exit__``
+    gives, which is taken to be false; None for other conditions."""
+    for each in block.statements:
+        if isinstance(each, Apply) and each.target == condition:
+            if each.function is marks.other and each.native == "WITH_EXCEPT_START":
+                return []
+            if each.function is marks.caught:
+                return _classes(block, each.args[0])
+    return None
+
+
+def _classes(block: Block, name: str) -> list[Any]:
+    """The classes in a variable: that, or those of a tuple. Exception if they are not known."""
+    for each in block.statements:
+        if each.target == name and isinstance(each, ConstantValue):
+            return list(each.value) if isinstance(each.value, tuple) else [each.value]
+        if each.target == name and isinstance(each, Apply) and each.function is marks.pack:
+            return [cls for part in each.args for cls in _classes(block, part)]
+    return [BaseException]
 
 
 def _where(block: Block) -> str:

@@ -34,6 +34,8 @@ __all__ = ["CompiledContext"]
 
 KEPT_WORLDS: Final = 8
 """Number of past worlds that are kept for their code, which may serve in later ones."""
+KEPT_FUNCTIONS: Final = 200
+"""Number of functions in past worlds above which the last one alone is kept."""
 MOST_DROPPED: Final = 32
 """Number of dropped functions whose code a world holds, at least, before a new one is begun."""
 
@@ -216,6 +218,7 @@ class CompiledContext:
             return
         self.change = why
         held: list[Any] = list(self._worlds.values())
+        functions = sum(len(world.dispatchers()) for world in held)
         guards: list[Guard] = []
         self._worlds = {}
         for entry in list(self._entries):
@@ -227,15 +230,20 @@ class CompiledContext:
         for outside in list(self.linked.outside):
             outside._end_world(why)
         with LOCK:  # at last: no new call can reach the code, from outside either
-            self._past.append(RetiredCode(held, guards))
+            self._past.append(RetiredCode(held, guards, functions))
             self._release_past()
 
     def _release_past(self) -> None:
         """Let go of past worlds, but for the last ones, whose code nothing can run."""
         if any_called() or any(each.lasts or each.barriers for each in self.linked.all_linked()):
             return
-        while len(self._past) > KEPT_WORLDS and self._past[0].is_over():
+        while self._is_much(self._past) and self._past[0].is_over():
             self._kept += self._past.pop(0).release()
+
+    @staticmethod
+    def _is_much(past: list[RetiredCode]) -> bool:
+        is_large = sum(each.functions for each in past) > KEPT_FUNCTIONS
+        return len(past) > (1 if is_large else KEPT_WORLDS)
 
     def outlives(self, code: Any) -> None:
         """Keep code alive that is not called any more, but may be running in a thread."""

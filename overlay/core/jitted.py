@@ -35,6 +35,7 @@ __all__ = [
 
 _OPTIONS = "__overlay_options__"
 _SOURCES = "__overlay_sources__"
+_TARGETS = "__overlay_targets__"
 
 
 def give_options(function: Any, **options: Any) -> None:
@@ -49,17 +50,24 @@ def own_options(function: Any) -> dict[str, Any]:
     return getattr(function, "__dict__", {}).get(_OPTIONS, {})
 
 
-def derive_from(function: Any, sources: Iterable[Any]) -> None:
+def derive_from(function: Any, sources: Iterable[Any], targets: Iterable[Any] = ()) -> None:
     """Declare that a generated function was made from these functions, as they are now, and from
     what they resolve to in the present context: its compiled code is out of date once one of them
-    would read something else, and serves in no other context.
+    would read something else, or the methods of one of the targets change, and serves in no other
+    context.
     """
     setattr(function, _SOURCES, tuple(sources))
+    setattr(function, _TARGETS, tuple(targets))
 
 
 def sources_of(function: Any) -> tuple[Any, ...]:
     """The functions that a generated function was made from."""
     return getattr(function, "__dict__", {}).get(_SOURCES, ())
+
+
+def targets_of(function: Any) -> tuple[Any, ...]:
+    """The targets whose methods a generated function was made from."""
+    return getattr(function, "__dict__", {}).get(_TARGETS, ())
 
 
 class Compiled(Protocol[P, R_co]):

@@ -9,7 +9,11 @@ from typing import Any
 
 from overlay.core.own_builtins import __builtins__
 
-__all__ = ["form_in_compiled_code", "known_function", "type_of_function"]
+__all__ = [
+    "form_in_compiled_code",
+    "known_function",
+    "type_of_function",
+]
 
 
 def form_in_compiled_code(value: Any, *, on_device: bool) -> Callable[..., Any] | None:

@@ -9,8 +9,8 @@ Compilation of a function in a world:
     ``interfaces``         parameters, defaults and declared signatures of functions
     ``first_class``        functions of which only the signature is known
     ``held_bodies``        ``@overload``, jitclasses, kernels and object-mode blocks
-    ``code_lifetime``      code as numba holds it: shared definitions, and what is given back
-    ``deferred_code``      machine code, made only where it is asked for
+    ``code_lifetime``      code as numba holds it: shared definitions, when machine code is made,
+                           and what is given back
 
 Types and passes:
 

@@ -19,12 +19,12 @@ from overlay.compiled.basis import Basis, CompiledCode, Generated, Holder, place
 from overlay.compiled.numba.code_lifetime import (
     Annotation,
     accept_other_worlds,
+    code_deferred,
     forget_definition,
     free_unused_modules,
     is_of_world,
     target_context,
 )
-from overlay.compiled.numba.deferred_code import code_deferred
 from overlay.compiled.numba.exception_chains import leave_places
 from overlay.compiled.numba.interfaces import FunctionParameters, bind_by_python, declared_by, twin
 from overlay.compiled.numba.numba_types import (
@@ -42,7 +42,7 @@ from overlay.compiled.numba.numba_types import (
 from overlay.compiled.numba.numba_typing import WorldTyping
 from overlay.compiled.sharing import CompilingFrame, compiling, found, frame, frames, include
 from overlay.compiled.traces import TracePlace, raised_by_numba
-from overlay.core.jitted import sources_of
+from overlay.core.jitted import sources_of, targets_of
 from overlay.core.location import shown
 
 if TYPE_CHECKING:
@@ -198,6 +198,8 @@ class InnerDispatcher(Holder, Dispatcher):
         for source in sources_of(self.original):
             made.has_read(self.world.watch.add(source))
             made.is_private()
+        for target in targets_of(self.original):
+            self.world.overlays(target)
         note_inlined(self.world, reading.values)
         if any(issubclass(type(value), (Holder, StandIn)) for value in reading.values):
             made.is_private()  # it is valid in this world alone

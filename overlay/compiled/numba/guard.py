@@ -66,9 +66,11 @@ class RetiredCode:
 
     Calls that were running when it was retired may still be in it. A guard counts each, whatever
     thread it is in, so that none is left once there was a moment at which no guard was running.
+    functions: the number of functions compiled in it.
     """
 
-    def __init__(self, held: list[Any], guards: list[Guard]) -> None:
+    def __init__(self, held: list[Any], guards: list[Guard], functions: int) -> None:
+        self.functions = functions
         self._held = held
         self._guards = guards
         self._ends = _calls.ends

@@ -18,10 +18,11 @@ them.
 ``partial_derivatives``: partial derivatives as methods of the target ``partials_of(f)``, and
 adjoints of ``adjoint_of(f)``.
 ``recorded_rules``: the user's rules of adjoints on a tape.
-``results``: results of a run in a level: their values and tangents.
+``level_results``: results of a run in a level: their values and tangents.
 ``plain_values``: values without tangents, for rules of functions that call the program's.
 ``samples``: methods of a level for functions of the numbers in lists, tuples and arrays.
-``tape``: the tape of reverse mode: linear maps that a run records.
+``linear_tape``: the tape of reverse mode: linear maps that a run records.
+``tangent_table``: arrays of one shape with all their tangents as rows of plain numbers.
 ``testing``: a tester of rules, which compares partial derivatives with finite differences.
 ``transformations``: derivatives of functions of any number of numbers and arrays.
 ``ufunc_methods``: methods of ufuncs, such as ``reduce``, defined by calls of the ufunc.

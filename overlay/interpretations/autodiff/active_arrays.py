@@ -28,6 +28,7 @@ from overlay.interpretations.autodiff.errors import (
     refuse_write_of_program,
 )
 from overlay.interpretations.autodiff.levels import Level, declare, generate, refuse, written
+from overlay.interpretations.autodiff.linear_tape import tape_zeros
 from overlay.interpretations.autodiff.reverse.running import (
     median,
     polynomial,
@@ -37,23 +38,10 @@ from overlay.interpretations.autodiff.rules import RULES
 from overlay.interpretations.autodiff.rules.array_rule import ArrayRule
 from overlay.interpretations.autodiff.rules.array_rules import ARRAY_RULES, array_rule_of
 from overlay.interpretations.autodiff.rules.tables.applications import vectorized
-from overlay.interpretations.autodiff.tape import tape_zeros
 from overlay.kernels import in_kernel, local_array
 
 __all__ = ["declare_arrays", "parts_of"]
 
-# Linear in their first argument; with the minimal and maximal number of further arguments.
-# fmt: off
-LINEAR = (
-    (operator.getitem, 1, 1), (np.sum, 0, 2), (np.mean, 0, 2), (np.cumsum, 0, 1),
-    (np.ravel, 0, 0), (np.reshape, 1, 1), (np.transpose, 0, 1), (np.diff, 0, 0),
-    (np.flip, 0, 1), (np.trace, 0, 0), (np.diag, 0, 1), (np.roll, 1, 2), (np.repeat, 1, 2),
-    (np.tile, 1, 1), (np.squeeze, 0, 1), (np.expand_dims, 1, 1), (np.atleast_1d, 0, 0),
-    (np.take, 1, 2), (np.triu, 0, 1), (np.tril, 0, 1), (np.broadcast_to, 1, 1), (np.diagonal, 0, 0),
-    (np.moveaxis, 2, 2), (np.swapaxes, 2, 2),
-)
-# fmt: on
-BILINEAR = (operator.matmul, np.matmul, np.dot, np.vdot, np.inner, np.outer, np.kron, np.convolve)
 # With their parameters after the first, and the expression for whether they copy.
 CONVERSIONS: tuple[tuple[Any, str, str], ...] = (
     (np.array, "dtype=None, *, copy=True, order='K', subok=False, ndmin=0", "copy"),
@@ -146,11 +134,16 @@ def declare_arrays(level: Level) -> None:
 
 
 def _declare_linear_algebra(level: Level) -> None:
-    for function, fewest, most in LINEAR:
-        for count in range(fewest, most + 1):
-            level.later(function, _declare_linear, function, count)
-    for function in BILINEAR:
-        level.later(function, _declare_bilinear, function)
+    for rule in ARRAY_RULES:
+        if rule.compiled is None:
+            continue
+        fewest, most = rule.compiled
+        for function in rule.spellings:
+            if rule.kind == "multilinear":
+                level.later(function, _declare_bilinear, function)
+                continue
+            for count in range(fewest, most + 1):
+                level.later(function, _declare_linear, function, count)
     for function, body in INVERSES:
         level.later(function, _declare_inverse, function, body)
     level.later(np.linalg.solve, _declare_solve)
@@ -560,7 +553,9 @@ def parts_of(level: Level) -> dict[str, Any]:
             return [parts(part, k) for part in x]
         return x.tangents[k] if isinstance(x, own) else plain_zeros(x)
 
-    return {"holds_active": holds_active, "values": values, "parts": parts}
+    # isinstance is a target in the context
+    found: dict[str, Any] = {"holds_active": holds_active, "values": values, "parts": parts}
+    return {name: nonoverlay(each) for name, each in found.items()}
 
 
 def store(a: Any, i: Any, b: Any) -> None:

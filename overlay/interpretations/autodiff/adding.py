@@ -13,7 +13,14 @@ from overlay.core.jitted import derive_from
 from overlay.core.late_binding import LateBound
 from overlay.interpretations.autodiff.errors import NotDifferentiable, refuse_pairs
 from overlay.interpretations.autodiff.levels import LevelTable, written
-from overlay.interpretations.autodiff.reverse.gradients import adjoint_adding, pair_of_types
+from overlay.interpretations.autodiff.reverse.adjoints import Adjoint
+from overlay.interpretations.autodiff.reverse.gradients import (
+    adjoint_adding,
+    calls_never,
+    functions_read,
+    pair_of_types,
+)
+from overlay.interpretations.autodiff.reverse.running import never
 
 __all__ = ["generates_adding", "gradient_at"]
 
@@ -34,14 +41,14 @@ def generates_adding(
             run = functools.partial(_add, rules=rules)
             return written(f"def method(f, {given}): run(f, ({given},))", None, run=run)
         back = nonoverlay(adjoint.function)
-        method = written(_source(names, types[1:]), None, back=back)
-        derive_from(method, (reading.function for reading in adjoint.readings))
+        method = written(_source(adjoint, names, types[1:]), None, back=back, never=never)
+        derive_from(method, functions_read(adjoint), adjoint.targets)
         return method
 
     return written(f"def method(f, {given}): return generate(f, {given})", None, generate=generate)
 
 
-def _source(names: list[str], types: tuple[Any, ...]) -> str:
+def _source(adjoint: Adjoint, names: list[str], types: tuple[Any, ...]) -> str:
     """The source of the method for arguments of some types, which calls an adjoint."""
     pairs = {name: pair_of_types(t) for name, t in zip(names, types, strict=True)}
     values = {name: name if pair is None else f"{name}[0]" for name, pair in pairs.items()}
@@ -51,6 +58,7 @@ def _source(names: list[str], types: tuple[Any, ...]) -> str:
     given = ", ".join(values.values())
     lines = [
         f"def method(f, {', '.join(names)}):",
+        *calls_never(adjoint, given),
         f"    found = back({', '.join([given, '1.0', *arrays])})",
         *(f"    {into}[0] += found[{i}]" for i, into in enumerate(numbers)),
     ]

@@ -10,11 +10,10 @@ import numpy as np
 
 from overlay import Context, call_next, nonoverlay, tables_in_force
 from overlay.core.late_binding import LateBound
-from overlay.core.location import caller, name_of
-from overlay.interpretations.autodiff.errors import NotDifferentiable
+from overlay.interpretations.autodiff.errors import refuse_captured
+from overlay.interpretations.autodiff.level_results import parts_of_result
 from overlay.interpretations.autodiff.levels import Level, LevelTable, declare
 from overlay.interpretations.autodiff.recorded_rules import record
-from overlay.interpretations.autodiff.results import parts_of_result
 
 __all__ = ["checkpoint", "declare_checkpoints", "run_part", "taped"]
 
@@ -70,12 +69,7 @@ def declare_checkpoints(level: Level) -> None:
 
     def recorded(f: Any, args: Sequence[Any], values: list[Any], ret: Any, tables: Any) -> Any:
         if any(isinstance(part, own) for part in parts_of_result(ret)):
-            raise NotDifferentiable(
-                f"{name_of(f)}, which has a checkpoint, reads an active value that is none of its "
-                "arguments",
-                where=caller(),
-                help="pass it as an argument: checkpoint(f)(x, value)",
-            )
+            refuse_captured(f)
         places = [i for i, x in enumerate(args) if isinstance(x, own)]
         count = len(args)  # the tape holds no active values
         outer = Context(*(t for t in reversed(tables) if not isinstance(t, LevelTable)))

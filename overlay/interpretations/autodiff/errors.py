@@ -19,6 +19,7 @@ __all__ = [
     "refuse_array_in_kernel",
     "refuse_by",
     "refuse_call",
+    "refuse_captured",
     "refuse_count",
     "refuse_escape",
     "refuse_form",
@@ -89,6 +90,16 @@ def refuse_by(function: Any, places: Sequence[int]) -> NoReturn:
     )
 
 
+def refuse_captured(f: Any) -> NoReturn:
+    """Refuse an active value that a part with a checkpoint reads from outside."""
+    raise NotDifferentiable(
+        f"{name_of(f)}, which has a checkpoint, reads an active value that is none of its "
+        "arguments",
+        where=_place(),
+        help="pass it as an argument: checkpoint(f)(x, value)",
+    )
+
+
 def refuse_count() -> NoReturn:
     """Refuse an invalid number of arguments."""
     raise NotDifferentiable(
@@ -146,8 +157,9 @@ def refuse_order(order: Any) -> NoReturn:
 
 def refuse_reverse(name: str, reason: str, where: str | None, help: str | None = None) -> NoReturn:
     """Refuse a program that has no adjoint. help: by default the usual remedy."""
+    line = "" if where is None else where.rpartition(":")[2]
     raise NotReversible(
-        f"no adjoint is made of {name}: {reason}",
+        f"no adjoint is made of {name}: {reason}" + f" (line {line})" * line.isdigit(),
         where=where or _place(),
         help=help
         or 'take the derivative forwards, mode="forward"; in compiled code by numbers, or by '

@@ -19,13 +19,22 @@ from overlay.interpretations.autodiff.duals import ActiveArray, ActiveNumber
 from overlay.interpretations.autodiff.errors import refuse_count, refuse_result
 from overlay.interpretations.autodiff.escapes import begun, given_up, watched
 from overlay.interpretations.autodiff.levels import Level, LevelTable, declare, refuse, written
+from overlay.interpretations.autodiff.linear_tape import TapeTangent
 from overlay.interpretations.autodiff.optional_functions import declare_optional
 from overlay.interpretations.autodiff.recorded_rules import declare_adjoints
 from overlay.interpretations.autodiff.reverse.adjoints import Adjoint
-from overlay.interpretations.autodiff.reverse.gradients import adjoint_instead, adjoint_of_types
+from overlay.interpretations.autodiff.reverse.gradients import (
+    adjoint_instead,
+    adjoint_of_types,
+    calls_never,
+    functions_read,
+)
+from overlay.interpretations.autodiff.reverse.inner_derivatives import inner_derivative
+from overlay.interpretations.autodiff.reverse.pullbacks import Pullback, kind_of
+from overlay.interpretations.autodiff.reverse.running import never
+from overlay.interpretations.autodiff.reverse.structural import STRUCTURAL
 from overlay.interpretations.autodiff.rules import imported
 from overlay.interpretations.autodiff.samples import declare_samples
-from overlay.interpretations.autodiff.tape import TapeTangent
 
 __all__ = [
     "add_gradient",
@@ -112,6 +121,20 @@ def inactive(f: Callable[..., Any]) -> Callable[..., Any]:
 
 def _without_tangents(f: Callable[..., Any], *args: Any) -> Any:
     return f(*args)
+
+
+def _detached(lifter: Any, f: Any, *args: Any) -> Any:
+    """Lift a call without derivative in reverse mode."""
+    found = lifter.call_in_force(f, list(args), {})
+    kind = kind_of(found)
+    if kind is None:
+        return found
+    text = "np.copy({0})" if kind.ndim else "{0}"
+    return lifter.emit(Pullback(_without_tangents, kind, text, (None,)), [found])
+
+
+STRUCTURAL[_without_tangents] = _detached
+STRUCTURAL[autodiff] = inner_derivative
 
 
 def differentiation(*rules: MethodTable) -> Context:
@@ -268,13 +291,14 @@ def _calls_adjoint(adjoint: Adjoint, types: tuple[Any, ...]) -> Any:
     found = [f"d_{name}" if name in arrays else f"found[{numbers.index(name)}]" for name in names]
     lines = [
         f"def method(f, {', '.join(names)}):",
+        *calls_never(adjoint, ", ".join(names)),
         *(f"    d_{name} = zeros_like({name})" for name in arrays),
         f"    found = back({', '.join([*given, '1.0', *adds])})",
         f"    return {', '.join(found)}",
     ]
     back, zeros_like = nonoverlay(adjoint.function), nonoverlay(np.zeros_like)
-    method = written("\n".join(lines), None, back=back, zeros_like=zeros_like)
-    derive_from(method, (reading.function for reading in adjoint.readings))
+    method = written("\n".join(lines), None, back=back, zeros_like=zeros_like, never=never)
+    derive_from(method, functions_read(adjoint), adjoint.targets)
     return method
 
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from overlay import Context, call_next, nonoverlay
 from overlay.core.signature import array_type
+from overlay.interpretations.autodiff.level_results import parts_of_result, through
 from overlay.interpretations.autodiff.levels import Level, declare
 from overlay.interpretations.autodiff.partial_derivatives import (
     AdjointOf,
@@ -18,7 +19,6 @@ from overlay.interpretations.autodiff.partial_derivatives import (
     adjoint_of,
     residuals_of,
 )
-from overlay.interpretations.autodiff.results import parts_of_result, through
 
 __all__ = ["declare_adjoints", "record", "type_of_value"]
 

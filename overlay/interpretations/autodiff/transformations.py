@@ -20,9 +20,9 @@ from overlay.interpretations.autodiff.errors import (
     refuse_reverse,
 )
 from overlay.interpretations.autodiff.escapes import looked
-from overlay.interpretations.autodiff.forward import linearised
+from overlay.interpretations.autodiff.forward import autodiff, linearised
+from overlay.interpretations.autodiff.level_results import tangent_of, value_of
 from overlay.interpretations.autodiff.levels import LevelTable
-from overlay.interpretations.autodiff.results import tangent_of, value_of
 from overlay.interpretations.autodiff.reverse.adjoints import Adjoint
 from overlay.interpretations.autodiff.reverse.gradients import (
     MANY,
@@ -33,7 +33,12 @@ from overlay.interpretations.autodiff.reverse.gradients import (
     slopes_by_reverse,
 )
 from overlay.interpretations.autodiff.reverse.pullbacks import kind_of
-from overlay.interpretations.autodiff.reverse.reverse_program import ReverseValue, leaves
+from overlay.interpretations.autodiff.reverse.reverse_program import (
+    MethodOf,
+    ReverseValue,
+    leaves,
+)
+from overlay.interpretations.autodiff.reverse.structural import STRUCTURAL
 from overlay.interpretations.autodiff.reverse.taped import taped
 
 BY_TAPE = object()
@@ -250,6 +255,14 @@ def hessian(
     return of
 
 
+def _derivative_of(lifter: Any, f: Any, mode: Any = None) -> MethodOf:
+    """Lift ``gradient(f)`` and ``derivative(f)``."""
+    return MethodOf(autodiff, f)
+
+
+STRUCTURAL[gradient] = STRUCTURAL[derivative] = _derivative_of
+
+
 def adjoint(f: Callable[..., Any], *args: Any, rules: Rules = ()) -> Adjoint:
     """The adjoint of f for arguments of these kinds, for inspection: ``.source`` is its source, and
     ``.function`` takes the arguments and the adjoint of each number or array in the result. Raises
@@ -359,7 +372,9 @@ def _run(
 def _laid_out(tangent: Any, x: Any) -> Any:
     """A tangent laid out in memory as its array is: what is a view of one is one of the other
     then."""
-    if type(x) is np.ndarray and type(tangent) is np.ndarray and x.flags.fnc:
+    # in an enclosing derivative its arrays have this type, too
+    is_plain = not (isinstance(x, Active) or isinstance(tangent, Active))
+    if is_plain and type(x) is np.ndarray and type(tangent) is np.ndarray and x.flags.fnc:
         return np.asfortranarray(tangent)
     return tangent
 
@@ -383,13 +398,15 @@ def _adjoint(
         return BY_TAPE
     # code that generates an adjoint is no part of the program
     try:
-        return nonoverlay(reverse_of)(f, args, places, own, tables, mode)
+        made = nonoverlay(reverse_of)(f, args, places, own, tables, mode)
     except NotReversible:
         if not can_tape:
             if mode == "reverse":
                 raise
             return None
         return BY_TAPE
+    # an adjoint does not follow an exception that the run raises and the program handles
+    return BY_TAPE if made is not None and made.is_guarded and can_tape else made
 
 
 def _is_number(result: Any) -> bool:

@@ -116,12 +116,25 @@ def test_damaged_code_is_compiled_anew_with_a_warning(tmp_path):
     assert statistics(invert(scaled, cache=tmp_path)) == (1, 0)
 
 
+LARGE = np.ones(200_000)  # numba has its address in the code, and not its elements
+
+
+def of_large(x: float):
+    return x + LARGE[7]
+
+
 def test_what_is_not_kept_is_said_where_it_was_asked_for(tmp_path):
-    inverse = invert(rooted, cache=tmp_path)
+    inverse = invert(of_large, cache=tmp_path)
     with pytest.warns(CacheWarning, match="not kept on disk") as caught:
-        assert inverse.compile()(0.0, (0.5,)) == (0.0,)
+        assert inverse.compile()(3.0) == (2.0,)
     assert Path(caught[0].filename).name == Path(__file__).name
     assert not list(tmp_path.rglob("*.code"))
+
+
+def test_inverses_that_search_are_kept(tmp_path):
+    for _ in range(2):
+        assert invert(rooted, cache=tmp_path).compile()(0.0, (0.5,)) == (0.0,)
+    assert statistics(invert(rooted, cache=tmp_path)) == (1, 0)
 
 
 def test_batches_from_disk_are_made_faster_once_that_pays(tmp_path, monkeypatch):

@@ -1,13 +1,12 @@
 """Code as nested statements."""
 
-import pytest
-
 from overlay.code.body import Apply
 from overlay.code.read_bodies import body_of
 from overlay.code.structured_tree import (
     Alternative,
     Exits,
-    NotStructured,
+    Guarded,
+    Raise,
     Repeat,
     Result,
     structured,
@@ -58,12 +57,40 @@ def test_branches_and_loops_are_nested():
     assert any(isinstance(each, Exits) for each in structured(body_of(left_early)))
 
 
-def test_code_that_handles_exceptions_is_no_tree():
+def test_a_handler_is_in_the_tree_where_a_raise_leads_to_it():
     def handles(x):
         try:
-            return 1 / x
+            return abs(x)
         except ZeroDivisionError:
             return 0
 
-    with pytest.raises(NotStructured, match="handles exceptions"):
-        structured(body_of(handles))
+    def raises(x):
+        try:
+            if x < 0:
+                raise ValueError
+            y = abs(x)
+        except ValueError:
+            y = 0
+        return y
+
+    def leaves(x):
+        raise ValueError
+
+    tree = structured(body_of(handles))
+    assert kinds(tree) == ["result"]
+    assert {each.catches for each in tree if isinstance(each, Guarded)} == {(ZeroDivisionError,)}
+    found = structured(body_of(raises))
+    # where the class does not fit, the handler raises again
+    assert [each.handled for each in raised_in(found)] == [True, True, False]
+    assert [each.source is None for each in raised_in(found)] == [False, True, True]
+    assert [each.handled for each in raised_in(structured(body_of(leaves)))] == [False]
+
+
+def raised_in(tree):
+    """The raise statements of a tree."""
+    for item in tree:
+        if isinstance(item, Raise):
+            yield item
+        elif isinstance(item, Alternative):
+            yield from raised_in(item.yes)
+            yield from raised_in(item.no)

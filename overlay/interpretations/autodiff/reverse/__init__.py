@@ -10,12 +10,19 @@ statements.
 function is inlined.
 ``compiled_forms``: forms of functions of numpy in adjoints that are compiled.
 ``compiled_pullback``: generation of the source of an adjoint.
+``defining``: functions defined by generated source.
 ``forwards``: the forward pass of an adjoint: lines that run the program, and store values for the
 backward pass.
 ``gradients``: reverse-mode derivatives of calls: selection of the mode, and calls of adjoints.
+``inner_derivatives``: derivatives that a program takes of its own functions.
+``instances``: instances of Python classes that the program makes: attributes, methods, operators.
+``iterating``: lifting of iteration, and of functions of iterables: ranges, zip, list, sum.
+``known_arrays``: arrays that numpy makes of known arguments, and arrays of rows.
 ``lifted_bodies``: lifting of a Python function to a program for its adjoint: calls are resolved,
 helpers inlined, and each variable is set once.
 ``looping``: lifting of loops.
+``made_objects``: lists, dicts and tuples that the program makes: their contents, items and
+methods.
 ``needs``: analysis of an adjoint: the statements to recompute, and the values to store.
 ``operands``: operands of lifted programs: their kinds, and the memory they share.
 ``overlaying``: lifting of calls with method tables in force: the methods that they resolve to are
@@ -29,9 +36,9 @@ variable is set once.
 others.
 ``sampled_kinds``: kinds of results, found by calls with arrays of several sizes.
 ``source_text``: source of adjoints: operands, and templates of pullbacks that are filled in.
-``structural``: lifting of calls other than functions of numbers: attributes, tuples, ranges.
+``structural``: lifting of calls other than functions of numbers: attributes, items, tests of
+identity.
+``structure``: code for adjoints: a function as a structured tree.
 ``taped``: derivatives by a tape, for programs for which no adjoint is generated.
-``structure``: code for adjoints: a function as a structured tree, without effects that the tree
-does not show.
 ``users_rules``: the user's rules: adjoints, with residuals, and partial derivatives.
 """

@@ -27,7 +27,12 @@ class Naming:
     """The part of a program that is lifted so far, and its names.
 
     users: the user's rules. readings: the reads of its functions. attributes: other reads,
-    each with object, name and value. captured: arrays from outside, by name.
+    each with object, name and value. captured: arrays from outside, by name. env: the variables
+    and the contents of what the program makes, at the current place. starts: those at the beginning
+    of each loop around. appended: how often the innermost loop appends to a list in an array.
+    floats: the lists that have other than whole numbers later. guarded: the classes of exceptions
+    that the program handles at this place. generated: the code of adjoints that are part of the
+    program. is_compiled: whether numba compiles the adjoint.
     """
 
     def __init__(self, users: Any) -> None:
@@ -38,13 +43,25 @@ class Naming:
         self.space: dict[str, Any] = {"math": math, "np": np}
         self.region = StatementRegion(None)
         self.loops: tuple[ReverseLoop, ...] = ()
+        self.env: dict[Any, Any] = {}
+        self.starts: list[dict[Any, Any]] = []
+        self.appended: dict[Any, int] = {}
+        self.floats: set[Any] = set()
+        self.guarded: tuple[type, ...] = ()
+        self.generated: set[Any] = set()
         self._active: list[Any] = []
         self._names: dict[str, int] = {}
         self._held: dict[int, ReverseValue] = {}
         self.memories: list[Memory] = []
+        self.is_compiled = False
         self.reads_attributes = False  # of arrays, or creates arrays from numbers
         self._place = 0
         self.where = ""
+
+    @property
+    def is_generated(self) -> bool:
+        """Whether the function that is inlined now is an adjoint."""
+        return bool(self._active) and self._active[-1] in self.generated
 
     # ---- names ----
 
@@ -56,7 +73,8 @@ class Naming:
             stem = f"v_{stem}"
         count = self._names.get(stem, 0)
         self._names[stem] = count + 1
-        return f"{stem}_{count}" if count or stem in _RESERVED else stem
+        name = f"{stem}_{count}" if count or stem in _RESERVED else stem
+        return f"v_{name}" if name.startswith(_PREFIXES) else name
 
     def name(self, function: Any) -> str:
         """The expression for a function in generated source."""

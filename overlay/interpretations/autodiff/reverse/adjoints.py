@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import linecache
-import os
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
@@ -16,8 +14,9 @@ from overlay import MethodTable, OverlayError
 from overlay.code.record import FunctionReads, attribute_held, is_same
 from overlay.interpretations.autodiff.duals import ActiveArray, ActiveNumber
 from overlay.interpretations.autodiff.reverse.compiled_pullback import adjoint_source
+from overlay.interpretations.autodiff.reverse.defining import defined
 from overlay.interpretations.autodiff.reverse.lifted_bodies import ReverseLifter
-from overlay.interpretations.autodiff.reverse.needs import mixes
+from overlay.interpretations.autodiff.reverse.needs import every, mixes
 from overlay.interpretations.autodiff.reverse.operands import kind_of_array
 from overlay.interpretations.autodiff.reverse.reverse_program import (
     BOOL,
@@ -25,6 +24,7 @@ from overlay.interpretations.autodiff.reverse.reverse_program import (
     INT,
     KnownBefore,
     NumberKind,
+    ReverseCall,
     ReverseValue,
     leaves,
 )
@@ -46,8 +46,10 @@ class Adjoint:
     result; returns a tuple with the adjoint of each active argument. source: its source. mixes:
     whether compiled code cannot run the program with dual numbers. makes: a description of the
     first array that it creates, and its line; None if it creates local ones only. result: the
-    program's result, with the kinds of its numbers and arrays. held: the program and its constants,
-    referenced so that their ids are not reused. readings, attributes: its reads.
+    program's result, with the kinds of its numbers and arrays. is_guarded: whether the program
+    handles exceptions that the adjoint may raise. enters: whether it enters contexts. held: the
+    program and its constants, referenced so that their ids are not reused. readings, attributes:
+    its reads. targets: what it calls.
     """
 
     function: Callable[..., Any]
@@ -56,9 +58,12 @@ class Adjoint:
     given: tuple[int, ...]
     mixes: bool
     makes: tuple[str, str] | None
+    is_guarded: bool
+    enters: bool
     held: tuple[Any, ...] = field(repr=False)
     readings: list[FunctionReads] = field(repr=False)
     attributes: list[tuple[Any, str, Any]] = field(repr=False)
+    targets: list[Any] = field(repr=False)
 
     def __str__(self) -> str:
         return self.source
@@ -72,7 +77,6 @@ class Adjoint:
 
 _lock = threading.RLock()
 _made: OrderedDict[Any, Adjoint | OverlayError] = OrderedDict()
-_serial = 0
 
 
 def kind_of_argument(value: Any) -> Any:
@@ -127,7 +131,7 @@ def _make(
     tables: tuple[MethodTable, ...],
 ) -> Adjoint:
     lifter = ReverseLifter(UsersRules(rules))
-    lifter.tables = tables
+    lifter.tables, lifter.is_compiled = tables, form.is_compiled
     try:
         lifted = lifter.lift(f, kinds)
         given = [i for i, kind in enumerate(kinds) if not isinstance(kind, KnownBefore)]
@@ -145,7 +149,7 @@ def _make(
         raise Unreadable("it is nested too deep") from None
     except Exception as error:  # raised by a read of the program, such as an attribute
         raise Unreadable(f"{type(error).__name__}: {error}", where=lifter.where or None) from error
-    function = _defined(name, source, {**lifter.space, **names, **lifter.captured})
+    function = defined(name, source, {**lifter.space, **names, **lifter.captured})
     held = f, *(k.value for k in kinds if isinstance(k, KnownBefore))
     mixed = lifter.reads_attributes or mixes(lifted.region)
     return Adjoint(
@@ -155,25 +159,18 @@ def _make(
         tuple(given),
         mixed,
         makes,
+        any(isinstance(op, ReverseCall) and op.is_guarded for op in every(lifted.region)),
+        lifter.enters,
         held,
         lifter.readings,
         lifter.attributes,
+        list(lifter.targets.values()),
     )
 
 
 def _name_of(f: Any) -> str:
     short = getattr(f, "__name__", "function")
     return f"adjoint_of_{short}" if short.isidentifier() else "adjoint"
-
-
-def _defined(name: str, source: str, space: dict[str, Any]) -> Callable[..., Any]:
-    """The function defined by some source, which is registered for debuggers and tracebacks."""
-    global _serial
-    _serial += 1
-    file = os.path.join(os.path.dirname(__file__), f"<{name} {_serial}>")
-    linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
-    exec(compile(source, file, "exec"), space)
-    return space[name]
 
 
 def floats_of(result: Any) -> list[ReverseValue]:

@@ -9,6 +9,7 @@ from overlay.interpretations.autodiff.reverse.forwards import Forwards, is_one
 from overlay.interpretations.autodiff.reverse.needs import adds_up, every, targets
 from overlay.interpretations.autodiff.reverse.reverse_program import (
     Carried,
+    KnownBefore,
     ReverseCall,
     ReverseFork,
     ReverseLoop,
@@ -298,4 +299,5 @@ def _outs(op: Any) -> list[ReverseValue]:
 
 def _dims_of_index(op: Write) -> int:
     parts = op.index if isinstance(op.index, tuple) else (op.index,)
-    return op.array.kind.ndim - sum(not isinstance(part, Span) for part in parts)
+    new = sum(part == KnownBefore(None) for part in parts)
+    return op.array.kind.ndim + 2 * new - sum(not isinstance(part, Span) for part in parts)

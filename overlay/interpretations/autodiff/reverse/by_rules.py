@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import inspect
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -37,10 +39,13 @@ __all__ = ["by_rule"]
 def by_rule(
     lifter: Calling, rule: ArrayRule, function: Any, args: Sequence[Any], named: dict[str, Any]
 ) -> Any:
-    """The result of a call, by the rule of its function; None if it is of no known kind."""
+    """The result of a call, by the rule of its function; None if it is of no known kind, or another
+    function defines the rule."""
     call = _call_of(lifter, rule, function, args, named)
-    result = None if call is None else kinds_of_results(function, args, named)
-    if call is None or result is None:
+    if call is None:
+        return None
+    result = kinds_of_results(call.tried, args, named)
+    if result is None:
         return None
     lifter.reads_attributes = True  # compiled code runs the adjoint, not the program with duals
     if not isinstance(result, tuple):
@@ -78,16 +83,18 @@ def _zero(part: str, kind: NumberKind, d: str | None) -> str:
 
 @dataclass
 class _Call:
-    """A call, with its arguments as leaves: numbers and arrays. text: its template. data: the
-    leaves of each data parameter, and the text of the leaf in the parameter's cotangent."""
+    """A call, with its arguments as leaves: numbers and arrays. tried: the function that is called
+    with samples of these. text: its template. data: the leaves of each data parameter, with its map
+    of cotangents, and the text of the leaf in the parameter's cotangent."""
 
     lifter: Calling
     rule: ArrayRule
     function: Any
+    tried: Any
     shape: list[tuple[str, Any]]
     leaves: list[Any]
     is_complex: bool
-    data: list[tuple[int, int, str]]  # the leaf, the number of its parameter, the part of it
+    data: list[tuple[int, Callable[..., Any] | None, str]]
 
     @property
     def text(self) -> str:
@@ -117,7 +124,7 @@ class _Call:
         lines: list[str | None] = [None] * len(self.leaves)
         if kind.dtype != "f":
             return tuple(lines)
-        for leaf, place, part in self.data:
+        for leaf, vjp, part in self.data:
             given = kind_of(self.leaves[leaf])
             if not isinstance(self.leaves[leaf], ReverseValue) or given is None:
                 continue
@@ -125,10 +132,9 @@ class _Call:
                 continue
             if self.rule.kind == "constant":
                 continue
-            if self.rule.kind == "rearranging":
+            if vjp is None and self.rule.kind == "rearranging":
                 lines[leaf] = self._moved_back(leaf, d, kind, part_of_result)
                 continue
-            vjp = self.rule.vjp[place]
             if vjp is None:
                 return None
             line = self.with_leaves({}, vjp, f"{d}, {ret}, ") + part
@@ -138,8 +144,8 @@ class _Call:
     def _moved_back(self, leaf: int, d: str, kind: NumberKind, part_of_result: str) -> str:
         name = self.lifter.name
         others = {other: f"{name(no_places)}({{{other}}})" for other, _, _ in self.data}
-        others |= {other: "0" for other, _, _ in self.data if not _is_array(self.leaves[other])}
-        own = f"{name(places_of)}({{{leaf}}})" if _is_array(self.leaves[leaf]) else "1"
+        others |= {other: "0.0" for other, _, _ in self.data if not _is_array(self.leaves[other])}
+        own = f"{name(places_of)}({{{leaf}}})" if _is_array(self.leaves[leaf]) else "1.0"
         places = self.with_leaves({**others, leaf: own}) + part_of_result
         if not _is_array(self.leaves[leaf]):
             return f"{name(moved_back_to_number)}({d}, {places})"
@@ -164,31 +170,37 @@ def _call_of(
     lifter: Calling, rule: ArrayRule, function: Any, args: Sequence[Any], named: dict[str, Any]
 ) -> _Call | None:
     try:
-        owners = _owners(rule, len(args), named)
+        bound = rule.signature.bind(*args, **named).arguments
     except TypeError:
         return None
     if "out" in named:
         return None
+    maps = _compiled_maps(rule, bound) if lifter.is_compiled else None
+    tried = function if maps is None else _tried(function, maps)
+    if maps is not None and kinds_of_results(tried, args, named) is None:
+        maps, tried = None, function
+    is_complex = maps is None and rule.vjp != () and _gives_complex(rule, function, args, named)
+    if maps is None and rule.by is not None:
+        return None
+    maps = maps or dict(zip_longest(rule.data, rule.vjp))
     leaves: list[Any] = []
-    data: list[tuple[int, int, str]] = []
+    data: list[tuple[int, Callable[..., Any] | None, str]] = []
 
-    def added(operand: Any, place: int | None, part: str) -> Any:
+    def added(operand: Any, name: str, part: str) -> Any:
         if isinstance(operand, tuple):
-            return tuple(added(each, place, f"{part}[{i}]") for i, each in enumerate(operand))
+            return tuple(added(each, name, f"{part}[{i}]") for i, each in enumerate(operand))
         leaves.append(_written(lifter, operand))
-        if place is not None:
-            data.append((len(leaves) - 1, place, part))
+        if name in maps:
+            data.append((len(leaves) - 1, maps[name], part))
         elif rule.kind != "constant" and not is_constant(operand):
             leaves[-1] = None  # it may be active, and there is no derivative by it
         return len(leaves) - 1
 
-    none = None, ""
-    shape = [("", added(x, *owners.get(i, none))) for i, x in enumerate(args)]
-    shape += [(f"{name}=", added(x, *owners.get(name, none))) for name, x in named.items()]
+    shape = [("", added(x, *_owner(rule, i))) for i, x in enumerate(args)]
+    shape += [(f"{name}=", added(x, *_owner(rule, name))) for name, x in named.items()]
     if any(leaf is None for leaf in leaves):
         return None
-    is_complex = rule.vjp != () and _gives_complex(rule, function, args, named)
-    return _Call(lifter, rule, function, shape, leaves, is_complex, data)
+    return _Call(lifter, rule, function, tried, shape, leaves, is_complex, data)
 
 
 def _gives_complex(
@@ -205,19 +217,44 @@ def _gives_complex(
     return any(sampled(back, args, named))
 
 
-def _owners(rule: ArrayRule, count: int, named: dict[str, Any]) -> dict[int | str, tuple[int, str]]:
-    """For each argument in a data parameter, by its place or name, the number of that parameter,
-    and its part of the parameter's cotangent. Raises TypeError for a call that does not fit."""
-    # not by the arguments themselves: one may be given twice
-    bound = rule.signature.bind(*range(count), **{name: name for name in named}).arguments
-    owners: dict[int | str, tuple[int, str]] = {}
-    for place, name in enumerate(rule.data):
-        given = bound.get(name)
-        if isinstance(given, tuple):
-            owners |= {each: (place, f"[{i}]") for i, each in enumerate(given)}
-        elif given is not None:
-            owners[given] = place, ""
-    return owners
+def _owner(rule: ArrayRule, argument: int | str) -> tuple[str, str]:
+    """The parameter of an argument, which its position or its name tells, and its part of that
+    parameter's cotangent."""
+    if isinstance(argument, str):
+        return argument, ""
+    parameters = list(rule.signature.parameters.values())
+    kinds = [each.kind for each in parameters]
+    several = inspect.Parameter.VAR_POSITIONAL
+    rest = kinds.index(several) if several in kinds else len(kinds)
+    part = f"[{argument - rest}]" if argument >= rest else ""
+    return parameters[min(argument, rest)].name, part
+
+
+def _compiled_maps(rule: ArrayRule, bound: dict[str, Any]) -> dict[str, Callable[..., Any]] | None:
+    """The maps of cotangents for compiled code, by data parameter; None if some are missing."""
+    floats = [
+        name for name, x in bound.items() if isinstance(x, ReverseValue) and x.kind.dtype == "f"
+    ]
+    if not floats or any(name not in rule.vjp_compiled for name in floats):
+        return None
+    return {name: rule.vjp_compiled[name] for name in floats}
+
+
+def _tried(function: Any, maps: dict[str, Callable[..., Any]]) -> Callable[..., Any]:
+    """A function that raises errors for calls that the maps for compiled code do not take, and
+    where its result would be complex, as numba does."""
+
+    def tried(*given: Any, **more: Any) -> Any:
+        ret = function(*given, **more)
+        parts = ret if isinstance(ret, tuple) else (ret,)
+        if any(map(np.iscomplexobj, parts)):
+            raise TypeError
+        ds = tuple(map(np.ones_like, parts))
+        for vjp in maps.values():
+            vjp(ds if isinstance(ret, tuple) else ds[0], ret, *given, **more)
+        return ret
+
+    return tried
 
 
 def _written(lifter: Calling, operand: Any) -> Any:

@@ -89,6 +89,15 @@ def times_transposed(a: Any, b: Any) -> Any:
     return a @ transposed(b)
 
 
+def moved_back(d: Any, places: Any, like: Any) -> Any:
+    """See ``running.moved_back``."""
+    found = np.zeros(like.size + 1)
+    order, changes = np.ravel(places), np.ravel(d)
+    for i in range(order.size):
+        found[int(order[i])] += changes[i]
+    return found[1:].reshape(like.shape)
+
+
 def reshaped(a: Any, like: Any) -> Any:
     """``np.reshape(a, like.shape)``."""
     if a.ndim == 1 and like.ndim == 1:
@@ -119,12 +128,15 @@ _FORMS = {
     form.__name__: form
     for form in (
         *(outer, sum_along_0, sum_along_1, onto_1, onto_2),
-        *(transposed_times, times_transposed, reshaped, argmax),
+        *(transposed_times, times_transposed, moved_back, reshaped, argmax),
     )
 }
 TOP = "    "
 """The indentation of a line that runs once."""
-_NEW = {"outer", "transposed_times", "times_transposed", "sum_along_0", "sum_along_1"}
+_NEW = {
+    *("outer", "transposed_times", "times_transposed", "sum_along_0", "sum_along_1"),
+    "moved_back",
+}
 """The forms that make an array."""
 
 
@@ -169,9 +181,9 @@ def _begun(first: _Line, then: _Line, begun: set[str], later: Sequence[_Line]) -
     add has the shape of the array; else None. later: the lines after them."""
     match first.tree, then.tree:
         case (
-            ast.Assign([ast.Name(name)], ast.Call()) as zeros,
+            ast.Assign([ast.Name(name)], ast.Call(function)),
             ast.AugAssign(ast.Name(added), ast.Add(), value),
-        ) if name == added and ast.unparse(zeros.value.func) == "np.zeros_like":
+        ) if name == added and ast.unparse(function) == "np.zeros_like":
             begun.add(name)
             if first.indent != then.indent:
                 return None
@@ -244,6 +256,8 @@ class _Forms(ast.NodeTransformer):
                 return self._form(f"sum_along_{axis[-1]}", a)
             case "np.reshape", [a, ast.Attribute(like, "shape")], []:
                 return self._form("reshaped", a, like)
+            case "moved_back", [d, places, like], []:
+                return self._form("moved_back", d, places, like)
             case "onto_1" | "onto_2" as name, [change, like], []:
                 return self._form(name, change, like)
             case _:

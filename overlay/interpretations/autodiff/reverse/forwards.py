@@ -15,6 +15,7 @@ from overlay.interpretations.autodiff.reverse.reverse_program import (
     ReverseValue,
     StatementRegion,
     Steps,
+    Stop,
     Write,
     leaves,
 )
@@ -37,6 +38,8 @@ class Forwards(AdjointWriter):
                     self._call(op, loop)
                 case Write():
                     self.line(f"{op.array.name}[{self.index(op.index)}] = {self.text(op.value)}")
+                case Stop():
+                    self.line(f"raise {op.exception}")
                 case ReverseFork():
                     self._fork(op, loop)
                 case ReverseLoop():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from types import ModuleType
 from typing import Any, Literal, get_args, get_origin
 
 import numpy as np
@@ -26,6 +27,7 @@ from overlay.interpretations.autodiff.reverse.adjoints import (
     adjoint_for,
     kind_of_argument,
 )
+from overlay.interpretations.autodiff.reverse.defining import defined
 from overlay.interpretations.autodiff.reverse.reverse_program import (
     FLOAT,
     NumberKind,
@@ -44,7 +46,9 @@ __all__ = [
     "adjoint_instead",
     "adjoint_of_types",
     "back",
+    "calls_never",
     "editing",
+    "functions_read",
     "pair_of_types",
     "reverse_of",
     "slopes_by_reverse",
@@ -91,7 +95,18 @@ def back(
     adjoint: Adjoint, args: Sequence[Any], wanted: Sequence[Any], tables: Sequence[MethodTable]
 ) -> tuple[Any, ...]:
     """Call an adjoint. wanted: the adjoint of each number or array of the result."""
-    given = [args[i] for i in adjoint.given]
+    try:
+        return _called(adjoint, [args[i] for i in adjoint.given], wanted, tables)
+    except (ArithmeticError, LookupError, ValueError, TypeError) as error:
+        if not adjoint.is_guarded:
+            raise
+        why = f"it handles an exception that is raised here: {type(error).__name__}: {error}"
+        refuse_reverse(adjoint.function.__name__.removeprefix("adjoint_of_"), why, None)
+
+
+def _called(
+    adjoint: Adjoint, given: Sequence[Any], wanted: Sequence[Any], tables: Sequence[MethodTable]
+) -> tuple[Any, ...]:
     if any(isinstance(table, LevelTable) for table in tables):
         if all(table.faithful for table in tables):
             return adjoint.function(*given, *wanted)
@@ -137,7 +152,7 @@ def adjoint_of_types(
     if in_kernel():
         refuse_array_in_kernel()
     kinds = [_kind_of_type(t) for t in types[1:]]
-    return _adjoint(f, kinds, range(len(kinds)), rules, tables, Form(adds=True))
+    return _adjoint(f, kinds, range(len(kinds)), rules, tables, Form(adds=True, is_compiled=True))
 
 
 def adjoint_adding(
@@ -153,7 +168,8 @@ def adjoint_adding(
     given = [t if pair is None else pair[0] for t, pair in zip(types[1:], pairs, strict=True)]
     kinds = [_kind_of_any(t) for t in given]
     _check_pairs(f, pairs, kinds)
-    adjoint = _adjoint(f, kinds, places, rules, tables, Form(adds=True, is_for_kernel=in_kernel()))
+    form = Form(adds=True, is_for_kernel=in_kernel(), is_compiled=True)
+    adjoint = _adjoint(f, kinds, places, rules, tables, form)
     if in_kernel() and adjoint.makes is not None:
         refuse_making(name_of(f), *adjoint.makes)
     return adjoint
@@ -211,13 +227,51 @@ def adjoint_instead(
     f = known_function(types[0])
     if f is None or any(t not in (float, int) for t in types[1:]) or editing():
         return None
-    count, form = len(types) - 1, Form(is_for_kernel=in_kernel())
+    count, form = len(types) - 1, Form(is_for_kernel=in_kernel(), is_compiled=True)
     try:
         adjoint = adjoint_for(f, [FLOAT] * count, range(count), rules, form, tables)
     except Unreadable:
         return None
     gives_number = isinstance(adjoint.result, ReverseValue) and not adjoint.result.kind.ndim
     return adjoint if adjoint.mixes and gives_number else None
+
+
+def calls_never(adjoint: Adjoint, given: str) -> list[str]:
+    """The lines, in compiled code that calls an adjoint, that make it depend on the contexts which
+    the function f enters: a call that is never made."""
+    return ["    if never(0.0):", f"        f({given})"] if adjoint.enters else []
+
+
+def functions_read(adjoint: Adjoint) -> list[Any]:
+    """The functions of which an adjoint was made, for compiled code that depends on them. Refuses
+    reads of which compiled code is not told, and handlers that it does not reach."""
+    for owner, name, _ in adjoint.attributes:
+        if not isinstance(owner, (ModuleType, type, MethodTable)):
+            refuse_reverse(
+                adjoint.function.__name__.removeprefix("adjoint_of_"),
+                f"it reads the attribute {name!r} of an object from outside, which may change",
+                None,
+                "pass the number as an argument, or read it from a module or class",
+            )
+    if adjoint.is_guarded:
+        refuse_reverse(
+            adjoint.function.__name__.removeprefix("adjoint_of_"),
+            "it handles exceptions of functions that raise none in compiled code",
+            None,
+            "test for the values before, or take the derivative in interpreted code",
+        )
+    found: list[Any] = [reading.function for reading in adjoint.readings]
+    classes = [(owner, name) for owner, name, _ in adjoint.attributes if isinstance(owner, type)]
+    return [*found, _reader_of(classes)] if classes else found
+
+
+def _reader_of(attributes: Sequence[tuple[type, str]]) -> Any:
+    """A function that reads attributes of classes; all reads of compiled code are those of
+    functions."""
+    owners = list(dict.fromkeys(owner for owner, _ in attributes))
+    names = dict.fromkeys(f"class_{owners.index(owner)}.{name}" for owner, name in attributes)
+    space = {f"class_{i}": owner for i, owner in enumerate(owners)}
+    return defined("read", f"def read(): return {', '.join(names)}\n", space)
 
 
 def _kind_of_type(hint: Any) -> NumberKind | None:

@@ -23,11 +23,21 @@ from overlay.interpretations.autodiff.reverse.reverse_program import (
     ReverseLoop,
     ReverseValue,
     StatementRegion,
+    Stop,
     Write,
     leaves,
 )
 
-__all__ = ["Needs", "adds_up", "every", "inner_regions", "mark_active", "mixes", "targets"]
+__all__ = [
+    "Needs",
+    "adds_up",
+    "every",
+    "inner_regions",
+    "mark_active",
+    "mixes",
+    "operands_of",
+    "targets",
+]
 
 
 def targets(call: ReverseCall) -> Iterator[tuple[Any, str | None]]:
@@ -284,7 +294,8 @@ class Needs:
             match op:
                 case ReverseCall():
                     counts = bool(op.is_kept and self.visits(op, loop))
-                    if op.out in need or counts:
+                    guards = op.is_guarded and loop is None
+                    if op.out in need or counts or guards:
                         runs.add(op)
                         if not self.rereads(op, loop):
                             need |= set(leaves(op.args))
@@ -293,6 +304,8 @@ class Needs:
                     if op.array in need and own is not None and (loop is None or loop in own.loops):
                         runs.add(op)
                         need |= set(leaves((op.index, op.value)))
+                case Stop() if loop is None:
+                    runs.add(op)
                 case ReverseFork():
                     self._run_fork(op, need, runs, loop)
                 case ReverseLoop():
@@ -373,7 +386,7 @@ def _is_active(operand: Any) -> bool:
 def adds_up(loop: ReverseLoop, each: Carried) -> Any:
     """The statement of an iteration that adds to a carried variable, if that is the variable's only
     use: then its adjoint is equal in all iterations. Else None."""
-    used = [(op, v) for op in every(loop.body) for v in _operands(op)]
+    used = [(op, v) for op in every(loop.body) for v in operands_of(op)]
     uses = [op for op, v in used if v is each.param]
     again = sum(v is each.last for _, v in used)
     if len(uses) != 1 or each.last is each.param:
@@ -388,7 +401,8 @@ def adds_up(loop: ReverseLoop, each: Carried) -> Any:
     return None
 
 
-def _operands(op: Any) -> Iterator[ReverseValue]:
+def operands_of(op: Any) -> Iterator[ReverseValue]:
+    """The variables that a statement reads, without those of the statements in it."""
     match op:
         case ReverseCall():
             yield from leaves(op.args)

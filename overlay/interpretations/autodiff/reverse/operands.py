@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from overlay.interpretations.autodiff.reverse.reverse_program import (
     FLOAT,
+    Contents,
+    Growing,
     KnownBefore,
+    Local,
     Memory,
+    MethodOf,
     NumberKind,
     ReverseValue,
     Span,
@@ -23,8 +27,12 @@ __all__ = [
     "WithCells",
     "common_kind",
     "copied",
+    "has_form",
     "identity",
+    "is_same",
     "kind_of_array",
+    "parts_of",
+    "rebuilt",
     "shared",
 ]
 
@@ -38,19 +46,19 @@ class LiftedFunction:
     result: Any
 
 
-class WithCells(dict[str, Any]):
+class WithCells(dict[Any, Any]):
     """The variables of a function with those that it captures. Assignments to captured names, which
     read the cells, keep the held values."""
 
-    def __init__(self, held: dict[str, Any], others: dict[str, Any]) -> None:
+    def __init__(self, held: dict[Any, Any], others: dict[Any, Any]) -> None:
         super().__init__(held | others)
         self.held = held
 
-    def __setitem__(self, name: str, value: Any) -> None:
+    def __setitem__(self, name: Any, value: Any) -> None:
         super().__setitem__(name, self.held.get(name, value))
 
 
-def copied(env: dict[str, Any]) -> dict[str, Any]:
+def copied(env: dict[Any, Any]) -> dict[Any, Any]:
     if isinstance(env, WithCells):
         return WithCells(env.held, dict(env))
     return dict(env)
@@ -97,3 +105,55 @@ def identity(operand: Any) -> Any:
             return type(value), repr(value)
         case _:
             return object()
+
+
+def parts_of(operand: Any) -> tuple[Any, ...] | None:
+    """The parts of an operand that is made of others; None for other operands."""
+    if isinstance(operand, tuple):
+        return operand
+    if isinstance(operand, Contents):
+        return operand.items
+    return (operand.length,) if isinstance(operand, Growing) else None
+
+
+def rebuilt(operand: Any, parts: tuple[Any, ...]) -> Any:
+    """An operand with other parts."""
+    if isinstance(operand, Contents):
+        return Contents(operand.keys, parts)
+    if isinstance(operand, Growing):
+        return replace(operand, length=parts[0])
+    return parts
+
+
+def has_form(a: Any, b: Any) -> bool:
+    """Whether two operands are made of as many parts, in one way."""
+    if type(a) is not type(b):
+        return False
+    if isinstance(a, tuple):
+        return len(a) == len(b)
+    if isinstance(a, Growing):
+        return a.array is b.array and a.whole == b.whole
+    return isinstance(a, Contents) and a.keys == b.keys and len(a.items) == len(b.items)
+
+
+def is_same(a: Any, b: Any) -> bool:
+    """Whether two operands are surely one."""
+    if a is b:
+        return True
+    if type(a) is not type(b):
+        return False
+    parts = parts_of(a)
+    if parts is not None:
+        return has_form(a, b) and all(map(is_same, parts, parts_of(b) or ()))
+    match a:
+        case KnownBefore():
+            plain = type(a.value) is type(b.value) and isinstance(a.value, (int, float, str))
+            return a.value is b.value or (plain and repr(a.value) == repr(b.value))
+        case MethodOf():
+            return a.function is b.function and is_same(a.receiver, b.receiver)
+        case Local():
+            return a.code is b.code and is_same((a.captured, a.defaults), (b.captured, b.defaults))
+        case ReverseValue():
+            return False
+        case _:
+            return a == b

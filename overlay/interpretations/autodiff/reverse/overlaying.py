@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
+from types import MethodType
 from typing import Any
 
 from overlay import Context, MethodTable, OverlayError, call_next, nonoverlay
@@ -14,7 +15,14 @@ from overlay.core.method import Method
 from overlay.core.target import canonical, describe
 from overlay.interpretations.autodiff.reverse.calling import Calling
 from overlay.interpretations.autodiff.reverse.pullbacks import type_of
-from overlay.interpretations.autodiff.reverse.reverse_program import ArrayMethod, KnownBefore, Local
+from overlay.interpretations.autodiff.reverse.reverse_program import (
+    Either,
+    KnownBefore,
+    Local,
+    MadeObject,
+    Manager,
+    MethodOf,
+)
 from overlay.interpretations.autodiff.reverse.structure import Unreadable
 from overlay.plugins.plugin import stages_of
 
@@ -26,11 +34,17 @@ class Overlaying(Calling):
     outside of all contexts.
 
     tables: those in force, innermost first. chain: the place at which ``call_next`` continues, in a
-    method that is being inlined.
+    method that is being inlined. targets: all that the program calls, by identity. enters: whether
+    it enters contexts.
     """
 
     tables: tuple[MethodTable, ...] = ()
     chain: MethodChain | None = None
+    enters = False
+
+    def __init__(self, users: Any) -> None:
+        super().__init__(users)
+        self.targets: dict[int, Any] = {}
 
     @abstractmethod
     def enter(self, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any: ...
@@ -42,9 +56,9 @@ class Overlaying(Calling):
     def call_in_force(self, function: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
         """The result of a call that the program makes."""
         target = function.value if isinstance(function, KnownBefore) else function
-        if isinstance(target, ArrayMethod):
+        if isinstance(target, MethodOf):
             self._refuse_bound(target)
-        if isinstance(target, (ArrayMethod, Local)):
+        if isinstance(target, (MethodOf, Local, Either, Manager, MadeObject)):
             return self.call(target, args, kwargs)
         if target is call_next:
             return self._next(args, kwargs)
@@ -55,9 +69,13 @@ class Overlaying(Calling):
         if inside is None and type(target) is Context and args and isinstance(args[0], KnownBefore):
             inside, args = (target, args[0].value), args[1:]
         if inside is not None:
+            self.enters = True
             context, inner = inside
             with self._within(self._pushed(context), None):
                 return self.call_in_force(inner, args, kwargs)
+        called = target.__func__ if isinstance(target, MethodType) else target
+        known = canonical(called) if callable(called) else called
+        self.targets[id(known)] = known
         if not self.tables:
             return self.call(target, args, kwargs)
         known = canonical(target) if callable(target) else target
@@ -104,7 +122,7 @@ class Overlaying(Calling):
             if unsure and not reads(method, call):
                 raise Unreadable(f"whether {method!r} is called depends on what is not known")
 
-    def _refuse_bound(self, bound: ArrayMethod) -> None:
+    def _refuse_bound(self, bound: MethodOf) -> None:
         found = MethodChain.of(canonical(bound.function), self.tables).methods()
         if found:
             raise Unreadable(f"{describe(bound.function)} is called as a method: {found[0]!r}")
@@ -132,6 +150,8 @@ def _type_of(operand: Any) -> Any:
     found = type_of(operand)
     if found is not None:
         return found
+    if isinstance(operand, MadeObject):
+        return operand.cls
     if isinstance(operand, tuple):
         return tuple[tuple(map(_type_of, operand))]
     return type(operand.value) if isinstance(operand, KnownBefore) else object

@@ -44,6 +44,7 @@ from overlay.interpretations.autodiff.reverse.running import (
     products_so_far,
     smaller,
     smallest,
+    tiled,
     variance,
 )
 from overlay.interpretations.autodiff.rules import Rule, imported, rules_with
@@ -343,7 +344,8 @@ def _is_advanced(index: Any) -> bool:
 def _dimensions(ndim: int, index: Any) -> int | None:
     """The number of dimensions of an element, or None if it is unknown."""
     parts = index if isinstance(index, tuple) else (index,)
-    if len(parts) > ndim:
+    new = sum(part == KnownBefore(None) for part in parts)
+    if len(parts) - new > ndim:
         return None
     if len(parts) == 1 and _is_advanced(index):
         kind = kind_of(index)
@@ -351,10 +353,10 @@ def _dimensions(ndim: int, index: Any) -> int | None:
         if kind.dtype == "f" or (kind.dtype == "b" and kind.ndim != ndim):
             return None
         return 1 if kind.dtype == "b" else ndim - 1 + kind.ndim
-    kept = ndim
+    kept = ndim + new
     for part in parts:
         kind = kind_of(part)
-        if isinstance(part, Span):
+        if isinstance(part, Span) or part == KnownBefore(None):
             continue
         if kind is None or kind.ndim or kind.dtype != "i":
             return None
@@ -585,6 +587,7 @@ BY_OTHERS: dict[tuple[int, int], Any] = {
     (id(np.cumprod), 1): products_so_far,
     (id(np.median), 1): median,
     (id(np.polyval), 2): polynomial,
+    (id(np.tile), 2): tiled,
     (id(math.log), 2): logarithm,
     (id(np.max), 1): largest,
     (id(np.min), 1): smallest,

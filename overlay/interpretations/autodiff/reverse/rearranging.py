@@ -29,7 +29,6 @@ OF_ONE: tuple[tuple[Any, NumberKind, NumberKind, str, str | None], ...] = (
 )
 OF_ONE_AND_COUNT: tuple[tuple[Any, NumberKind, str], ...] = (
     (np.roll,   VECTOR, "np.roll({d}, -{1})"),
-    (np.tile,   VECTOR, "np.sum(np.reshape({d}, ({1}, {0}.size)), axis=0)"),
     (np.repeat, VECTOR, "np.sum(np.reshape({d}, ({0}.size, {1})), axis=1)"),
 )
 # fmt: on

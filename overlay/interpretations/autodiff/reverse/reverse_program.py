@@ -15,13 +15,21 @@ __all__ = [
     "INT",
     "UNSET",
     "Advanced",
-    "ArrayMethod",
+    "CapturedCell",
     "Carried",
+    "Contents",
+    "Either",
+    "ExceptionOf",
+    "Generator",
+    "Growing",
     "IndexedItems",
     "Joined",
     "KnownBefore",
     "Local",
+    "MadeObject",
+    "Manager",
     "Memory",
+    "MethodOf",
     "More",
     "NumberKind",
     "ReverseCall",
@@ -31,6 +39,8 @@ __all__ = [
     "Span",
     "StatementRegion",
     "Steps",
+    "Stop",
+    "Text",
     "Unset",
     "Write",
     "leaves",
@@ -67,7 +77,9 @@ class Memory:
 
 class ReverseValue:
     """A variable, set once. memory: of an array. shares: the memory that it shares with other
-    arrays, each with its version when it was taken. owner: the region in which it is set; None for
+    arrays, each with its version when it was taken. part_of: for part of an array, that array and
+    the index. constant: an array that is known before the program runs, unless it is written to.
+    is_length: whether it is a number of elements. owner: the region in which it is set; None for
     arguments."""
 
     def __init__(self, name: str, kind: NumberKind, owner: StatementRegion | None = None) -> None:
@@ -76,6 +88,9 @@ class ReverseValue:
         self.owner = owner
         self.memory: Memory | None = None
         self.shares: tuple[tuple[Memory, int], ...] = ()
+        self.part_of: tuple[ReverseValue, Any] | None = None
+        self.constant: Any = None
+        self.is_length = False
         self.is_active = False
         self.is_useful = False
 
@@ -116,14 +131,6 @@ class Steps:
     step: Any
 
 
-@dataclass(frozen=True)
-class ArrayMethod:
-    """A method of an array, as the function that implements it."""
-
-    function: Any
-    receiver: Any
-
-
 class StatementRegion:
     """A sequence of statements. loop: the innermost loop that contains it."""
 
@@ -137,7 +144,8 @@ class StatementRegion:
 class ReverseCall:
     """The statement ``out = function(*args)``. place: its position in the program. loops: those
     around it. copies: copies of arguments that are written to later, by position. is_kept: whether
-    its results are stored for the backward pass."""
+    its results are stored for the backward pass. is_guarded: whether it runs even if its result is
+    not needed, since the program handles its exceptions."""
 
     out: ReverseValue
     pullback: Pullback
@@ -147,6 +155,7 @@ class ReverseCall:
     where: str
     copies: dict[int, ReverseValue] = field(default_factory=dict)
     is_kept: bool = False
+    is_guarded: bool = False
 
     @property
     def reads(self) -> tuple[Memory, ...]:
@@ -167,6 +176,13 @@ class Write:
     place: int
     loops: tuple[ReverseLoop, ...]
     where: str
+
+
+@dataclass(eq=False)
+class Stop:
+    """The statement ``raise exception``, which leaves the program. exception: as source."""
+
+    exception: str
 
 
 @dataclass(eq=False)
@@ -232,8 +248,12 @@ def leaves(operand: Any) -> Iterator[ReverseValue]:
             yield from leaves(operand.parts)
         case Steps():
             yield from leaves((operand.start, operand.stop, operand.step))
-        case ArrayMethod():
+        case MethodOf():
             yield from leaves(operand.receiver)
+        case Contents():
+            yield from leaves(operand.items)
+        case Growing():
+            yield from leaves((operand.array, operand.length))
         case _:
             return
 
@@ -249,6 +269,53 @@ UNSET = Unset()
 
 
 @dataclass(frozen=True)
+class MethodOf:
+    """A method with its receiver."""
+
+    function: Any
+    receiver: Any
+
+
+@dataclass(frozen=True)
+class ExceptionOf:
+    """An exception that the program makes. args: its arguments, if they are known."""
+
+    cls: Any
+    args: tuple[Any, ...] = ()
+
+
+@dataclass(frozen=True)
+class Either:
+    """One of two functions, by a condition."""
+
+    condition: ReverseValue
+    yes: Any
+    no: Any
+
+
+@dataclass(frozen=True)
+class Manager:
+    """A context manager that changes nothing that the program computes. entered: its value in the
+    block."""
+
+    entered: Any
+
+
+@dataclass(frozen=True)
+class Text:
+    """A text that the program makes, as of an error."""
+
+
+@dataclass(frozen=True, eq=False)
+class Generator:
+    """The items that a generator gives. run: lifts it with a function that adds each item to what
+    is found so far, from a first value."""
+
+    run: Callable[[Any, Callable[[Any, Any], Any]], Any]
+    used: list[None] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
 class Advanced:
     """The next item of an iterator, which a loop requests."""
 
@@ -260,19 +327,69 @@ class More:
     """The test whether there was a next item."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class IndexedItems:
-    """The items that a loop accesses by index: their number, and the function for one of them."""
+    """The items that a loop accesses by index: their number, and the function for one of them.
+    unrolled: whether the index has to be known. check: refuses another number than when they were
+    asked for. used: holds something once they were gone through, as an iterator is."""
 
     count: Any
     item: Callable[[Any], Any]
+    unrolled: bool = False
+    check: Callable[[], None] = field(default=lambda: None)
+    used: list[None] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class CapturedCell:
+    """The key of a variable of a function that other functions capture. frame: the call of the
+    function."""
+
+    frame: Any
+    name: str
 
 
 @dataclass(frozen=True)
 class Local:
-    """A function that is defined in the program, with its captured variables."""
+    """A function that is defined in the program. captured: the operands that it captures, or the
+    ``CapturedCell`` that holds one."""
 
     code: Any
     captured: tuple[Any, ...]
     defaults: tuple[Any, ...]
     space: dict[str, Any]
+
+
+# ---- what the program makes ---------------------------------------------------------------
+
+
+class MadeObject:
+    """A list, a dict or an instance that the program makes: the key of its contents among the
+    variables. fixed: whether another operand may stand for it too, so that it is not written to."""
+
+    def __init__(self, cls: Any) -> None:
+        self.cls = cls
+        self.fixed = False
+
+    def __str__(self) -> str:
+        return "part"
+
+
+@dataclass(frozen=True)
+class Contents:
+    """The contents of a structure. keys: the keys of a dict, or the attributes of an instance; None
+    for a sequence."""
+
+    keys: tuple[Any, ...] | None
+    items: tuple[Any, ...]
+
+
+@dataclass(frozen=True)
+class Growing:
+    """The contents of a list of numbers whose length is not known: the first elements of an
+    array. room: the loops in which it may grow. whole: whether they are whole numbers."""
+
+    array: ReverseValue
+    length: Any
+    room: tuple[Any, ...] = ()
+    whole: bool = False

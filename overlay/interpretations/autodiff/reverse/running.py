@@ -9,15 +9,21 @@ import numpy as np
 
 __all__ = [
     "add_at",
+    "any_of",
     "cofactors",
     "deviation",
     "element_moved_back",
+    "every_of",
+    "filtered",
     "larger",
     "largest",
     "logarithm",
+    "mapped",
+    "mapped_pairs",
     "median",
     "moved_back",
     "moved_back_to_number",
+    "never",
     "no_places",
     "norm",
     "onto_1",
@@ -30,8 +36,15 @@ __all__ = [
     "products_so_far",
     "smaller",
     "smallest",
+    "tiled",
+    "total_of",
     "variance",
 ]
+
+
+def never(zero: Any) -> Any:
+    """False for 0.0; a compiler that looks at types alone cannot know that."""
+    return zero > 0.0
 
 
 def onto_1(change: Any, like: Any) -> Any:
@@ -70,24 +83,26 @@ def add_at(into: Any, index: Any, change: Any) -> None:
 
 
 def places_of(a: Any) -> Any:
-    """The places of the numbers of an array, from 1; a function that moves numbers moves these."""
-    return np.arange(1, a.size + 1).reshape(a.shape)
+    """The places of the numbers of an array, from 1; a function that moves numbers moves these.
+    They are floats, for which numba has compiled the function already."""
+    return np.arange(1.0, a.size + 1.0).reshape(a.shape)
 
 
 def no_places(a: Any) -> Any:
     """The places of constants: 0."""
-    return np.zeros(a.shape, np.int64)
+    return np.zeros(a.shape)
 
 
 def moved_back(d: Any, places: Any, like: Any) -> Any:
     """The cotangent of an array whose numbers were moved to where their places are now."""
-    return np.bincount(np.ravel(places), np.ravel(d), like.size + 1)[1:].reshape(like.shape)
+    order = np.ravel(places).astype(np.int64)
+    return np.bincount(order, np.ravel(d), like.size + 1)[1:].reshape(like.shape)
 
 
 def element_moved_back(d: Any, place: Any, like: Any) -> Any:
     """The cotangent of an array of which one number was taken."""
     found = np.zeros(like.size + 1)
-    found[place] = d
+    found[int(place)] = d
     return found[1:].reshape(like.shape)
 
 
@@ -178,5 +193,51 @@ def polynomial(p: Any, x: Any) -> Any:
     return total
 
 
+def tiled(a: Any, count: Any) -> Any:
+    return np.ravel(np.outer(np.ones(count), a))
+
+
 def logarithm(a: Any, b: Any) -> Any:
     return math.log(a) / math.log(b)
+
+
+# ---- replacements of builtin functions ----------------------------------------------------
+
+
+def mapped(function: Any, items: Any) -> Any:
+    for each in items:
+        yield function(each)
+
+
+def mapped_pairs(function: Any, items: Any, others: Any) -> Any:
+    for each, other in zip(items, others, strict=False):
+        yield function(each, other)
+
+
+def filtered(function: Any, items: Any) -> Any:
+    for each in items:
+        if function(each):
+            yield each
+
+
+def total_of(items: Any, start: Any) -> Any:
+    total = start
+    for each in items:
+        total = total + each
+    return total
+
+
+def any_of(items: Any) -> Any:
+    found = False
+    for each in items:
+        if each:
+            found = True
+    return found
+
+
+def every_of(items: Any) -> Any:
+    found = True
+    for each in items:
+        if not each:
+            found = False
+    return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import warnings
 from collections.abc import Sequence
 from typing import Any
@@ -23,6 +24,9 @@ SIZES = (6, 12, 4, 2, 3, 1)
 """The lengths of the axes of the arrays with which a function is tried."""
 RESULTS = NumberKind("t")
 """The kind of a tuple of results, before it is taken apart."""
+VARIANTS = (0, 1)
+"""The values of whole numbers and booleans with which a function is tried: its result must be of
+one kind for all."""
 
 
 def kinds_of_results(function: Any, args: Sequence[Any], named: dict[str, Any]) -> Any:
@@ -39,24 +43,27 @@ def kinds_of_results(function: Any, args: Sequence[Any], named: dict[str, Any]) 
 
 
 def sampled(function: Any, args: Sequence[Any], named: dict[str, Any]) -> list[Any]:
-    """The results of a function for arrays of several sizes, where it raises nothing."""
+    """The results of a function for arrays of several sizes, and other values of whole numbers,
+    where it raises nothing; none if it raises for all arrays of more than one element."""
     found: list[Any] = []
-    for size in SIZES:
+    largest = 0
+    for size, variant in itertools.product(SIZES, VARIANTS):
         try:
-            given = [_sample(x, size) for x in args]
-            more = {name: _sample(x, size) for name, x in named.items()}
+            given = [_sample(x, size, variant) for x in args]
+            more = {name: _sample(x, size, variant) for name, x in named.items()}
             with warnings.catch_warnings(), np.errstate(all="ignore"):
                 warnings.simplefilter("ignore")
                 found.append(function(*given, **more))
         except Exception:
             continue
-    return found
+        largest = max(largest, size)
+    return found if largest > 1 else []
 
 
-def _sample(operand: Any, size: int) -> Any:
+def _sample(operand: Any, size: int, variant: int) -> Any:
     """A value of the kind of an operand."""
     if isinstance(operand, tuple):
-        return tuple(_sample(each, size) for each in operand)
+        return tuple(_sample(each, size, variant) for each in operand)
     if isinstance(operand, KnownBefore):
         return operand.value
     kind = kind_of(operand)
@@ -69,8 +76,8 @@ def _sample(operand: Any, size: int) -> Any:
         if kind.ndim > 1:
             array = array + array.swapaxes(-1, -2) + 4.0 * size * np.eye(size)
         return array if kind.ndim else 1.0
-    made = np.zeros((size,) * kind.ndim, np.int64 if kind.dtype == "i" else np.bool_)
-    return made if kind.ndim else made.dtype.type(kind.dtype == "i")
+    made = np.full((size,) * kind.ndim, variant, np.int64 if kind.dtype == "i" else np.bool_)
+    return made if kind.ndim else made[()]
 
 
 def kind_of_result(result: Any) -> Any:
@@ -85,7 +92,7 @@ def kind_of_result(result: Any) -> Any:
         return NumberKind(dtypes[str(result.dtype)], result.ndim)
     if isinstance(result, (bool, np.bool_)):
         return BOOL
-    if isinstance(result, (int, np.int64)):
+    if isinstance(result, (int, np.integer)):
         return INT
     if isinstance(result, float) or getattr(result, "dtype", None) == np.float64:
         return FLOAT

@@ -30,10 +30,11 @@ _FIELD = re.compile(r"\{(\w+)\}")
 @dataclass(frozen=True)
 class Form:
     """The form of an adjoint. adds: whether it adds to arrays passed to it. is_for_kernel: whether
-    it may create no arrays except local ones."""
+    it may create no arrays except local ones. is_compiled: whether numba compiles it."""
 
     adds: bool = False
     is_for_kernel: bool = False
+    is_compiled: bool = False
 
 
 RETURNS = Form()

@@ -1,10 +1,13 @@
-"""Lifting of calls other than functions of numbers: attributes, tuples, ranges."""
+"""Lifting of calls other than functions of numbers: attributes, items, tests of identity."""
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 import operator
+import warnings
 from collections.abc import Callable
+from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,39 +15,61 @@ import numpy as np
 from overlay.code import marks
 from overlay.code.record import attribute_held
 from overlay.core.target import describe
+from overlay.interpretations.autodiff.reverse.instances import (
+    get_attribute,
+    initialised,
+    is_instance,
+    set_attribute,
+    set_directly,
+)
+from overlay.interpretations.autodiff.reverse.iterating import ITERATING
+from overlay.interpretations.autodiff.reverse.made_objects import (
+    METHODS,
+    as_array,
+    as_sequence,
+    change,
+    contents_of,
+    delete_item,
+    is_items,
+    item_of,
+    key_of,
+    made,
+    set_item,
+)
 from overlay.interpretations.autodiff.reverse.pullbacks import Pullback, kind_of
 from overlay.interpretations.autodiff.reverse.reverse_program import (
     INT,
-    Advanced,
-    ArrayMethod,
-    IndexedItems,
+    Growing,
     KnownBefore,
-    More,
+    MadeObject,
+    Manager,
+    MethodOf,
     ReverseValue,
     Span,
-    Steps,
 )
 from overlay.interpretations.autodiff.reverse.structure import Unreadable
 
 if TYPE_CHECKING:
-    from overlay.interpretations.autodiff.reverse.lifted_bodies import ReverseLifter
+    from overlay.interpretations.autodiff.reverse.calling import Calling
 
 __all__ = ["STRUCTURAL"]
 
-NO = KnownBefore(False)
+NONE = KnownBefore(None)
 _CLASSES: dict[str, type] = {"f": float, "i": int, "b": bool}
 _PLAIN: set[Any] = {float, int, bool, complex, str, tuple, list, dict, type(None)}
 
 
-def _get_attribute(lifter: ReverseLifter, owner: Any, name: KnownBefore) -> Any:
+def _get_attribute(lifter: Calling, owner: Any, name: KnownBefore, *default: Any) -> Any:
     attribute = str(name.value)
     if isinstance(owner, KnownBefore):
         return _attribute_of_known(lifter, owner.value, attribute)
+    if isinstance(owner, MadeObject):
+        return get_attribute(lifter, owner, attribute)
     lifter.reads_attributes = True
     if not isinstance(owner, ReverseValue):
         raise Unreadable(f"it reads the attribute {attribute!r} of what is not known")
     if owner.kind.ndim and attribute in _METHODS:
-        return ArrayMethod(_METHODS[attribute], owner)
+        return MethodOf(_METHODS[attribute], owner)
     if owner.kind.ndim and attribute == "T":
         return lifter.call(np.transpose, [owner], {})
     if owner.kind.ndim and attribute == "ndim":
@@ -56,62 +81,131 @@ def _get_attribute(lifter: ReverseLifter, owner: Any, name: KnownBefore) -> Any:
     raise Unreadable(f"it reads the attribute {attribute!r} of a number or an array")
 
 
-def _length(lifter: ReverseLifter, array: ReverseValue, axis: int) -> ReverseValue:
+def _length(lifter: Calling, array: ReverseValue, axis: int) -> ReverseValue:
     return lifter.emit(Pullback(np.shape, INT, f"{{0}}.shape[{axis}]", is_shape=True), [array])
 
 
-def _attribute_of_known(lifter: ReverseLifter, owner: Any, name: str) -> Any:
+def _attribute_of_known(lifter: Calling, owner: Any, name: str) -> Any:
+    static = inspect.getattr_static(owner, name, None)
+    if isinstance(static, property) and isinstance(static.fget, FunctionType):
+        return lifter.call_in_force(static.fget, [KnownBefore(owner)], {})
     missing = object()
     found = getattr(owner, name, missing)
     if found is missing:
         raise Unreadable(f"{describe(owner)} has no attribute {name!r}")
-    static = inspect.getattr_static(owner, name, None)
     if isinstance(static, property) or hasattr(type(owner), "__getattr__"):
         raise Unreadable(f"it reads {name!r}, which is computed")
     lifter.attributes.append((owner, name, attribute_held(owner, name)))
     return lifter.constant(found)
 
 
-def _pack(lifter: ReverseLifter, *items: Any) -> Any:
-    return items
-
-
-def _unpack(lifter: ReverseLifter, value: Any, count: KnownBefore) -> Any:
-    if isinstance(value, tuple):
-        if len(value) != count.value:
-            raise Unreadable("it unpacks what has another length")
-        return value
+def _unpack(lifter: Calling, value: Any, count: KnownBefore) -> Any:
+    items = as_sequence(lifter, value)
+    if items is not None:
+        if len(items) != count.value:
+            raise Unreadable(f"it unpacks {len(items)} items into {count.value} variables")
+        return items
+    if isinstance(value, MadeObject) and isinstance(contents_of(lifter, value), Growing):
+        value = as_array(lifter, value)
     if isinstance(value, ReverseValue) and value.kind.ndim:
         return tuple(
             lifter.call(operator.getitem, [value, KnownBefore(i)], {}) for i in range(count.value)
         )
-    raise Unreadable("it unpacks what is not known")
+    raise Unreadable("it unpacks what is not known before it runs")
 
 
-def _pick(lifter: ReverseLifter, items: Any, place: KnownBefore) -> Any:
+def _pick(lifter: Calling, items: Any, place: KnownBefore) -> Any:
     return items[place.value]
 
 
-def _get_item(lifter: ReverseLifter, array: Any, index: Any) -> Any:
+def _get_item(lifter: Calling, array: Any, index: Any) -> Any:
     if isinstance(array, KnownBefore) and isinstance(array.value, (list, tuple, dict)):
         if isinstance(array.value, (list, dict)) or not isinstance(index, KnownBefore):
-            raise Unreadable("it reads an item of a list, or one that is not known")
+            raise Unreadable(
+                "it reads an item of a list or dict from outside, which may change",
+                help="keep the numbers in a tuple or an array",
+            )
         return lifter.constant(array.value[index.value])
-    if isinstance(array, tuple):
-        if isinstance(index, KnownBefore):
-            return array[index.value]
-        if isinstance(index, Span) and all(isinstance(p, KnownBefore) for p in index.parts):
-            return array[slice(*(p.value for p in index.parts))]
-        raise Unreadable("it reads an item of a tuple that is not known")
+    if isinstance(array, (MadeObject, tuple)) and not is_instance(array):
+        return item_of(lifter, array, index)
+    if is_items(array):
+        return item_of(lifter, array, index)
     return lifter.call_known(operator.getitem, [array, index], {})
 
 
-def _set_item(lifter: ReverseLifter, array: Any, index: Any, value: Any) -> Any:
-    lifter.write(array, index, value)
-    return KnownBefore(None)
+def _set_item(lifter: Calling, array: Any, index: Any, value: Any) -> Any:
+    if isinstance(array, MadeObject) and array.cls in (list, dict):
+        set_item(lifter, array, index, value)
+    else:
+        lifter.write(array, index, value)
+    return NONE
 
 
-def _slice(lifter: ReverseLifter, *parts: Any) -> Any:
+def _contains(lifter: Calling, items: Any, item: Any) -> Any:
+    if isinstance(items, MadeObject) and items.cls is dict:
+        return KnownBefore(key_of(item) in (contents_of(lifter, items).keys or ()))
+    known = as_sequence(lifter, items)
+    both = (item, *(known or ()))
+    if known is None or not all(isinstance(each, KnownBefore) for each in both):
+        raise Unreadable("it asks whether a number is among others")
+    return KnownBefore(any(item.value == each.value for each in known))
+
+
+def _added(lifter: Calling, a: Any, b: Any) -> Any:
+    if is_items(a) and is_items(b):
+        return _joined(lifter, a, b, isinstance(a, MadeObject))
+    return lifter.call_known(operator.add, [a, b], {})
+
+
+def _joined(lifter: Calling, a: Any, b: Any, is_list: bool) -> Any:
+    first, second = as_sequence(lifter, a), as_sequence(lifter, b)
+    if first is None or second is None:
+        found = made(lifter, list, ())
+        for each in (a, b):
+            lifter.call(list.extend, [found, each], {})
+        return found
+    return made(lifter, list, (*first, *second)) if is_list else (*first, *second)
+
+
+def _added_in_place(lifter: Calling, a: Any, b: Any) -> Any:
+    if isinstance(a, MadeObject) and a.cls is list:
+        lifter.call(list.extend, [a, b], {})
+        return a
+    return _added(lifter, a, b) if is_items(a) else lifter.call_known(operator.iadd, [a, b], {})
+
+
+def _multiplied(lifter: Calling, a: Any, b: Any) -> Any:
+    if not (is_items(a) or is_items(b)):
+        return lifter.call_known(operator.mul, [a, b], {})
+    items, count = (a, b) if is_items(a) else (b, a)
+    known = as_sequence(lifter, items)
+    if known is not None and isinstance(count, KnownBefore):
+        again = known * int(count.value)
+        return made(lifter, list, again) if isinstance(items, MadeObject) else again
+    if known is None or len(known) != 1 or kind_of(count) != INT or not kind_of(known[0]):
+        raise Unreadable(
+            "it repeats a list a number of times that is not known before it runs",
+            help="make an array: np.zeros(n), np.full(n, value)",
+        )
+    size = lifter.call(max, [count, KnownBefore(0)], {})
+    array = lifter.call(np.zeros, [size], {})
+    lifter.write(array, Span((KnownBefore(None),) * 3), known[0])
+    found = made(lifter, list, ())
+    lifter.env[found] = Growing(array, size)
+    return found
+
+
+def _multiplied_in_place(lifter: Calling, a: Any, b: Any) -> Any:
+    if not (isinstance(a, MadeObject) and a.cls is list):
+        if is_items(a):
+            return _multiplied(lifter, a, b)
+        return lifter.call_known(operator.imul, [a, b], {})
+    again = _multiplied(lifter, a, b)
+    change(lifter, a, contents_of(lifter, again))
+    return a
+
+
+def _slice(lifter: Calling, *parts: Any) -> Any:
     filled = {
         1: (KnownBefore(None), *parts, KnownBefore(None)),
         2: (*parts, KnownBefore(None)),
@@ -119,125 +213,71 @@ def _slice(lifter: ReverseLifter, *parts: Any) -> Any:
     return Span(tuple(filled))
 
 
-def _range(lifter: ReverseLifter, *parts: Any) -> Any:
-    if any(kind_of(part) != INT for part in parts):
-        raise Unreadable("it has a range of what are no whole numbers")
-    start, stop, step = {
-        1: (KnownBefore(0), *parts, KnownBefore(1)),
-        2: (*parts, KnownBefore(1)),
-    }.get(len(parts), parts)
-    return Steps(start, stop, step)
-
-
-def _reversed(lifter: ReverseLifter, items: Any) -> Any:
-    if isinstance(items, tuple):
-        return items[::-1]
-    if isinstance(items, Steps) and isinstance(items.step, KnownBefore) and items.step.value == 1:
-        less = lifter.call(operator.sub, [items.stop, KnownBefore(1)], {})
-        end = lifter.call(operator.sub, [items.start, KnownBefore(1)], {})
-        return Steps(less, end, KnownBefore(-1))
-    raise Unreadable("it goes backwards through what is not known")
-
-
-def _size(lifter: ReverseLifter, items: Any) -> Any:
-    if isinstance(items, tuple):
-        return KnownBefore(len(items))
-    if isinstance(items, KnownBefore) and isinstance(items.value, (range, str, bytes)):
-        return KnownBefore(len(items.value))
-    return lifter.call_known(len, [items], {})
-
-
-def _iterated(lifter: ReverseLifter, items: Any) -> Any:
-    if isinstance(items, (Steps, IndexedItems, tuple)):
-        return items
-    if isinstance(items, KnownBefore) and isinstance(items.value, range):
-        known = items.value
-        return Steps(KnownBefore(known.start), KnownBefore(known.stop), KnownBefore(known.step))
-    if isinstance(items, ReverseValue) and items.kind.ndim:
-        return IndexedItems(
-            _size(lifter, items), lambda i: lifter.call(operator.getitem, [items, i], {})
-        )
-    raise Unreadable("it goes through what is not known")
-
-
-def _by_index(lifter: ReverseLifter, items: Any) -> IndexedItems:
-    found = _iterated(lifter, items)
-    if isinstance(found, IndexedItems):
-        return found
-    if isinstance(found, Steps) and found.start == KnownBefore(0) and found.step == KnownBefore(1):
-        return IndexedItems(found.stop, lambda i: i)
-    raise Unreadable("it goes through several things that are not arrays")
-
-
-def _enumerate(lifter: ReverseLifter, items: Any) -> Any:
-    if isinstance(items, tuple):
-        return tuple((KnownBefore(i), item) for i, item in enumerate(items))
-    found = _by_index(lifter, items)
-    return IndexedItems(found.count, lambda i: (i, found.item(i)))
-
-
-def _zipped(lifter: ReverseLifter, *items: Any, strict: Any = NO) -> Any:
-    if strict != NO:
-        raise Unreadable("it zips things that have to be as long as each other")
-    if all(isinstance(each, tuple) for each in items):
-        return tuple(zip(*items, strict=False))
-    found = [_by_index(lifter, each) for each in items]
-    count = found[0].count
-    for each in found[1:]:
-        count = lifter.call(min, [count, each.count], {})
-    return IndexedItems(count, lambda i: tuple(each.item(i) for each in found))
-
-
-def _advance(lifter: ReverseLifter, items: Any) -> Any:
-    return Advanced(items)
-
-
-def _first(lifter: ReverseLifter, advanced: Advanced) -> Any:
-    return advanced.item
-
-
-def _succeeds(lifter: ReverseLifter, advanced: Advanced) -> More:
-    return More()
-
-
-def _tuple(lifter: ReverseLifter, items: Any = ()) -> Any:
-    if isinstance(items, tuple):
-        return items
-    raise Unreadable("it makes a tuple of what is not known")
-
-
-def _compare_identity(lifter: ReverseLifter, a: Any, b: Any) -> Any:
+def _compare_identity(lifter: Calling, a: Any, b: Any) -> Any:
     if isinstance(a, KnownBefore) and isinstance(b, KnownBefore):
         return KnownBefore(a.value is b.value)
     if KnownBefore(None) in (a, b):
         return KnownBefore(False)
+    if isinstance(a, MadeObject) or isinstance(b, MadeObject):
+        if isinstance(a, MadeObject) and isinstance(b, MadeObject) and (a.fixed or b.fixed):
+            raise Unreadable("it asks whether two things are the same")
+        return KnownBefore(a is b)
     raise Unreadable("it asks whether two things are the same")
 
 
-def _differ_in_identity(lifter: ReverseLifter, a: Any, b: Any) -> Any:
+def _differ_in_identity(lifter: Calling, a: Any, b: Any) -> Any:
     return KnownBefore(not _compare_identity(lifter, a, b).value)
 
 
-def _instance(lifter: ReverseLifter, value: Any, classes: Any) -> Any:
+def _instance(lifter: Calling, value: Any, classes: Any) -> Any:
     wanted = classes if isinstance(classes, tuple) else (classes,)
     if not all(isinstance(each, KnownBefore) for each in wanted):
         raise Unreadable("it asks for a class that is not known")
     kinds = tuple(each.value for each in wanted)
     if isinstance(value, KnownBefore):
         return KnownBefore(isinstance(value.value, kinds))
+    if isinstance(value, MadeObject):
+        return KnownBefore(issubclass(value.cls, kinds))
+    if isinstance(value, tuple):
+        return KnownBefore(issubclass(tuple, kinds))
     if isinstance(value, ReverseValue) and value.kind.ndim:
         return KnownBefore(issubclass(np.ndarray, kinds))
-    if isinstance(value, ReverseValue) and value.owner is None and set(kinds) <= _PLAIN:
-        lifter.reads_attributes = True
-        return KnownBefore(issubclass(_CLASSES[value.kind.dtype], kinds))
+    if isinstance(value, ReverseValue):
+        if not any(issubclass(kind, _NUMBERS) or kind in _NUMBERS for kind in kinds):
+            return KnownBefore(False)
+        if value.owner is None and set(kinds) <= _PLAIN:
+            lifter.reads_attributes = True
+            return KnownBefore(issubclass(_CLASSES[value.kind.dtype], kinds))
     raise Unreadable("it asks for the class of a number")
 
 
-def _reshaped(lifter: ReverseLifter, array: Any, *shape: Any) -> Any:
+def _type(lifter: Calling, value: Any) -> Any:
+    if isinstance(value, MadeObject):
+        return KnownBefore(value.cls)
+    raise Unreadable("it asks for the class of a number")
+
+
+def _set_attribute(lifter: Calling, owner: Any, name: KnownBefore, value: Any) -> Any:
+    set_attribute(lifter, owner, str(name.value), value)
+    return NONE
+
+
+def _reshaped(lifter: Calling, array: Any, *shape: Any) -> Any:
     return lifter.call(np.reshape, [array, shape[0] if len(shape) == 1 else shape], {})
 
 
-def _printed(lifter: ReverseLifter, *args: Any, **kwargs: Any) -> Any:
+def _plain_manager(lifter: Calling, *args: Any, **kwargs: Any) -> Any:
+    modes = [v.value if isinstance(v, KnownBefore) else "call" for v in (*args, *kwargs.values())]
+    if set(modes) & {"raise", "call", "log"}:
+        raise Unreadable("it has floating-point errors raised, or handled by a function")
+    return Manager(NONE)
+
+
+def _null_manager(lifter: Calling, entered: Any = NONE) -> Any:
+    return Manager(entered)
+
+
+def _printed(lifter: Calling, *args: Any, **kwargs: Any) -> Any:
     raise Unreadable("it prints")
 
 
@@ -248,27 +288,32 @@ _METHODS: dict[str, Any] = {
     "transpose": np.transpose,
     "flatten": np.ravel,
 }
+_NUMBERS = (float, int, bool, complex, np.number, np.bool_)
 STRUCTURAL: dict[Any, Callable[..., Any]] = {
+    **ITERATING,
+    **METHODS,
     getattr: _get_attribute,
-    marks.pack: _pack,
+    setattr: _set_attribute,
     marks.unpack: _unpack,
     marks.pick: _pick,
-    marks.advance: _advance,
-    marks.first: _first,
-    marks.succeeds: _succeeds,
     operator.getitem: _get_item,
     operator.setitem: _set_item,
+    operator.delitem: delete_item,
+    operator.contains: _contains,
+    operator.add: _added,
+    operator.iadd: _added_in_place,
+    operator.mul: _multiplied,
+    operator.imul: _multiplied_in_place,
     operator.is_: _compare_identity,
     operator.is_not: _differ_in_identity,
     slice: _slice,
-    range: _range,
-    reversed: _reversed,
-    len: _size,
-    iter: _iterated,
-    enumerate: _enumerate,
-    zip: _zipped,
-    tuple: _tuple,
     isinstance: _instance,
+    type: _type,
     print: _printed,
     np.ndarray.reshape: _reshaped,
+    object.__setattr__: set_directly,
+    object.__init__: initialised,
+    np.errstate: _plain_manager,
+    warnings.catch_warnings: _plain_manager,
+    contextlib.nullcontext: _null_manager,
 }

@@ -10,8 +10,8 @@ import numpy as np
 from overlay import MethodTable, nonoverlay
 from overlay.interpretations.autodiff.escapes import looked
 from overlay.interpretations.autodiff.forward import linearised
-from overlay.interpretations.autodiff.results import parts_of_result, through, value_of
-from overlay.interpretations.autodiff.tape import Tape, TapeTangent, recording
+from overlay.interpretations.autodiff.level_results import parts_of_result, through, value_of
+from overlay.interpretations.autodiff.linear_tape import LinearTape, TapeTangent, recording
 
 __all__ = ["TapedRun", "taped"]
 
@@ -22,7 +22,7 @@ class TapedRun:
 
     def __init__(
         self,
-        tape: Tape,
+        tape: LinearTape,
         inputs: dict[int, TapeTangent],
         args: Sequence[Any],
         value: Any,
@@ -86,7 +86,7 @@ def taped(
     rules: tuple[MethodTable, ...],
 ) -> TapedRun:
     """Run a function, and record it on a tape."""
-    tape = Tape()
+    tape = LinearTape()
     inputs = {i: tape.variables(args[i]) for i in places}
     seeds = [(+inputs[i],) if i in inputs else None for i in range(len(args))]
     # f may write to its arguments

@@ -3,6 +3,7 @@
 ``array_rule``: rules of functions of whole arrays: one row of a table.
 ``array_rules``: the rules of functions of whole arrays, by function.
 ``drawn_calls``: sample calls of rules, with arguments that are drawn.
+``loops``: maps of cotangents for compiled code, as loops.
 ``rule``: rules of differentiation: one line of a table.
 ``tables``: tables of rules, one for each family of functions, with one line for each function.
 """
@@ -44,10 +45,19 @@ RULES: tuple[Rule, ...] = (
 """All rules of functions of Python and numpy, grouped by family."""
 _HERE = "overlay.interpretations.autodiff.rules"
 OPTIONAL = {
-    "scipy.special": (f"{_HERE}.tables.scipy_special", f"{_HERE}.tables.scipy_reductions"),
-    "scipy.linalg": (f"{_HERE}.tables.scipy_linear_algebra",),
+    "scipy.special": (
+        f"{_HERE}.tables.scipy_special",
+        f"{_HERE}.tables.scipy_reductions",
+        f"{_HERE}.tables.scipy_several_results",
+    ),
+    "scipy.linalg": (f"{_HERE}.tables.scipy_linear_algebra", f"{_HERE}.tables.scipy_matrices"),
     "scipy.optimize": (f"{_HERE}.tables.scipy_optimization",),
     "scipy.integrate": (f"{_HERE}.tables.scipy_integration",),
+    "scipy.interpolate": (f"{_HERE}.tables.scipy_interpolation",),
+    "scipy.fft": (f"{_HERE}.tables.scipy_fourier",),
+    "scipy.signal": (f"{_HERE}.tables.scipy_signals",),
+    "scipy.ndimage": (f"{_HERE}.tables.scipy_images",),
+    "scipy.stats": (f"{_HERE}.tables.scipy_distributions",),
 }
 """Modules that take long to import: for each the tables with the rules of its functions, ``RULES``
 of elementwise ones and ``ARRAY_RULES``, which hold in derivatives that are begun after a program

@@ -13,8 +13,8 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
 
@@ -47,11 +47,14 @@ class ArrayRule:
     ``jvp`` and ``vjp``; ``"defined"``: by another function; ``"calling"``: by one that also takes
     how to run the functions among the arguments, which may hold active values; ``"constant"``: it
     has none, as its results are integers, booleans or text. jvp, vjp: for each data parameter the
-    map, None where the derivative by it is not known. by: the function that defines it. results:
-    the number of results, if they are a tuple; 0 otherwise. parameters: its parameters, where
-    ``inspect`` does not find them. compiled: the minimal and maximal number of further positional
-    arguments with which numba compiles a linear function of its first argument; None if it does
-    not. calls_back: whether functions among its arguments are called, in the program's context.
+    map, None where the derivative by it is not known. vjp_compiled: in compiled code, the maps by
+    some data parameters, by their names, written as loops that numba compiles fast; they take the
+    calls that numba compiles. by: the function that defines it. results: the number of results, if
+    they are a tuple; 0 otherwise. parameters: its parameters, where ``inspect`` does not find them.
+    compiled: the minimal and maximal number of further positional arguments with which compiled
+    code in forward mode has a function that is linear in its first argument, or in its first two;
+    None if it has not. calls_back: whether functions among its arguments are called, in the
+    program's context.
     lists: whether an array may be given as a list, of whose elements numpy knows nothing; it is
     made an array first. samples: calls that tests try.
     """
@@ -64,6 +67,7 @@ class ArrayRule:
     samples: tuple[Sample, ...]
     jvp: tuple[Callable[..., Any] | None, ...] = ()
     vjp: tuple[Callable[..., Any] | None, ...] = ()
+    vjp_compiled: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
     by: Callable[..., Any] | None = None
     results: int = 0
     parameters: str | None = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import importlib
 from typing import Any
@@ -12,6 +13,7 @@ from overlay.interpretations.autodiff.rules.tables.applications import APPLICATI
 from overlay.interpretations.autodiff.rules.tables.axis_reductions import REDUCTIONS, WITHOUT_NAN
 from overlay.interpretations.autodiff.rules.tables.choices import CHOICES
 from overlay.interpretations.autodiff.rules.tables.comparisons import COMPARISONS
+from overlay.interpretations.autodiff.rules.tables.compiled_maps import COMPILED_MAPS
 from overlay.interpretations.autodiff.rules.tables.complex_parts import COMPLEX_PARTS
 from overlay.interpretations.autodiff.rules.tables.decompositions import DECOMPOSITIONS
 from overlay.interpretations.autodiff.rules.tables.differencing import DIFFERENCING
@@ -32,7 +34,7 @@ from overlay.interpretations.autodiff.rules.tables.whole_parts import WHOLE_PART
 
 __all__ = ["ARRAY_RULES", "array_rule_of", "optional_array_rules"]
 
-ARRAY_RULES: tuple[ArrayRule, ...] = (
+_ROWS: tuple[ArrayRule, ...] = (
     *SHAPES,
     *LAYOUTS,
     *PIECES,
@@ -55,6 +57,9 @@ ARRAY_RULES: tuple[ArrayRule, ...] = (
     *WHOLE_PARTS,
     *COMPARISONS,
     *DISTINCT_VALUES,
+)
+ARRAY_RULES = tuple(
+    dataclasses.replace(row, vjp_compiled=COMPILED_MAPS.get(row.function, {})) for row in _ROWS
 )
 """All rules of functions of arrays, grouped by family."""
 

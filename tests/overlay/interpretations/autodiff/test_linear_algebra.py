@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy import linalg
 
 from overlay.interpretations.autodiff import NotDifferentiable, gradient, hessian, jvp
 from tests.strangers.derivative_trials import by_differences
@@ -36,6 +37,10 @@ PROGRAMS = {
     ),
     "matrix function by eigenvectors": lambda x: (lambda w, v: np.sum((v * np.sqrt(w)) @ v.T))(
         *np.linalg.eigh(matrix(x))
+    ),
+    "one array twice": lambda x: np.sum(
+        linalg.solve_sylvester(matrix(x), matrix(x).T @ SPD, SPD)
+        + (lambda a: linalg.solve_sylvester(a, a, SPD))(matrix(x))
     ),
     "low rank": lambda x: (
         lambda u, s, v: np.sum((u[:, :1] * s[0]) @ v[:1] * np.arange(9.0).reshape(3, 3))

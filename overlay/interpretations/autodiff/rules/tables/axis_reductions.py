@@ -502,6 +502,7 @@ REDUCTIONS = takes_lists(
         call(floats(2, 3), 1),
         call(complexes(2, 3), axis=-1),
         call([floats(), floats()]),
+        compiled=(0, 1),
     ),
     smooth(
         np.cumprod,

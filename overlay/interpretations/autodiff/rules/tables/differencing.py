@@ -220,6 +220,7 @@ DIFFERENCING = takes_lists(
         call(floats(2, 3), 2, axis=1, prepend=floats(2, 1), append=floats()),
         call([floats(), floats(), 1.0]),
         data=("a", "prepend", "append"),
+        compiled=(0, 0),
     ),
     linear(
         np.ediff1d,

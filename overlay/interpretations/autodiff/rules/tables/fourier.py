@@ -10,14 +10,14 @@ from overlay.interpretations.autodiff.rules.array_rule import (
 )
 from overlay.interpretations.autodiff.rules.drawn_calls import call, complexes, floats
 
-__all__ = ["FOURIER"]
+__all__ = ["FOURIER", "SWAPPED", "resized"]
 
 SWAPPED = {None: "forward", "backward": "forward", "ortho": "ortho", "forward": "backward"}
 """The norm with which the inverse is the adjoint."""
 NORMS = ("ortho", "forward", "backward")
 
 
-def _resized(d, length, axis):
+def resized(d, length, axis):
     """A cotangent cut, or filled with zeros, to a length along an axis."""
     d = np.moveaxis(d, axis, -1)
     missing = length - np.shape(d)[-1]
@@ -27,18 +27,18 @@ def _resized(d, length, axis):
 
 
 def _fft_vjp(d, ret, a, n=None, axis=-1, norm=None, out=None):
-    return _resized(np.fft.ifft(d, axis=axis, norm=SWAPPED[norm]), np.shape(a)[axis], axis)
+    return resized(np.fft.ifft(d, axis=axis, norm=SWAPPED[norm]), np.shape(a)[axis], axis)
 
 
 def _ifft_vjp(d, ret, a, n=None, axis=-1, norm=None, out=None):
-    return _resized(np.fft.fft(d, axis=axis, norm=SWAPPED[norm]), np.shape(a)[axis], axis)
+    return resized(np.fft.fft(d, axis=axis, norm=SWAPPED[norm]), np.shape(a)[axis], axis)
 
 
 def _rfft_vjp(d, ret, a, n=None, axis=-1, norm=None, out=None):
     count = np.shape(a)[axis] if n is None else n
-    whole = _resized(d, count, axis)
+    whole = resized(d, count, axis)
     found = np.real(np.fft.ifft(whole, axis=axis, norm=SWAPPED[norm]))
-    return _resized(found, np.shape(a)[axis], axis)
+    return resized(found, np.shape(a)[axis], axis)
 
 
 def _irfft_vjp(d, ret, a, n=None, axis=-1, norm=None, out=None):
@@ -48,7 +48,7 @@ def _irfft_vjp(d, ret, a, n=None, axis=-1, norm=None, out=None):
     twice[0] = 1.0
     if count % 2 == 0:
         twice[-1] = 1.0
-    return _resized(np.moveaxis(found * twice, -1, axis), np.shape(a)[axis], axis)
+    return resized(np.moveaxis(found * twice, -1, axis), np.shape(a)[axis], axis)
 
 
 def _hfft_vjp(d, ret, a, n=None, axis=-1, norm=None, out=None):

@@ -361,21 +361,30 @@ PRODUCTS = (
                 ((), (3,)),
                 ((2, 2), ()),
             ),
+            compiled=(1, 1),
         ),
         multilinear(
-            np.vdot, (_vdot_a, _vdot_b), *_both(((3,), (3,)), ((2, 3), (2, 3))), parameters="a, b"
+            np.vdot,
+            (_vdot_a, _vdot_b),
+            *_both(((3,), (3,)), ((2, 3), (2, 3))),
+            parameters="a, b",
+            compiled=(1, 1),
         ),
         multilinear(
             np.inner,
             (_inner_a, _inner_b),
             *_both(((3,), (3,)), ((2, 3), (4, 3)), ((2, 3), (3,)), ((), (3,))),
             parameters="a, b",
+            compiled=(1, 1),
         ),
-        multilinear(np.outer, (_outer_a, _outer_b), *_both(((3,), (2,)), ((2, 2), (3,)))),
+        multilinear(
+            np.outer, (_outer_a, _outer_b), *_both(((3,), (2,)), ((2, 2), (3,))), compiled=(1, 1)
+        ),
         multilinear(
             np.kron,
             (_kron_a, _kron_b),
             *_both(((2, 3), (3, 2)), ((2,), (3,)), ((2,), (2, 3)), ((2, 1, 2), (3, 2))),
+            compiled=(1, 1),
         ),
         multilinear(
             np.tensordot,
@@ -404,6 +413,7 @@ PRODUCTS = (
                 for n, m in ((5, 3), (5, 4), (2, 5), (3, 3))
             ),
             data=("a", "v"),
+            compiled=(1, 1),
         ),
         multilinear(
             np.correlate,
@@ -424,6 +434,7 @@ PRODUCTS = (
             call(complexes(2, 3), -1),
             call(floats(2, 3, 4), 0, 1, 2),
             call(floats(2, 3, 4), axis1=2, axis2=0),
+            compiled=(0, 0),
         ),
     ),
     *takes_lists(
@@ -440,6 +451,7 @@ PRODUCTS = (
             ),
             parameters="a, b",
             also=(operator.matmul,),
+            compiled=(1, 1),
         ),
         multilinear(
             np.einsum,

@@ -2,10 +2,14 @@
 
 An integral is differentiated by the nodes of its Gauss-Kronrod formulas, on the intervals that
 ``quad`` has chosen for the plain integrand. The solution of a differential equation is computed
-again with active values, on the steps that a plain run of a Runge-Kutta method has chosen: so
-derivatives are those of the steps themselves, in both modes. Results keep the values that scipy
-found; where those of the rule differ by more than the tolerances allow, the call is refused.
+again with active values, on the steps that a plain run of a Runge-Kutta method has chosen, and
+interpolated as that does: so derivatives are those of the steps themselves, in both modes. Results
+keep the values that scipy found; where those of the rule differ by more than the tolerances allow,
+the call is refused.
 """
+
+from contextlib import contextmanager
+from itertools import pairwise
 
 import numpy as np
 from scipy import integrate
@@ -19,6 +23,7 @@ from overlay.interpretations.autodiff.rules.array_rule import (
     calling,
     defined,
 )
+from overlay.interpretations.autodiff.tangent_table import OtherLevel, TangentTable, levels_of
 
 __all__ = ["ARRAY_RULES"]
 
@@ -108,88 +113,152 @@ def _term(run, func, args, bounds, plain_bounds, x, weight):
 # ---- differential equations ---------------------------------------------------------------
 
 
-def _step(run, f, method, t, y, h, first):
-    """One step of an explicit Runge-Kutta method, and the slope at its end."""
-    slopes = [first]
-    for row, c in zip(method.A[1 : method.n_stages], method.C[1 : method.n_stages], strict=True):
-        change = 0.0
-        for a, slope in zip(row, slopes, strict=False):
-            if a:
-                change = change + a * slope
-        slopes.append(_slopes(run, f, t + c * h, y + h * change))
-    total = 0.0
-    for b, slope in zip(method.B, slopes, strict=True):
-        if b:
-            total = total + b * slope
-    return y + h * total
+@contextmanager
+def _lent(f):
+    """A function that holds f only for a while: solvers are cycles of objects, which would keep the
+    active values in f until garbage is collected."""
+    held = [f]
+
+    def of(*args):
+        return held[0](*args)
+
+    try:
+        yield of
+    finally:
+        held.clear()
 
 
-def _slopes(run, f, t, y):
-    return run(_as_array, f, t, y)
+def _steps(method, f, y0, start, end, options):
+    """The times between steps of a solver."""
+    with _lent(f) as fun:
+        solver = method(fun, start, y0, end, **options)
+        grid = [start]
+        while solver.status == "running":
+            solver.step()
+            grid.append(solver.t)
+        return grid if solver.status == "finished" else None
 
 
-def _as_array(f, t, y):
-    found = f(t, y)
-    return np.asarray(found) if type(found) in (list, tuple) else found
+def _padded(weights, count):
+    return np.pad(weights, (0, count - len(weights)))
 
 
-def _along(run, f, y0, times, method, rtol, atol, max_step=np.inf):
-    """The solution at some times, the first of them that of y0."""
-    start = np.asarray(plain(y0), float)
-    steps = method(plainly(run, f), times[0], start, times[-1], rtol=rtol, atol=atol,
-                   max_step=max_step)  # fmt: skip
-    grid = [times[0]]
-    while steps.status == "running":
-        steps.step()
-        grid.append(steps.t)
-    if steps.status != "finished":
-        return None
-    sign = 1.0 if times[-1] >= times[0] else -1.0
-    every = sorted({*grid, *times}, key=lambda t: sign * t)
-    wanted, found = set(times), {}
-    y = run(np.asarray, y0) if type(y0) in (list, tuple) else y0
-    y = y + np.zeros(np.shape(start))
-    for k, t in enumerate(every):
-        if t in wanted:
-            found[t] = y
-        if k + 1 < len(every):
-            y = _step(run, f, method, t, y, every[k + 1] - t, _slopes(run, f, t, y))
-    return [found[t] for t in times]
+def _weights(method, x):
+    """The multiples of the slopes of a step whose sum, times the step, is the change at the part x
+    of the step, by the method's interpolation."""
+    if x == 1.0:
+        return method.B
+    if method is not integrate.DOP853:
+        return method.P @ x ** np.arange(1.0, method.P.shape[1] + 1)
+    count = method.A_EXTRA.shape[1]
+    change, first, last = _padded(method.B, count), np.zeros(count), np.zeros(count)
+    first[0] = last[method.n_stages] = 1.0
+    terms = [change, first - change, 2 * change - last - first, *method.D]
+    found = np.zeros(count)
+    for i, term in enumerate(reversed(terms)):
+        found = (found + term) * (x if i % 2 == 0 else 1 - x)
+    return found
+
+
+def _replayed(run, f, method, y0, grid, times, table):
+    """The solution at some times, by the steps between the times of a grid, of y0 with all its
+    tangents in a table."""
+    y = table.row(y0)
+    slopes = table.rows(
+        method.A_EXTRA.shape[1] if method is integrate.DOP853 else len(method.B) + 1
+    )
+    table.fill(slopes, 0, run(f, grid[0], table.value(y)))
+    found, sign, place = [], 1.0 if grid[-1] >= grid[0] else -1.0, 0
+    while place < len(times) and times[place] == grid[0]:
+        found.append(table.value(y))
+        place += 1
+
+    def stage(k, weights, t):
+        at = table.sum(y, weights, slopes)
+        table.fill(slopes, k, run(f, t, table.value(at)))
+        return at
+
+    for t, end in pairwise(grid):
+        h = end - t
+        for k in range(1, method.n_stages):
+            stage(k, h * method.A[k, :k], t + method.C[k] * h)
+        after = stage(method.n_stages, h * method.B, end)
+        inside = []
+        while place < len(times) and sign * times[place] <= sign * end:
+            inside.append((times[place] - t) / h if times[place] != end else 1.0)
+            place += 1
+        if method is integrate.DOP853 and any(x != 1.0 for x in inside):
+            extra = zip(method.A_EXTRA, method.C_EXTRA, strict=True)
+            for k, (row, c) in enumerate(extra, method.n_stages + 1):
+                stage(k, h * row[:k], t + c * h)
+        for x in inside:
+            found.append(table.value(table.sum(y, h * _weights(method, x), slopes)))
+        y = after
+        table.move(slopes, method.n_stages, 0)
+    return found
+
+
+def _along(run, f, method, y0, grid, times):
+    """The solution at some times, by steps between the times of a grid."""
+    shape = np.shape(plain(y0))
+    levels = levels_of(y0)
+    while True:
+        try:
+            return _replayed(run, f, method, y0, grid, times, TangentTable(levels, shape))
+        except OtherLevel as found:
+            levels |= found.levels
+
+
+def _with_args(event, args):
+    """An event without further arguments."""
+
+    def of(t, y):
+        return event(t, y, *args)
+
+    of.__dict__.update(event.__dict__)  # whether it is terminal, and its direction
+    return of
 
 
 def _depends(run, f, t, y0):
-    return is_active(y0) or isinstance(_slopes(run, f, t, np.asarray(plain(y0), float)), Active)
+    return is_active(y0) or is_active(run(f, t, np.asarray(plain(y0), float)))
+
+
+EXPLICIT = {"RK45": integrate.RK45, "RK23": integrate.RK23, "DOP853": integrate.DOP853}
 
 
 def _solve_ivp(run, fun, t_span, y0, method="RK45", t_eval=None, dense_output=False, events=None,
                vectorized=False, args=None, **options):  # fmt: skip
     more = tuple(args) if args is not None else ()
     t_span, t_eval = plain(t_span), plain(t_eval)
-    if options.get("jac") is not None and callable(options["jac"]):
-        options["jac"] = plainly(run, options["jac"])
     watched = events if events is None or callable(events) else list(events)
-    found = integrate.solve_ivp(
-        plainly(run, fun), t_span, np.asarray(plain(y0)), method, t_eval, dense_output, watched,
-        vectorized, more or None, **options)  # fmt: skip
+    start = np.asarray(plain(y0))
+    own = EXPLICIT.get(method)
 
     def f(t, y):
         return fun(t, y, *more)
 
-    if not found.success or not _depends(run, f, t_span[0], y0):
+    depends = _depends(run, f, t_span[0], y0)
+    jac = options.get("jac")
+    if callable(jac):
+        options["jac"] = plainly(run, lambda t, y: jac(t, y, *more))
+    if events is not None and more:
+        watched = [_with_args(each, more) for each in ([events] if callable(events) else events)]
+    with _lent(plainly(run, f)) as lent:
+        found = integrate.solve_ivp(
+            lent, t_span, start, method, t_eval, dense_output or (depends and own is not None),
+            watched, vectorized, **options)  # fmt: skip
+    if not found.success or not depends:
         return found
-    if events is not None or dense_output or vectorized:
-        refuse_form(
-            integrate.solve_ivp, "events=, dense_output= or vectorized=", "pass t_eval instead"
-        )
-    known = {"RK45": integrate.RK45, "RK23": integrate.RK23, "DOP853": integrate.DOP853}
-    own = known.get(method, integrate.DOP853)
-    times = [float(t) for t in found.t]
-    ahead = times if times[0] == t_span[0] else [float(t_span[0]), *times]
-    tolerances = options.get("rtol", 1e-3), options.get("atol", 1e-6)
-    columns = _along(run, f, y0, ahead, own, *tolerances, options.get("max_step", np.inf))
-    if columns is None:
+    if events is not None or dense_output:
+        refuse_form(integrate.solve_ivp, "events=, dense_output=True", "pass t_eval instead")
+    if own is not None:
+        grid, found.sol = [float(t) for t in found.sol.ts], None
+    else:
+        known = {k: options[k] for k in ("rtol", "atol", "max_step") if k in options}
+        grid = _steps(integrate.DOP853, plainly(run, f), start.astype(float), *t_span, known)
+    if grid is None:
         refuse_form(integrate.solve_ivp, "steps that an explicit method cannot take", "shorten it")
-    columns = columns[-len(times) :]
+    columns = _along(run, f, own or integrate.DOP853, y0, grid, [float(t) for t in found.t])
     y = run(np.stack, columns, -1)
     found.y = y + (found.y - plain(y))
     return found
@@ -204,18 +273,22 @@ def _odeint(run, func, y0, t, args=(), Dfun=None, full_output=0, tfirst=False,  
     def f(t, y):
         return func(t, y, *args) if tfirst else func(y, t, *args)
 
-    found = integrate.odeint(
-        plainly(run, lambda t, y: f(t, y)), np.asarray(plain(y0), float), times, (), slope,
-        full_output=full_output, tfirst=True, rtol=rtol, atol=atol, **named)  # fmt: skip
+    first = np.asarray(plain(y0), float)
+    with _lent(plainly(run, f)) as lent:
+        found = integrate.odeint(
+            lent, first, times, (), slope, full_output=full_output, tfirst=True, rtol=rtol,
+            atol=atol, **named)  # fmt: skip
     if not _depends(run, f, times[0], y0):
         return found
     values = found[0] if full_output else found
-    start = y0 if np.ndim(plain(y0)) else run(np.asarray, [y0])
+    y0 = y0 if np.ndim(plain(y0)) else run(np.asarray, [y0])
     near = 1.49012e-8
-    rows = _along(run, f, start, [float(each) for each in times], integrate.DOP853,
-                  near if rtol is None else rtol, near if atol is None else atol)  # fmt: skip
-    if rows is None:
+    tolerances = {"rtol": near if rtol is None else rtol, "atol": near if atol is None else atol}
+    start = np.atleast_1d(first)
+    grid = _steps(integrate.DOP853, plainly(run, f), start, times[0], times[-1], tolerances)
+    if grid is None:
         refuse_form(integrate.odeint, "steps that an explicit method cannot take", "shorten it")
+    rows = _along(run, f, integrate.DOP853, y0, grid, times.tolist())
     y = _checked(integrate.odeint, run(np.stack, rows), values)
     return (y, found[1]) if full_output else y
 
@@ -251,6 +324,62 @@ def _trapezoid(y, x=None, dx=1.0, axis=-1):
     return np.sum(_spaces(y, x, dx, axis) * (low + high) * 0.5, axis=axis)
 
 
+def _simpson_of_odd(y, h):
+    """The integral by an odd number of samples."""
+    first, second = h[..., 0::2], h[..., 1::2]
+    both, ratio = first + second, first / second
+    middle = both * both / (first * second)
+    terms = y[..., :-2:2] * (2 - 1 / ratio) + y[..., 1::2] * middle + y[..., 2::2] * (2 - ratio)
+    return np.sum(both * terms, axis=-1) / 6
+
+
+def _samples(y, x, dx, axis):
+    """Samples along the last axis, and the distances between them."""
+    y = np.moveaxis(y if isinstance(y, np.ndarray) else np.asarray(y), axis, -1)
+    if x is None:
+        return y, dx * np.ones(np.shape(y)[-1] - 1)
+    x = x if isinstance(x, np.ndarray) else np.asarray(x)
+    return y, np.diff(x if np.ndim(x) == 1 else np.moveaxis(x, axis, -1))
+
+
+def _simpson(y, x=None, dx=1.0, axis=-1):
+    y, h = _samples(y, x, dx, axis)
+    count = np.shape(y)[-1]
+    if count % 2:
+        return _simpson_of_odd(y, h)
+    if count == 2:
+        return 0.5 * h[..., 0] * (y[..., 0] + y[..., 1])
+    a, b = h[..., -2], h[..., -1]
+    last = (2 * b * b + 3 * a * b) / (6 * (a + b)) * y[..., -1]
+    last = last + (b * b + 3 * a * b) / (6 * a) * y[..., -2]
+    last = last - b**3 / (6 * a * (a + b)) * y[..., -3]
+    return _simpson_of_odd(y[..., :-1], h[..., :-1]) + last
+
+
+def _first_of_two(y, h):
+    """The integral between each sample and the next, by the parabola through three."""
+    a, both = h[..., :-1], h[..., :-1] + h[..., 1:]
+    third = a * a / (both * h[..., 1:])
+    terms = (3 - a / both) * y[..., :-2] + (3 + third + a / both) * y[..., 1:-1]
+    return a / 6 * (terms - third * y[..., 2:])
+
+
+def _cumulative_simpson(y, *, x=None, dx=1.0, axis=-1, initial=None):
+    count = np.shape(y)[axis]
+    if count < 3:
+        return integrate.cumulative_trapezoid(y, x, dx, axis, initial)
+    y, h = _samples(y, x, dx, axis)
+    ahead = _first_of_two(y, h)
+    behind = np.flip(_first_of_two(np.flip(y, -1), np.flip(h, -1)), -1)
+    places = np.arange(count - 1)
+    chosen = np.where((places % 2 == 0) & (places < count - 2), places, places + count - 3)
+    found = np.cumsum(np.concatenate((ahead, behind), axis=-1)[..., chosen], axis=-1)
+    if initial is not None:
+        start = initial + np.zeros((*np.shape(found)[:-1], 1))
+        found = np.concatenate((start, initial + found), axis=-1)
+    return np.moveaxis(found, -1, axis)
+
+
 def _array(*shape, **named):
     return lambda rng: (rng.normal(size=shape), *([named] if named else []))
 
@@ -261,10 +390,20 @@ def _spaced(*shape, **named):
         *([named] if named else []))  # fmt: skip
 
 
+def _spaced_named(*shape):
+    """Samples with the places as a keyword."""
+    return lambda rng: (
+        rng.normal(size=shape), {"x": np.cumsum(rng.uniform(0.5, 1.0, shape[-1]))})  # fmt: skip
+
+
 ARRAY_RULES: tuple[ArrayRule, ...] = (
     calling(integrate.quad, _quad),
     calling(integrate.solve_ivp, _solve_ivp),
     calling(integrate.odeint, _odeint),
     defined(integrate.trapezoid, _trapezoid, _array(5), _spaced(5), _spaced(2, 4),
             _array(3, 4, axis=0, dx=0.5)),
+    defined(integrate.simpson, _simpson, _array(5), _array(6), _array(2), _spaced_named(5),
+            _spaced_named(2, 6), _array(5, 2, axis=0)),
+    defined(integrate.cumulative_simpson, _cumulative_simpson, _array(5), _array(6), _array(2),
+            _spaced_named(5), _spaced_named(6), _array(5, 2, axis=0), _array(4, initial=0)),
 )  # fmt: skip

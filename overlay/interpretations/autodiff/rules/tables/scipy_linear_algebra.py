@@ -37,7 +37,7 @@ from overlay.interpretations.autodiff.rules.tables.linear_algebra import (
     pinv_forward,
 )
 
-__all__ = ["ARRAY_RULES"]
+__all__ = ["ARRAY_RULES", "order_of_pivots"]
 
 
 # ---- solutions ----------------------------------------------------------------------------
@@ -145,7 +145,7 @@ def _cholesky_back(d, ret, a, lower=False, overwrite_a=False, check_finite=True)
     return cholesky_back(d, ret, a, not lower)
 
 
-def _order(pivots):
+def order_of_pivots(pivots):
     """The permutation that exchanges of rows make."""
     order = np.arange(len(pivots))
     for i, j in enumerate(pivots):
@@ -157,7 +157,7 @@ def _lu_factors(ret):
     lu = ret[0]
     if np.ndim(lu) != 2 or lu.shape[0] != lu.shape[1]:
         refuse_form(linalg.lu_factor, "a matrix that is not square", "factor a square matrix")
-    return np.tril(lu, -1) + np.eye(lu.shape[0]), np.triu(lu), _order(ret[1])
+    return np.tril(lu, -1) + np.eye(lu.shape[0]), np.triu(lu), order_of_pivots(ret[1])
 
 
 def _lu_forward(t, ret, a, overwrite_a=False, check_finite=True):
@@ -178,7 +178,7 @@ def _lu_back(d, ret, a, overwrite_a=False, check_finite=True):
 
 def _lu_solve(lu_and_piv, b, trans=0, overwrite_b=False, check_finite=True):
     lu, pivots = lu_and_piv
-    order = _order(pivots)
+    order = order_of_pivots(pivots)
     if trans == 0:
         half = linalg.solve_triangular(lu, b[order], lower=True, unit_diagonal=True)
         return linalg.solve_triangular(lu, half)

@@ -187,9 +187,13 @@ def _of_struve(v, x):
     return None, 0.5 * (special.struve(v - 1, x) - special.struve(v + 1, x) + first)
 
 
-def _of_student(df, t):
+def _density_of_student(df, t):
     log = special.gammaln((df + 1) / 2) - special.gammaln(df / 2)
-    return None, np.exp(log - 0.5 * (df + 1) * np.log1p(t * t / df)) / np.sqrt(df * math.pi)
+    return np.exp(log - 0.5 * (df + 1) * np.log1p(t * t / df)) / np.sqrt(df * math.pi)
+
+
+def _mass_of_poisson(k, m):
+    return np.exp(special.xlogy(np.floor(k), m) - m - special.gammaln(np.floor(k) + 1))
 
 
 def _of_chi_squared(df, x):
@@ -242,7 +246,14 @@ RULES = (
     rule(special.log_ndtr,  lambda a: (_hazard(a),), ANY),
     rule(special.ndtri_exp, lambda a, ret: (1 / _hazard(ret),), (-5.0, -0.1)),
     rule(special.owens_t,   _owens, ANY, ANY),
-    rule(special.stdtr,     _of_student, SMALL, ANY, constant=(0,)),
+    rule(special.stdtr,     lambda df, t: (None, _density_of_student(df, t)), SMALL, ANY,
+         constant=(0,)),
+    rule(special.stdtrit,   lambda df, p, ret: (None, 1 / _density_of_student(df, ret)),
+         SMALL, PART, constant=(0,)),
+    rule(special.pdtr,      lambda k, m: (None, -_mass_of_poisson(k, m)), WHOLE, ABOVE_0,
+         constant=(0,)),
+    rule(special.pdtrc,     lambda k, m: (None, _mass_of_poisson(k, m)), WHOLE, ABOVE_0,
+         constant=(0,)),
     rule(special.chdtr,     lambda v, x: (None, _of_chi_squared(v, x)), SMALL, ABOVE_0,
          constant=(0,)),
     rule(special.chdtrc,    lambda v, x: (None, -_of_chi_squared(v, x)), SMALL, ABOVE_0,

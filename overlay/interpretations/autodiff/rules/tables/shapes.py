@@ -26,7 +26,7 @@ def _parts(*shapes, **named):
 # fmt: off
 SHAPES = (
     rearranging(operator.getitem, _with((3, 4), (slice(1, 3), 2)), _with((4,), np.array([1, 1, 3])),
-                parameters="a, b"),
+                parameters="a, b", compiled=(1, 1)),
     rearranging(np.copy, _array(2, 3), _with((2, 3), order="F"),
                 parameters="a, order='K', subok=False"),
     rearranging(np.ravel, _array(2, 3), compiled=(0, 0)),

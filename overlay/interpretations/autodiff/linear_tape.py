@@ -17,13 +17,13 @@ import numpy as np
 
 from overlay import nonoverlay
 
-__all__ = ["Tape", "TapeTangent", "recording", "tape_zeros"]
+__all__ = ["LinearTape", "TapeTangent", "recording", "tape_zeros"]
 
 MOST_TERMS = 3
 """The maximal number of terms of a sum that is recorded as one map."""
 
 
-class Tape:
+class LinearTape:
     """Linear maps between numbered variables, in the order in which a run made them."""
 
     def __init__(self) -> None:
@@ -86,10 +86,14 @@ class Tape:
     def add_terms(self, terms: Sequence[Any], shape: tuple[int, ...], is_complex: bool) -> Any:
         """The places of a sum of multiples."""
         start = self.count
+        if not shape:
+            self.count += 1
+            self.is_complex |= is_complex
+            self._maps.append(_sum_of_numbers(start, is_complex, terms))
+            return start
         whole = [places for _, places, _ in terms if np.shape(places) == shape]
         made = self._new(shape, is_complex, bool(whole) and all(map(_is_fortran, whole)))
-        kind = _sum_of_arrays if shape else _sum_of_numbers
-        self._maps.append(kind(start, shape, is_complex, terms))
+        self._maps.append(_sum_of_arrays(start, shape, is_complex, terms))
         return made
 
     def pull_back(self, results: Sequence[tuple[TapeTangent, Any]]) -> Any:
@@ -123,9 +127,7 @@ def _add(total: Any, places: Any, change: Any, is_complex: bool) -> None:
         np.add.at(total, places.reshape(-1), np.broadcast_to(change, places.shape).reshape(-1))
 
 
-def _sum_of_numbers(
-    place: int, shape: tuple[int, ...], of_complex: bool, terms: Sequence[Any]
-) -> Callable[[Any], None]:
+def _sum_of_numbers(place: int, of_complex: bool, terms: Sequence[Any]) -> Callable[[Any], None]:
     def back(total: Any) -> None:
         d = total[place] if of_complex else total[place].real
         if d != 0:
@@ -166,7 +168,7 @@ class TapeTangent:
 
     def __init__(
         self,
-        tape: Tape,
+        tape: LinearTape,
         places: Any,
         shape: tuple[int, ...],
         is_complex: bool = False,
@@ -276,11 +278,11 @@ _PLAIN = (float, np.float64, int)
 _outside_scaled, _outside_added = nonoverlay(TapeTangent._scaled), nonoverlay(TapeTangent._added)
 _outside_item, _outside_set = nonoverlay(TapeTangent._item), nonoverlay(TapeTangent._set)
 _outside_kept = nonoverlay(_kept)
-_current: ContextVar[Tape] = ContextVar("tape")
+_current: ContextVar[LinearTape] = ContextVar("tape")
 
 
 @contextmanager
-def recording(tape: Tape) -> Generator[None]:
+def recording(tape: LinearTape) -> Generator[None]:
     """Record on a tape: arrays that the program makes get places on it."""
     token = _current.set(tape)
     try:
