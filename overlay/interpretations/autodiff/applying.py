@@ -383,9 +383,11 @@ class _Application:
                 changes += _at_leaves(vjp(ds, copied, *args, **named), where)
             return changes
 
-        for i in floats:
-            self._refuse_writes(parts[i])
         made = sources[0].tape.record([parts[i] for i in floats], sources, back)
+        for i, tangent in zip(floats, made, strict=True):
+            if self._shares_memory(parts[i]):
+                for source in sources:
+                    tangent.shares_values(source)
         if not several:
             return made[0]
         found: list[Any] = [None] * len(parts)
@@ -393,13 +395,11 @@ class _Application:
             found[i] = tangent
         return found
 
-    def _refuse_writes(self, part: Any) -> None:
-        """Have writes refused to a result that shares memory with an argument, such as the real
-        part of complex numbers: the places of the argument would not follow."""
+    def _shares_memory(self, part: Any) -> bool:
+        """Whether a result shares memory with an argument, as the real part of complex numbers."""
         every = (*self.args, *self.named.values())
         given = [x for x in every if isinstance(x, np.ndarray)]
-        if isinstance(part, np.ndarray) and any(np.may_share_memory(part, x) for x in given):
-            part.flags.writeable = False
+        return isinstance(part, np.ndarray) and any(np.may_share_memory(part, x) for x in given)
 
     def _rearranged(self) -> Any:
         """The places of the result, by the function itself."""

@@ -31,6 +31,7 @@ __all__ = [
     "refuse_pairs",
     "refuse_result",
     "refuse_reverse",
+    "refuse_stale",
     "refuse_store",
     "refuse_use",
     "refuse_write",
@@ -97,6 +98,16 @@ def refuse_captured(f: Any) -> NoReturn:
         "arguments",
         where=_place(),
         help="pass it as an argument: checkpoint(f)(x, value)",
+    )
+
+
+def refuse_stale() -> NoReturn:
+    """Refuse to read an array after a write to a part of which a tape holds other variables."""
+    raise NotDifferentiable(
+        "an array is read after a write to its real or imaginary part, or a part after a write to "
+        "the array",
+        where=_place(),
+        help="write to a copy of the part: np.copy(z.real), or take the derivative forwards",
     )
 
 

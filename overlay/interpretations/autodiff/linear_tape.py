@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from overlay import nonoverlay
+from overlay.interpretations.autodiff.errors import refuse_stale
 
 __all__ = ["LinearTape", "TapeTangent", "recording", "tape_zeros"]
 
@@ -156,6 +157,17 @@ def _sum_of_arrays(
     return back
 
 
+class _Memory:
+    """What the tangents of an array and its views have in common. linked: those whose values share
+    memory with these, and whose places do not; is_stale: whether one of these was written to."""
+
+    __slots__ = ("is_stale", "linked")
+
+    def __init__(self) -> None:
+        self.is_stale = False
+        self.linked: list[_Memory] = []
+
+
 class TapeTangent:
     """The tangent of a number or an array on a tape.
 
@@ -163,7 +175,7 @@ class TapeTangent:
     terms: for a sum that is not recorded yet, its factors and places.
     """
 
-    __slots__ = ("_places", "_terms", "is_complex", "shape", "tape")
+    __slots__ = ("_memory", "_places", "_terms", "is_complex", "shape", "tape")
     __array_ufunc__ = None  # arrays leave their operators to it
 
     def __init__(
@@ -173,13 +185,17 @@ class TapeTangent:
         shape: tuple[int, ...],
         is_complex: bool = False,
         terms: tuple[Any, ...] | None = None,
+        memory: _Memory | None = None,
     ) -> None:
         self.tape, self.shape, self.is_complex = tape, shape, is_complex
         self._places, self._terms = places, terms
+        self._memory = memory or (_Memory() if shape else None)
 
     @property
     def places(self) -> Any:
         """The variables of its numbers."""
+        if self._memory is not None and self._memory.is_stale:
+            refuse_stale()
         if self._terms is not None:
             self._places = self.tape.add_terms(self._terms, self.shape, self.is_complex)
             self._terms = None
@@ -195,8 +211,17 @@ class TapeTangent:
 
     def _own_terms(self) -> tuple[Any, ...]:
         if self._terms is None:
-            return ((1.0, _kept(self._places), self.is_complex),)
+            return ((1.0, _kept(self.places), self.is_complex),)
+        if self._memory is not None and self._memory.is_stale:
+            refuse_stale()
         return self._terms
+
+    def shares_values(self, other: TapeTangent) -> None:
+        """Note that the values share memory with those of another tangent, and the places do not,
+        as of the real part of complex numbers: after a write to one, the other is not read."""
+        if self._memory is not None and other._memory is not None:
+            self._memory.linked.append(other._memory)
+            other._memory.linked.append(self._memory)
 
     def _scaled(self, factor: Any) -> TapeTangent:
         shape, is_complex = self.shape, self.is_complex
@@ -262,7 +287,8 @@ class TapeTangent:
     def with_places(self, places: Any) -> TapeTangent:
         """A tangent of other variables on this tape."""
         if isinstance(places, np.ndarray) and places.shape:
-            return TapeTangent(self.tape, places, places.shape, self.is_complex)
+            shared = None if places.base is None else self._memory
+            return TapeTangent(self.tape, places, places.shape, self.is_complex, None, shared)
         return TapeTangent(self.tape, int(places), (), self.is_complex)
 
     def __setitem__(self, index: Any, value: Any) -> None:
@@ -271,6 +297,8 @@ class TapeTangent:
     def _set(self, index: Any, value: Any) -> None:
         # a constant has no variables
         self.places[index] = value.places if isinstance(value, TapeTangent) else 0
+        for other in self._memory.linked if self._memory is not None else ():
+            other.is_stale = True
 
 
 _PLAIN = (float, np.float64, int)
