@@ -24,8 +24,8 @@ from tests.strangers.function_trials import (
 
 COUNTED = {"autograd": 196, "jax": 294}
 LEAST = {
-    "autograd": {"forward": 52.6, "reverse": 42.3, "compiled": 26.5},
-    "jax": {"forward": 45.9, "reverse": 38.1, "compiled": 20.7},
+    "autograd": {"forward": 99.0, "reverse": 99.0, "compiled": 26.5},
+    "jax": {"forward": 99.0, "reverse": 99.0, "compiled": 20.7},
 }
 """At least these percentages are right, in each way."""
 ORDER = ("refused", "partly", "right")
