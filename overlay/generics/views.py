@@ -136,6 +136,10 @@ class View(Place):
 
     # ---- overridden by engines ----
 
+    def may_keep(self, value: Any) -> bool:
+        """Whether the resolution of calls with a value may be cached by its type."""
+        return self.chain.may_keep(value)
+
     def keeps(self) -> bool:
         """Whether implementations may be cached at all."""
         return True
@@ -231,7 +235,7 @@ def resolved(
             return found, False, args, kwargs
         return found, False, positional, named
     found = view.found(args)
-    lasting = all(map(view.chain.may_keep, args)) and view.more.get(tuple(map(type, args))) is found
+    lasting = all(map(view.may_keep, args)) and view.more.get(tuple(map(type, args))) is found
     return found, lasting, None, None
 
 

@@ -295,6 +295,9 @@ class NotingResolver:
         seen.append(args)
         return self.interception
 
+    def may_keep(self, value: Any) -> bool:
+        return False
+
     def select(self, args: Any, kwargs: Any) -> Any:
         seen.append((args, kwargs))
         return self.interception
