@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 
 from overlay.contexts.context import Context
+from overlay.core.dispatch import may_keep
 from overlay.core.in_force import key_in_force, stack_in_force
 from overlay.core.own_builtins import __builtins__
 from overlay.core.table import MethodTable
@@ -296,7 +297,7 @@ class NotingResolver:
         return self.interception
 
     def may_keep(self, value: Any) -> bool:
-        return False
+        return may_keep(value)
 
     def select(self, args: Any, kwargs: Any) -> Any:
         seen.append((args, kwargs))

@@ -30,7 +30,7 @@ def rate_of_numpys(f):
 
 
 def rate_backwards(f):
-    return gradient(lambda v: f(v[0]) + 0.0 * v[1], mode="reverse")(np.array([2.0, 1.0]))[0]
+    return gradient(lambda x, y: f(x) + 0.0 * y, mode="reverse")(2.0, 1.0)[0]
 
 
 def enclosed(f):
@@ -89,4 +89,7 @@ def test_made_of_code_it_is_right_or_refused(program, way, refusal):
     except refusal as error:
         found, where = 9.0, str(error)
         assert ".py:" in where
+    except TypeError as error:
+        assert program.__name__ == "by_sequence_pattern"
+        found = 9.0 if "no length" in str(error) else None
     assert found == 9.0

@@ -24,8 +24,8 @@ from tests.strangers.function_trials import (
 
 COUNTED = {"autograd": 196, "jax": 294}
 LEAST = {
-    "autograd": {"forward": 99.0, "reverse": 99.0, "compiled": 26.5},
-    "jax": {"forward": 99.0, "reverse": 99.0, "compiled": 20.7},
+    "autograd": {"forward": 99.0, "reverse": 99.0, "compiled": 47.0},
+    "jax": {"forward": 99.0, "reverse": 99.0, "compiled": 48.0},
 }
 """At least these percentages are right, in each way."""
 ORDER = ("refused", "partly", "right")

@@ -16,7 +16,7 @@ import numpy as np
 from overlay import Context, MethodTable, nonoverlay, tables_in_force
 from overlay.contexts.rules_alone import as_c_calls, context_alone
 from overlay.interpretations.autodiff.duals import Active, ActiveArray
-from overlay.interpretations.autodiff.errors import refuse_call
+from overlay.interpretations.autodiff.errors import refuse_call, refuse_form
 from overlay.interpretations.autodiff.rules.array_rule import ArrayRule
 from overlay.interpretations.autodiff.rules.array_rules import array_rule_of
 from overlay.interpretations.autodiff.ufunc_methods import METHODS_OF_UFUNCS
@@ -423,7 +423,15 @@ class _Application:
 def bound_arguments(rule: ArrayRule, args: Sequence[Any], named: Any) -> inspect.BoundArguments:
     """The arguments by parameter, without those that are the parameters' defaults: an engine may
     pass these, and a rule need not know them all."""
-    bound = rule.signature.bind(*args, **named)
+    try:
+        bound = rule.signature.bind(*args, **named)
+    except TypeError:
+        refuse_form(
+            rule.function,
+            "these arguments",
+            "call it in a form that its rule has, or wrap the call in inactive(...) where its "
+            "derivative does not matter",
+        )
     for name, parameter in rule.signature.parameters.items():
         if name in bound.arguments and bound.arguments[name] is parameter.default:
             del bound.arguments[name]

@@ -56,6 +56,12 @@ __all__ = ["STRUCTURAL"]
 
 NONE = KnownBefore(None)
 _CLASSES: dict[str, type] = {"f": float, "i": int, "b": bool}
+_POSSIBLE: dict[str, tuple[type, ...]] = {
+    "f": (float, np.float64),
+    "i": (int, np.int64),
+    "b": (bool, np.bool_),
+}
+"""The classes that a number of a kind may have."""
 _PLAIN: set[Any] = {float, int, bool, complex, str, tuple, list, dict, type(None)}
 
 
@@ -243,8 +249,9 @@ def _instance(lifter: Calling, value: Any, classes: Any) -> Any:
     if isinstance(value, ReverseValue) and value.kind.ndim:
         return KnownBefore(issubclass(np.ndarray, kinds))
     if isinstance(value, ReverseValue):
-        if not any(issubclass(kind, _NUMBERS) or kind in _NUMBERS for kind in kinds):
-            return KnownBefore(False)
+        answers = {issubclass(each, kinds) for each in _POSSIBLE[value.kind.dtype]}
+        if len(answers) == 1:
+            return KnownBefore(answers.pop())
         if value.owner is None and set(kinds) <= _PLAIN:
             lifter.reads_attributes = True
             return KnownBefore(issubclass(_CLASSES[value.kind.dtype], kinds))
@@ -288,7 +295,6 @@ _METHODS: dict[str, Any] = {
     "transpose": np.transpose,
     "flatten": np.ravel,
 }
-_NUMBERS = (float, int, bool, complex, np.number, np.bool_)
 STRUCTURAL: dict[Any, Callable[..., Any]] = {
     **ITERATING,
     **METHODS,

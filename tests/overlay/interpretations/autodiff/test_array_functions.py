@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from overlay import Context
-from overlay.interpretations.autodiff import NotDifferentiable, adjoint, autodiff, gradient
+from overlay.interpretations.autodiff import autodiff, gradient
 
 X = np.array([1.6, 0.7, 2.5, -1.1, 3.2, 0.9])
 W = np.arange(1.0, 7.0)
@@ -61,12 +61,11 @@ def test_products_with_zeros_among_them():
 @pytest.mark.parametrize(
     "f",
     [
-        lambda v: np.sum(np.diff(v.reshape(2, 3))),
+        lambda v: np.sum(np.diff(v.reshape(2, 3)) ** 2),
         lambda v: np.sum(np.sort(v.reshape(2, 3))[0]),
         lambda v: np.sum(v * np.arange(v[0], v[0] + 6.0)),
-        lambda v: np.sum(np.diff(v, 2)),
+        lambda v: np.sum(np.diff(v, 2) ** 2),
     ],
 )
 def test_other_forms_are_not_taken_for_these(f):
-    with pytest.raises(NotDifferentiable, match="no adjoint is known of"):
-        adjoint(f, X)
+    assert np.allclose(gradient(f, mode="reverse")(X), gradient(f, mode="forward")(X))

@@ -201,7 +201,7 @@ def test_no_digits_are_lost_where_a_formula_cancels(f, at, wanted):
 def test_an_argument_without_a_derivative_may_not_be_active():
     with pytest.raises(NotDifferentiable, match="known of jv by its argument 0, which was active"):
         derivative(lambda x: scipy.special.jv(x, 2.0))(1.5)
-    with pytest.raises(NotDifferentiable, match="no adjoint is known of jv with these arguments"):
+    with pytest.raises(NotDifferentiable, match="known of jv by its argument 0, which was active"):
         gradient(lambda x: scipy.special.jv(x, 2.0), mode="reverse")(1.5)
 
 
@@ -226,7 +226,7 @@ assert abs(autodiff.gradient(scipy.special.erf, mode="reverse")(0.0) - slope) < 
 
 def test_a_call_that_the_rule_of_a_function_does_not_take_is_refused_as_such():
     with pytest.raises(NotDifferentiable, match=r"(?s)known of sin, .*help: sin has a rule for"):
-        derivative(lambda x: np.sin(x, dtype=float))(1.0)
+        derivative(lambda x: np.sin(x, dtype=np.float32))(1.0)
 
 
 def test_rules_of_scipy_hold_once_a_program_has_imported_it():
