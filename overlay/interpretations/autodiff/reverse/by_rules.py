@@ -236,16 +236,6 @@ def _owner(rule: ArrayRule, argument: int | str) -> tuple[str, str]:
     return parameters[min(argument, rest)].name, part
 
 
-def _compiled_maps(rule: ArrayRule, bound: dict[str, Any]) -> dict[str, Callable[..., Any]] | None:
-    """The maps of cotangents for compiled code, by data parameter; None if some are missing."""
-    floats = [
-        name for name, x in bound.items() if isinstance(x, ReverseValue) and x.kind.dtype == "f"
-    ]
-    if not floats or any(name not in rule.vjp_compiled for name in floats):
-        return None
-    return {name: rule.vjp_compiled[name] for name in floats}
-
-
 def refuse_compiled(function: Any, args: Sequence[Any], named: dict[str, Any]) -> NoReturn:
     """Refuse a form of a call of which compiled code has no derivative."""
     given = ", ".join(
