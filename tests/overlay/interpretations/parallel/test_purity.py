@@ -167,7 +167,7 @@ def by_keyword(x):
         (enters, "has a statement with"),
         (chooses, "reads sin of a module, which can change"),
         (not_there, "reads nosuchname, which is not there"),
-        (by_keyword, "gives arguments that are not followed"),
+        (by_keyword, "gives an array to write into"),
     ],
 )
 def test_what_is_not_proved_is_said_with_its_place(function, reason):

@@ -1,4 +1,4 @@
-"""Maps of cotangents for compiled code, as loops, which numba compiles in a tenth of a second; its
+"""Maps of cotangents for compiled code, as loops, which numba compiles fast; its
 own forms of the functions of numpy that the other maps are made of take seconds, or are missing.
 
 ``matrix_loops``: pullbacks of decompositions and other functions of one matrix.
