@@ -182,7 +182,8 @@ def code_deferred() -> Generator[None]:
     """In the block, numba makes machine code only of functions that are called from outside of
     compiled code. Needs numba's lock."""
     ours = target_context().codegen()
-    codegens = (cpu_target.target_context.codegen(), ours)
+    # where numba compiles for a world, its present context is ours
+    codegens = dict.fromkeys((cpu_target.target_context.codegen(), ours))
     if "_library_class" in vars(ours):
         yield
         return
