@@ -212,6 +212,9 @@ class _DeferredLibrary(JITCodeLibrary):
     _linkable: Any = None
 
     def _optimize_functions(self, ll_module: Any) -> None:
+        if _PASSES is None:
+            super()._optimize_functions(ll_module)
+            return
         # numba makes new passes for each function
         ll_module.data_layout = self._codegen._data_layout
         passes, builder = self._codegen._function_pass_manager()
@@ -249,7 +252,8 @@ class _DeferredLibrary(JITCodeLibrary):
         for name in _defined(self._final_module):
             _deferred.pop(name, None)
         for library in _below(self):
-            self._reload_init.update(library._reload_init)
+            if hasattr(library, "_reload_init"):  # since numba 0.62
+                self._reload_init.update(library._reload_init)
             self._final_module.link_in(_module_of(library), preserve=True)
         self._drop_unused_addresses()
         self._optimize_final_module()
