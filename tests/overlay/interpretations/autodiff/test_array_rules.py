@@ -16,6 +16,9 @@ from overlay.interpretations.autodiff.rules.array_rules import (
     optional_array_rules,
 )
 
+# numpy 2.5 warns of it
+pytestmark = pytest.mark.filterwarnings("ignore:numpy.fix:DeprecationWarning")
+
 STEP = 1e-6
 CALLS = [
     pytest.param(rule, i, spelling, id=f"{describe(spelling)}-{i}")

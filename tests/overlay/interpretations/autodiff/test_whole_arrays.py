@@ -5,6 +5,9 @@ import pytest
 
 from overlay.interpretations.autodiff import gradient, hessian
 
+# numpy 2.5 warns of it
+pytestmark = pytest.mark.filterwarnings("ignore:numpy.fix:DeprecationWarning")
+
 X = np.array([1.6, 0.7, 2.5, -1.1, 3.2, 0.9])
 
 
