@@ -193,8 +193,11 @@ def code_deferred() -> Generator[None]:
     try:
         yield
     finally:
+        # an inner block may have ended that of numba's own generator already: what is compiled
+        # after it has machine code at once
         for codegen in codegens:
-            del codegen._library_class, codegen.set_env
+            for name in ("_library_class", "set_env"):
+                vars(codegen).pop(name, None)
 
 
 def _set_if_made(set_env: Callable[[str, Any], None], name: str, environment: Any) -> None:
