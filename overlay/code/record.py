@@ -80,7 +80,7 @@ class FunctionReads:
         return next(self.changes(), None) is not None
 
     def changes(self) -> Iterator[str]:
-        """What has changed, in words."""
+        """A description of what has changed."""
         function, own_name = self.function, self.function.__qualname__
         if function.__code__ is not self.code:
             yield f"the code of {own_name} was replaced"

@@ -145,9 +145,18 @@ class _WorldImplementations(OverloadSelector):
         return self._find(sig) if is_ours else super().find(sig)
 
 
-@functools.cache
+# not by functools.cache: in a context a cached function has results of its own
+_contexts: Final[dict[str, Any]] = {}
+
+
 def target_context() -> Any:
-    """numba's target context, which holds nothing of code and types of worlds that are gone."""
+    """numba's target context, which holds nothing of code and types of worlds that are gone; one
+    for the process."""
+    found = _contexts.get("cpu")
+    return _contexts.setdefault("cpu", _target_context()) if found is None else found
+
+
+def _target_context() -> Any:
     numbas = cpu_target.target_context
     return numbas.subtarget(
         _internal_codegen=_WorldCodegen(numbas.codegen()),
@@ -193,11 +202,8 @@ def code_deferred() -> Generator[None]:
     try:
         yield
     finally:
-        # an inner block may have ended that of numba's own generator already: what is compiled
-        # after it has machine code at once
         for codegen in codegens:
-            for name in ("_library_class", "set_env"):
-                vars(codegen).pop(name, None)
+            del codegen._library_class, codegen.set_env
 
 
 def _set_if_made(set_env: Callable[[str, Any], None], name: str, environment: Any) -> None:

@@ -158,7 +158,7 @@ def _sum_of_arrays(
 
 
 class _Memory:
-    """What the tangents of an array and its views have in common. linked: those whose values share
+    """State that the tangents of an array and its views share. linked: those whose values share
     memory with these, and whose places do not; is_stale: whether one of these was written to."""
 
     __slots__ = ("is_stale", "linked")

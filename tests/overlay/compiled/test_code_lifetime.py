@@ -244,3 +244,9 @@ def test_redefinitions_leave_nothing(name):
 
 if __name__ == "__main__":
     CHECKS[sys.argv[1]]()
+
+
+def test_there_is_one_code_generator_also_inside_contexts():
+    ours = target_context()
+    assert Context(MethodTable("table"))(target_context) is ours
+    assert target_context().codegen() is ours.codegen()

@@ -185,7 +185,7 @@ class Terminal(io.StringIO):
 
 
 def shown(seconds, terminal):
-    """What the terminal shows in the course of a compilation that takes so long."""
+    """The text that the terminal shows in the course of a compilation that takes so long."""
     now, seen = [0.0], []
 
     def waits(ended, interval):

@@ -189,7 +189,7 @@ class _Unrolling:
         return self._ended(env, dict(env), lambda: turn(env, 0))
 
     def _after(self, end: PathEnd, later: Callable[[dict[Any, Any]], PathEnd]) -> PathEnd:
-        """What follows an iteration: the next one, where it does not leave the loop."""
+        """Continue after an iteration: with the next one, where it does not leave the loop."""
         if end.raises or end.result is not None:
             return end
         if isinstance(end.code, KnownBefore):
