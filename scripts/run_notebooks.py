@@ -1,6 +1,7 @@
 """Runs notebooks top to bottom, and stores their outputs in place."""
 
 import argparse
+import os
 import time
 from pathlib import Path
 
@@ -20,7 +21,8 @@ def executed(path: Path) -> nbformat.NotebookNode:
     client = NotebookClient(notebook, timeout=300, kernel_name="python3", resources=where)
     client.record_timing = False
     client.extra_arguments = ["--log-level=ERROR"]  # it warns about its connection to this process
-    client.execute()
+    # the line of a long compilation is erased, but leaves an output: it depends on the machine
+    client.execute(env={**os.environ, "OVERLAY_PROGRESS": "0"})
     return notebook
 
 

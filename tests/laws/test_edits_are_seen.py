@@ -115,7 +115,6 @@ REFUSED = {
         (compiled, with_options, compiled_beside, compiled_derivative), LISTS | OBJECTS
     ),
     compiled_gradient: LISTS | OBJECTS | GENERIC,
-    interpreted_gradient: LISTS | GENERIC,
     **dict.fromkeys((inverse, derivative_of_inverse, contraction), {"length_of_list"} | GENERIC),
 }
 

@@ -123,13 +123,3 @@ def _filled(function: Any, args: Any, kinds: Any, name: Any) -> Pullback | None:
     shape = args[0].value if isinstance(args[0], KnownBefore) else args[0]
     ndim = len(shape) if isinstance(shape, tuple) else 1
     return Pullback(function, NumberKind("f", ndim), "np.full({0}, {1})", (None, "np.sum({d})"))
-
-
-@of(np.linspace)
-def _spaced(function: Any, args: Any, kinds: Any, name: Any) -> Pullback | None:
-    if len(args) != 3 or kinds[:2] != [FLOAT, FLOAT] or kinds[2] != INT:
-        return None
-    before = "np.linspace(0.0, 1.0, {2})"
-    back = ("np.sum({d} * (1.0 - {p}))", "np.sum({d} * {p})", None)
-    text = "np.linspace({0}, {1}, {2})"
-    return Pullback(function, NumberKind("f", 1), text, back, before=before)
