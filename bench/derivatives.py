@@ -1,4 +1,4 @@
-"""Derivatives in compiled code against derivatives written by hand, JAX and autograd.
+"""Derivatives in compiled code against derivatives written by hand, JAX, autograd and differences.
 
 Forward derivatives are taken at many points, in one call: by a loop that numba compiles, and by
 ``jax.jit(jax.vmap(jax.grad(f)))``. Reverse ones are gradients of functions of arrays. All run
@@ -22,6 +22,8 @@ from overlay import Context
 from overlay.interpretations.autodiff import autodiff
 
 LIMIT = 4.0  # seconds for the rounds of one case
+DIFFERENCES = "finite differences"
+PEERS = ("JAX", "autograd", DIFFERENCES)
 ASKED = 1.05
 
 
@@ -278,6 +280,22 @@ def peers(whole):
     return found
 
 
+def by_differences(function):
+    """The gradient by forward differences of the function, compiled by numba."""
+    value = numba.njit(function)
+
+    def slopes(x):
+        found, moved, at = np.empty_like(x), x.copy(), value(x)
+        for i in range(x.size):
+            step = 1.5e-8 * max(abs(x[i]), 1.0)
+            moved[i] = x[i] + step
+            found[i] = (value(moved) - at) / step
+            moved[i] = x[i]
+        return found
+
+    return numba.njit(slopes)
+
+
 def in_reverse(case, functions, rounds, calls):
     """One case: a row against the gradient by hand, the ratios of the peers to that, and that of
     ours to the function."""
@@ -288,18 +306,21 @@ def in_reverse(case, functions, rounds, calls):
         "hand": numba.njit(gradient),
         "again": numba.njit(gradient),
         "ours": Context().jit(lambda x: autodiff(function, x)),
+        DIFFERENCES: by_differences(function),
         **peers(whole),
     }
     for name, kernel in kernels.items():
-        if name != "function" and not np.allclose(kernel(x), gradient(x), rtol=1e-9):
+        # half of the digits are lost in differences
+        near = {"rtol": 1e-3, "atol": 1e-2} if name == DIFFERENCES else {"rtol": 1e-9}
+        if name != "function" and not np.allclose(kernel(x), gradient(x), **near):
             raise SystemExit(f"{case}: {name} gives another gradient than that by hand")
-    repeated = {name: calls if name not in ("JAX", "autograd") else 1 for name in kernels}
+    repeated = {name: calls if name not in PEERS else 1 for name in kernels}
     jobs = {name: lambda n=name: many(kernels[n], x, repeated[n]) for name in kernels}
     taken = interleaved(jobs, rounds, LIMIT, process_time)
     taken = {name: [t / repeated[name] for t in times_] for name, times_ in taken.items()}
     noise = abs(ratio(taken, "again", "hand") - 1)
     row = compared(case, taken, "hand", asked=ASKED, noise=noise)
-    against = {n: ratio(taken, n, "hand") for n in ("JAX", "autograd") if n in taken}
+    against = {n: ratio(taken, n, "hand") for n in PEERS if n in taken}
     return row, {**against, "function": ratio(taken, "ours", "function")}
 
 
@@ -313,11 +334,9 @@ def ratios_of(row):
 
 
 def gradients_section(figures):
-    rows = [
-        ("case", "ratio", "median", "spread", "asked", "runs of the function", "JAX", "autograd")
-    ]
+    rows = [("case", "ratio", "median", "spread", "asked", "runs of the function", *PEERS)]
     for row, others in zip(figures["reverse"], figures["peers"], strict=True):
-        shown_peers = [times(others[n]) if n in others else "-" for n in ("JAX", "autograd")]
+        shown_peers = [times(others[n]) if n in others else "-" for n in PEERS]
         verdict = row["verdict"]
         runs = f"{others['function']:.1f} of at most {TIMES:.0f}"
         rows.append((*ratios_of(row), verdict, runs, *shown_peers))

@@ -321,6 +321,7 @@ def of_peers(name: str) -> Measure:
 
 MEASURES["derivatives", "jax_to_reverse"] = of_peers("JAX")
 MEASURES["derivatives", "autograd_to_reverse"] = of_peers("autograd")
+MEASURES["derivatives", "differences_to_reverse"] = of_peers("finite differences")
 
 
 @measure("derivatives")
@@ -333,6 +334,32 @@ def runs(figures: Figures) -> Cases:
 def to_jax(figures: Figures) -> Cases:
     pairs = zip(figures["rows"], figures["jax"], strict=True)
     return {row["case"]: (row["ratio"] / jax, row["spread"]) for row, jax in pairs if jax}
+
+
+# ---- compile time ------------------------------------------------------------------------------
+
+
+def first_answers(title: str, peer: str = "") -> Measure:
+    """Seconds from a program to its first compiled answer; to a peer, the ratio to the peer's."""
+
+    def measured(figures: Figures) -> Cases:
+        return {
+            case: (
+                each["ours"]["median"] / (each[peer]["median"] if peer else 1.0),
+                each["ours"]["spread"],
+            )
+            for case, each in figures[title].items()
+            if not peer or peer in each
+        }
+
+    return measured
+
+
+MEASURES["compile_time", "gradients"] = first_answers("Gradients")
+MEASURES["compile_time", "gradients_to_jax"] = first_answers("Gradients", "JAX")
+MEASURES["compile_time", "gradients_to_numba"] = first_answers("Gradients", "numba, the function")
+MEASURES["compile_time", "inverses"] = first_answers("Inverses")
+MEASURES["compile_time", "from_disk"] = first_answers("Code from disk", "numba, by hand")
 
 
 # ---- interpretations ---------------------------------------------------------------------------
@@ -519,6 +546,19 @@ def of_packages(name: str) -> Measure:
 
 MEASURES["coverage", "lines"] = of_packages("lines")
 MEASURES["coverage", "branches"] = of_packages("branches")
+
+
+def of_lists(way: str) -> Measure:
+    """The share of the functions on a library's list whose derivatives are right in all forms."""
+
+    def measured(figures: Figures) -> Cases:
+        return {name: (each[way], 0.0) for name, each in figures["lists"].items()}
+
+    return measured
+
+
+for _way in ("forward", "reverse", "compiled"):
+    MEASURES["derivative_coverage", _way] = of_lists(_way)
 
 
 @measure("packages")

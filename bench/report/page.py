@@ -34,6 +34,10 @@ TRIED = {
     "soak": ("Soak", "parts", "Hours of use in minutes."),
     "mutation": ("Mutation testing", "cores", "Faults put into the code, one at a time."),
     "coverage": ("Coverage", "packages", "What the tests run, by lines and branches."),
+    "derivative_coverage": (
+        *("Coverage of derivatives", "lists"),
+        "The functions that autograd and JAX differentiate: the share that is right in all forms.",
+    ),
     "tests": ("Tests", "runs", "`make test-all` and `make test-oldest`."),
     "packages": (
         *("Packages of others", "packages"),

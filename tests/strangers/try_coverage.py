@@ -4,14 +4,26 @@ them with the table.
 python -m tests.strangers.try_coverage                    what differs from the table
 python -m tests.strangers.try_coverage --only numpy.cov   of these alone
 python -m tests.strangers.try_coverage --write            renews the table
+python -m tests.strangers.try_coverage --keep docs/report/kept/derivative_coverage.json
+                                                          the shares, for the report
 """
 
 import json
 import sys
 
+from scripts.kept_figures import keep
 from tests.strangers.derivative_trials import ways
 from tests.strangers.differentiable_functions import FORMS
-from tests.strangers.function_trials import OUTCOMES, exists, outcomes, table_of, tried
+from tests.strangers.function_trials import (
+    LISTS,
+    OUTCOMES,
+    counted,
+    exists,
+    outcomes,
+    shares,
+    table_of,
+    tried,
+)
 from tests.strangers.stranger_trials import command_options
 
 
@@ -31,6 +43,15 @@ def main():
     if options.write:
         rows = [f" {json.dumps(path)}: {json.dumps(row)}" for path, row in found.items()]
         OUTCOMES.write_text("{\n" + ",\n".join(rows) + "\n}\n")
+    if options.keep:
+        lists = {
+            name: {
+                "functions": len(counted(LISTS[name])),
+                **{way: right / 100 for way, (right, _) in row.items()},
+            }
+            for name, row in shares(found).items()
+        }
+        keep(options.keep, lists=lists)
     return int(any(said.startswith("wrong") for row in found.values() for said in row.values()))
 
 
