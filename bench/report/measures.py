@@ -569,6 +569,25 @@ def the_same(figures: Figures) -> Cases:
     }
 
 
+def of_programs(name: str, among: str) -> Measure:
+    """The share of programs to be inverted that have this outcome, in the last run."""
+
+    def measured(figures: Figures) -> Cases:
+        counts = figures["runs"]["now"]
+        return one(counts[name] / counts[among])
+
+    return measured
+
+
+MEASURES["programs_to_invert", "accepted"] = of_programs("accepted", "programs")
+MEASURES["programs_to_invert", "answered"] = of_programs("answered without θ", "accepted")
+
+
+@measure("programs_to_invert")
+def wrong(figures: Figures) -> Cases:
+    return {run: (each["wrong"], 0.0) for run, each in figures["runs"].items()}
+
+
 # ---- runs of the tests -------------------------------------------------------------------------
 
 

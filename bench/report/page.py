@@ -38,6 +38,11 @@ TRIED = {
         *("Coverage of derivatives", "lists"),
         "The functions that autograd and JAX differentiate: the share that is right in all forms.",
     ),
+    "programs_to_invert": (
+        *("Programs of others, inverted", "runs"),
+        "Programs from textbooks, standards and published code, as their authors' fields write "
+        "them: what became of each when it was tried first, and now.",
+    ),
     "tests": ("Tests", "runs", "`make test-all` and `make test-oldest`."),
     "packages": (
         *("Packages of others", "packages"),

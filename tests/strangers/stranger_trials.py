@@ -14,13 +14,17 @@ import numpy as np
 from inversion import NotInvertible, choose
 from overlay import OverlayError
 from tests.strangers import (
+    encoding_programs,
     engineering_programs,
     modelling_programs,
     moving_programs,
     science_programs,
 )
 
-MODULES = (moving_programs, modelling_programs, engineering_programs, science_programs)
+MODULES = (
+    *(moving_programs, modelling_programs),
+    *(engineering_programs, encoding_programs, science_programs),
+)
 TABLE = Path(__file__).with_name("outcomes.json")
 FIRST = Path(__file__).with_name("first_outcomes.json")
 """The outcomes at the first try of each program, before anything was done for it."""
@@ -64,6 +68,18 @@ def write(outcomes, path=TABLE):
     """Write a table."""
     rows = [json.dumps(asdict(outcome), ensure_ascii=False) for outcome in outcomes]
     path.write_text("[\n " + ",\n ".join(rows) + "\n]\n")
+
+
+def counts(outcomes):
+    """How many programs are accepted, and what becomes of these."""
+    accepted = [outcome for outcome in outcomes if not outcome.refused]
+    return {
+        "programs": len(outcomes),
+        "accepted": len(accepted),
+        "answered without θ": sum(o.without_theta == "answered" for o in accepted),
+        "recovered exactly": sum(o.recovered == "exact" for o in accepted),
+        "wrong": sum(bool(o.wrong) for o in accepted),
+    }
 
 
 def command_options(description):

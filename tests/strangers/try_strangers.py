@@ -3,12 +3,24 @@
 python -m tests.strangers.try_strangers                  what differs from the table
 python -m tests.strangers.try_strangers --only scara bs  of these alone
 python -m tests.strangers.try_strangers --write          renews the table
+python -m tests.strangers.try_strangers --keep docs/report/kept/programs_to_invert.json
+                                                         the counts, for the report
 """
 
 import sys
 import time
 
-from tests.strangers.stranger_trials import TABLE, command_options, programs, table, tried, write
+from scripts.kept_figures import keep
+from tests.strangers.stranger_trials import (
+    FIRST,
+    TABLE,
+    command_options,
+    counts,
+    programs,
+    table,
+    tried,
+    write,
+)
 
 
 def main():
@@ -23,17 +35,13 @@ def main():
         mark = " " if before.get(name) == outcome else "*"
         said = outcome.refused or f"{outcome.without_theta}; {outcome.recovered} {outcome.wrong}"
         print(f"{mark} {name:20} {time.perf_counter() - begin:6.1f} s  {said}", flush=True)
-    accepted = [outcome for outcome in found.values() if not outcome.refused]
-    answered = [outcome for outcome in accepted if outcome.without_theta == "answered"]
-    exact = [outcome for outcome in accepted if outcome.recovered == "exact"]
-    wrong = [outcome for outcome in accepted if outcome.wrong]
-    print(
-        f"{len(found)} programs: {len(accepted)} accepted, of these {len(answered)} answered "
-        f"without θ, {len(exact)} recovered exactly, {len(wrong)} wrong"
-    )
+    print(", ".join(f"{name} {count}" for name, count in counts([*found.values()]).items()))
+    if options.keep:
+        runs = {"first run": [*table(FIRST).values()], "now": [*found.values()]}
+        keep(options.keep, runs={name: counts(each) for name, each in runs.items()})
     if options.write:
         write({**before, **found}.values())
-    return int(bool(wrong))
+    return int(any(outcome.wrong for outcome in found.values()))
 
 
 if __name__ == "__main__":
