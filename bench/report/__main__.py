@@ -29,7 +29,9 @@ def options() -> argparse.Namespace:
     parser.add_argument(
         "--quick", action="store_true", help="to see that it works: the page goes to build/quick"
     )
-    parser.add_argument("--only", nargs="+", metavar="NAME", choices=names, help="these, run anew")
+    parser.add_argument(
+        "--only", nargs="+", metavar="NAME", choices=names, help="these, run anew: others stand"
+    )
     parser.add_argument("--write", action="store_true", help="from what was measured before")
     parser.add_argument(
         "--build", type=Path, default=ROOT / "build" / "report", help="where the figures are put"
@@ -45,12 +47,17 @@ def measured(folder: Path) -> dict[str, Any]:
     return {path.stem: json.loads(path.read_text()) for path in sorted(folder.glob("*.json"))}
 
 
+def text_of(name: str, path: Path) -> str:
+    """The text of a committed file; of the file at a path where it is in no commit."""
+    done = subprocess.run(
+        ["git", "show", f"HEAD:{name}"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    return done.stdout if done.returncode == 0 else path.read_text() if path.exists() else ""
+
+
 def committed(quick: bool, path: Path) -> Mapping[str, Found] | str:
     """The lines of the committed report, or the reason why there are none to compare with."""
-    done = subprocess.run(
-        ["git", "show", f"HEAD:{KEPT}"], cwd=ROOT, capture_output=True, text=True, check=False
-    )
-    text = done.stdout if done.returncode == 0 else path.read_text() if path.exists() else ""
+    text = text_of(KEPT, path)
     if not text:
         return "There is no report before this one."
     before = json.loads(text)
@@ -83,15 +90,16 @@ def begun(chosen: argparse.Namespace) -> dict[str, Any]:
     Raises SystemExit where one is to be continued and there is none.
     """
     state = chosen.build / "run.txt"
-    if chosen.write or chosen.only:
-        if not state.exists():
-            raise SystemExit(f"nothing was measured in {chosen.build} before: leave the option out")
+    if (chosen.write or chosen.only) and state.exists():
         return json.loads(state.read_text())
+    if chosen.write:
+        raise SystemExit(f"nothing was measured in {chosen.build} before: leave the option out")
     chosen.build.mkdir(parents=True, exist_ok=True)
     for old in chosen.build.glob("*.json"):
         old.unlink()
     load = os.getloadavg()[0] / (os.cpu_count() or 1)
-    return {**machine(), "quick": chosen.quick, "load": load, "seconds": 0.0, "failed": {}}
+    about = {**machine(), "quick": chosen.quick, "whole": not chosen.only, "load": load}
+    return {**about, "seconds": 0.0, "failed": {}}
 
 
 def run(chosen: argparse.Namespace) -> dict[str, Any]:
@@ -115,15 +123,26 @@ def reported(about: dict[str, Any], build: Path, docs: Path, every: list[Line]) 
     kept |= {
         name: each for name, each in measured(ROOT / "build" / "proof").items() if "date" in each
     }
-    figures = {**kept, **measured(build), "report": about}
+    figures = {**kept, **measured(build)}
+    if about.get("whole", True):
+        figures["report"] = about
+    before = committed(about["quick"], folder / "figures.json")
+    # a part that was not measured in this run stands as it was
+    stands = {} if isinstance(before, str) else before
     report = Report(
         run=about,
         figures=figures,
         lines=every,
-        found={line.name: found(line, figures) for line in every},
-        before=committed(about["quick"], folder / "figures.json"),
+        found={
+            line.name: stands[line.name]
+            if line.bench not in figures and line.name in stands
+            else found(line, figures)
+            for line in every
+        },
+        before=before,
         failed=about["failed"],
         pictures=draw_all(figures, folder),
+        last=text_of("docs/report.md", docs / "report.md") if stands else "",
     )
     written(report, docs)
     print(f"{docs / 'report.md'}, after {about['seconds'] / 60:.1f} minutes of measuring")

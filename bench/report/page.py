@@ -23,7 +23,8 @@ QUICK = (
     "**This was a quick run, which shows that everything works: its figures say nothing. No page "
     "quotes them.**"
 )
-KEPT = {"conformance": "Conformance", "random_programs": "Random programs"}
+ALWAYS = ("Targets: met and missed", "Regressions", "Not measured here")
+"""The parts that are written anew for each report."""
 TRIED = {
     "levels": (
         *("Three levels", "kinds"),
@@ -61,7 +62,8 @@ class Report:
 
     run: machine, versions, date. figures: by benchmark. found: by line, the measurement or why
     there is none. before: the lines of the last report, or why it cannot be compared with. failed:
-    the reason, by failed benchmark. pictures: files, by benchmark.
+    the reason, by failed benchmark. pictures: files, by benchmark. last: the page of the last
+    report, whose parts stand where this run has none.
     """
 
     run: Mapping[str, Any]
@@ -71,11 +73,13 @@ class Report:
     before: Mapping[str, Found] | str
     failed: Mapping[str, str]
     pictures: Mapping[str, str]
+    last: str = ""
 
 
 def page(report: Report) -> str:
     """The whole page."""
-    blocks = [HEAD, *about(report), *targets(report), *changes(report)]
+    head = [HEAD, *about(report), *targets(report), *changes(report)]
+    blocks: list[str] = []
     for bench in in_order(report.figures):
         part = report.figures[bench].get("page")
         blocks += of_part(report, bench, part) if part else []
@@ -83,8 +87,31 @@ def page(report: Report) -> str:
     for name, words in TRIED.items():
         if name in report.figures:
             blocks += tried(report, report.figures[name], *words)
-    blocks += others(report)
-    return "\n\n".join(blocks) + "\n"
+    parts = with_last(parts_of("\n\n".join(blocks)), report.last)
+    return "\n\n".join([*head, *parts, *others(report, parts)]) + "\n"
+
+
+def parts_of(text: str) -> dict[str, str]:
+    """The parts of a page, by their titles."""
+    found = (f"## {each.strip()}" for each in f"\n{text}".split("\n## ")[1:])
+    return {each.partition("\n")[0].removeprefix("## "): each for each in found}
+
+
+def with_last(parts: Mapping[str, str], last: str) -> list[str]:
+    """The parts of this run in the order of the last page, with the parts of that page which this
+    run has not, each with its day."""
+    date = last.partition("\n\n20")[2].partition(",")[0]
+    before = {name: each for name, each in parts_of(last).items() if name not in ALWAYS}
+    found = [
+        parts[name] if name in parts else dated(each, f"20{date}") for name, each in before.items()
+    ]
+    return [*found, *(each for name, each in parts.items() if name not in before)]
+
+
+def dated(part: str, date: str) -> str:
+    """A part of an earlier report with its day."""
+    head, _, rest = part.partition("\n\n")
+    return part if rest.startswith("Measured on ") else f"{head}\n\nMeasured on {date}.\n\n{rest}"
 
 
 def filled(text: str) -> str:
@@ -297,14 +324,12 @@ def counts(each: Mapping[str, Any]) -> dict[str, str]:
     return found
 
 
-def others(report: Report) -> Iterator[str]:
-    """Lines of missing parts, which could not be measured here."""
-    parts = {each["page"]["title"] for each in report.figures.values() if "page" in each}
-    titles = KEPT | {name: title for name, (title, *_) in TRIED.items()}
-    parts |= {title for name, title in titles.items() if name in report.figures}
+def others(report: Report, parts: Sequence[str]) -> Iterator[str]:
+    """Lines that stand in no part, as they could not be measured here."""
+    there = "\n\n".join(parts)
     rows = [("part", "what", "")]
     for line in report.lines:
-        if line.part not in parts and not line.asked:
+        if f'<a id="{line.name}">' not in there and not line.asked:
             rows.append((line.part, anchored(line), str(report.found[line.name])))
     if len(rows) > 1:
         yield "## Not measured here"

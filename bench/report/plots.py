@@ -34,8 +34,8 @@ def draw_all(figures: Mapping[str, Any], folder: Path) -> dict[str, str]:
     with plt.rc_context(STYLE):
         for bench, draw in DRAWN.items():
             path = folder / f"{bench}.svg"
-            path.unlink(missing_ok=True)
             if bench in figures:
+                path.unlink(missing_ok=True)
                 try:
                     drawn[bench] = saved(draw(figures[bench]), path)
                 except UNREADABLE as error:
