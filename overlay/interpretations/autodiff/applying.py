@@ -364,17 +364,18 @@ class _Application:
         kept = [_mapped(x, _copied) for x in (self.args, self.named, ret)]
         args, named, copied = kept[0], kept[1], kept[2]
         given = [self.bound.arguments[name] for name in names]
-        sources = [x.tangents[0] for value in given for x in _leaves(value)]
+        sources = self._sources(names)
         # the tape holds no active values
         active = [_mapped(value, lambda x: isinstance(x, self.own)) for value in given]
-        several = isinstance(ret, (list, tuple))
+        several = isinstance(ret, (list, tuple)) and not isinstance(ret, Active)
         parts = list(ret) if several else [ret]
+        shapes = [np.shape(_plain(part)) for part in parts]
         floats = [i for i, part in enumerate(parts) if not _is_whole(part)]
 
         def back(*found: Any) -> list[Any]:
             ds: Any = found[0]
             if several:
-                ds = [np.zeros(np.shape(part)) for part in parts]
+                ds = [np.zeros(shape) for shape in shapes]
                 for i, d in zip(floats, found, strict=True):
                     ds[i] = d
                 ds = tuple(ds)
@@ -395,17 +396,22 @@ class _Application:
             found[i] = tangent
         return found
 
+    def _sources(self, names: Sequence[str]) -> list[Any]:
+        """The tangents of this level on its tape in some arguments."""
+        every = (x for name in names for x in _leaves(self.bound.arguments[name]))
+        return [x.tangents[0] for x in every if isinstance(x, self.own)]
+
     def _shares_memory(self, part: Any) -> bool:
         """Whether a result shares memory with an argument, as the real part of complex numbers."""
         every = (*self.args, *self.named.values())
-        given = [x for x in every if isinstance(x, np.ndarray)]
-        return isinstance(part, np.ndarray) and any(np.may_share_memory(part, x) for x in given)
+        part, *given = map(_plain, (part, *every))
+        return isinstance(part, np.ndarray) and any(
+            isinstance(x, np.ndarray) and np.may_share_memory(part, x) for x in given
+        )
 
     def _rearranged(self) -> Any:
         """The places of the result, by the function itself."""
-        sources = [
-            x.tangents[0] for name in self.active for x in _leaves(self.bound.arguments[name])
-        ]
+        sources = self._sources(self.active)
         source = next((each for each in sources if each.is_complex), sources[0])
 
         def places(x: Any) -> Any:
