@@ -127,7 +127,9 @@ class Level:
 
     def _declare_own(self) -> None:
         source = "def method(value, tangents): return {0}(value, tangents)"
-        outward = "def method(value, tangents): return {0}(outside(value), <<outside(tangents[#])>>)"
+        outward = (
+            "def method(value, tangents): return {0}(outside(value), <<outside(tangents[#])>>)"
+        )
         outside = nonoverlay(functools.partial(_outside, self.depth))
         kinds = ((np.ndarray, "array"), (ActiveArray, "array"), (ActiveNumber, "number"))
         for kind, made in kinds:

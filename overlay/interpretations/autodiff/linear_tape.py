@@ -4,9 +4,9 @@ A tangent on a tape is an array of *places*: for each of its numbers the index o
 the constant zero. So whatever moves numbers about, views and writes into arrays among it, is the
 same operation on an array of integers.
 
-Tapes nest in each other and in forward levels: places are plain, while the factors and the values in
-the maps of a tape may be active in the enclosing levels. Its backward pass is then a program that
-these levels differentiate.
+Tapes nest in each other and in forward levels: places are plain, while the factors and the values
+in the maps of a tape may be active in the enclosing levels. Its backward pass is then a program
+that these levels differentiate.
 """
 
 from __future__ import annotations
@@ -117,12 +117,13 @@ class LinearTape:
 def _part(total: Any, start: int, shape: tuple[int, ...], of_complex: bool) -> Any:
     """The cotangent of an array, whose variables follow each other."""
     d = total[start : start + math.prod(shape)].reshape(shape)
-    # a part of a copy: an array on an enclosing tape is not read after a write to one that it shares
-    return np.real(+d) if np.iscomplexobj(d) and not of_complex else d
+    if isinstance(d, Active):
+        d = +d  # on an enclosing tape, a real part is not read after a write to the whole
+    return np.real(d) if np.iscomplexobj(d) and not of_complex else d
 
 
 def _may_matter(d: Any) -> bool:
-    """Whether a cotangent has to be passed on: it is not zero, or has tangents, which may not be."""
+    """Whether a cotangent has to be passed on: it or its tangents may be other than zero."""
     return isinstance(d, Active) or bool(np.any(d))
 
 
@@ -277,8 +278,10 @@ class TapeTangent:
     def _added(self, other: Any) -> Any:
         shape = self.shape
         if not isinstance(other, TapeTangent):  # zeros in the shape of the result
-            shape = np.broadcast_shapes(shape, np.shape(plain(other)))
-            return TapeTangent(self.tape, 0, shape, self.is_complex, self._own_terms())
+            like = plain(other)
+            shape = np.broadcast_shapes(shape, np.shape(like))
+            is_complex = self.is_complex or np.iscomplexobj(like)
+            return TapeTangent(self.tape, 0, shape, is_complex, self._own_terms())
         if other.shape != shape:
             shape = np.broadcast_shapes(shape, other.shape)
         terms = (*self._own_terms(), *other._own_terms())
@@ -348,7 +351,7 @@ def _zeros(depth: int, like: Any) -> TapeTangent:
     like = plain(like)
     shape = np.shape(like)
     places = np.zeros_like(like, dtype=np.int64) if shape else 0
-    return TapeTangent(_current.get()[depth], places, shape)
+    return TapeTangent(_current.get()[depth], places, shape, np.iscomplexobj(like))
 
 
 _outside_zeros = nonoverlay(_zeros)

@@ -12,12 +12,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from overlay.interpretations.autodiff.applying import without_lists
+from overlay.interpretations.autodiff.applying import levels_of, without_lists
 from overlay.interpretations.autodiff.duals import Active
 from overlay.interpretations.autodiff.levels import Level
 from overlay.interpretations.autodiff.linear_tape import TapeTangent
 
-__all__ = ["ActiveRows", "OtherLevel", "TangentTable", "levels_of", "table_of"]
+__all__ = ["ActiveRows", "OtherLevel", "TangentTable", "table_of"]
 
 
 class OtherLevel(Exception):
@@ -33,16 +33,6 @@ class Row(NamedTuple):
 
     numbers: Any
     places: Any
-
-
-def levels_of(x: Any) -> set[Level]:
-    """The levels in which a value is active, or the numbers of a list are."""
-    if type(x) in (list, tuple):
-        return set[Level]().union(*map(levels_of, x))
-    if not isinstance(x, Active):
-        return set()
-    found = {x.level} | levels_of(x.value)
-    return found if x.level.is_taped else found.union(*map(levels_of, x.tangents))
 
 
 def table_of(levels: set[Level], shape: tuple[int, ...]) -> TangentTable | ActiveRows:
