@@ -341,7 +341,7 @@ def _declare_where_of_lists(level: Level) -> None:
 
 def _declare_made(level: Level, function: Any) -> None:
     """Make new arrays of floats active, so that active numbers can be stored in them."""
-    zeroed = tape_zeros if level.is_taped else filled_with_zeros
+    zeroed = functools.partial(tape_zeros, level.depth) if level.is_taped else filled_with_zeros
     body = "return array(call_next(x), <<zeroed(call_next(x))>>)"
     shaped = function in (np.zeros, np.ones, np.empty)
     for kind in (Any,) if shaped else (NDArray[np.float64], ActiveArray):

@@ -28,9 +28,11 @@ __all__ = [
     "applied",
     "applied_ufunc",
     "bound_arguments",
+    "called_in_levels",
     "context_in_force",
     "in_this_context",
     "is_active",
+    "levels_of",
     "without_lists",
 ]
 
@@ -68,6 +70,28 @@ def _mapped(x: Any, each: Callable[[Any], Any]) -> Any:
         if type(x) is dict:
             return {name: _mapped(part, each) for name, part in x.items()}
     return each(x)
+
+
+def levels_of(*args: Any) -> set[Level]:
+    """The levels in which values are active, with those of the numbers of lists."""
+    found: set[Level] = set()
+    for x in (x for arg in args for x in _leaves(arg)):
+        found |= {x.level} | levels_of(x.value)
+        if not x.level.is_taped:
+            found |= levels_of(*x.tangents)
+    return found
+
+
+def _context_of_levels(levels: set[Level]) -> Context:
+    ordered = sorted(levels, key=lambda level: level.depth, reverse=True)
+    return context_alone(tuple(level.table for level in ordered))
+
+
+def called_in_levels(function: Callable[..., Any], *args: Any) -> Any:
+    """Call a function, from outside of all contexts, in the levels in which arguments are
+    active."""
+    levels = levels_of(args)
+    return nonoverlay(_context_of_levels(levels))(function, *args) if levels else function(*args)
 
 
 def _innermost(*args: Any) -> Level | None:
@@ -133,16 +157,8 @@ def without_lists(x: Any) -> Any:
     """An argument; as an array, if it is a list that holds active values."""
     if type(x) not in (list, tuple):
         return x
-    tables: dict[int, MethodTable] = {}
-    for leaf in _leaves(x):
-        while isinstance(leaf, Active):  # numpy hands np.array to no level
-            tables[leaf.level.depth] = leaf.level.table
-            leaf = leaf.value
-    if not tables:
-        return x
-    context = context_alone(tuple(tables[depth] for depth in sorted(tables, reverse=True)))
-    run: Any = nonoverlay(context)
-    return run(np.array, x)
+    # numpy hands np.array to no level
+    return called_in_levels(np.array, x) if is_active(x) else x
 
 
 def applied_ufunc(ufunc: Any, method: str, args: Sequence[Any], named: dict[str, Any]) -> Any:
@@ -236,14 +252,15 @@ def _result(
         if any(x is NOT_GIVEN for x in (*args, *named.values())):
             bound = bound_arguments(rule, args, named)
             args, named = bound.args, bound.kwargs
-        return as_c_calls(level.context, rule.by, *args, **named)
+        context = _context_of_levels(levels_of(args, named))
+        return as_c_calls(context, rule.by, *args, **named)
     application = _Application(level, rule, function, args, named)
     return application.result()
 
 
 class _Application:
     """One call of a function with active arguments. bound: its arguments by parameter; data: the
-    active values in those of each data parameter."""
+    active values in those of each data parameter; context: of the levels around."""
 
     def __init__(
         self, level: Level, rule: ArrayRule, function: Any, args: Sequence[Any], named: Any
@@ -262,6 +279,8 @@ class _Application:
             for name in rule.data
             if any(isinstance(x, own) for x in _leaves(self.bound.arguments.get(name)))
         ]
+        around = {each for each in levels_of(args, named) if each.depth < level.depth}
+        self.context = _context_of_levels(around) if around else None
         self.args = [_mapped(x, self._value) for x in self.bound.args]
         self.named = {name: _mapped(x, self._value) for name, x in self.bound.kwargs.items()}
 
@@ -269,10 +288,10 @@ class _Application:
         return x.value if isinstance(x, self.own) else x
 
     def call(self, function: Any, *args: Any, **named: Any) -> Any:
-        """Call a function outside this level."""
-        if self.level.depth == 0:
+        """Call a function outside this level, in those around it in which arguments are active."""
+        if self.context is None:
             return nonoverlay(function)(*args, **named)
-        return as_c_calls(self.level.context, function, *args, **named)
+        return as_c_calls(self.context, function, *args, **named)
 
     def result(self) -> Any:
         ret = self.call(self.function, *self.args, **self.named)
@@ -293,8 +312,6 @@ class _Application:
             return type(ret)(*parts) if hasattr(ret, "_fields") else type(ret)(parts)
         if _is_whole(ret):
             return ret
-        # what a map makes in a nested level is active in it, with tangents that are zero
-        ret, tangents = self._value(ret), [self._value(each) for each in tangents]
         if isinstance(ret, (np.ndarray, ActiveArray)) and np.ndim(ret):
             return self.level.array(ret, tuple(tangents))
         if type(ret) is np.ndarray:
@@ -364,17 +381,18 @@ class _Application:
         kept = [_mapped(x, _copied) for x in (self.args, self.named, ret)]
         args, named, copied = kept[0], kept[1], kept[2]
         given = [self.bound.arguments[name] for name in names]
-        sources = [x.tangents[0] for value in given for x in _leaves(value)]
+        sources = self._sources(names)
         # the tape holds no active values
         active = [_mapped(value, lambda x: isinstance(x, self.own)) for value in given]
-        several = isinstance(ret, (list, tuple))
+        several = isinstance(ret, (list, tuple)) and not isinstance(ret, Active)
         parts = list(ret) if several else [ret]
+        shapes = [np.shape(_plain(part)) for part in parts]
         floats = [i for i, part in enumerate(parts) if not _is_whole(part)]
 
         def back(*found: Any) -> list[Any]:
             ds: Any = found[0]
             if several:
-                ds = [np.zeros(np.shape(part)) for part in parts]
+                ds = [np.zeros(shape) for shape in shapes]
                 for i, d in zip(floats, found, strict=True):
                     ds[i] = d
                 ds = tuple(ds)
@@ -395,17 +413,22 @@ class _Application:
             found[i] = tangent
         return found
 
+    def _sources(self, names: Sequence[str]) -> list[Any]:
+        """The tangents of this level on its tape in some arguments."""
+        every = (x for name in names for x in _leaves(self.bound.arguments[name]))
+        return [x.tangents[0] for x in every if isinstance(x, self.own)]
+
     def _shares_memory(self, part: Any) -> bool:
         """Whether a result shares memory with an argument, as the real part of complex numbers."""
         every = (*self.args, *self.named.values())
-        given = [x for x in every if isinstance(x, np.ndarray)]
-        return isinstance(part, np.ndarray) and any(np.may_share_memory(part, x) for x in given)
+        part, *given = map(_plain, (part, *every))
+        return isinstance(part, np.ndarray) and any(
+            isinstance(x, np.ndarray) and np.may_share_memory(part, x) for x in given
+        )
 
     def _rearranged(self) -> Any:
         """The places of the result, by the function itself."""
-        sources = [
-            x.tangents[0] for name in self.active for x in _leaves(self.bound.arguments[name])
-        ]
+        sources = self._sources(self.active)
         source = next((each for each in sources if each.is_complex), sources[0])
 
         def places(x: Any) -> Any:

@@ -6,14 +6,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import numpy as np
-
 from overlay import Context, call_next, nonoverlay, tables_in_force
 from overlay.core.late_binding import LateBound
 from overlay.interpretations.autodiff.errors import refuse_captured
 from overlay.interpretations.autodiff.level_results import parts_of_result
 from overlay.interpretations.autodiff.levels import Level, LevelTable, declare
-from overlay.interpretations.autodiff.recorded_rules import record
+from overlay.interpretations.autodiff.recorded_rules import copied, record
 
 __all__ = ["checkpoint", "declare_checkpoints", "run_part", "taped"]
 
@@ -63,16 +61,21 @@ def declare_checkpoints(level: Level) -> None:
     def is_active(args: Sequence[Any]) -> bool:
         return any(isinstance(x, own) for x in args)
 
+    def is_around(table: Any) -> bool:
+        at = table.level if isinstance(table, LevelTable) else (-1,)
+        return at is not None and at[0] < level.depth
+
     def plain(args: Sequence[Any]) -> list[Any]:
         values = [x.value if isinstance(x, own) else x for x in args]
-        return [x.copy() if type(x) is np.ndarray else x for x in values]
+        return [copied(x) for x in values]
 
-    def recorded(f: Any, args: Sequence[Any], values: list[Any], ret: Any, tables: Any) -> Any:
+    def recorded(f: Any, args: Sequence[Any], values: list[Any], tables: Any) -> Any:
+        outer = nonoverlay(Context(*filter(is_around, reversed(tables))))
+        ret = outer(f, *values)
         if any(isinstance(part, own) for part in parts_of_result(ret)):
             refuse_captured(f)
         places = [i for i, x in enumerate(args) if isinstance(x, own)]
         count = len(args)  # the tape holds no active values
-        outer = Context(*(t for t in reversed(tables) if not isinstance(t, LevelTable)))
 
         def back(*ds: Any) -> list[Any]:
             run = outer(taped.load(), f, values, places, level.rules)
@@ -87,6 +90,6 @@ def declare_checkpoints(level: Level) -> None:
         if not seen(args):
             return call_next(f, *args)
         values = strip(args)
-        return made(f, args, values, f(*values), tables_in_force())
+        return made(f, args, values, tables_in_force())
 
     declare(level.table, run_part, method, (Any,))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -19,7 +20,7 @@ from overlay.interpretations.autodiff.duals import ActiveArray, ActiveNumber
 from overlay.interpretations.autodiff.errors import refuse_count, refuse_result
 from overlay.interpretations.autodiff.escapes import begun, given_up, watched
 from overlay.interpretations.autodiff.levels import Level, LevelTable, declare, refuse, written
-from overlay.interpretations.autodiff.linear_tape import TapeTangent
+from overlay.interpretations.autodiff.linear_tape import TapeTangent, recording
 from overlay.interpretations.autodiff.optional_functions import declare_optional
 from overlay.interpretations.autodiff.recorded_rules import declare_adjoints
 from overlay.interpretations.autodiff.reverse.adjoints import Adjoint
@@ -192,6 +193,7 @@ def _kept(
     if is_taped:
         declare_adjoints(level)
         declare_checkpoints(level)
+    _declare_scaling(level)
     _declare_inactive(level)
     _declare_entrance(level.table, depth, rules)
     level.seeded = _seeded(level)
@@ -217,8 +219,10 @@ def _declare_entrance(table: LevelTable, depth: int, rules: tuple[MethodTable, .
         count = max((len(seed) for seed in seeds if seed is not None), default=1)
         # code that fills a table is no part of the program
         every = (*rules, *(table for table in more if table not in rules))
-        is_taped = any(seed is not None and isinstance(seed[0], TapeTangent) for seed in seeds)
-        level = _level(depth + 1, 1 << (count - 1).bit_length(), every, is_taped=is_taped)
+        firsts = [seed[0] for seed in seeds if seed is not None]
+        tape = next((each.tape for each in firsts if isinstance(each, TapeTangent)), None)
+        size = 1 << (count - 1).bit_length()
+        level = _level(depth + 1, size, every, is_taped=tape is not None)
 
         def run(*plain: Any) -> Any:
             given = [
@@ -229,7 +233,8 @@ def _declare_entrance(table: LevelTable, depth: int, rules: tuple[MethodTable, .
 
         watch = begun(level)
         try:
-            return level.context(run, *args), level, watch
+            with recording(tape, level.depth):
+                return level.context(run, *args), level, watch
         except BaseException:
             given_up(watch)
             raise
@@ -352,6 +357,17 @@ def _like(level: Level) -> Any:
     method = written(source, level, like=constant_like)
     declare(level.table, constant_like, method, (Any, level.number))
     return constant_like
+
+
+def _declare_scaling(level: Level) -> None:
+    """Declare the methods for multiples of the tangents of inner levels on a tape: these are no
+    values of the level, and their factors may be active in it."""
+    scaled = nonoverlay(operator.mul)
+    for kind in (level.number, level.array):
+        method = written("def method(p, t): return scaled(t, p)", level, scaled=scaled)
+        declare(level.table, operator.mul, method, (kind, TapeTangent))
+        method = written("def method(t, p): return scaled(t, p)", level, scaled=scaled)
+        declare(level.table, operator.mul, method, (TapeTangent, kind))
 
 
 def _declare_inactive(level: Level) -> None:

@@ -10,10 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from overlay import Context, Method, MethodTable
+from overlay import Context, Method, MethodTable, nonoverlay
 from overlay.contexts.rules_alone import alone, meets_others
 from overlay.interpretations.autodiff.duals import (
+    Active,
     ActiveArray,
+    ActiveNumber,
     array_class,
     number_class,
 )
@@ -124,9 +126,18 @@ class Level:
         self.table.add_later(target, functools.partial(declares, self, *args))
 
     def _declare_own(self) -> None:
-        for kind in (np.ndarray, ActiveArray):
-            made = written("def method(value, tangents): return array(value, tangents)", self)
-            declare(self.table, self.pack, made, (kind, Any))
+        source = "def method(value, tangents): return {0}(value, tangents)"
+        outward = (
+            "def method(value, tangents): return {0}(outside(value), <<outside(tangents[#])>>)"
+        )
+        outside = nonoverlay(functools.partial(_outside, self.depth))
+        kinds = ((np.ndarray, "array"), (ActiveArray, "array"), (ActiveNumber, "number"))
+        for kind, made in kinds:
+            packed = written(source.format(made), self)
+            declare(self.table, self.pack, packed, (kind, Any))
+            if kind is not np.ndarray:  # so may an inner level, in interpreted code
+                bare = written(outward.format(made), self, outside=outside)
+                self.table.guarded[packed] = bare
         # library code may have computed the value from arrays that may become active
         source = "def method(value, tangents): return pack(value.value, <<strip(tangents[#])>>)"
         for kind in (self.number, self.array):
@@ -135,6 +146,13 @@ class Level:
         for kind in (self.number, self.array):
             bare = written("def method(x): return x.value", self)
             declare(self.table, self.strip, bare, (kind,))
+
+
+def _outside(depth: int, x: Any) -> Any:
+    """A value without the tangents of the level at a depth and of those inside it."""
+    while isinstance(x, Active) and x.level.depth >= depth:
+        x = x.value
+    return x
 
 
 def declare(

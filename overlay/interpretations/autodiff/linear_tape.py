@@ -3,6 +3,10 @@
 A tangent on a tape is an array of *places*: for each of its numbers the index of a variable, 0 for
 the constant zero. So whatever moves numbers about, views and writes into arrays among it, is the
 same operation on an array of integers.
+
+Tapes nest in each other and in forward levels: places are plain, while the factors and the values
+in the maps of a tape may be active in the enclosing levels. Its backward pass is then a program
+that these levels differentiate.
 """
 
 from __future__ import annotations
@@ -16,7 +20,9 @@ from typing import Any
 import numpy as np
 
 from overlay import nonoverlay
+from overlay.interpretations.autodiff.duals import Active
 from overlay.interpretations.autodiff.errors import refuse_stale
+from overlay.interpretations.autodiff.plain_values import plain
 
 __all__ = ["LinearTape", "TapeTangent", "recording", "tape_zeros"]
 
@@ -34,6 +40,7 @@ class LinearTape:
 
     def variables(self, like: Any) -> TapeTangent:
         """New variables, one for each number of a value."""
+        like = plain(like)
         shape, is_complex = np.shape(like), np.iscomplexobj(like)
         places = self._new(shape, is_complex, _is_fortran(like))
         return TapeTangent(self, places, shape, is_complex)
@@ -62,22 +69,16 @@ class LinearTape:
         into = [(_kept(each.places), each.is_complex) for each in sources]
         starts: list[int] = []
         results: list[TapeTangent] = []
-        shapes = [(np.shape(value), np.iscomplexobj(value)) for value in values]
+        shapes = [(np.shape(value), np.iscomplexobj(value)) for value in map(plain, values)]
         for value in values:
             starts.append(self.count)
             results.append(self.variables(value))
 
         def back(total: Any) -> None:
-            found = [
-                total[start : start + math.prod(shape)].reshape(shape)
-                for start, (shape, _) in zip(starts, shapes, strict=True)
-            ]
-            if not any(np.any(d) for d in found):
+            found = [_part(total, start, *of) for start, of in zip(starts, shapes, strict=True)]
+            if not any(map(_may_matter, found)):
                 return
-            given = [
-                (d if is_complex else np.real(d))[()]
-                for d, (_, is_complex) in zip(found, shapes, strict=True)
-            ]
+            given = [d[()] for d in found]
             for (places, is_complex), change in zip(into, vjp(*given), strict=True):
                 _add(total, places, change, is_complex)
 
@@ -98,16 +99,32 @@ class LinearTape:
         return made
 
     def pull_back(self, results: Sequence[tuple[TapeTangent, Any]]) -> Any:
-        """The cotangent of each variable, from those of the results."""
+        """The cotangent of each variable, from those of the results. In the context of enclosing
+        levels the array of them is active."""
         is_complex = self.is_complex or any(np.iscomplexobj(d) for _, d in results)
         seeds = [(each.places, d, each.is_complex) for each, d in results]
-        total = np.zeros(self.count, np.complex128 if is_complex else np.float64)
+        total = np.zeros(self.count)
+        if is_complex:
+            total = total + 0j
         for seed in seeds:
             _add(total, *seed)
         with np.errstate(all="ignore"):
             for back in reversed(self._maps):
                 back(total)
         return total
+
+
+def _part(total: Any, start: int, shape: tuple[int, ...], of_complex: bool) -> Any:
+    """The cotangent of an array, whose variables follow each other."""
+    d = total[start : start + math.prod(shape)].reshape(shape)
+    if isinstance(d, Active):
+        d = +d  # on an enclosing tape, a real part is not read after a write to the whole
+    return np.real(d) if np.iscomplexobj(d) and not of_complex else d
+
+
+def _may_matter(d: Any) -> bool:
+    """Whether a cotangent has to be passed on: it or its tangents may be other than zero."""
+    return isinstance(d, Active) or bool(np.any(d))
 
 
 def _is_fortran(x: Any) -> bool:
@@ -131,7 +148,7 @@ def _add(total: Any, places: Any, change: Any, is_complex: bool) -> None:
 def _sum_of_numbers(place: int, of_complex: bool, terms: Sequence[Any]) -> Callable[[Any], None]:
     def back(total: Any) -> None:
         d = total[place] if of_complex else total[place].real
-        if d != 0:
+        if _may_matter(d):
             for factor, source, is_complex in terms:
                 change = d * (np.conj(factor) if isinstance(factor, complex) else factor)
                 total[source] += change if is_complex else change.real
@@ -142,12 +159,9 @@ def _sum_of_numbers(place: int, of_complex: bool, terms: Sequence[Any]) -> Calla
 def _sum_of_arrays(
     start: int, shape: tuple[int, ...], of_complex: bool, terms: Sequence[Any]
 ) -> Callable[[Any], None]:
-    size = math.prod(shape)
-
     def back(total: Any) -> None:
-        d = total[start : start + size].reshape(shape)
-        d = d if of_complex else d.real
-        if np.any(d):
+        d = _part(total, start, shape, of_complex)
+        if _may_matter(d):
             for factor, places, is_complex in terms:
                 change = d * np.conj(factor)
                 if not isinstance(places, int):
@@ -225,7 +239,12 @@ class TapeTangent:
 
     def _scaled(self, factor: Any) -> TapeTangent:
         shape, is_complex = self.shape, self.is_complex
-        if isinstance(factor, np.ndarray):
+        if isinstance(factor, Active):
+            factor = +factor  # the program may write into it
+            like = plain(factor)
+            shape = np.broadcast_shapes(shape, np.shape(like))
+            is_complex = is_complex or np.iscomplexobj(like)
+        elif isinstance(factor, np.ndarray):
             # the program may write into it; one number is no array
             factor = factor.copy() if factor.shape else factor[()]
             if np.shape(factor) != shape:
@@ -259,8 +278,10 @@ class TapeTangent:
     def _added(self, other: Any) -> Any:
         shape = self.shape
         if not isinstance(other, TapeTangent):  # zeros in the shape of the result
-            shape = np.broadcast_shapes(shape, np.shape(other))
-            return TapeTangent(self.tape, 0, shape, self.is_complex, self._own_terms())
+            like = plain(other)
+            shape = np.broadcast_shapes(shape, np.shape(like))
+            is_complex = self.is_complex or np.iscomplexobj(like)
+            return TapeTangent(self.tape, 0, shape, is_complex, self._own_terms())
         if other.shape != shape:
             shape = np.broadcast_shapes(shape, other.shape)
         terms = (*self._own_terms(), *other._own_terms())
@@ -306,28 +327,31 @@ _PLAIN = (float, np.float64, int)
 _outside_scaled, _outside_added = nonoverlay(TapeTangent._scaled), nonoverlay(TapeTangent._added)
 _outside_item, _outside_set = nonoverlay(TapeTangent._item), nonoverlay(TapeTangent._set)
 _outside_kept = nonoverlay(_kept)
-_current: ContextVar[LinearTape] = ContextVar("tape")
+_current: ContextVar[dict[int, LinearTape]] = ContextVar("tapes")
 
 
 @contextmanager
-def recording(tape: LinearTape) -> Generator[None]:
-    """Record on a tape: arrays that the program makes get places on it."""
-    token = _current.set(tape)
+def recording(tape: LinearTape | None, depth: int) -> Generator[None]:
+    """Record on a tape in the level at this depth: arrays that the program makes get places on
+    it."""
+    around = _current.get({})
+    token = _current.set(around if tape is None else {**around, depth: tape})
     try:
         yield
     finally:
         _current.reset(token)
 
 
-def tape_zeros(like: Any) -> TapeTangent:
-    """The tangent of a constant."""
-    return _outside_zeros(like)
+def tape_zeros(depth: int, like: Any) -> TapeTangent:
+    """The tangent of a constant, on the tape of the level at this depth."""
+    return _outside_zeros(depth, like)
 
 
-def _zeros(like: Any) -> TapeTangent:
+def _zeros(depth: int, like: Any) -> TapeTangent:
+    like = plain(like)
     shape = np.shape(like)
     places = np.zeros_like(like, dtype=np.int64) if shape else 0
-    return TapeTangent(_current.get(), places, shape)
+    return TapeTangent(_current.get()[depth], places, shape, np.iscomplexobj(like))
 
 
 _outside_zeros = nonoverlay(_zeros)

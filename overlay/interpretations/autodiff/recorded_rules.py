@@ -11,6 +11,8 @@ import numpy as np
 
 from overlay import Context, call_next, nonoverlay
 from overlay.core.signature import array_type
+from overlay.interpretations.autodiff.applying import called_in_levels
+from overlay.interpretations.autodiff.duals import Active
 from overlay.interpretations.autodiff.level_results import parts_of_result, through
 from overlay.interpretations.autodiff.levels import Level, declare
 from overlay.interpretations.autodiff.partial_derivatives import (
@@ -19,8 +21,9 @@ from overlay.interpretations.autodiff.partial_derivatives import (
     adjoint_of,
     residuals_of,
 )
+from overlay.interpretations.autodiff.plain_values import plain
 
-__all__ = ["declare_adjoints", "record", "type_of_value"]
+__all__ = ["copied", "declare_adjoints", "record", "type_of_value"]
 
 
 def declare_adjoints(level: Level) -> None:
@@ -47,8 +50,13 @@ def _recorded(level: Level, context: Context, function: Any, args: Sequence[Any]
     if not any(isinstance(x, own) for x in args):
         return None
     values = [x.value if isinstance(x, own) else x for x in args]
-    found = _run(context, function, [x.copy() if type(x) is np.ndarray else x for x in values])
+    found = _run(context, function, [copied(x) for x in values])
     return None if found is None else record(level, args, *found)
+
+
+def copied(x: Any) -> Any:
+    """An argument; a copy, if it is an array, into which the program may write."""
+    return x.copy() if isinstance(x, np.ndarray) else x
 
 
 def record(level: Level, args: Sequence[Any], ret: Any, back: Callable[..., Sequence[Any]]) -> Any:
@@ -66,9 +74,9 @@ def record(level: Level, args: Sequence[Any], ret: Any, back: Callable[..., Sequ
     tangents = iter(sources[0].tape.record(parts, sources, pulled))
 
     def made(part: Any) -> Any:
-        if isinstance(part, (tuple, list)):
+        if isinstance(part, (tuple, list)) and not isinstance(part, Active):
             return through(part, made)
-        kind = level.array if np.ndim(part) else level.number
+        kind = level.array if np.ndim(plain(part)) else level.number
         return kind(part, (next(tangents),))
 
     return made(ret)
@@ -83,9 +91,9 @@ def _run(
     run = context.method(residuals_of(function), *types)
     more: tuple[Any, ...] = ()
     if run is None:
-        ret = function(*args)
+        ret = called_in_levels(function, *args)
     else:
-        ret, residuals = run.function(*args)
+        ret, residuals = called_in_levels(run.function, *args)
         more = (residuals,)
     of_more = [type_of_value(each) for each in more]
     back = context.method(adjoint_of(function), type_of_value(ret), *of_more, *types)
@@ -96,7 +104,8 @@ def _run(
 
 
 def type_of_value(value: Any) -> Any:
-    """The type of a value, as dispatch sees it."""
+    """The type of a value without tangents, as dispatch sees it."""
+    value = plain(value)
     if type(value) is np.ndarray:
         return array_type(value.dtype.type, value.ndim)
     return float if type(value) is np.float64 else type(value)

@@ -12,11 +12,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from overlay.interpretations.autodiff.applying import levels_of, without_lists
 from overlay.interpretations.autodiff.duals import Active
 from overlay.interpretations.autodiff.levels import Level
 from overlay.interpretations.autodiff.linear_tape import TapeTangent
 
-__all__ = ["OtherLevel", "TangentTable", "levels_of"]
+__all__ = ["ActiveRows", "OtherLevel", "TangentTable", "table_of"]
 
 
 class OtherLevel(Exception):
@@ -34,14 +35,45 @@ class Row(NamedTuple):
     places: Any
 
 
-def levels_of(x: Any) -> set[Level]:
-    """The levels in which a value is active, or the numbers of a list are."""
-    if type(x) in (list, tuple):
-        return set[Level]().union(*map(levels_of, x))
-    if not isinstance(x, Active):
-        return set()
-    found = {x.level} | levels_of(x.value)
-    return found if x.level.is_taped else found.union(*map(levels_of, x.tangents))
+def table_of(levels: set[Level], shape: tuple[int, ...]) -> TangentTable | ActiveRows:
+    """The table for values of one shape that are active in these levels."""
+    ordered = sorted(levels, key=lambda level: level.depth)
+    if any(level.is_taped for level in ordered[1:]):
+        return ActiveRows()
+    return TangentTable(levels, shape)
+
+
+class ActiveRows:
+    """Values as they are, active in any levels: also in one on a tape inside others, whose places
+    are no tangents of those around."""
+
+    def rows(self, count: int) -> list[Any]:
+        """Several rows, not set yet."""
+        return [0.0] * count
+
+    def row(self, x: Any) -> Any:
+        """The row of a value."""
+        return without_lists(x)
+
+    def fill(self, rows: list[Any], k: int, x: Any) -> None:
+        """Set a row to that of a value, or of a list of numbers."""
+        x = without_lists(x)
+        rows[k] = np.asarray(x, float) if type(x) in (list, tuple) else +x
+
+    def move(self, rows: list[Any], source: int, into: int) -> None:
+        """Copy a row."""
+        rows[into] = rows[source]
+
+    def value(self, row: Any) -> Any:
+        """The value of a row."""
+        return +row
+
+    def sum(self, row: Any, factors: Any, rows: list[Any]) -> Any:
+        """The sum of a row and multiples of the first of some rows."""
+        for factor, each in zip(factors, rows, strict=False):
+            if factor != 0:
+                row = row + each * float(factor)
+        return row
 
 
 class TangentTable:

@@ -17,12 +17,10 @@ from overlay.interpretations.autodiff.errors import (
     NotDifferentiable,
     NotReversible,
     refuse_order,
-    refuse_reverse,
 )
 from overlay.interpretations.autodiff.escapes import looked
 from overlay.interpretations.autodiff.forward import autodiff, linearised
 from overlay.interpretations.autodiff.level_results import tangent_of, value_of
-from overlay.interpretations.autodiff.levels import LevelTable
 from overlay.interpretations.autodiff.reverse.adjoints import Adjoint
 from overlay.interpretations.autodiff.reverse.gradients import (
     MANY,
@@ -389,24 +387,15 @@ def _adjoint(
 ) -> Any:
     """The adjoint of f if reverse mode is selected, BY_TAPE if it has none; else None."""
     own = _tables(rules)
-    can_tape = not any(isinstance(table, LevelTable) and table.level for table in tables)
     if editing() is not None:
-        if mode != "reverse":
-            return None
-        if not can_tape:
-            refuse_reverse(name_of(f), editing() or "", None)
-        return BY_TAPE
+        return BY_TAPE if mode == "reverse" else None
     # code that generates an adjoint is no part of the program
     try:
         made = nonoverlay(reverse_of)(f, args, places, own, tables, mode)
     except NotReversible:
-        if not can_tape:
-            if mode == "reverse":
-                raise
-            return None
         return BY_TAPE
     # an adjoint does not follow an exception that the run raises and the program handles
-    return BY_TAPE if made is not None and made.is_guarded and can_tape else made
+    return BY_TAPE if made is not None and made.is_guarded else made
 
 
 def _is_number(result: Any) -> bool:

@@ -72,9 +72,15 @@ class Naming:
         if stem.startswith(_PREFIXES) or stem in ("math", "np"):
             stem = f"v_{stem}"
         count = self._names.get(stem, 0)
-        self._names[stem] = count + 1
-        name = f"{stem}_{count}" if count or stem in _RESERVED else stem
-        return f"v_{name}" if name.startswith(_PREFIXES) else name
+        while True:
+            name = f"{stem}_{count}" if count or stem in _RESERVED else stem
+            name = f"v_{name}" if name.startswith(_PREFIXES) else name
+            count += 1
+            if name not in self._names:  # the program may have a variable x_1, too
+                break
+        self._names[stem] = count
+        self._names.setdefault(name, 1)
+        return name
 
     def name(self, function: Any) -> str:
         """The expression for a function in generated source."""

@@ -49,6 +49,7 @@ __all__ = [
     "calls_never",
     "editing",
     "functions_read",
+    "inside_levels",
     "pair_of_types",
     "reverse_of",
     "slopes_by_reverse",
@@ -96,7 +97,8 @@ def back(
 ) -> tuple[Any, ...]:
     """Call an adjoint. wanted: the adjoint of each number or array of the result."""
     try:
-        return _called(adjoint, [args[i] for i in adjoint.given], wanted, tables)
+        given = [args[i] for i in adjoint.given]
+        return inside_levels(tables, adjoint.function, *given, *wanted)
     except (ArithmeticError, LookupError, ValueError, TypeError) as error:
         if not adjoint.is_guarded:
             raise
@@ -104,16 +106,15 @@ def back(
         refuse_reverse(adjoint.function.__name__.removeprefix("adjoint_of_"), why, None)
 
 
-def _called(
-    adjoint: Adjoint, given: Sequence[Any], wanted: Sequence[Any], tables: Sequence[MethodTable]
-) -> tuple[Any, ...]:
-    if any(isinstance(table, LevelTable) for table in tables):
-        if all(table.faithful for table in tables):
-            return adjoint.function(*given, *wanted)
-        # methods that the program calls are already inlined
-        inside: Any = nonoverlay(rules_alone())
-        return inside(adjoint.function, *given, *wanted)
-    return nonoverlay(adjoint.function)(*given, *wanted)
+def inside_levels(tables: Sequence[MethodTable], backwards: Callable[..., Any], *args: Any) -> Any:
+    """Call a backward pass in the levels in force, which differentiate it, and in no other table:
+    methods that the program calls are in it already. tables: those in force."""
+    if not any(isinstance(table, LevelTable) for table in tables):
+        return nonoverlay(backwards)(*args)
+    if all(table.faithful for table in tables):
+        return backwards(*args)
+    inside: Any = nonoverlay(rules_alone())
+    return inside(backwards, *args)
 
 
 def slopes_by_reverse(

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from overlay import MethodTable, nonoverlay
+from overlay import MethodTable, nonoverlay, tables_in_force
+from overlay.interpretations.autodiff.duals import Active
 from overlay.interpretations.autodiff.escapes import looked
 from overlay.interpretations.autodiff.forward import linearised
 from overlay.interpretations.autodiff.level_results import parts_of_result, through, value_of
-from overlay.interpretations.autodiff.linear_tape import LinearTape, TapeTangent, recording
+from overlay.interpretations.autodiff.linear_tape import LinearTape, TapeTangent
+from overlay.interpretations.autodiff.reverse.gradients import inside_levels
 
 __all__ = ["TapedRun", "taped"]
 
@@ -39,7 +42,7 @@ class TapedRun:
     def pull_back(self, cotangents: Sequence[Any]) -> list[Any]:
         """The cotangents of the active arguments, from those of the numbers and arrays in the
         result."""
-        return nonoverlay(self._pull_back)(cotangents)
+        return inside_levels(tables_in_force(), self._pull_back, cotangents)
 
     def _pull_back(self, cotangents: Sequence[Any]) -> list[Any]:
         pairs = zip(parts_of_result(self._tangents), cotangents, strict=True)
@@ -50,7 +53,7 @@ class TapedRun:
 
     def jacobian(self) -> list[Any]:
         """The Jacobian by each active argument."""
-        return nonoverlay(self._jacobian)()
+        return inside_levels(tables_in_force(), self._jacobian)
 
     def _jacobian(self) -> list[Any]:
         values = list(parts_of_result(self.value))
@@ -58,8 +61,7 @@ class TapedRun:
         def rows(part: int) -> list[list[Any]]:
             found = []
             for k in range(int(np.size(values[part]))):
-                ds = [np.zeros(np.shape(value)) for value in values]
-                ds[part].flat[k] = 1.0
+                ds = [_unit(np.shape(v), k if i == part else -1) for i, v in enumerate(values)]
                 found.append(self._pull_back(ds))
             return found
 
@@ -87,12 +89,12 @@ def taped(
 ) -> TapedRun:
     """Run a function, and record it on a tape."""
     tape = LinearTape()
-    inputs = {i: tape.variables(args[i]) for i in places}
+    variables = nonoverlay(tape.variables)  # in an enclosing level, arrays may become active
+    inputs = {i: variables(args[i]) for i in places}
     seeds = [(+inputs[i],) if i in inputs else None for i in range(len(args))]
     # f may write to its arguments
     given = [+x if i in inputs and np.ndim(x) else x for i, x in enumerate(args)]
-    with recording(tape):
-        found, level, watch = linearised(f, given, seeds, rules)
+    found, level, watch = linearised(f, given, seeds, rules)
     value, tangents = value_of(found, level), _recorded(found, level)
     del found
     looked(watch, f)
@@ -108,7 +110,12 @@ def _recorded(found: Any, level: Any) -> Any:
     return None
 
 
+def _unit(shape: tuple[int, ...], place: int) -> Any:
+    """Zeros with a 1 in one place."""
+    return np.reshape(np.arange(math.prod(shape)) == place, shape) * 1.0
+
+
 def _each_part(found: Any, each: Callable[[Any], Any]) -> Any:
-    if isinstance(found, (tuple, list)):
+    if isinstance(found, (tuple, list)) and not isinstance(found, Active):
         return tuple(_each_part(part, each) for part in found)
     return each(found)

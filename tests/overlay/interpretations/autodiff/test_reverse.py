@@ -451,3 +451,20 @@ def test_the_adjoint_of_a_quotient_divides_once():
     assert source.count(" / ") == 2  # in the program, and in its adjoint
     found = adjoint(lambda x, y: x / y, 3.0, 2.0).function(3.0, 2.0, 1.0)
     assert found == (0.5, -0.75)
+
+
+def has_numbered_names(x, y):
+    x_1 = x * x
+    x = x + y
+    x = x * x_1
+    d = y * 2
+    d = d * y
+    v_d = d * 3
+    v_d_1 = v_d * d
+    return x * x_1 + v_d_1 * d
+
+
+def test_variables_are_kept_apart_where_one_is_named_as_another_is_numbered():
+    at = (0.3, 0.7)
+    found = gradient(has_numbered_names, mode="reverse")(*at)
+    assert np.allclose(found, gradient(has_numbered_names, mode="forward")(*at))

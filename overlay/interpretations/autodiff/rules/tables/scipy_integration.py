@@ -14,7 +14,7 @@ from itertools import pairwise
 import numpy as np
 from scipy import integrate
 
-from overlay.interpretations.autodiff.applying import is_active
+from overlay.interpretations.autodiff.applying import is_active, levels_of
 from overlay.interpretations.autodiff.duals import Active
 from overlay.interpretations.autodiff.errors import refuse_form
 from overlay.interpretations.autodiff.plain_values import plain, plainly
@@ -23,7 +23,7 @@ from overlay.interpretations.autodiff.rules.array_rule import (
     calling,
     defined,
 )
-from overlay.interpretations.autodiff.tangent_table import OtherLevel, TangentTable, levels_of
+from overlay.interpretations.autodiff.tangent_table import OtherLevel, table_of
 
 __all__ = ["ARRAY_RULES"]
 
@@ -204,7 +204,7 @@ def _along(run, f, method, y0, grid, times):
     levels = levels_of(y0)
     while True:
         try:
-            return _replayed(run, f, method, y0, grid, times, TangentTable(levels, shape))
+            return _replayed(run, f, method, y0, grid, times, table_of(levels, shape))
         except OtherLevel as found:
             levels |= found.levels
 
