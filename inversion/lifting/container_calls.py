@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 
 __all__ = ["container_call", "held_by", "key_of"]
 
+NO, NONE = Constant(False), KnownObject(None)
 DICTS = (dict, defaultdict, Counter, OrderedDict)
 SETS = (set, frozenset)
 ROWS = (list, tuple, bytearray, bytes)
@@ -529,7 +530,7 @@ def _remove(lifter: Lifter, site: CallSite, owner: Value, item: Value) -> Value 
 
 def _sort(
     lifter: Lifter, site: CallSite, owner: Value, key: Value | None = None,
-    reverse: Value = Constant(False),
+    reverse: Value = NO,
 ) -> Value | None:  # fmt: skip
     if not isinstance(owner, HeapObject):
         return None
@@ -561,7 +562,7 @@ def _items(lifter: Lifter, site: CallSite, owner: Value) -> Value | None:
 
 
 def _get_or(
-    lifter: Lifter, site: CallSite, owner: Value, key: Value, default: Value = KnownObject(None)
+    lifter: Lifter, site: CallSite, owner: Value, key: Value, default: Value = NONE
 ) -> Value | None:
     held = held_by(lifter, site, owner)
     if held is None:

@@ -36,6 +36,7 @@ from inversion.lifting.lifted_values import (
     Known,
     KnownObject,
     Raises,
+    Tupled,
     Value,
     Values,
     heap_of,
@@ -75,9 +76,9 @@ class Walk:
     """Traversal of a function's code with given arguments.
 
     leaving: the labels of the loop of which an iteration is traversed up to its exit test; empty
-    where exits are ordinary paths. cells: those that hold the free variables of a function that
-    another one makes. giving: what becomes of the values that a generator yields. calls: the recursive calls, where these become iterations of a
-    loop.
+    where exits are ordinary paths. calls: the recursive calls, where these become iterations of a
+    loop. cells: those that hold the free variables of a function that another one makes. giving:
+    what becomes of the values that a generator yields.
     """
 
     lifter: Lifter
@@ -273,9 +274,18 @@ class Walk:
         )
 
 
+def _lacks(value: Value, other: Value) -> bool:
+    """Whether a value is None, or has None in it, where another is or has something else."""
+    if isinstance(value, Tupled) and value.is_like(other):
+        return any(map(_lacks, value.items, other.items))
+    return value == NONE and other != NONE
+
+
+NONE = KnownObject(None)
+
+
 def _leads_nowhere(way: Way, other: Way) -> bool:
     """Whether a path raises, or returns None where the other returns something else."""
     if isinstance(way.found, Returned) and isinstance(other.found, Returned):
-        value = way.found.value
-        return isinstance(value, KnownObject) and value.value is None and value != other.found.value
+        return _lacks(way.found.value, other.found.value)
     return isinstance(way.found, Nowhere)

@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 
 __all__ = ["ITERATOR", "has_own_binding", "items_of", "iterable_call"]
 
+ZERO, ONE, NO, NONE = Constant(0), Constant(1), Constant(False), KnownObject(None)
+ADD = KnownObject(operator.add)
 MOST_ITEMS = 4096
 """The most items of a range that a container is made of."""
 MOST_ROWS = 64
@@ -197,9 +199,8 @@ def _argument(lifter: Lifter, site: CallSite, value: Value) -> Any:
     """An argument in a tuple of one: the items of an iterable, or a known number; None of another
     value.
     """
-    if isinstance(value, Constant) and not isinstance(value.value, str):
-        if not is_array(value.kind):
-            return (value.value,)
+    if isinstance(value, Constant) and value.kind is not str and not is_array(value.kind):
+        return (value.value,)
     if isinstance(value, KnownObject) and value.value is None:
         return (None,)
     items = items_of(lifter, site, value)
@@ -213,9 +214,7 @@ def _moved_item(item: Any) -> Value:
     return value_of(item)
 
 
-def _enumerate(
-    lifter: Lifter, site: CallSite, values: Value, start: Value = Constant(0)
-) -> Value | None:
+def _enumerate(lifter: Lifter, site: CallSite, values: Value, start: Value = ZERO) -> Value | None:
     items = items_of(lifter, site, values)
     if items is None:
         return None
@@ -310,8 +309,8 @@ def _reduce(
 
 
 def _accumulate(
-    lifter: Lifter, site: CallSite, values: Value, func: Value = KnownObject(operator.add),
-    initial: Value = KnownObject(None),
+    lifter: Lifter, site: CallSite, values: Value, func: Value = ADD,
+    initial: Value = NONE,
 ) -> Value | None:  # fmt: skip
     items = items_of(lifter, site, values)
     if items is None:
@@ -348,7 +347,7 @@ def _added(lifter: Lifter, site: CallSite) -> Callable[[Value, Value], Value]:
     return add
 
 
-def _sum(lifter: Lifter, site: CallSite, values: Value, start: Value = Constant(0)) -> Value | None:
+def _sum(lifter: Lifter, site: CallSite, values: Value, start: Value = ZERO) -> Value | None:
     if is_array(values.kind):
         return None
     return _folded(lifter, site, values, start, _added(lifter, site))
@@ -361,9 +360,7 @@ def _fsum(lifter: Lifter, site: CallSite, values: Value) -> Value | None:
     return None if found is None else lifter.call(site, (float,), (found,), {})
 
 
-def _product(
-    lifter: Lifter, site: CallSite, values: Value, start: Value = Constant(1)
-) -> Value | None:
+def _product(lifter: Lifter, site: CallSite, values: Value, start: Value = ONE) -> Value | None:
     def times(total: Value, item: Value) -> Value:
         if total == Constant(1) and item.kind is not bool:
             return item
@@ -434,7 +431,7 @@ def _measured(lifter: Lifter, site: CallSite, item: Value, key: Value | None) ->
 
 def _sorted(
     lifter: Lifter, site: CallSite, values: Value, key: Value | None = None,
-    reverse: Value = Constant(False),
+    reverse: Value = NO,
 ) -> Value | None:  # fmt: skip
     if is_array(values.kind):
         return None

@@ -336,8 +336,8 @@ class Lifter:
         self, site: CallSite, found: Relation, args: Sequence[Operand], source: str = ""
     ) -> Value:
         """Add the statement that a relation holds between these arguments and new variables, and
-        return the variable, or the tuple of them. In a function that may call itself, constant
-        arguments are folded. source: overrides the source of the variables.
+        return the variable, or the tuple of them. Where all arguments are constants, these are the
+        results. source: overrides the source of the variables.
         """
         cast = tuple(
             Constant(kind(value.value))
@@ -346,10 +346,9 @@ class Lifter:
             for value, kind in zip(args, found.types, strict=True)
         )
         self.functions.update(dict.fromkeys(python_code(found.target)))
-        if site.active and site.active[-1].may_recur:  # folding may decide whether it does
-            known = folded(found, cast)
-            if known is not None:
-                return known[0] if len(known) == 1 else Tupled(tuple, known)
+        known = folded(found, cast)
+        if known is not None:
+            return known[0] if len(known) == 1 else Tupled(tuple, known)
         kinds = map(found.kinds.__getitem__, found.outputs)
         word = word_for(found.name)
         made = [self.variable(site.name, kind, word) for kind in kinds]

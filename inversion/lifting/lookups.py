@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 from inversion.errors import NotInvertible
 from inversion.lifting.lifted_values import (
     CallSite,
-    HeapObject,
     KnownObject,
     Tupled,
     Value,
@@ -67,7 +66,10 @@ def _entries(lifter: Lifter, site: CallSite, entries: dict[Any, Value], index: V
         raise refused("an item of an empty container by what varies", site.where)
     items = list(entries.values())
     if all(item == items[0] for item in items[1:]):
-        return items[0] if not isinstance(items[0], HeapObject) else items[0]
+        there = member(lifter, site, Tupled(tuple, tuple(map(value_of, entries))), index)
+        if isinstance(there, Variable):
+            lifter.holds.append((there, True))
+        return items[0]
     if isinstance(items[0], Tupled) and all(map(items[0].is_like, items[1:])):
         columns = zip(*(item.items for item in items if isinstance(item, Tupled)), strict=True)
         found = (

@@ -20,7 +20,7 @@ from inversion.lifting.exits import (
     end_at,
     names_at,
 )
-from inversion.lifting.heap import frozen
+from inversion.lifting.heap import frozen, is_mutable
 from inversion.lifting.lifted_values import (
     CallSite,
     HeapObject,
@@ -136,6 +136,12 @@ class Repeating(ABC):
             if one.is_like(other):
                 pairs = zip(one.items, other.items, strict=True)
                 return one.of(self.wider(name, *pair) for pair in pairs)
+            if one.kind is other.kind and is_mutable(one.kind):
+                raise NotInvertible(
+                    f"a {shown_kind(one)} has another number of items after a turn of the loop",
+                    where=self.where,
+                    help="loop over a range of a known length, or use functions of arrays",
+                )
         elif one == other:
             return one
         elif isinstance(one, (Variable, Constant)) and isinstance(other, (Variable, Constant)):

@@ -136,7 +136,7 @@ class GeneratedFunctions:
                 f"cannot compile the inverse of {self._definition.name}: {held[0].__name__} is "
                 f"{'a dataclass' if is_dataclass(held[0]) else 'no tuple'}",
                 where=self._definition.where,
-                help="named tuples are compiled; dataclasses, lists and dicts are inverted by calls",
+                help="named tuples are compiled; dataclasses and containers are inverted by calls",
             )
 
     @cached_property
