@@ -256,7 +256,7 @@ class _Form:
             raise self._wrong(given, axis)
         items = zip(kinds.items, kinds.labels, parts, strict=True)
         passed = (self._passed(kind, name + at, part, axis + at) for kind, at, part in items)
-        return written(Node(kinds.cls, tuple(passed)))
+        return written(kinds.of(passed))
 
     def _number(self, kind: Any, name: str, given: Any, axis: str) -> str:
         accepted = ACCEPTED.get(kind)

@@ -25,7 +25,6 @@ from inversion.program.trees import (
     Tree,
     Trees,
     classes_of,
-    is_dataclass,
     leaves,
     mapped,
     rebuilt,
@@ -115,7 +114,7 @@ class Definition:
         try:
             return taken_apart(tree, value)
         except TypeError:
-            kept = any(map(is_dataclass, classes_of(tree)))
+            kept = any(not issubclass(cls, tuple) for cls in classes_of(tree))
             shape = mapped(self.kinds[axis], lambda _, kind: getattr(kind, "__name__", kind))
             raise WrongArguments(
                 f"{axis} = {value!r} is not built as {written(shape)}",

@@ -29,7 +29,17 @@ from inversion.program.loops import Loop
 from inversion.program.moved_elements import Moved
 from inversion.program.statements import Constant, Statement, Variable
 from inversion.program.structured import Structured
-from inversion.program.trees import Axes, Node, Tree, apart, as_name, axis_of, leaves, mapped
+from inversion.program.trees import (
+    Axes,
+    Node,
+    Tree,
+    apart,
+    as_name,
+    axis_of,
+    leaves,
+    mapped,
+    written,
+)
 from primitives import Complex, Domain, Real
 from primitives.arrays.domain import element_of
 from primitives.domains import domain_of
@@ -193,6 +203,8 @@ class EntryPoints:
         items = [self.built(item) for item in tree.items]
         if tree.cls is tuple:
             return tuple_of(items)
+        if tree.cls in (list, dict, bytes, bytearray):
+            return written(tree.of(items))
         return f"{self.module.named(tree.cls.__name__, tree.cls)}({', '.join(items)})"
 
     # ---- checks ----

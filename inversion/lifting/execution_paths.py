@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import CellType
 from typing import TYPE_CHECKING
 
 from inversion.errors import NotInvertible
@@ -23,6 +24,7 @@ from inversion.lifting.exits import (
     places_of,
 )
 from inversion.lifting.function_code import FunctionCode, raises
+from inversion.lifting.heap import made
 from inversion.lifting.iterations import looped
 from inversion.lifting.joining import Join
 from inversion.lifting.lifted_statements import done
@@ -30,9 +32,14 @@ from inversion.lifting.lifted_values import (
     MORE,
     Again,
     CallSite,
+    HeapObject,
+    Known,
     KnownObject,
+    Raises,
+    Tupled,
     Value,
     Values,
+    heap_of,
     is_true,
     read,
     refused,
@@ -55,12 +62,23 @@ MOST_WAYS = 512
 
 
 @dataclass(frozen=True)
+class Giving:
+    """What becomes of the values that a generator yields. held: the cell of what is made of them.
+    add: what is made of that and a further value.
+    """
+
+    held: HeapObject
+    add: Callable[[Value, Value], Value]
+
+
+@dataclass(frozen=True)
 class Walk:
     """Traversal of a function's code with given arguments.
 
     leaving: the labels of the loop of which an iteration is traversed up to its exit test; empty
     where exits are ordinary paths. calls: the recursive calls, where these become iterations of a
-    loop.
+    loop. cells: those that hold the free variables of a function that another one makes. giving:
+    what becomes of the values that a generator yields.
     """
 
     lifter: Lifter
@@ -69,13 +87,21 @@ class Walk:
     given: Values
     leaving: frozenset[int] = frozenset()
     calls: Calls | None = None
+    cells: tuple[HeapObject, ...] = ()
+    giving: Giving | None = None
 
     def begun(self, stops: frozenset[int] = frozenset()) -> Found:
         """Traverse the code from its beginning."""
-        known = dict(zip(self.code.parameters, self.given, strict=True))
+        known: Known = dict(zip(self.code.parameters, self.given, strict=True))
+        known.update(heap_of(self.lifter.known))
+        for name, cell in zip(self.code.free, self.cells, strict=True):
+            known[name] = cell
+        for name in self.code.shared:
+            held = (known[name],) if name in known else ()
+            known[name] = made(known, CellType, held)
         return self.run(self.code.first, known, stops)
 
-    def run(self, label: int, known: dict[str, Value], stops: frozenset[int]) -> Found:
+    def run(self, label: int, known: Known, stops: frozenset[int]) -> Found:
         """Traverse blocks from a label to one of the stops, or to the end."""
         return self.went(At(label, known), stops)
 
@@ -98,13 +124,14 @@ class Walk:
             return self.calls.live
         return self.code.live[place]
 
-    def turn(self, label: int, known: dict[str, Value], stops: frozenset[int]) -> Found:
+    def turn(self, label: int, known: Known, stops: frozenset[int]) -> Found:
         """Traverse one iteration of the loop that begins at a label, which is one of the stops."""
         return self.went(self.block(label, known, stops), stops)
 
-    def block(self, label: int, known: dict[str, Value], stops: frozenset[int]) -> Found:
+    def block(self, label: int, known: Known, stops: frozenset[int]) -> Found:
         """Traverse one block."""
         block = self.code.blocks[label]
+        self.lifter.known = known
         if raises(block):
             return Nowhere()
         if label in self.code.caught:
@@ -114,17 +141,22 @@ class Walk:
                 done(self, statement, known)
         except self_calls.Deeper:
             return Nowhere()
+        except Raises:
+            if self.lifter.depth == 0:
+                raise
+            return Nowhere()
         end = block.end
         if isinstance(end, Return):
             assert end.value is not None
-            return self_calls.returned(self.calls, read(known, end.value, end.where))
+            return self_calls.returned(self.calls, read(known, end.value, end.where), known)
         if end.condition is None:
             return At(end.yes, known)
         return self._forked(end, self.code.joins[label], self._condition(end, known), known, stops)
 
-    def _condition(self, fork: Branch, known: dict[str, Value]) -> Value:
+    def _condition(self, fork: Branch, known: Known) -> Value:
         """The condition of a fork, as a truth value."""
         value = read(known, fork.condition or "", fork.where)
+        self.lifter.known = known
         if isinstance(value, KnownObject) and value.value is MORE:
             return value
         site = replace(self.site, name="", where=fork.where)
@@ -135,7 +167,7 @@ class Walk:
         fork: Branch,
         join: int | None,
         condition: Value,
-        known: dict[str, Value],
+        known: Known,
         stops: frozenset[int],
     ) -> Found:
         """The end of a fork. join: the label at which both paths meet again, None where they only
@@ -161,9 +193,7 @@ class Walk:
                 return way.found
         return self._joined(fork.where, condition, ways, known)
 
-    def _ways(
-        self, labels: Sequence[int], known: dict[str, Value], stops: frozenset[int]
-    ) -> list[Way]:
+    def _ways(self, labels: Sequence[int], known: Known, stops: frozenset[int]) -> list[Way]:
         return [
             self.lifter.apart(lambda label=label: self.run(label, dict(known), stops))
             for label in labels
@@ -244,9 +274,18 @@ class Walk:
         )
 
 
+def _lacks(value: Value, other: Value) -> bool:
+    """Whether a value is None, or has None in it, where another is or has something else."""
+    if isinstance(value, Tupled) and value.is_like(other):
+        return any(map(_lacks, value.items, other.items))
+    return value == NONE and other != NONE
+
+
+NONE = KnownObject(None)
+
+
 def _leads_nowhere(way: Way, other: Way) -> bool:
     """Whether a path raises, or returns None where the other returns something else."""
     if isinstance(way.found, Returned) and isinstance(other.found, Returned):
-        value = way.found.value
-        return isinstance(value, KnownObject) and value.value is None and value != other.found.value
+        return _lacks(way.found.value, other.found.value)
     return isinstance(way.found, Nowhere)

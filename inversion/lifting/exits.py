@@ -3,10 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from inversion.errors import NotInvertible
-from inversion.lifting.lifted_values import Tupled, Value, read
+from inversion.lifting.lifted_values import (
+    HeapObject,
+    Known,
+    Tupled,
+    Value,
+    heap_of,
+    is_cell,
+    read,
+)
 from inversion.program.loops import Part
 from inversion.program.statements import Constant, Operand, Statement, Variable
 
@@ -16,14 +24,15 @@ class At:
     """End of a path at a label. known: the values of names there."""
 
     label: int
-    known: dict[str, Value]
+    known: Known
 
 
 @dataclass(frozen=True)
 class Returned:
-    """End of a path at a return, with its value."""
+    """End of a path at a return, with its value. heap: the contents of objects there."""
 
     value: Value
+    heap: Known = field(default_factory=Known)
 
 
 class Nowhere:
@@ -38,7 +47,7 @@ class Exit:
 
     condition: Value
     leaves: bool
-    known: dict[str, Value]
+    known: Known
     outside: int
     inside: int
 
@@ -98,25 +107,31 @@ def stand_in(value: Value, known: Collection[Operand]) -> Value:
     are unknown there become constants.
     """
     if isinstance(value, Tupled):
-        return Tupled(value.kind, tuple(stand_in(item, known) for item in value.items))
+        return value.of(stand_in(item, known) for item in value.items)
     if isinstance(value, Variable) and value not in known:
         return Constant(value.kind(0))
     return value
 
 
-def names_at(end: End, live: frozenset[str]) -> dict[str, Value]:
-    """The values of the live names at an end."""
+def names_at(end: End, live: frozenset[str]) -> Known:
+    """The values of the live names at an end, and the contents of objects."""
     if isinstance(end, Returned):
-        return {RESULT: end.value}
-    return {name: value for name, value in end.known.items() if name in live}
+        return {RESULT: end.value, **end.heap}
+    return {
+        name: value
+        for name, value in end.known.items()
+        if name in live or isinstance(name, HeapObject) or is_cell(value)
+    }
 
 
 RESULT = "return"  # no variable can have this name
 
 
-def end_at(place: Place, values: dict[str, Value], where: str) -> End:
+def end_at(place: Place, values: Known, where: str) -> End:
     """The end at a place with these values."""
-    return Returned(read(values, RESULT, where)) if place is None else At(place, values)
+    if place is None:
+        return Returned(read(values, RESULT, where), heap_of(values))
+    return At(place, values)
 
 
 def not_followed(where: str) -> NotInvertible:

@@ -10,9 +10,10 @@ from functools import cached_property
 from types import FunctionType
 
 from inversion.errors import NotInvertible
-from overlay.code.body import Apply, Block, Body, Branch, Copy, Return, WithBlock, advance, is_step
+from overlay.code.body import Apply, Block, Body, Branch, Copy, Return, advance, is_step
 from overlay.code.py314 import unthreaded
 from overlay.code.read_bodies import body_of
+from overlay.code.scopes import shared_scope
 
 __all__ = ["Cycle", "FunctionCode", "code_of", "iterators", "raises", "unread"]
 
@@ -31,25 +32,21 @@ class Cycle:
     simple: bool
 
 
-def code_of(function: FunctionType) -> FunctionCode:
-    """The control-flow graph of a function. Raises NotInvertible for coroutines and generators,
-    and where the function enters a context manager.
+def code_of(function: FunctionType, *, is_inner: bool = False) -> FunctionCode:
+    """The control-flow graph of a function. is_inner: whether a function that is lifted makes it,
+    so that its free variables are shared with that one. Raises NotInvertible for coroutines.
     """
     code = unthreaded(function.__code__)
     closure = function.__closure__
-    body = body_of(FunctionType(code, function.__globals__, function.__name__, None, closure))
-    if body.kind != "function":
+    made = FunctionType(code, function.__globals__, function.__name__, None, closure)
+    body = body_of(made, scope=shared_scope(made, is_inner=is_inner))
+    if body.kind == "coroutine":
         raise NotInvertible(
-            f"cannot invert {function.__qualname__}: a call gives a coroutine or a generator",
+            f"cannot invert {function.__qualname__}: a call gives a coroutine",
             where=body.blocks[body.first].where,
             help="return one number",
         )
-    found = FunctionCode(function, body)
-    for block in found.blocks.values():
-        for each in block.statements:
-            if isinstance(each, Apply) and isinstance(each.native, WithBlock):
-                raise unread(function, "with", each.where)
-    return found
+    return FunctionCode(function, body, code.co_freevars if is_inner else ())
 
 
 def unread(function: FunctionType, what: str, where: str) -> NotInvertible:
@@ -79,11 +76,14 @@ class FunctionCode:
     """Control-flow graph of a function, of the blocks that are reachable without an exception.
 
     first: the entry label. following: the successors of each label. returning: the labels from
-    which a return is reachable. names: the variables that steps are assigned to.
+    which a return is reachable. names: the variables that steps are assigned to. free: those that
+    it shares with the function that makes it. shared: those that it shares with inner functions.
     """
 
-    def __init__(self, function: FunctionType, body: Body) -> None:
+    def __init__(self, function: FunctionType, body: Body, free: tuple[str, ...] = ()) -> None:
         self.function = function
+        self.free = free
+        self.shared = function.__code__.co_cellvars
         self.first = body.first
         self.parameters = body.parameters
         ends = {label: _following(block) for label, block in body.blocks.items()}
@@ -119,8 +119,17 @@ class FunctionCode:
         blocks = self._body.blocks
         before = _turned_round({label: block.next for label, block in blocks.items()})
         returns = [label for label, block in blocks.items() if _returns(block)]
-        ending = set(_reached(returns, before))
+        ending = set(_reached(returns, before)) - set(filter(self._leaves_with, blocks))
         return frozenset(label for label, handler in handlers.items() if handler in ending)
+
+    def _leaves_with(self, label: int) -> bool:
+        """Whether a block is the handler of a ``with`` statement, whose manager is one that passes
+        exceptions on.
+        """
+        statements = self._body.blocks[label].statements
+        return any(
+            isinstance(each, Apply) and each.native == "WITH_EXCEPT_START" for each in statements
+        )
 
     @cached_property
     def live(self) -> dict[int, frozenset[str]]:

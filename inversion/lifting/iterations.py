@@ -10,18 +10,25 @@ from typing import TYPE_CHECKING, Any
 from inversion.errors import NotInvertible
 from inversion.lifting.exits import At, End, Exit, Found, Nowhere, Place, Several, Way, not_followed
 from inversion.lifting.function_code import iterators
+from inversion.lifting.heap import frozen, thawed
 from inversion.lifting.lifted_values import (
-    UNROLLED,
+    HeapObject,
     Iterating,
+    Known,
     KnownObject,
     Meaningless,
     Range,
+    Tupled,
     Value,
+    heap_of,
+    is_cell,
+    items_in_turn,
     read,
 )
 from inversion.lifting.repeating import Repeating, Turn
 from inversion.program.loops import Bounds, CountedRange
 from inversion.program.statements import Constant, Operand, Variable
+from overlay.code.body import is_step
 
 if TYPE_CHECKING:
     from inversion.lifting.execution_paths import Walk
@@ -30,7 +37,7 @@ MOST_TURNS = 1000
 """Maximum number of unrolled iterations in a program."""
 
 
-def looped(walk: Walk, label: int, known: dict[str, Value], stops: frozenset[int]) -> Found | None:
+def looped(walk: Walk, label: int, known: Known, stops: frozenset[int]) -> Found | None:
     """Lift a loop as one statement, and return its exit. None where the loop is unrolled, since
     its iterations are few and known.
     """
@@ -51,7 +58,7 @@ def looped(walk: Walk, label: int, known: dict[str, Value], stops: frozenset[int
     asked = iterators(block)
     iterator = read(known, asked[0], block.where) if asked else None
     if isinstance(iterator, Iterating):
-        return None if iterator.over is None else made.statement()
+        return None if iterator.over is None else _stated_or_unrolled(made, asked, iterator.over)
     first = walk.lifter.apart(lambda: inner.turn(label, dict(known), inside)).found
     if isinstance(first, Exit):
         return None if isinstance(first.condition, Constant) else made.statement()
@@ -59,12 +66,28 @@ def looped(walk: Walk, label: int, known: dict[str, Value], stops: frozenset[int
     return made.statement() if goes_on else None
 
 
+def _stated_or_unrolled(made: Turns, iterators: list[str], over: Range) -> Found | None:
+    """Lift a loop over a range as one statement; or, where that is refused and the range is known,
+    leave it to be unrolled.
+    """
+    lifter, items = made.lifter, items_in_turn(over, MOST_TURNS)
+    if items is None:
+        return made.statement()
+    count, holds, ways, turns = len(lifter.statements), len(lifter.holds), lifter.ways, lifter.turns
+    try:
+        return made.statement()
+    except NotInvertible:
+        del lifter.statements[count:], lifter.holds[holds:]
+        lifter.ways, lifter.turns, lifter.known = ways, turns, made.known
+    for name in iterators:
+        made.known[name] = Iterating(None, items)
+    return None
+
+
 class Turns(Repeating):
     """Builder of the statement of a ``for`` or ``while`` loop."""
 
-    def __init__(
-        self, walk: Walk, label: int, known: dict[str, Value], stops: frozenset[int]
-    ) -> None:
+    def __init__(self, walk: Walk, label: int, known: Known, stops: frozenset[int]) -> None:
         blocks = walk.code.blocks
         super().__init__(walk, blocks[label].where)
         self.label = label
@@ -76,25 +99,37 @@ class Turns(Repeating):
         live = walk.code.live[label]
         still = KnownObject, Iterating, Meaningless
         self.names = [n for n in known if n in assigned and n in live]
-        self.names = [n for n in self.names if not isinstance(known[n], still)]
+        self.names = [
+            n for n in self.names if not isinstance(known[n], still) and not is_cell(known[n])
+        ]
+        self.before = heap_of(known)
         self.grown = {name for inside in cycle.labels for name in blocks[inside].grown}
         self.counter = f"i_{self.line}.count"  # no name of a variable
 
     def statement(self) -> Found:
         """Add the statement for the loop, and return its exit."""
-        if not self.grown.isdisjoint(self.names):
-            raise NotInvertible(
-                "cannot invert a comprehension whose number of items varies, or is more than "
-                f"{UNROLLED}",
-                where=self.where,
-                help="use functions of arrays",
-            )
-        begin = {name: self.known[name] for name in self.names}
+        begin: Known = {name: frozen(self.known, self.known[name]) for name in self.names}
         counted = self.counted()
         if counted is not None and not self.walk.leaving:
             begin[self.counter] = counted.start
         self.word = "while" if counted is None else "for"
         return self.repeated(begin)
+
+    def within_turn(self, state: Known) -> Known:
+        """The values of names where an iteration begins."""
+        inside = {**self.known, **{k: v for k, v in state.items() if isinstance(k, HeapObject)}}
+        for name, value in state.items():
+            if not isinstance(name, HeapObject):
+                inside[name] = thawed(inside, value, fixed=self.is_shared(self.known.get(name)))
+        return inside
+
+    def is_shared(self, value: Value | None) -> bool:
+        """Whether an object has several names, or is a part of another one, before the loop."""
+        if not isinstance(value, HeapObject):
+            return False
+        names = [key for key, held in self.known.items() if held is value and not is_step(key)]
+        inside = (held for held in self.before.values() if isinstance(held, Tupled))
+        return len(names) > 1 or any(value in held.items for held in inside)
 
     def counted(self) -> Range | None:
         """The range that the loop counts through, or None."""
@@ -110,7 +145,7 @@ class Turns(Repeating):
 
     def simple(self, state: Mapping[str, Value]) -> Turn:
         """Lift an iteration of a loop with a single exit, which every iteration reaches."""
-        lifter, inside = self.lifter, {**self.known, **state}
+        lifter, inside = self.lifter, self.within_turn(state)
         for asked in self.iterators:
             found = self.known.get(asked)
             if isinstance(found, Iterating):
@@ -138,7 +173,7 @@ class Turns(Repeating):
         """Lift an iteration of a loop with several exits: these, and the continuation with the
         next iteration, are ordinary paths.
         """
-        inside, more = {**self.known, **state}, dict[str, Value]()
+        inside, more = self.within_turn(state), Known()
 
         def go() -> Found:
             more.update(self.count(inside, state))
@@ -154,7 +189,7 @@ class Turns(Repeating):
         following = {**on.known, **more}
         return Turn(way, goes_on, False, nothing, following, ends, flags if len(ends) > 1 else {})
 
-    def count(self, inside: dict[str, Value], state: Mapping[str, Value]) -> dict[str, Value]:
+    def count(self, inside: Known, state: Mapping[str, Value]) -> Known:
         """Set the iterators to the range's current value and the condition that it continues.
         Returns the counter's next value, by name.
         """

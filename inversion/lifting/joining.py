@@ -9,9 +9,12 @@ from typing import TYPE_CHECKING, Any
 from inversion.errors import NotInvertible
 from inversion.lifting import self_calls
 from inversion.lifting.exits import End, Place, Way, end_at, names_at, stand_in
+from inversion.lifting.heap import is_mutable
 from inversion.lifting.lifted_values import (
     Again,
     CallSite,
+    HeapObject,
+    Known,
     KnownObject,
     Meaningless,
     Tupled,
@@ -38,6 +41,10 @@ class Join:
         self.where = where
         self.ways = ways
         self.known = {number for value in known.values() for number in numbers_in(value)}
+        self.before = {key for key in known if isinstance(key, HeapObject)}
+        self.ends: tuple[Known, Known] = ({}, {})
+        self.met: dict[tuple[HeapObject, HeapObject], HeapObject] = {}
+        self.heap = Known()
         self.results: list[Variable] = []
         self.gives: list[tuple[Operand, Operand]] = []
 
@@ -50,12 +57,19 @@ class Join:
             one = {name: stand_in(value, self.known) for name, value in other.items()}
         if second is None:
             other = {name: stand_in(value, self.known) for name, value in one.items()}
-        values = {
-            name: self.value(self.walk.site.name if place is None else name, one[name], other[name])
+        self.ends, self.met, self.heap = (one, other), {}, {}
+        values: Known = {
+            name: self.value(self.name_of(name, place), one[name], other[name])
             for name in one
             if name in other
         }
-        return end_at(place, values, self.where)
+        return end_at(place, {**values, **self.heap}, self.where)
+
+    def name_of(self, name: Any, place: Place) -> str:
+        """The name for what becomes of a name's value, or of an object's contents."""
+        if isinstance(name, HeapObject):
+            return name.kind.__name__
+        return self.walk.site.name if place is None else name
 
     def flag(self, place: Place, then: Operand, orelse: Operand) -> Operand:
         """The joined flag of whether the path taken reaches a place."""
@@ -65,7 +79,7 @@ class Join:
 
     def value(self, name: str, then: Value, orelse: Value) -> Value:
         """The joined value of a name."""
-        if then == orelse:
+        if then is orelse or then == orelse:
             return then
         for one in (then, orelse):
             if isinstance(one, Meaningless):
@@ -76,9 +90,14 @@ class Join:
                 for one in (then, orelse)
             )
         if isinstance(then, Tupled) and isinstance(orelse, Tupled):
-            if then.kind is orelse.kind and len(then.items) == len(orelse.items):
+            if then.is_like(orelse):
                 pairs = zip(then.items, orelse.items, strict=True)
-                return Tupled(then.kind, tuple(self.value(name, *pair) for pair in pairs))
+                return then.of(self.value(name, *pair) for pair in pairs)
+            if then.kind is orelse.kind and is_mutable(then.kind):
+                return Meaningless(self._of_two_shapes(then, orelse))
+        elif isinstance(then, HeapObject) and isinstance(orelse, HeapObject):
+            if then.kind is orelse.kind:
+                return self.object(name, then, orelse)
         elif isinstance(then, (Variable, Constant)) and isinstance(orelse, (Variable, Constant)):
             return self.number(name, then, orelse)
         if isinstance(then, Again) or isinstance(orelse, Again):
@@ -94,6 +113,38 @@ class Join:
                 where=self.where,
                 help=help if kinds[1].startswith("a ") else "take it out of the branch",
             )
+        )
+
+    def object(self, name: str, then: HeapObject, orelse: HeapObject) -> HeapObject:
+        """One object for two, with their contents joined. Neither is changed any more where one
+        of them has a name from before the branch.
+        """
+        found = self.met.get((then, orelse))
+        if found is None:
+            found = HeapObject(then.kind, then.fixed or orelse.fixed)
+            for one in {then, orelse} & self.before:
+                one.fixed = found.fixed = True
+            self.met[then, orelse] = found
+            others = {one for pair in self.met for one in pair}
+            if len(others) < 2 * len(self.met):  # one of them meets another, too
+                for one in (*others, *self.met.values()):
+                    one.fixed = True
+            contents = self.ends[0].get(then), self.ends[1].get(orelse)
+            if contents[0] is not None and contents[1] is not None:
+                self.heap[found] = self.value(name, contents[0], contents[1])
+        return found
+
+    def _of_two_shapes(self, then: Tupled, orelse: Tupled) -> NotInvertible:
+        shown = then.kind.__name__
+        shapes = [
+            f"{len(one.items)} items" if one.keys is None else f"{', '.join(map(str, one.keys))}"
+            for one in (then, orelse)
+        ]
+        return NotInvertible(
+            f"a {shown} has {shapes[0] or 'nothing'} on one way and {shapes[1] or 'nothing'} on "
+            "the other",
+            where=self.where,
+            help="give it the same items on both, or take what is made of it into the branch",
         )
 
     def number(self, name: str, then: Operand, orelse: Operand) -> Variable:

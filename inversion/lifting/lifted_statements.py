@@ -3,47 +3,68 @@
 from __future__ import annotations
 
 import builtins
+import contextlib
 import functools
 import inspect
 import operator
-from collections.abc import Callable, Mapping
+import warnings
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from types import ModuleType
+from types import CellType, ModuleType
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from inversion.errors import NotInvertible
 from inversion.lifting import self_calls
 from inversion.lifting.array_methods import array_attribute
+from inversion.lifting.class_instances import (
+    attribute_of_super,
+    get_attribute,
+    is_instance,
+    method_of,
+    set_attribute,
+)
+from inversion.lifting.container_calls import key_of, mapping_of
 from inversion.lifting.function_code import unread
+from inversion.lifting.heap import contents_of, frozen, made
+from inversion.lifting.iterable_calls import ITERATOR, items_of, set_of
 from inversion.lifting.lifted_values import (
+    ITERABLES,
     UNROLLED,
     Again,
     BoundMethod,
+    HeapObject,
+    InnerFunction,
     Iterating,
+    Known,
     KnownObject,
     Meaningless,
+    Raises,
+    Range,
     Tupled,
     Value,
     advanced,
     attribute_of,
-    function_in,
-    item_at,
+    is_cell,
     item_of_pair,
-    items_in_turn,
     iterator_over,
     more_of_pair,
     next_of,
-    not_set,
     plain,
     read,
     refused,
+    shown_kind,
+    store,
     unpacked,
     value_of,
 )
-from inversion.lifting.sequence_calls import bound_method, varies
+from inversion.lifting.sequence_calls import bound_method
+from inversion.program.statements import Constant
 from overlay.code import marks
-from overlay.code.body import Apply, ConstantValue, Copy, Make, Statement, is_step
+from overlay.code.body import Apply, ConstantValue, Copy, Make, Statement, WithBlock, is_step
+from overlay.code.marks import Pattern
 from overlay.code.operators import PLAIN
 from overlay.code.record import attribute_held, is_same
 from overlay.code.statements import SLOT
@@ -56,38 +77,70 @@ if TYPE_CHECKING:
 __all__ = ["done"]
 
 
-def done(walk: Walk, statement: Statement, known: dict[str, Value]) -> None:
+def done(walk: Walk, statement: Statement, known: Known) -> None:
     """Execute a statement on the values of the variables."""
+    walk.lifter.known = known
     match statement:
         case ConstantValue(target=target, value=value):
             known[target] = value_of(value)
         case Copy():
             _copied(statement, known)
-        case Make(code=code, where=where):
-            if not code.co_flags & inspect.CO_OPTIMIZED:
-                raise unread(walk.code.function, "a class statement", where)
-            raise refused("a function or comprehension that is made within it", where)
+        case Make(target=target):
+            known[target] = _made(walk, statement, known)
         case Apply(target=target):
             known[target] = StatementCall(walk, statement, known).value()
 
 
-def _copied(copy: Copy, known: dict[str, Value]) -> None:
+def _made(walk: Walk, statement: Make, known: Known) -> Value:
+    """A function that is defined within the function."""
+    code, where = statement.code, statement.where
+    if not code.co_flags & inspect.CO_OPTIMIZED:
+        raise unread(walk.code.function, "a class statement", where)
+    defaults: list[Value] = []
+    for name in statement.defaults:
+        if name is None:
+            raise refused("defaults of an inner function that are not written out", where)
+        defaults.append(read(known, name, where))
+    named: dict[str, Value] = {}
+    if statement.named is not None:
+        held = frozen(known, read(known, statement.named, where))
+        if not isinstance(held, Tupled) or held.keys is None:
+            raise refused("defaults of an inner function that are not written out", where)
+        named = dict(zip(held.keys, held.items, strict=True))
+    cells: list[HeapObject] = []
+    for name in code.co_freevars:
+        cell = known.get(name)
+        if cell is None or not is_cell(cell):  # a constant of an outer function that has returned
+            cell = made(known, CellType, () if cell is None else (cell,))
+        cells.append(cell)
+    return InnerFunction(code, tuple(cells), tuple(defaults), named, walk.code.function.__globals__)
+
+
+def _copied(copy: Copy, known: Known) -> None:
     source, target, where = copy.source, copy.target, copy.where
     if is_step(target) and not target.startswith(SLOT) and not is_step(source):
         # a comprehension saves a variable of the program, which need not be set
-        known[target] = known[source] if source in known else Meaningless(not_set(source, where))
+        known[target] = _held(known, source, where)
     elif not is_step(source):
-        known[target] = read(known, source, where)
+        store(known, target, read(known, source, where))
     elif source in known:
-        known[target] = known[source]
+        store(known, target, known[source])
     else:  # pushed by a loop at its end
         known.pop(target, None)
+
+
+def _held(known: Known, name: str, where: str) -> Value:
+    """The value of a name, which need not be set."""
+    try:
+        return read(known, name, where)
+    except NotInvertible as error:
+        return Meaningless(error)
 
 
 class StatementCall:
     """Execution of one call, operator or other step of a function. site: its call site."""
 
-    def __init__(self, walk: Walk, step: Apply, known: dict[str, Value]) -> None:
+    def __init__(self, walk: Walk, step: Apply, known: Known) -> None:
         self.walk = walk
         self.lifter = walk.lifter
         self.step = step
@@ -101,7 +154,7 @@ class StatementCall:
         if isinstance(function, str):
             return self._called(self._read(function), self.given())
         if function is None:
-            return self._unpacking()
+            return self._entered() if isinstance(self.step.native, WithBlock) else self._unpacking()
         step = STEPS.get(function)
         if step is not None:
             return step(self)
@@ -127,25 +180,75 @@ class StatementCall:
     # ---- calls ----
 
     def _called(self, function: Value, given: list[Value]) -> Value:
-        if isinstance(function, BoundMethod):
-            function, given = KnownObject(function.function), [function.instance, *given]
-        targets = (function_in(self.site, function),)
         named = {key: self._read(name) for key, name in self.step.kwargs}
-        return self.lifter.call(self.site, targets, given, named)
+        if isinstance(function, KnownObject) and function.value in ATTRIBUTES:
+            return self._of_attribute(function.value, given)
+        return self.lifter.called(self.site, function, given, named)
 
     def _unpacking(self) -> Value:
-        """A call whose arguments are one unpacked tuple; any other unpacking is refused."""
+        """A call with unpacked arguments."""
         function, *spread = self.given()
-        if self.step.kwargs or len(spread) != 1 or not isinstance(spread[0], Tupled):
-            raise self._refused("call with unpacked arguments")
-        return self._called(function, list(spread[0].items))
+        given: list[Value] = []
+        for each in spread:
+            items = items_of(self.lifter, self.site, each)
+            if items is None:
+                raise self._refused("call with unpacked arguments whose number varies")
+            given += items
+        named: dict[str, Value] = {}
+        for _, name in self.step.kwargs:
+            named |= mapping_of(self.lifter, self.site, self._read(name))
+        return self.lifter.called(self.site, function, given, named)
+
+    def _entered(self) -> Value:
+        """The value of a context manager in its block; at its end nothing happens."""
+        manager, leaves = self.operand(0), self.step.native.leaves
+        enter, leave = (method_of(manager, name) for name in ("__enter__", "__exit__"))
+        if isinstance(manager, KnownObject) and isinstance(manager.value, PLAIN_MANAGERS):
+            self.known[leaves] = KnownObject(_left)
+            return value_of(getattr(manager.value, "enter_result", None))
+        if enter is None or leave is None:
+            raise self._refused("with, a manager that may change more than a setting")
+        self.known[leaves] = BoundMethod(leave, manager)
+        return self.lifter.called(self.site, BoundMethod(enter, manager), ())
 
     # ---- attributes and items ----
 
     def attribute(self) -> Value:
-        base, name = self.operand(0), plain(self.operand(1))
+        return self._attribute(self.operand(0), plain(self.operand(1)))
+
+    def _of_attribute(self, function: Any, given: list[Value]) -> Value:
+        """A call of getattr, setattr or hasattr with a known name."""
+        owner, name, *rest = given
+        if function is setattr:
+            set_attribute(self.lifter, self.site, owner, plain(name), rest[0])
+            return KnownObject(None)
+        try:
+            found = self._attribute(owner, plain(name))
+        except NotInvertible:
+            if function is hasattr:
+                return Constant(False)
+            if not rest:
+                raise
+            return rest[0]
+        return Constant(True) if function is hasattr else found
+
+    def set_attribute(self) -> Value:
+        owner, name, value = self.given()
+        set_attribute(self.lifter, self.site, owner, plain(name), value)
+        return KnownObject(None)
+
+    def of_super(self) -> Value:
+        _, cls, receiver = self.given()
+        return attribute_of_super(self.lifter, self.site, cls, receiver, self.step.native)
+
+    def _attribute(self, base: Value, name: str) -> Value:
         if is_array(base.kind):
             return array_attribute(self.lifter, self.site, base, name)
+        if is_instance(base):
+            return get_attribute(self.lifter, self.site, base, name)
+        method = getattr(_container(base), name, None)
+        if callable(method):
+            return BoundMethod(method, base)
         if isinstance(base, KnownObject) and not isinstance(base.value, ModuleType):
             found = attribute_held(base.value, name)
             if is_same(attribute_held(base.value, name), found):  # a property may make it anew
@@ -153,10 +256,7 @@ class StatementCall:
         return bound_method(base, name) or attribute_of(self.site, base, name)
 
     def _item(self, source: Value, index: int) -> Value:
-        if is_array(source.kind) or varies(source):
-            given = [source, value_of(index)]
-            return self.lifter.call(self.site, (operator.getitem,), given, {})
-        return item_at(self.site, source, index)
+        return self.lifter.call(self.site, (operator.getitem,), [source, value_of(index)], {})
 
     def _rows(self, value: Value) -> Value:
         """An array with few rows as the tuple of its rows; any other value itself."""
@@ -175,17 +275,28 @@ class StatementCall:
         return value
 
     def iterated(self) -> Value:
-        found = iterator_over(self.site, self._rows(self.items_of()))
+        value = self._rows(self.items_of())
+        if isinstance(value, Range):
+            return iterator_over(self.site, value)
+        if isinstance(value, HeapObject) and value.kind is ITERATOR:
+            return value
+        items = items_of(self.lifter, self.site, value)
+        if items is None:
+            raise self._refused(f"loop over a {shown_kind(value)}")
         self._used_up(self.step.args[0])
-        return found
+        return Iterating(None, items)
 
     def _used_up(self, name: str) -> None:
         """Mark a variable that holds an exhausted iterator: later uses are refused."""
-        if isinstance(self.known[name], Iterating) and not is_step(name):
+        if isinstance(self.known.get(name), Iterating) and not is_step(name):
             self.known[name] = Meaningless(self._refused("an iterator that is used again"))
 
     def advanced(self) -> Value:
         iterator = self.operand(0)
+        if isinstance(iterator, HeapObject):
+            held = contents_of(self.known, iterator, self.step.where)
+            self.known[iterator] = held.of(held.items[1:])
+            return next_of(self.site, Iterating(None, held.items))
         found = next_of(self.site, iterator)
         self.known[self.step.args[0]] = advanced(iterator)
         return found
@@ -199,11 +310,15 @@ class StatementCall:
         """A container display, or a formatted string."""
         cls, items = plain(self.operand(0)), [self._read(name) for name in self.step.native]
         if cls is list:
-            return Tupled(list, tuple(items))
+            return made(self.known, list, items)
         if cls is str:
             return self._text(items)
-        if cls in (dict, set):
-            raise self._refused(f"a {cls.__name__}")
+        if cls is set:
+            return set_of(self.lifter, self.site, items)
+        if cls is dict:
+            keys = (key_of(self.site, key) for key in items[::2])
+            held = dict(zip(keys, items[1::2], strict=True))
+            return made(self.known, dict, held.values(), tuple(held))
         raise self._unread("a template string")
 
     def _text(self, items: list[Value]) -> Value:
@@ -220,17 +335,53 @@ class StatementCall:
 
     def put(self) -> Value:
         """Append an item, or all items of another value, to a list."""
-        container, added = self.given()
-        if not isinstance(container, Tupled) or container.kind is not list:
-            raise self._refused("a container that grows")
+        container, *added = self.given()
+        if self.step.instruction == "MAP_ADD":
+            return self.lifter.call(self.site, (operator.setitem,), [container, *added], {})
+        found = self.lifter.call(self.site, (PUTS[self.step.instruction],), [container, *added], {})
         if self.step.instruction == "LIST_EXTEND":
-            items = items_in_turn(self._rows(added))
-            if items is None:
-                raise self._refused("a list with all items of another value")
             self._used_up(self.step.args[1])
-        else:
-            items = (added,)
-        self.known[self.step.args[0]] = Tupled(list, (*container.items, *items))
+        return found
+
+    def packed(self) -> Value:
+        """A tuple; that of the variables which an inner function shares need not be set."""
+        where = self.step.where
+        return Tupled(tuple, tuple(
+            _held(self.known, name, where) if is_cell(self.known.get(name)) else self._read(name)
+            for name in self.step.args
+        ))  # fmt: skip
+
+    def unpacked(self) -> Value:
+        """The items of a value that is unpacked into targets."""
+        value, count = self.items_of(), plain(self.operand(1))
+        items = items_of(self.lifter, self.site, value)
+        if items is None:
+            return unpacked(self.site, value, count)
+        if len(items) != count:
+            raise Raises(f"{len(items)} items are unpacked into {count}", self.step.where)
+        return Tupled(tuple, items)
+
+    def starred(self) -> Value:
+        """The items beside a starred target, or the list that is assigned to that."""
+        items = items_of(self.lifter, self.site, self.items_of())
+        if items is None:
+            raise self._refused("unpacking with a star of what varies in length")
+        part = self.step.native
+        if isinstance(part, slice):
+            return made(self.known, list, items[part])
+        try:
+            return items[part]
+        except IndexError:
+            raise Raises("too few items to unpack", self.step.where) from None
+
+    def gave(self) -> Value:
+        """A value that a generator yields."""
+        giving = self.walk.giving
+        if giving is None:
+            raise self._unread("yield")
+        (before,) = contents_of(self.known, giving.held, self.step.where).items
+        after = giving.add(before, self.operand(0))
+        self.known[giving.held] = Tupled(CellType, (after,))
         return KnownObject(None)
 
     # ---- marks for other instructions ----
@@ -250,49 +401,79 @@ class StatementCall:
 
     def other(self) -> Value:
         if self.step.native == "INTRINSIC_LIST_TO_TUPLE":
-            value = self.operand(0)
-            if isinstance(value, Tupled):
-                return Tupled(tuple, value.items)
+            items = items_of(self.lifter, self.site, self.operand(0))
+            if items is not None:
+                return Tupled(tuple, items)
+        if self.step.native in HARMLESS:
+            return KnownObject(None)
+        if self.step.native in ("LOAD_ASSERTION_ERROR", "LOAD_COMMON_CONSTANT"):
+            return KnownObject(AssertionError)
         raise self._unread(IN_WORDS.get(self.step.native, self.step.native))
 
     def pattern(self) -> Value:
-        kind = "mapping" if self.step.instruction == "MATCH_MAPPING" else "sequence"
-        raise self._unread(f"a pattern of a {kind}")
+        """Whether an object is a sequence, or a mapping, for a pattern."""
+        wanted = Mapping if self.step.instruction == "MATCH_MAPPING" else Sequence
+        kind = self.operand(0).kind
+        fits = isinstance(kind, type) and issubclass(kind, wanted)
+        return Constant(fits and not issubclass(kind, (str, bytes, bytearray)))
+
+    def matched(self) -> Value:
+        """The attributes that a class pattern takes, as a tuple; None without a match."""
+        subject, cls, pattern = self.given()
+        found = self.lifter.call(self.site, (isinstance,), [subject, cls], {})
+        if not isinstance(found, Constant):
+            raise self._unread("a pattern of a class")
+        if not found.value:
+            return KnownObject(None)
+        if plain(pattern) is not Pattern.PLAIN:
+            raise self._unread("a pattern of a class with parts")
+        return Tupled(tuple, ())
 
 
-def _no_meaning(what: str) -> Callable[[StatementCall], Value]:
-    def step(call: StatementCall) -> Value:
-        raise refused(what, call.step.where)
-
-    return step
+def _left(*args: Any) -> None:
+    """What a plain context manager does at its end: nothing that a program sees. It is lifted."""
+    return
 
 
-def _not_read(what: str) -> Callable[[StatementCall], Value]:
-    def step(call: StatementCall) -> Value:
-        raise unread(call.walk.code.function, what, call.step.where)
+def _container(value: Value) -> type:
+    """The class of a container with known items, else object."""
+    if isinstance(value, (HeapObject, Tupled)):
+        return value.kind
+    if isinstance(value, (KnownObject, Constant)) and isinstance(value.value, ITERABLES):
+        return value.kind
+    return object
 
-    return step
 
-
+PLAIN_MANAGERS = (np.errstate, contextlib.nullcontext, warnings.catch_warnings)
+"""Classes of context managers that only change settings."""
+HARMLESS = ("IMPORT_NAME", "DELETE_FAST", "DELETE_DEREF", "IMPORT_FROM")
+ATTRIBUTES = (getattr, setattr, hasattr)
+PUTS: Mapping[str, Any] = {
+    "LIST_APPEND": list.append,
+    "LIST_EXTEND": list.extend,
+    "SET_ADD": set.add,
+    "SET_UPDATE": set.update,
+    "DICT_UPDATE": dict.update,
+    "DICT_MERGE": dict.update,
+}
 STEPS: Mapping[Any, Callable[[StatementCall], Value]] = {
     getattr: StatementCall.attribute,
-    setattr: _no_meaning("assignment to an attribute"),
-    operator.setitem: _no_meaning("assignment to an item"),
-    operator.delitem: _no_meaning("del of an item"),
+    setattr: StatementCall.set_attribute,
     iter: StatementCall.iterated,
     marks.advance: StatementCall.advanced,
     marks.first: lambda call: item_of_pair(call.site, call.operand(0)),
     marks.succeeds: lambda call: more_of_pair(call.site, call.operand(0)),
-    marks.unpack: lambda call: unpacked(call.site, call.items_of(), plain(call.operand(1))),
+    marks.unpack: StatementCall.unpacked,
     marks.pick: StatementCall.picked,
-    marks.pack: lambda call: Tupled(tuple, tuple(call.given())),
+    marks.pack: StatementCall.packed,
+    marks.give: StatementCall.gave,
     marks.new: StatementCall.made,
     marks.put: StatementCall.put,
     marks.outer: StatementCall.outer,
     marks.other: StatementCall.other,
     marks.holds_items: StatementCall.pattern,
-    marks.of_super: _not_read("super()"),
-    marks.matched: _not_read("a pattern of a class"),
-    marks.part: _not_read("unpacking with a star"),
-    marks.rest: _not_read("unpacking with a star"),
+    marks.of_super: StatementCall.of_super,
+    marks.matched: StatementCall.matched,
+    marks.part: StatementCall.starred,
+    marks.rest: StatementCall.starred,
 }

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import functools
+from collections.abc import ItemsView, Iterable, Iterator, KeysView, Mapping, Sequence, ValuesView
 from dataclasses import dataclass
-from types import MethodType
-from typing import Any, Final
+from types import CellType, CodeType, FunctionType, GeneratorType, MethodType
+from typing import Any, Final, TypeGuard
 
 import numpy as np
 
@@ -37,10 +38,38 @@ class KnownObject:
 
 @dataclass(frozen=True)
 class Tupled:
-    """A tuple, named tuple, record or list of values. kind: its class."""
+    """A tuple, named tuple or record of values; or the contents of a list, dict, set or instance at
+    one place of the program. kind: its class. keys: those of the items of a dict or set, and the
+    names of the attributes of an instance.
+    """
 
     kind: type
     items: tuple[Value, ...]
+    keys: tuple[Any, ...] | None = None
+
+    def of(self, items: Iterable[Value]) -> Tupled:
+        """The structure with other items."""
+        return Tupled(self.kind, tuple(items), self.keys)
+
+    def is_like(self, other: Value) -> TypeGuard[Tupled]:
+        """Whether another value has the same structure, items aside."""
+        return (
+            isinstance(other, Tupled)
+            and self.kind is other.kind
+            and len(self.items) == len(other.items)
+            and self.keys == other.keys
+        )
+
+
+@dataclass(eq=False)
+class HeapObject:
+    """A list, dict, set or instance that the function makes. It has identity; its contents, a
+    ``Tupled``, stand beside the values of names, with itself as the key, and part and meet with
+    them. fixed: whether changes are refused, since it has been joined with another one.
+    """
+
+    kind: type
+    fixed: bool = False
 
 
 @dataclass(frozen=True)
@@ -99,16 +128,70 @@ class Again:
 
 @dataclass(frozen=True)
 class BoundMethod:
-    """A method of a string or list that varies: the function, and its instance."""
+    """A method, and its instance."""
 
     function: Any
-    instance: Operand
+    instance: Value
     kind: type = MethodType
 
 
+@dataclass(frozen=True, eq=False)
+class InnerFunction:
+    """A function that the function makes. cells: the objects that hold its free variables.
+    defaults: of its last parameters; named: those of keyword-only ones. module: its globals.
+    """
+
+    code: CodeType
+    cells: tuple[HeapObject, ...]
+    defaults: tuple[Value, ...]
+    named: Mapping[str, Value]
+    module: dict[str, Any]
+    kind: type = FunctionType
+
+
+@dataclass(frozen=True, eq=False)
+class Partial:
+    """A function with its first arguments, and some named ones, given."""
+
+    function: Value
+    args: tuple[Value, ...]
+    kwargs: Mapping[str, Value]
+    kind: type = functools.partial
+
+
+@dataclass(frozen=True, eq=False)
+class Generating:
+    """A generator. given: the arguments of its function. cells: those of the function's free
+    variables. used: the cell that is filled once it has been run.
+    """
+
+    function: FunctionType
+    given: tuple[Value, ...]
+    cells: tuple[HeapObject, ...]
+    site: CallSite
+    used: HeapObject
+    kind: type = GeneratorType
+
+
 Value = (
-    Operand | KnownObject | Tupled | Meaningless | Range | Iterating | Pair | Again | BoundMethod
+    Operand
+    | KnownObject
+    | Tupled
+    | HeapObject
+    | Meaningless
+    | Range
+    | Iterating
+    | Pair
+    | Again
+    | BoundMethod
+    | InnerFunction
+    | Partial
+    | Generating
 )
+
+
+Known = dict[Any, Value]
+"""Values of names, and contents of the objects that the function makes."""
 
 
 Values = Sequence[Value]
@@ -136,12 +219,22 @@ MORE = object()
 """Sentinel for the condition that a range continues."""
 
 
+CONTAINERS = (list, set, frozenset, bytes, bytearray)
+"""Classes of containers that are made of their items."""
+
+
 UNROLLED = 16
 """Maximum length of a range of constants that is unrolled."""
 
 
+VALUES = (
+    Variable, Constant, KnownObject, Tupled, Range, Iterating, Again, HeapObject, BoundMethod,
+    InnerFunction, Partial, Generating,
+)  # fmt: skip
+
+
 def value_of(value: Any) -> Value:
-    if isinstance(value, (Variable, Constant, KnownObject, Tupled, Range, Iterating, Again)):
+    if isinstance(value, VALUES):
         return value
     if isinstance(value, tuple):
         return Tupled(type(value), tuple(map(value_of, value)))
@@ -166,9 +259,12 @@ def plain(value: Value) -> Any:
     """The Python object of a value without variables."""
     if isinstance(value, Tupled):
         items = map(plain, value.items)
-        if value.kind is list:
-            return list(items)
-        return value.kind(*items) if is_record(value.kind) else tuple(items)
+        if value.kind is dict:
+            return dict(zip(value.keys or (), items, strict=True))
+        if value.kind in CONTAINERS:
+            return value.kind(items)
+        if is_record(value.kind) or value.kind is tuple:
+            return value.kind(*items) if is_record(value.kind) else tuple(items)
     if isinstance(value, (KnownObject, Constant)):
         return value.value
     raise NotInvertible(
@@ -180,6 +276,13 @@ def plain(value: Value) -> Any:
 def is_true(value: Value) -> bool:
     """Whether a value without variables counts as true."""
     return bool(value.items) if isinstance(value, Tupled) else bool(plain(value))
+
+
+def is_known(value: Value) -> bool:
+    """Whether the Python object of a value is known."""
+    if isinstance(value, Tupled):
+        return all(map(is_known, value.items))
+    return isinstance(value, (KnownObject, Constant))
 
 
 def numbers_in(value: Value) -> Iterator[Operand]:
@@ -208,25 +311,47 @@ def of_tree(tree: Tree) -> Value:
     return tree
 
 
-def has_list(value: Value) -> bool:
-    """Whether a value is a list, or a tuple with one in it."""
-    return isinstance(value, Tupled) and (value.kind is list or any(map(has_list, value.items)))
-
-
 def as_tree(value: Value) -> Tree:
     if isinstance(value, Tupled):
-        return Node(value.kind, tuple(map(as_tree, value.items)))
+        return Node(value.kind, tuple(map(as_tree, value.items)), value.keys)
     return value
 
 
-def read(known: Named, name: str, where: str) -> Value:
+def read(known: Known, name: str, where: str) -> Value:
     """The value of a name. Raises NotInvertible where it has none that can be lifted."""
     if name not in known:
         raise not_set(name, where)
     value = known[name]
+    if is_cell(value):
+        held = known[value]
+        if isinstance(held, Tupled):
+            if not held.items:
+                raise not_set(name, where)
+            (value,) = held.items
+        else:
+            value = held
     if isinstance(value, Meaningless):
         raise value.error
     return value
+
+
+def is_cell(value: Value) -> TypeGuard[HeapObject]:
+    """Whether a name's value is the cell of a variable that inner functions share."""
+    return isinstance(value, HeapObject) and value.kind is CellType
+
+
+def store(known: Known, name: str, value: Value) -> None:
+    """Set a name to a value, or its cell."""
+    cell = known.get(name)
+    if cell is not None and is_cell(cell):
+        known[cell] = Tupled(CellType, (value,))
+    else:
+        known[name] = value
+
+
+def heap_of(known: Known) -> Known:
+    """The contents of all objects."""
+    return {key: value for key, value in known.items() if isinstance(key, HeapObject)}
 
 
 def not_set(name: str, where: str) -> NotInvertible:
@@ -243,6 +368,13 @@ def not_set(name: str, where: str) -> NotInvertible:
 def shown_name(name: str) -> str:
     """The name of a variable in an error; a step of an expression has none."""
     return "a value" if is_step(name) else name
+
+
+class Raises(NotInvertible):
+    """A step that raises whatever the variables are: its path has no result."""
+
+    def __init__(self, what: str, where: str) -> None:
+        super().__init__(what, where=where, help="such a path has no result to invert")
 
 
 WRITTEN: Final = "write it with assignments, operators, branches and calls of functions"
@@ -320,20 +452,28 @@ def range_of(site: CallSite, args: Values) -> Range:
     return Range(start, stop, numbers[2] if len(numbers) == 3 else Constant(1))
 
 
-def items_in_turn(value: Value) -> tuple[Value, ...] | None:
-    """The items of a value in order of iteration, where these are unrolled: those of a tuple, or
-    of a short range of constants; else None.
+def items_in_turn(value: Value, most: int = UNROLLED) -> tuple[Value, ...] | None:
+    """The items of a value in order of iteration, where these are unrolled: those of a tuple or
+    known container, or of a range of constants that is no longer than ``most``; else None.
     """
     if isinstance(value, Tupled):
-        return value.items
+        return tuple(map(value_of, value.keys or ())) if value.kind is dict else value.items
+    if isinstance(value, (KnownObject, Constant)) and isinstance(value.value, ITERABLES):
+        return tuple(map(value_of, value.value))
     if isinstance(value, Iterating):
         return value.items if value.over is None else None
     if not isinstance(value, Range):
         return None
     ends = [e.value for e in (value.start, value.stop, value.step) if isinstance(e, Constant)]
-    if len(ends) < 3 or len(range(*ends)) > UNROLLED:
+    if len(ends) < 3 or len(range(*ends)) > most:
         return None
     return tuple(map(Constant, range(*ends)))
+
+
+ITERABLES = (
+    str, bytes, list, tuple, dict, set, frozenset, KeysView, ValuesView, ItemsView, range,
+)  # fmt: skip
+"""Classes of known objects that are iterated while lifting."""
 
 
 def iterator_over(site: CallSite, value: Value) -> Iterating:

@@ -7,7 +7,6 @@ a branch.
 
 from __future__ import annotations
 
-import operator
 import types
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -15,29 +14,42 @@ from typing import TYPE_CHECKING, Any
 
 from inversion.errors import NotInvertible
 from inversion.lifting.array_methods import array_call
+from inversion.lifting.class_instances import by_operator, instance_call, method_of
+from inversion.lifting.container_calls import container_call, held_by, one_or_other
 from inversion.lifting.exits import Found, Returned, Way
+from inversion.lifting.heap import frozen, thawed
+from inversion.lifting.inner_functions import begun, function_of, gives, run_generator
+from inversion.lifting.iterable_calls import has_own_binding, iterable_call
 from inversion.lifting.known_calls import known_call
 from inversion.lifting.lifted_slopes import derivative
 from inversion.lifting.lifted_values import (
     Again,
+    BoundMethod,
     CallSite,
+    Generating,
+    HeapObject,
+    InnerFunction,
+    Iterating,
+    Known,
     KnownObject,
     Named,
+    Partial,
+    Raises,
+    Range,
     Tupled,
     Value,
     Values,
     as_tree,
-    has_list,
-    item_at,
+    function_in,
     kinds_of,
     numbers_of,
     of_tree,
     plain,
     range_of,
-    record,
     shown_kind,
     value_of,
 )
+from inversion.lifting.lookups import Lookup, looked_up
 from inversion.lifting.recursion import ActiveCall, entered
 from inversion.lifting.resolve import (
     Resolver,
@@ -53,7 +65,7 @@ from inversion.lifting.self_calls import through
 from inversion.lifting.sequence_calls import sequence_call, sequence_of
 from inversion.numba_compilation import result_type
 from inversion.program.statements import Constant, Operand, Program, Statement, Variable, renumbered
-from inversion.program.trees import Tree, is_record, leaves, mapped
+from inversion.program.trees import Tree, leaves, mapped
 from inversion.program.variable_names import subject_of, word_for
 from overlay import Context, call_next, nonoverlay
 from overlay.core.dispatch import MethodChain, by_types
@@ -61,6 +73,7 @@ from overlay.core.location import location_of
 from overlay.core.target import as_positional, describe, signature_of
 from overlay.interpretations.autodiff import autodiff
 from primitives import Relation
+from primitives.arrays.domain import is_array
 from primitives.relation import RETURN
 
 if TYPE_CHECKING:
@@ -98,16 +111,17 @@ def lift(
     given = {name: lifter.input(name, tree) for name, tree in inputs}
     where = location_of(function)
     site = CallSite("result", where, overlaid=context is not None)
-    args = [of_tree(tree) for name, tree in given.items() if name not in keywords]
-    named = {name: of_tree(tree) for name, tree in given.items() if name in keywords}
+    values = {name: thawed(lifter.known, of_tree(tree)) for name, tree in given.items()}
+    args = [value for name, value in values.items() if name not in keywords]
+    named = {name: value for name, value in values.items() if name in keywords}
     result = lifter.call(site, (function,), args, named)
-    result = sequence_of(lifter, site, result)
-    if has_list(result):
+    if isinstance(result, Generating):
         raise NotInvertible(
-            f"cannot invert {describe(function)}: it returns a list",
+            f"cannot invert {describe(function)}: a call gives a generator",
             where=where,
-            help="return a tuple, or an array",
+            help="return a tuple or a list of what it yields",
         )
+    result = _as_result(lifter, site, frozen(lifter.known, result, site.where))
     returned: dict[str, Operand] = {}
 
     def leaf(path: str, value: Value) -> str:
@@ -140,6 +154,31 @@ def lift(
     return Lifted(program, axes)
 
 
+def _as_result(lifter: Lifter, site: CallSite, value: Value) -> Value:
+    """A result as an operand, or as a structure of operands: a list of numbers of one type, or of
+    strings, is one operand.
+    """
+    if isinstance(value, (Iterating, Range)):
+        return value
+    if isinstance(value, Tupled) and value.kind is list and value.items:
+        kinds = {item.kind for item in value.items if isinstance(item, (Variable, Constant))}
+        texts = all(_is_text(item) for item in value.items)
+        flat = all(isinstance(item, (Variable, Constant)) for item in value.items)
+        if texts or (flat and len(kinds) == 1 and kinds <= {int, float}):
+            return sequence_of(lifter, site, value)
+    if isinstance(value, Tupled):
+        return value.of(_as_result(lifter, site, item) for item in value.items)
+    if isinstance(value, KnownObject) and isinstance(value.value, (list, dict, bytes)):
+        held = held_by(lifter, site, value)
+        assert held is not None
+        return _as_result(lifter, site, held)
+    return value
+
+
+def _is_text(value: Value) -> bool:
+    return value.kind is str
+
+
 class Lifter:
     """Builder of a program: turns calls into statements."""
 
@@ -153,7 +192,9 @@ class Lifter:
         self.turns = 0
         self.depth = 0
         self.functions: dict[types.FunctionType, None] = {}
-        self.codes: dict[types.FunctionType, FunctionCode] = {}
+        self.codes: dict[types.CodeType, FunctionCode] = {}
+        self.known: Known = {}
+        self.factories: dict[HeapObject, Value] = {}
         self.attributes: list[tuple[Any, str, Any]] = []
         self.names: set[str] = set()
 
@@ -193,27 +234,20 @@ class Lifter:
             return self.call(
                 site, (target.__func__,), (KnownObject(target.__self__), *args), kwargs
             )
-        if kwargs:
+        if isinstance(target, Lookup):
+            found = looked_up(self, site, target.held, args[0])
+            return thawed(self.known, found, fixed=True)
+        if kwargs and not has_own_binding(target):
             args, kwargs = as_positional(signature_of(target), tuple(args), kwargs)
         args = tuple(map(value_of, args))
         if any(isinstance(arg, Again) for arg in (*args, *kwargs.values())):
             return through(self, site, targets, args)
         if target is autodiff:
             return derivative(self, site, args)
-        if is_record(target):
-            return record(site, target, args, kwargs)
         if target is range and not kwargs:
             return range_of(site, args)
         if target is slice and not any(isinstance(a, Variable) for a in args):
             return KnownObject(slice(*map(plain, args)))
-        if (
-            target is operator.getitem
-            and isinstance(args[0], (Tupled, KnownObject))
-            and not (isinstance(args[1], Variable))
-        ):
-            return item_at(site, args[0], plain(args[1]))
-        if target is len and len(args) == 1 and isinstance(args[0], Tupled):
-            return Constant(len(args[0].items))
         if target is bool and len(args) == 1 and args[0].kind is bool:
             return args[0]
         if site.overlaid:
@@ -246,6 +280,17 @@ class Lifter:
         """The value of a call without an overlay method: by its relation, or its inlined body.
         Raises NotInvertible where it has neither.
         """
+        for found in (
+            by_operator(self, site, targets, args),
+            container_call(self, site, targets, args, kwargs),
+            iterable_call(self, site, targets[-1], args, kwargs),
+            instance_call(self, site, targets[-1], args, kwargs),
+        ):
+            if found is not None:
+                return found
+        if body_of(targets[-1]) is None:
+            args = tuple(frozen(self.known, arg, site.where) for arg in args)
+            kwargs = {name: frozen(self.known, arg, site.where) for name, arg in kwargs.items()}
         known = known_call(targets[-1], args, kwargs)
         if known is not None:
             return known
@@ -291,8 +336,8 @@ class Lifter:
         self, site: CallSite, found: Relation, args: Sequence[Operand], source: str = ""
     ) -> Value:
         """Add the statement that a relation holds between these arguments and new variables, and
-        return the variable, or the tuple of them. In a function that may call itself, constant
-        arguments are folded. source: overrides the source of the variables.
+        return the variable, or the tuple of them. Where all arguments are constants, these are the
+        results. source: overrides the source of the variables.
         """
         cast = tuple(
             Constant(kind(value.value))
@@ -301,10 +346,9 @@ class Lifter:
             for value, kind in zip(args, found.types, strict=True)
         )
         self.functions.update(dict.fromkeys(python_code(found.target)))
-        if site.active and site.active[-1].may_recur:  # folding may decide whether it does
-            known = folded(found, cast)
-            if known is not None:
-                return known[0] if len(known) == 1 else Tupled(tuple, known)
+        known = folded(found, cast)
+        if known is not None:
+            return known[0] if len(known) == 1 else Tupled(tuple, known)
         kinds = map(found.kinds.__getitem__, found.outputs)
         word = word_for(found.name)
         made = [self.variable(site.name, kind, word) for kind in kinds]
@@ -320,22 +364,82 @@ class Lifter:
         if not isinstance(function, types.FunctionType) and not hasattr(function, "py_func"):
             args = (KnownObject(function), *args)
         self.functions[body] = None
-        given = tuple(bound(site, body, args, kwargs))
+        return self._through(site, body, args, kwargs)
+
+    def _through(
+        self,
+        site: CallSite,
+        body: types.FunctionType,
+        args: Values,
+        kwargs: Named,
+        cells: tuple[HeapObject, ...] = (),
+    ) -> Value:
+        """The value of a call of a Python function. cells: those of its free variables, where a
+        function that is lifted makes it.
+        """
+        given = tuple(bound(site, body, args, kwargs, self.known))
         code = body.__code__
+        if gives(code):
+            return begun(self.known, site, body, given, cells)
         may_recur = body.__name__ in (*code.co_names, *code.co_freevars)
         key = code, site.overlaid, site.chain
-        here = ActiveCall(key, given, self.depth, may_recur=may_recur)
+        here = ActiveCall(key, given, self.depth, may_recur=may_recur, cells=cells)
         found = entered(self, site, body, here)
         if isinstance(found, Returned):
+            self.known.update(found.heap)
             return found.value
-        raise NotInvertible(
-            f"cannot invert {describe(function)}: it raises whatever its arguments are",
-            where=site.where,
+        raise Raises(
+            f"cannot invert {describe(body)}: it raises whatever its arguments are", site.where
         )
+
+    def called(
+        self, site: CallSite, function: Value, args: Values, kwargs: Named | None = None
+    ) -> Value:
+        """The value of a call of what is a function."""
+        kwargs = kwargs or {}
+        if isinstance(function, BoundMethod):
+            return self.call(site, (function.function,), (function.instance, *args), kwargs)
+        if isinstance(function, Partial):
+            return self.called(
+                site, function.function, (*function.args, *args), {**function.kwargs, **kwargs}
+            )
+        if isinstance(function, InnerFunction):
+            body = function_of(function)
+            return self._through(replace(site, chain=None), body, args, kwargs, function.cells)
+        method = method_of(function, "__call__")
+        if method is not None:
+            return self.call(site, (method,), (function, *args), kwargs)
+        return self.call(site, (function_in(site, function),), args, kwargs)
+
+    def method(self, site: CallSite, owner: Value, name: str, args: Values) -> Value:
+        """The value of a call of a method of an instance."""
+        return self.call(site, (method_of(owner, name),), (owner, *args), {})
+
+    def truth(self, site: CallSite, value: Value) -> Value:
+        """Whether a value is true."""
+        if isinstance(value, (KnownObject, Constant)) and not is_array(value.kind):
+            return Constant(bool(value.value))
+        return self.call(site, (bool,), (value,), {})
+
+    def chosen(self, site: CallSite, condition: Value, first: Value, second: Value) -> Value:
+        """One of two values, by a truth value."""
+        if isinstance(condition, Constant):
+            return first if condition.value else second
+        return self.called(site, KnownObject(one_or_other), (condition, first, second))
+
+    def run_generator(
+        self,
+        site: CallSite,
+        generator: Generating,
+        first: Value,
+        add: Callable[[Value, Value], Value],
+    ) -> Value:
+        """What a function makes of the values that a generator yields."""
+        return run_generator(self, site, generator, first, add)
 
     def apart(self, go: Callable[[], Found]) -> Way:
         """Follow a path, with statements of its own."""
-        outer = self.statements, self.holds
+        outer, known = (self.statements, self.holds), self.known
         self.statements, self.holds = [], []
         self.depth += 1
         try:
@@ -343,3 +447,4 @@ class Lifter:
         finally:
             self.depth -= 1
             self.statements, self.holds = outer
+            self.known = known

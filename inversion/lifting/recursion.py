@@ -14,10 +14,20 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from inversion.errors import NotInvertible
-from inversion.lifting.execution_paths import Walk
+from inversion.lifting.execution_paths import Giving, Walk
 from inversion.lifting.exits import At, End, Found, Nowhere, Place, Returned, Several, Way
 from inversion.lifting.function_code import code_of
-from inversion.lifting.lifted_values import Again, CallSite, KnownObject, Value, variables_in
+from inversion.lifting.heap import frozen, thawed
+from inversion.lifting.lifted_values import (
+    Again,
+    CallSite,
+    HeapObject,
+    Known,
+    KnownObject,
+    Value,
+    heap_of,
+    variables_in,
+)
 from inversion.lifting.repeating import Repeating, Turn
 from inversion.lifting.resolve import forward_only
 from inversion.lifting.self_calls import (
@@ -29,6 +39,7 @@ from inversion.lifting.self_calls import (
     combined,
 )
 from inversion.program.statements import Constant, Operand, Variable
+from overlay.code.read_bodies import signature_of_code
 from overlay.core.location import location_of
 from overlay.core.target import describe
 from primitives.relation import RETURN
@@ -53,7 +64,7 @@ class CallsItself(Exception):
 class ActiveCall:
     """A call that is being traversed. code: of its function, with its position in a chain. given:
     its arguments. depth: of the branches around it. calls: the loop that it becomes. may_recur:
-    whether the function mentions itself by name.
+    whether the function mentions itself by name. cells, giving: as in ``Walk``.
     """
 
     code: tuple[Any, ...]
@@ -61,6 +72,8 @@ class ActiveCall:
     depth: int
     calls: Calls | None = None
     may_recur: bool = False
+    cells: tuple[HeapObject, ...] = ()
+    giving: Giving | None = None
 
     def inner(self, calls: Sequence[ActiveCall]) -> ActiveCall | None:
         """The innermost of these calls of this call's function, or None."""
@@ -88,14 +101,19 @@ def entered(
         raise for_ever(function, site.where)
     statements, holds = len(lifter.statements), len(lifter.holds)
     inside = replace(site, active=(*site.active, here))
-    if function not in lifter.codes:
-        lifter.codes[function] = code_of(function)
-    walk = Walk(lifter, inside, lifter.codes[function], here.given)
+    code, outer = function.__code__, lifter.known
+    if code not in lifter.codes:
+        lifter.codes[code] = code_of(function, is_inner=bool(here.cells))
+    walk = Walk(
+        lifter, inside, lifter.codes[code], here.given, cells=here.cells, giving=here.giving
+    )
     try:
         return walk.begun()
     except CallsItself as signal:
         if signal.active is not here:
             raise
+    finally:
+        lifter.known = outer
     del lifter.statements[statements:], lifter.holds[holds:]
     return Calls(replace(walk, site=site), function, here).found()
 
@@ -109,8 +127,10 @@ class Calls(Repeating):
         self.function = function
         self.here = here
         count = len(here.given)
-        self.names = function.__code__.co_varnames[:count]
-        self.given = dict(zip(self.names, here.given, strict=True))
+        self.names = tuple(signature_of_code(function).parameters)[:count]
+        self.before = heap_of(self.lifter.known)
+        given = (frozen(self.lifter.known, value) for value in here.given)
+        self.given: Known = dict(zip(self.names, given, strict=True))
         self.accumulated: dict[str, Operand] = {}
         self.shallow = False
 
@@ -125,7 +145,11 @@ class Calls(Repeating):
         try:
             state = {name: self.fresh(name, value) for name, value in numbers.items()}
             _, on, _ = self.gone(state)
-            begin = {name: numbers[name] for name in state if on.known[name] != state[name]}
+            begin: Known = {
+                name: numbers[name]
+                for name in state
+                if frozen(on.known, on.known[name]) != state[name]
+            }
             if on.known[SHIFT] != Constant(0):
                 self.accumulated[SHIFT] = Constant(0)
             if on.known[SCALE] != Constant(1):
@@ -144,11 +168,18 @@ class Calls(Repeating):
 
     def gone(self, state: Mapping[str, Value]) -> tuple[Way, At, Several]:
         """Traverse the body: its path, the end at the recursive call, and all ends."""
-        args = tuple(state.get(name, value) for name, value in self.given.items())
+        outer = self.lifter.known
+        self.lifter.known = known = {
+            **outer, **{k: v for k, v in state.items() if isinstance(k, HeapObject)}
+        }  # fmt: skip
+        args = tuple(thawed(known, state.get(n, value)) for n, value in self.given.items())
         active = replace(self.here, calls=self)
         site = replace(self.walk.site, active=(*self.walk.site.active, active))
         walk = replace(self.walk, site=site, given=args, calls=self)
-        way = self.lifter.apart(lambda: walk.begun(frozenset({AGAIN})))
+        try:
+            way = self.lifter.apart(lambda: walk.begun(frozenset({AGAIN})))
+        finally:
+            self.lifter.known = outer
         if not isinstance(way.found, Several):
             raise for_ever(self.function, self.where)
         on = way.found.ends[AGAIN]
@@ -163,11 +194,15 @@ class Calls(Repeating):
         return way, on, way.found
 
     def turn(self, state: Mapping[str, Value]) -> Turn:
-        arguments = {name: value for name, value in state.items() if name in self.given}
+        arguments: Known = {
+            name: value
+            for name, value in state.items()
+            if name in self.given or isinstance(name, HeapObject)
+        }
         way, on, found = self.gone(arguments)
         result = found.ends[None]
         assert isinstance(result, Returned)
-        following = {name: on.known[name] for name in arguments}
+        following: Known = {**heap_of(on.known), **{n: on.known[n] for n in arguments}}
         shift, scale = state.get(SHIFT, Constant(0)), state.get(SCALE, Constant(1))
         whole = result.value
 

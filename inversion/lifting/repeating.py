@@ -7,7 +7,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from inversion.errors import NotInvertible
 from inversion.lifting.exits import (
@@ -20,8 +20,12 @@ from inversion.lifting.exits import (
     end_at,
     names_at,
 )
+from inversion.lifting.heap import frozen, is_mutable
 from inversion.lifting.lifted_values import (
     CallSite,
+    HeapObject,
+    Known,
+    Meaningless,
     Tupled,
     Value,
     numbers_in,
@@ -50,7 +54,7 @@ class Turn:
     condition: Operand | None
     leaves: bool
     after: Way
-    following: dict[str, Value]
+    following: Known
     ends: dict[Place, End]
     flags: dict[Place, Operand]
 
@@ -66,6 +70,7 @@ class Repeating(ABC):
         self.walk = walk
         self.lifter = walk.lifter
         self.where = where
+        self.before: Known = {}
         self.word = "while"
         self.bounds: Bounds | None = None
         self.counts: CountedRange | None = None
@@ -74,18 +79,43 @@ class Repeating(ABC):
     def turn(self, state: Mapping[str, Value]) -> Turn:
         """Lift one iteration from a state."""
 
-    def repeated(self, begin: dict[str, Value]) -> Found:
+    def repeated(self, begin: Known) -> Found:
         """Add the statement for all iterations, which begin with these values, and return its
-        exit. Iterations are lifted until the types of the state are stable.
+        exit. Iterations are lifted until the types of the state are stable. The contents of
+        objects that an iteration changes become a part of the state.
         """
         wide = begin
         while True:  # until no type is widened any more
-            state = {name: self.fresh(name, value) for name, value in wide.items()}
+            state = {name: self.fresh(shown(name), value) for name, value in wide.items()}
             turn = self.turn(state)
-            wider = {n: self.wider(n, value, turn.following[n]) for n, value in wide.items()}
+            changed = self.changed(turn.following, wide)
+            if changed:
+                begin, wide = {**begin, **changed}, {**wide, **changed}
+                continue
+            turn = replace(turn, following={
+                n: self.ended(turn.following, n, state) for n in wide
+            })  # fmt: skip
+            wider = {n: self.wider(shown(n), value, turn.following[n]) for n, value in wide.items()}
             if all(same_kinds(wider[name], wide[name]) for name in wide):
                 return self.stated(state, turn, begin)
             wide = wider
+
+    def changed(self, following: Known, state: Known) -> Known:
+        """The contents, before the loop, of further objects that an iteration changes."""
+        return {
+            key: value
+            for key, value in self.before.items()
+            if isinstance(key, HeapObject) and key not in state and following[key] != value
+        }
+
+    def ended(self, following: Known, name: Any, state: Known) -> Value:
+        """The value of a name of the state after an iteration."""
+        value = following[name]
+        if isinstance(name, HeapObject):
+            if isinstance(value, Meaningless):
+                raise value.error
+            return value
+        return frozen(following, value, self.where)
 
     def most_turns(self) -> int:
         """The maximum number of iterations: that of a known range, or max_trips."""
@@ -103,9 +133,17 @@ class Repeating(ABC):
     def wider(self, name: str, one: Value, other: Value) -> Value:
         """The first value, widened to the common types of both."""
         if isinstance(one, Tupled) and isinstance(other, Tupled):
-            if one.kind is other.kind and len(one.items) == len(other.items):
+            if one.is_like(other):
                 pairs = zip(one.items, other.items, strict=True)
-                return Tupled(one.kind, tuple(self.wider(name, *pair) for pair in pairs))
+                return one.of(self.wider(name, *pair) for pair in pairs)
+            if one.kind is other.kind and is_mutable(one.kind):
+                raise NotInvertible(
+                    f"a {shown_kind(one)} has another number of items after a turn of the loop",
+                    where=self.where,
+                    help="loop over a range of a known length, or use functions of arrays",
+                )
+        elif one == other:
+            return one
         elif isinstance(one, (Variable, Constant)) and isinstance(other, (Variable, Constant)):
             if one.kind is other.kind:
                 return one
@@ -122,7 +160,9 @@ class Repeating(ABC):
     def fresh(self, name: str, value: Value) -> Value:
         """A value of the same structure with new variables for its numbers."""
         if isinstance(value, Tupled):
-            return Tupled(value.kind, tuple(self.fresh(name, item) for item in value.items))
+            return value.of(self.fresh(name, item) for item in value.items)
+        if isinstance(value, HeapObject):
+            return value
         if isinstance(value, (Variable, Constant)):
             return self.lifter.variable(name, value.kind, "turn")
         raise NotInvertible(
@@ -176,6 +216,11 @@ class Repeating(ABC):
             self.lifter.statements = outer
 
 
+def shown(name: Any) -> str:
+    """The name for a value of the state: that of a variable, or of an object's class."""
+    return name.kind.__name__ if isinstance(name, HeapObject) else name
+
+
 class Outside:
     """Values of names outside of a loop: values computed in an iteration become results of the
     loop.
@@ -195,12 +240,14 @@ class Outside:
     def end(self, place: Place, end: End) -> End:
         name = self.turns.walk.site.name
         values = names_at(end, self.turns.walk.live_at(place))
-        found = {n: self.value(name if place is None else n, v) for n, v in values.items()}
+        found: Known = {
+            n: self.value(name if place is None else shown(n), v) for n, v in values.items()
+        }
         return end_at(place, found, self.turns.where)
 
     def value(self, name: str, value: Value) -> Value:
         if isinstance(value, Tupled):
-            return Tupled(value.kind, tuple(self.value(name, item) for item in value.items))
+            return value.of(self.value(name, item) for item in value.items)
         return self.number(name, value) if isinstance(value, Variable) else value
 
     def number(self, name: str, value: Operand) -> Operand:

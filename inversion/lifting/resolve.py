@@ -11,12 +11,21 @@ from typing import Any, Final
 import numpy as np
 
 from inversion.errors import NotInvertible
-from inversion.lifting.lifted_values import CallSite, Named, Value, Values, shown_kind, value_of
+from inversion.lifting.heap import made
+from inversion.lifting.lifted_values import (
+    CallSite,
+    Known,
+    Named,
+    Tupled,
+    Value,
+    Values,
+    shown_kind,
+    value_of,
+)
 from inversion.program.statements import Constant, Operand
 from overlay import Context, Method, MethodTable, OverlayError
 from overlay.code.read_bodies import Default, signature_of_code
 from overlay.core.dispatch import MethodChain, by_types
-from overlay.core.location import location_of
 from overlay.core.signature import NO_VARARGS
 from overlay.core.target import canonical, describe
 from primitives import NoSolution, Relation, relation, relation_of, relations
@@ -200,8 +209,12 @@ def python_code(target: Any) -> Iterator[types.FunctionType]:
                 waiting.append(called)
 
 
-def bound(site: CallSite, body: types.FunctionType, args: Values, kwargs: Named) -> list[Value]:
-    """The arguments of a call in the order of the code's parameters."""
+def bound(
+    site: CallSite, body: types.FunctionType, args: Values, kwargs: Named, known: Known
+) -> list[Value]:
+    """The arguments of a call in the order of the code's parameters. known: takes the dict of
+    further named arguments.
+    """
     # of the code itself: a wrapper may have another than what it says of itself
     signature = signature_of_code(body)
     try:
@@ -211,16 +224,15 @@ def bound(site: CallSite, body: types.FunctionType, args: Values, kwargs: Named)
             f"cannot call {describe(body)} like this: {error}", where=site.where
         ) from error
     bound.apply_defaults()
-    if any(p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD) for p in signature.parameters.values()):
-        raise NotInvertible(
-            f"cannot invert {describe(body)}: it takes any number of arguments",
-            where=location_of(body),
-            help="name its parameters",
-        )
-    code = body.__code__
-    names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
-    given = [bound.arguments[name] for name in names]
-    return [value_of(each.value if isinstance(each, Default) else each) for each in given]
+    given: list[Value] = []
+    for name, parameter in signature.parameters.items():
+        found: Any = bound.arguments[name]
+        if parameter.kind is parameter.VAR_POSITIONAL:
+            found = Tupled(tuple, tuple(found))
+        elif parameter.kind is parameter.VAR_KEYWORD:
+            found = made(known, dict, found.values(), tuple(found))
+        given.append(value_of(found.value if isinstance(found, Default) else found))
+    return given
 
 
 def forward_only(target: Any, args: Sequence[Operand], returns: type) -> Relation:

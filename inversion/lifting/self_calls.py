@@ -12,7 +12,15 @@ from typing import TYPE_CHECKING, Any
 
 from inversion.errors import NotInvertible
 from inversion.lifting.exits import At, Found, Returned
-from inversion.lifting.lifted_values import Again, CallSite, Tupled, Value, Values
+from inversion.lifting.lifted_values import (
+    Again,
+    CallSite,
+    Known,
+    Tupled,
+    Value,
+    Values,
+    heap_of,
+)
 from inversion.program.statements import Constant, Operand, Variable
 from overlay.core.target import describe
 
@@ -80,15 +88,15 @@ def combined(lifter: Lifter, site: CallSite, do: Callable[..., Any], a: Value, b
     return lifter.call(plain, (do,), (a, b), {})
 
 
-def returned(calls: Calls | None, value: Value) -> Found:
+def returned(calls: Calls | None, value: Value, known: Known) -> Found:
     """The end of a path that returns a value: a return, or the next iteration."""
     if isinstance(value, Again) and value.of is calls:
         assert calls is not None
         names = dict(zip(calls.names, value.args, strict=True))
-        return At(AGAIN, {**names, SHIFT: value.shift, SCALE: value.scale})
+        return At(AGAIN, {**names, SHIFT: value.shift, SCALE: value.scale, **heap_of(known)})
     if isinstance(value, Tupled) and any(isinstance(item, Again) for item in value.items):
         raise used_otherwise(None, "a tuple")
-    return Returned(value)
+    return Returned(value, heap_of(known))
 
 
 def used_otherwise(site: CallSite | None, target: Any) -> UsedOtherwise:

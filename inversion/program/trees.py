@@ -1,14 +1,16 @@
-"""Trees: the structure of tuples and records among arguments and results.
+"""Trees: the structure of tuples, records and containers among arguments and results.
 
-Records are named tuples, and dataclasses that only hold their fields.
+Records are named tuples, and dataclasses that only hold their fields. Results may also be lists,
+dicts of known keys, bytes of a known number, and instances of other classes.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import functools
+import re
 import typing
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -42,17 +44,55 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Node:
-    """A tuple or a record: its class and its items."""
+    """A tuple, a record or a container: its class and its items. keys: those of the items of a
+    dict, and the names of the attributes of an instance.
+    """
 
     cls: type
     items: tuple[Tree, ...]
+    keys: tuple[Any, ...] | None = None
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """The suffix that accesses each item: ``[0]``, or ``.x`` of a record."""
-        if is_record(self.cls):
-            return tuple(f".{name}" for name in fields_of(self.cls))
+        """The suffix that accesses each item: ``[0]``, ``['key']``, or ``.x`` of a record."""
+        if self.cls is dict:
+            return tuple(f"[{key!r}]" for key in self.keys or ())
+        if self.keys is not None or is_record(self.cls):
+            return tuple(f".{name}" for name in self.keys or fields_of(self.cls))
         return tuple(f"[{i}]" for i in range(len(self.items)))
+
+    def of(self, items: Iterable[Tree]) -> Node:
+        """The structure with other items."""
+        return Node(self.cls, tuple(items), self.keys)
+
+    def items_of(self, value: Any) -> tuple[Any, ...]:
+        """The items of a value of this structure. A tuple may also be given as a list or an array.
+        Raises TypeError for a value of another structure.
+        """
+        if self.cls is dict:
+            if not isinstance(value, dict) or value.keys() != set(self.keys or ()):
+                raise TypeError
+            return tuple(value[key] for key in self.keys or ())
+        if self.keys is not None or is_dataclass(self.cls):
+            if not isinstance(value, self.cls):
+                raise TypeError
+            return tuple(getattr(value, name) for name in self.keys or fields_of(self.cls))
+        rows = (bytes, bytearray) if self.cls in (bytes, bytearray) else (tuple, list)
+        is_row = isinstance(value, rows) or (isinstance(value, np.ndarray) and value.ndim > 0)
+        if not is_row or len(value) != len(self.items):
+            raise TypeError
+        return tuple(value)
+
+    def built(self, items: Sequence[Any]) -> Any:
+        """The value of this structure with these items."""
+        if self.cls is dict:
+            return dict(zip(self.keys or (), items, strict=True))
+        if self.keys is not None:
+            made = object.__new__(self.cls)
+            for name, item in zip(self.keys, items, strict=True):
+                object.__setattr__(made, name, item)
+            return made
+        return self.cls(*items) if is_record(self.cls) else self.cls(items)
 
 
 Tree = Any
@@ -128,7 +168,7 @@ def mapped(tree: Tree, change: Callable[[str, Any], Any], path: str = "") -> Tre
     if not isinstance(tree, Node):
         return change(path, tree)
     pairs = zip(tree.labels, tree.items, strict=True)
-    return Node(tree.cls, tuple(mapped(item, change, path + label) for label, item in pairs))
+    return tree.of(mapped(item, change, path + label) for label, item in pairs)
 
 
 def taken_apart(tree: Tree, value: Any) -> list[Any]:
@@ -137,14 +177,7 @@ def taken_apart(tree: Tree, value: Any) -> list[Any]:
     """
     if not isinstance(tree, Node):
         return [value]
-    if is_dataclass(tree.cls):
-        if not isinstance(value, tree.cls):
-            raise TypeError
-        value = tuple(getattr(value, name) for name in fields_of(tree.cls))
-    is_row = isinstance(value, (tuple, list)) or (isinstance(value, np.ndarray) and value.ndim > 0)
-    if not is_row or len(value) != len(tree.items):
-        raise TypeError
-    pairs = zip(tree.items, value, strict=True)
+    pairs = zip(tree.items, tree.items_of(value), strict=True)
     return [part for item, inner in pairs for part in taken_apart(item, inner)]
 
 
@@ -168,18 +201,25 @@ def part(tree: Tree, value: Any, path: str) -> Any:
         rest = path.removeprefix(label)
         if rest != path and (not rest or rest[0] in "[."):
             at = tree.labels.index(label)
-            inner = getattr(value, label[1:]) if label[0] == "." else value[at]
-            return part(tree.items[at], inner, rest)
+            return part(tree.items[at], tree.items_of(value)[at], rest)
     raise KeyError(path)
 
 
 def apart(tree: Tree, expression: str) -> str:
     """The expression for nested tuples, as patterns take them, of the value of an expression."""
-    if not isinstance(tree, Node) or not any(map(is_dataclass, classes_of(tree))):
+    if not isinstance(tree, Node) or not _has_names(tree):
         return expression
     pairs = zip(tree.labels, tree.items, strict=True)
     items = ", ".join(apart(item, expression + label) for label, item in pairs)
     return f"({items}{',' * (len(tree.items) == 1)})"
+
+
+def _has_names(tree: Tree) -> bool:
+    """Whether a tree has a structure whose items patterns do not take in order."""
+    if not isinstance(tree, Node):
+        return False
+    named = tree.keys is not None or is_dataclass(tree.cls)
+    return named or any(map(_has_names, tree.items))
 
 
 class Trees(dict[str, Tree]):
@@ -200,22 +240,26 @@ def axis_of(name: str) -> tuple[str, str]:
 
 def as_name(name: str) -> str:
     """An identifier for an axis or a part of one."""
-    return name.replace("[", "_").replace("]", "").replace(".", "_")
+    return re.sub(r"\W", lambda sign: "" if sign[0] in "]'\"" else "_", name)
 
 
 def rebuilt(tree: Tree, parts: Iterator[Any]) -> Any:
     """The value with these parts at the leaves of a tree."""
     if not isinstance(tree, Node):
         return next(parts)
-    items = [rebuilt(item, parts) for item in tree.items]
-    return tuple(items) if tree.cls is tuple else tree.cls(*items)
+    return tree.built([rebuilt(item, parts) for item in tree.items])
 
 
 def written(tree: Tree) -> str:
-    """The expression of a tree of expressions; a class of named tuples is called by its name."""
+    """The expression of a tree of expressions; a class is called by its name."""
     if not isinstance(tree, Node):
         return str(tree)
     items = ", ".join(map(written, tree.items))
+    if tree.cls is dict:
+        pairs = zip(tree.keys or (), tree.items, strict=True)
+        return f"{{{', '.join(f'{key!r}: {written(item)}' for key, item in pairs)}}}"
+    if tree.cls in (list, bytes, bytearray):
+        return f"[{items}]" if tree.cls is list else f"{tree.cls.__name__}([{items}])"
     items += "," if len(tree.items) == 1 else ""
     return f"({items})" if tree.cls is tuple else f"{tree.cls.__name__}({items})"
 

@@ -130,13 +130,13 @@ class GeneratedFunctions:
                 help="strings and lists are inverted by calls, which are interpreted",
             )
         trees = self._definition.axes.trees.values()
-        held = [cls for tree in trees for cls in classes_of(tree) if is_dataclass(cls)]
+        held = [c for tree in trees for c in classes_of(tree) if not issubclass(c, tuple)]
         if held:
             raise NotCompilable(
-                f"cannot compile the inverse of {self._definition.name}: {held[0].__name__} is a "
-                "dataclass",
+                f"cannot compile the inverse of {self._definition.name}: {held[0].__name__} is "
+                f"{'a dataclass' if is_dataclass(held[0]) else 'no tuple'}",
                 where=self._definition.where,
-                help="named tuples are compiled; dataclasses are inverted by calls",
+                help="named tuples are compiled; dataclasses and containers are inverted by calls",
             )
 
     @cached_property

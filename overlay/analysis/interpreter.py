@@ -160,7 +160,7 @@ class Interpreter:
         code, count = statement.code, len(statement.captured)
         cells = tuple(types.CellType(value) for value in held[:count])
         made = types.FunctionType(code, namespace, None, tuple(held[count:]), cells)
-        if statement.by_name:
+        if statement.named is not None:
             names = code.co_varnames[code.co_argcount :][: code.co_kwonlyargcount]
             made.__kwdefaults__ = {name: Captured(self.domain.top) for name in names}
         return made

@@ -106,15 +106,15 @@ class Make:
 
     captured: for each free variable of its code the variable that holds its value, or None
     if that may change during the function's life. defaults: the variables that hold the defaults
-    of its last parameters; None for unknown ones. by_name: whether keyword-only parameters have
-    defaults. where: ``file:line``.
+    of its last parameters; None for unknown ones. named: that which holds the dict of the defaults
+    of keyword-only parameters, if they have some. where: ``file:line``.
     """
 
     target: str
     code: CodeType
     captured: tuple[str | None, ...]
     defaults: tuple[str | None, ...] = ()
-    by_name: bool = False
+    named: str | None = None
     where: str = field(default="", compare=False)
 
 
@@ -285,7 +285,8 @@ def _reads(statement: Statement) -> set[str]:
     if isinstance(statement, Copy):
         return {statement.source}
     if isinstance(statement, Make):
-        return {name for name in (*statement.captured, *statement.defaults) if name is not None}
+        held = (*statement.captured, *statement.defaults, statement.named)
+        return {name for name in held if name is not None}
     called = {statement.function} if isinstance(statement.function, str) else set[str]()
     if statement.function is new and statement.native is not None:
         called |= {*statement.native}

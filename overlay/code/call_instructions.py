@@ -48,7 +48,7 @@ def _set_attribute(to: Statements, flag: int, value: str) -> None:
             if flag == 1:
                 statement = replace(statement, defaults=defaults)
             elif flag == 2:
-                statement = replace(statement, by_name=True)
+                statement = replace(statement, named=value)
             to.statements[place] = statement
             return
 

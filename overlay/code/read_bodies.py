@@ -11,7 +11,7 @@ from typing import Any
 from overlay.code.basic_blocks import Reader
 from overlay.code.body import Block, Body, Make
 from overlay.code.handling import caught
-from overlay.code.scopes import scope_of
+from overlay.code.scopes import Scope, scope_of
 from overlay.code.versions import require_readable
 from overlay.core.errors import NotCompilable
 from overlay.core.location import location_of, name_of
@@ -34,8 +34,9 @@ class Default:
         self.value = value
 
 
-def body_of(function: Callable[..., Any]) -> Body:
-    """The body of a Python or @njit function. Raises NotCompilable if it has no Python code."""
+def body_of(function: Callable[..., Any], scope: Scope | None = None) -> Body:
+    """The body of a Python or @njit function. Raises NotCompilable if it has no Python code.
+    scope: by default with the values that do not change while the program runs."""
     plain: Any = getattr(function, "py_func", function)
     if type(plain) is not FunctionType:
         raise NotCompilable(
@@ -49,7 +50,7 @@ def body_of(function: Callable[..., Any]) -> Body:
     kind = "coroutine" if code.co_flags & _AWAITED else kind
     signature = signature_of_code(plain)
     names = tuple(_OUTERMOST if name == "implicit0" else name for name in signature.parameters)
-    reader = Reader(code, scope_of(plain))
+    reader = Reader(code, scope_of(plain) if scope is None else scope)
     blocks = reader.read()
     _forget_what_changes(blocks)
     return Body(plain, names, caught(blocks, reader.steps.matches), 0, kind, signature)

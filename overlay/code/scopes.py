@@ -10,7 +10,7 @@ from typing import Any
 from overlay.code.constants import captured_by, global_constant, nested, stored_in
 from overlay.code.known_values import Known, global_value
 
-__all__ = ["Scope", "current_scope", "scope_of"]
+__all__ = ["Scope", "current_scope", "scope_of", "shared_scope"]
 
 
 @dataclass(frozen=True)
@@ -40,6 +40,14 @@ def scope_of(function: FunctionType) -> Scope:
         own - set_by_others,
         own,
     )
+
+
+def shared_scope(function: FunctionType, *, is_inner: bool) -> Scope:
+    """The scope of a function whose reader follows its inner functions, too: the variables that it
+    shares with them are variables of the code. is_inner: whether it is such a function itself."""
+    code, usual = function.__code__, scope_of(function)
+    own = frozenset((*code.co_cellvars, *(code.co_freevars if is_inner else ())))
+    return Scope(usual.constant, {} if is_inner else usual.free, own, own)
 
 
 def current_scope(code: CodeType, namespace: dict[str, Any]) -> Scope:

@@ -302,7 +302,7 @@ class ReverseLifter(Branching):
 
     def _made_function(self, statement: Any, env: dict[Any, Any], function: Any) -> Local:
         """A function that is defined here."""
-        if statement.by_name:
+        if statement.named is not None:
             raise Unreadable(
                 "it defines a function with defaults of parameters that are passed by name",
                 help="define the function outside, or give it parameters without defaults",

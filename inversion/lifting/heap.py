@@ -1,0 +1,100 @@
+"""Objects that the function makes: their contents at one place of the program."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from inversion.errors import NotInvertible
+from inversion.lifting.lifted_values import (
+    HeapObject,
+    Known,
+    Meaningless,
+    Tupled,
+    Value,
+    shown_kind,
+)
+from inversion.program.trees import fields_of, is_dataclass
+
+__all__ = ["change", "contents_of", "frozen", "is_mutable", "made", "thawed"]
+
+DEEPEST = 32
+"""Maximum nesting depth of containers; one that contains itself has more."""
+
+
+def made(known: Known, kind: type, items: Iterable[Value], keys: Any = None) -> HeapObject:
+    """A new object with these contents."""
+    found = HeapObject(kind)
+    known[found] = Tupled(kind, tuple(items), keys)
+    return found
+
+
+def contents_of(known: Known, owner: HeapObject, where: str) -> Tupled:
+    """The contents of an object."""
+    found = known.get(owner)
+    if isinstance(found, Meaningless):
+        raise found.error
+    if not isinstance(found, Tupled):
+        raise NotInvertible(
+            f"a {shown_kind(owner)} is used that was made on another way through the program",
+            where=where,
+            help="make it before the branch",
+        )
+    return found
+
+
+def change(known: Known, owner: HeapObject, contents: Tupled, where: str) -> None:
+    """Replace the contents of an object."""
+    if owner.fixed:
+        raise NotInvertible(
+            f"a {shown_kind(owner)} is changed that is one or another, or that has several names",
+            where=where,
+            help="change a copy of it, or change each of them on its own way",
+        )
+    known[owner] = contents
+
+
+def frozen(known: Known, value: Value, where: str = "", depth: int = 0) -> Value:
+    """A value with the contents of each object in place of the object."""
+    if isinstance(value, HeapObject):
+        if depth > DEEPEST:
+            raise NotInvertible(
+                f"cannot invert a {shown_kind(value)} that contains itself",
+                where=where,
+                help="give a result without it",
+            )
+        found = contents_of(known, value, where)
+        if is_dataclass(value.kind) and set(found.keys or ()) == set(fields_of(value.kind)):
+            held = dict(zip(found.keys or (), found.items, strict=True))
+            found = Tupled(value.kind, tuple(held[name] for name in fields_of(value.kind)))
+        value = found
+        depth += 1
+    if isinstance(value, Tupled):
+        items = tuple(frozen(known, item, where, depth) for item in value.items)
+        if any(new is not old for new, old in zip(items, value.items, strict=True)):
+            return value.of(items)
+    return value
+
+
+def is_mutable(kind: Any) -> bool:
+    """Whether objects of a class are changed in place: those but tuples and frozen records."""
+    if not isinstance(kind, type) or issubclass(kind, (tuple, bytes, frozenset)):
+        return False
+    options: Any = getattr(kind, "__dataclass_params__", None)
+    return options is None or not options.frozen
+
+
+def thawed(known: Known, value: Value, *, fixed: bool = False) -> Value:
+    """A value with new objects in place of the contents of mutable ones."""
+    if not isinstance(value, Tupled):
+        return value
+    items = tuple(thawed(known, item, fixed=fixed) for item in value.items)
+    if not is_mutable(value.kind):
+        same = all(new is old for new, old in zip(items, value.items, strict=True))
+        return value if same else value.of(items)
+    keys = value.keys
+    if keys is None and is_dataclass(value.kind):
+        keys = fields_of(value.kind)
+    found = made(known, value.kind, items, keys)
+    found.fixed = fixed
+    return found

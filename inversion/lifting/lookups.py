@@ -1,0 +1,179 @@
+"""Lookups in containers of known items: by a place or key that varies, and membership."""
+
+from __future__ import annotations
+
+import functools
+import operator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from inversion.errors import NotInvertible
+from inversion.lifting.lifted_values import (
+    CallSite,
+    KnownObject,
+    Tupled,
+    Value,
+    is_known,
+    plain,
+    refused,
+    shown_kind,
+    value_of,
+)
+from inversion.program.statements import Constant, Variable
+from primitives.tables import entry, membership
+
+if TYPE_CHECKING:
+    from inversion.lifting.lifter import Lifter
+
+__all__ = ["Lookup", "looked_up", "member"]
+
+NUMBERS = (float, int, bool)
+
+
+@dataclass(frozen=True)
+class Lookup:
+    """A function that gives the items of a container by key or place."""
+
+    held: Tupled
+
+    def __call__(self, key: Any) -> None:
+        """Never called: makes the object callable."""
+
+
+def looked_up(lifter: Lifter, site: CallSite, held: Tupled, index: Value) -> Value:
+    """The item of a container at a place, or of a key, that varies."""
+    if isinstance(index, Tupled):
+        return _by_parts(lifter, site, held, index)
+    if not isinstance(index, Variable):
+        raise refused(f"an item by a {shown_kind(index)} that varies", site.where)
+    count = len(held.items)
+    keys = range(-count, count) if held.keys is None else held.keys
+    items = (*held.items, *held.items) if held.keys is None else held.items
+    entries = {key: item for key, item in zip(keys, items, strict=True) if _fits(key, index.kind)}
+    return _entries(lifter, site, entries, index)
+
+
+def _fits(key: Any, kind: Any) -> bool:
+    """Whether a variable of a type may equal a key."""
+    if kind is str:
+        return isinstance(key, str)
+    return isinstance(key, (int, float)) and (kind is float or key == int(key))
+
+
+def _entries(lifter: Lifter, site: CallSite, entries: dict[Any, Value], index: Variable) -> Value:
+    """The entry of a key that varies."""
+    if not entries:
+        raise refused("an item of an empty container by what varies", site.where)
+    items = list(entries.values())
+    if all(item == items[0] for item in items[1:]):
+        there = member(lifter, site, Tupled(tuple, tuple(map(value_of, entries))), index)
+        if isinstance(there, Variable):
+            lifter.holds.append((there, True))
+        return items[0]
+    if isinstance(items[0], Tupled) and all(map(items[0].is_like, items[1:])):
+        columns = zip(*(item.items for item in items if isinstance(item, Tupled)), strict=True)
+        found = (
+            _entries(lifter, site, dict(zip(entries, column, strict=True)), index)
+            for column in columns
+        )
+        return items[0].of(found)
+    if all(map(is_known, items)):
+        values = list(map(plain, items))
+        rows = _rows(values)
+        if rows is not None:
+            return _entries(lifter, site, dict(zip(entries, rows, strict=True)), index)
+        kinds = {type(value) for value in values}
+        if kinds <= {*NUMBERS} and len(kinds) > 1:
+            kind = float if float in kinds else int
+            values, kinds = list(map(kind, values)), {kind}
+        if len(kinds) == 1 and kinds <= {*NUMBERS, complex, str}:
+            made = entry(index.kind, tuple(entries), tuple(values))
+            return lifter.state(site, made, [index])
+    if all(isinstance(item, (Variable, Constant)) for item in items):
+        keys = tuple(map(Constant, entries))
+        args = index, Tupled(tuple, keys), Tupled(tuple, tuple(items))
+        return lifter.called(site, KnownObject(item_at_key), args)
+    raise NotInvertible(
+        "an item is read by a place or key that varies, of a container whose items are no numbers, "
+        "strings, or rows of them that are alike",
+        where=site.where,
+        help="keep one list or dict for each part, or write the choice with if",
+    )
+
+
+def _rows(values: list[Any]) -> list[Tupled] | None:
+    """Known lists or tuples of one length as structures, else None."""
+    if not all(isinstance(value, (list, tuple, dict)) for value in values):
+        return None
+    first = values[0]
+    if any(type(value) is not type(first) or len(value) != len(first) for value in values):
+        return None
+    if isinstance(first, dict):
+        keys: list[Any] = list(first)
+        if any(value.keys() != first.keys() for value in values):
+            return None
+        return [Tupled(dict, tuple(value_of(v[k]) for k in keys), tuple(keys)) for v in values]
+    kind = tuple if isinstance(first, list) else type(first)
+    return [Tupled(kind, tuple(map(value_of, value))) for value in values]
+
+
+def item_at_key(key: Any, keys: Any, items: Any) -> Any:
+    """The item of a key. It is lifted, with known keys."""
+    for each, item in zip(keys, items, strict=True):
+        if key == each:
+            return item
+    raise KeyError(key)
+
+
+def _by_parts(lifter: Lifter, site: CallSite, held: Tupled, index: Tupled) -> Value:
+    """The item of a key that is a tuple of parts, some of which vary."""
+    if held.keys is None:
+        raise refused("an item of a list by a tuple", site.where)
+    fitting = {
+        key: item
+        for key, item in zip(held.keys, held.items, strict=True)
+        if isinstance(key, tuple) and len(key) == len(index.items)
+    }
+    if not index.items:
+        return fitting[()]
+    first, rest = index.items[0], index.of(index.items[1:])
+    inner: dict[Any, dict[Any, Value]] = {}
+    for key, item in fitting.items():
+        inner.setdefault(key[0], {})[key[1:]] = item
+    if is_known(first):
+        inner = {plain(first): inner[plain(first)]} if plain(first) in inner else {}
+    found = {
+        key: looked_up(lifter, site, Tupled(dict, tuple(part.values()), tuple(part)), rest)
+        if rest.items
+        else part[()]
+        for key, part in inner.items()
+    }
+    if is_known(first) and found:
+        return found[plain(first)]
+    return looked_up(lifter, site, Tupled(dict, tuple(found.values()), tuple(found)), first)
+
+
+def member(lifter: Lifter, site: CallSite, held: Tupled, item: Value) -> Value:
+    """Whether a container has an item, or a dict has a key."""
+    items = held.items if held.keys is None else tuple(map(value_of, held.keys))
+    if isinstance(item, Variable) and all(map(is_known, items)):
+        keys = tuple(dict.fromkeys(k for k in map(plain, items) if _fits_exactly(k, item.kind)))
+        if not keys:
+            return Constant(False)
+        return lifter.state(site, membership(item.kind, keys), [item])
+    if is_known(item) and all(map(is_known, items)):
+        return Constant(plain(item) in [plain(each) for each in items])
+
+    def added(found: Value, each: Value) -> Value:
+        same = lifter.call(site, (operator.eq,), (each, item), {})
+        if isinstance(found, Constant):
+            return Constant(True) if found.value else same
+        if isinstance(same, Constant):
+            return Constant(True) if same.value else found
+        return lifter.call(site, (operator.or_,), (found, same), {})
+
+    return functools.reduce(added, items, Constant(False))
+
+
+def _fits_exactly(key: Any, kind: Any) -> bool:
+    return isinstance(key, (str, int, float)) and _fits(key, kind)

@@ -1,0 +1,154 @@
+"""Finite tables: the entry at a place or key, and whether a key is in a table.
+
+Each is a relation of one unknown for one table, made when a program has it. Keys and entries are
+numbers of one type, or strings. Floats that are entries are found within rounding.
+"""
+
+from __future__ import annotations
+
+import functools
+import operator
+from collections.abc import Callable
+from typing import Any
+
+from primitives.domains import Bool, Domain, Integers, Interval, domain_of
+from primitives.errors import NoSolution
+from primitives.relation import Relation, parametric, relation
+
+__all__ = ["Table", "entry", "membership"]
+
+RTOL = 1e-9
+"""The relative distance at which a float is taken for an entry."""
+Key = Any
+
+
+class Table:
+    """A function that is known by its keys and their entries."""
+
+    def __init__(self, keys: tuple[Key, ...], entries: tuple[Any, ...]) -> None:
+        self.keys = keys
+        self.entries = entries
+        self.held = dict(zip(keys, entries, strict=True))
+        self.__name__ = "table"
+
+    def __call__(self, key: Key) -> Any:
+        """The entry of a key. Raises NoSolution where it has none."""
+        try:
+            return self.held[key]
+        except KeyError:
+            raise NoSolution("the table has no such key") from None
+
+    def keys_of(self, entry: Any) -> list[Key]:
+        """The keys of an entry; for a float, of the entries closest to it, within rounding."""
+        if not isinstance(entry, float):
+            return [key for key, found in self.held.items() if found == entry]
+        near = [abs(found - entry) for found in self.entries]
+        least = min(near)
+        if not least <= RTOL * abs(entry):
+            return []
+        return [key for key, far in zip(self.keys, near, strict=True) if far == least]
+
+
+def _range_of(values: tuple[Any, ...]) -> Domain | None:
+    """The domain of all numbers from the smallest to the largest of these."""
+    kind = type(values[0])
+    if kind is float:
+        return Interval(min(values), max(values)) if min(values) < max(values) else None
+    if kind is bool or domain_of(kind) is None or not isinstance(values[0], int):
+        return domain_of(kind)
+    return Integers(min(values), max(values))
+
+
+def _keys_domain(kind: Any, keys: tuple[Key, ...]) -> Domain | None:
+    if kind in (float, str, bool):
+        return domain_of(kind)
+    return Integers(int(min(keys)), int(max(keys)), kind=kind)
+
+
+def entry(kind: Any, keys: tuple[Key, ...], entries: tuple[Any, ...]) -> Relation:
+    """The relation of ``table[a]`` for a table of these keys and entries. kind: the type of a."""
+    keys = tuple(kind(key) for key in keys)
+    return _entry(kind, keys, entries, type(entries[0]))
+
+
+@functools.lru_cache(maxsize=4096)
+def _entry(kind: Any, keys: tuple[Key, ...], entries: tuple[Any, ...], returns: Any) -> Relation:
+    table = Table(keys, entries)
+    most = max(len(table.keys_of(value)) for value in entries)
+    domain = _keys_domain(kind, keys)
+    return relation(
+        table, kind, "return = table(a)", returns=returns, codomain=_range_of(entries),
+        domain=None if domain is None else {"a": domain},
+        ret=_forward(table),
+        a=_backward(table, most),
+        edges="a key that the table does not have has no entry",
+    )  # fmt: skip
+
+
+def _forward(table: Table) -> Callable[..., Any]:
+    return lambda a: table(a)
+
+
+def _backward(table: Table, most: int) -> Any:
+    def one(ret: Any) -> Key:
+        return key_of(table, ret, 0)
+
+    def chosen(ret: Any, which: int) -> Key:
+        return key_of(table, ret, which)
+
+    def place(ret: Any, a: Key) -> tuple[int]:
+        found = table.keys_of(ret)
+        return (found.index(a) if a in found else 0,)
+
+    if most == 1:
+        return one
+    return parametric(chosen, which=Integers(0, most - 1), recover=place)
+
+
+def key_of(table: Table, ret: Any, which: int) -> Key:
+    """The key of an entry; of several the one at a place, or the last."""
+    found = table.keys_of(ret)
+    if not found:
+        raise NoSolution("the table has no such entry")
+    return found[min(which, len(found) - 1)]
+
+
+def membership(kind: Any, keys: tuple[Key, ...]) -> Relation:
+    """The relation of ``a in keys``. kind: the type of a."""
+    return _membership(kind, tuple(kind(key) for key in keys))
+
+
+@functools.lru_cache(maxsize=4096)
+def _membership(kind: Any, keys: tuple[Key, ...]) -> Relation:
+    members = frozenset(keys)
+    domain = domain_of(kind)
+    assert domain is not None
+
+    def solved(ret: bool, which: int, other: Key) -> Key:
+        if ret:
+            return keys[which]
+        return beyond(members, other)
+
+    def recovered(ret: bool, a: Key) -> tuple[int, Key]:
+        return (keys.index(a), domain.default) if ret else (0, a)
+
+    return relation(
+        functools.partial(operator.contains, members), kind, "return = isin(a)", returns=bool,
+        codomain=Bool,
+        ret=lambda a: a in members,
+        a=parametric(
+            solved, which=Integers(0, len(keys) - 1), other=domain, recover=recovered,
+        ),
+        edges="where it is false, the next number above that is no member",
+    )  # fmt: skip
+
+
+def beyond(members: frozenset[Key], other: Key) -> Key:
+    """``other``, or where it is a member the next value above that is none."""
+    while other in members:
+        if isinstance(other, bool):
+            if len(members) > 1:
+                raise NoSolution("each value is a member")
+            return not other
+        other = other + (" " if isinstance(other, str) else 1)
+    return other
