@@ -91,7 +91,10 @@ def called_in_levels(function: Callable[..., Any], *args: Any) -> Any:
     """Call a function, from outside of all contexts, in the levels in which arguments are
     active."""
     levels = levels_of(args)
-    return nonoverlay(_context_of_levels(levels))(function, *args) if levels else function(*args)
+    if not levels:
+        return function(*args)
+    run: Any = nonoverlay(_context_of_levels(levels))
+    return run(function, *args)
 
 
 def _innermost(*args: Any) -> Level | None:

@@ -70,7 +70,7 @@ def declare_checkpoints(level: Level) -> None:
         return [copied(x) for x in values]
 
     def recorded(f: Any, args: Sequence[Any], values: list[Any], tables: Any) -> Any:
-        outer = nonoverlay(Context(*filter(is_around, reversed(tables))))
+        outer: Any = nonoverlay(Context(*filter(is_around, reversed(tables))))
         ret = outer(f, *values)
         if any(isinstance(part, own) for part in parts_of_result(ret)):
             refuse_captured(f)

@@ -143,8 +143,8 @@ class ActiveNumber(Active):
         raise TypeError("an active number has no length")
 
     def __getitem__(self, index: Any) -> Any:
-        if type(index) is tuple and not index and isinstance(self.value, np.generic):
-            return self
+        if type(index) is tuple and not index:
+            return self  # also for rules: a float of the program stands for one of numpy in them
         raise TypeError("an active number is not subscriptable")
 
     def __round__(self, *digits: int) -> Any:

@@ -118,7 +118,8 @@ def _part(total: Any, start: int, shape: tuple[int, ...], of_complex: bool) -> A
     """The cotangent of an array, whose variables follow each other."""
     d = total[start : start + math.prod(shape)].reshape(shape)
     if isinstance(d, Active):
-        d = +d  # on an enclosing tape, a real part is not read after a write to the whole
+        whole: Any = d
+        d = +whole  # on an enclosing tape, a part is not read after a write to the whole
     return np.real(d) if np.iscomplexobj(d) and not of_complex else d
 
 
@@ -240,7 +241,8 @@ class TapeTangent:
     def _scaled(self, factor: Any) -> TapeTangent:
         shape, is_complex = self.shape, self.is_complex
         if isinstance(factor, Active):
-            factor = +factor  # the program may write into it
+            given: Any = factor
+            factor = +given  # the program may write into it
             like = plain(factor)
             shape = np.broadcast_shapes(shape, np.shape(like))
             is_complex = is_complex or np.iscomplexobj(like)
