@@ -1,0 +1,18 @@
+"""Batching: functions of one sample, run for many samples at once.
+
+``applying``: application of operators and functions of numpy to batches.
+``batches``: the values that a program has at one place for several samples.
+``indexing``: parts of batches of arrays, and writing into them.
+``joining``: one value of the values of several samples.
+``looping``: calls that are made for one sample after the other.
+``methods``: the table of methods for batches: what neither Python's nor numpy's protocols hand to
+them.
+``rules``: forms of numpy's functions for whole batches.
+``runs``: runs of a function for a group of samples, and how a group is split.
+``shaping``: batches as arrays whose first axis is that of the samples.
+``transformation``: ``batched``: a function of one sample as a function of many.
+"""
+
+from overlay.interpretations.batching.transformation import batched
+
+__all__ = ["batched"]
