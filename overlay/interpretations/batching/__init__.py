@@ -9,10 +9,12 @@
 them.
 ``rules``: forms of numpy's functions for whole batches.
 ``runs``: runs of a function for a group of samples, and how a group is split.
+``sample_loops``: loops over samples as functions that can be compiled.
 ``shaping``: batches as arrays whose first axis is that of the samples.
 ``transformation``: ``batched``: a function of one sample as a function of many.
 """
 
+from overlay.interpretations.batching.sample_loops import sample_loop
 from overlay.interpretations.batching.transformation import batched
 
-__all__ = ["batched"]
+__all__ = ["batched", "sample_loop"]

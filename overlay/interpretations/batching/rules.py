@@ -632,48 +632,23 @@ def differences(run: Run, function: Any, args: Sequence[Any], named: dict[str, A
     return along(-1, "prepend", "append")(run, function, args, named)
 
 
+_ROWWISE = (
+    "argmax", "argmin", "nanargmax", "nanargmin", "cumsum", "cumprod", "nancumsum",
+    "nancumprod",
+)  # fmt: skip
+_OF_MATRICES = (
+    "inv", "pinv", "det", "slogdet", "cholesky", "eigh", "eigvalsh", "svd", "svdvals", "qr",
+    "matrix_power", "cond", "matrix_rank",
+)  # fmt: skip
 _REDUCING = (
-    "sum",
-    "mean",
-    "prod",
-    "var",
-    "std",
-    "max",
-    "min",
-    "ptp",
-    "any",
-    "all",
-    "nansum",
-    "nanprod",
-    "nanmean",
-    "nanvar",
-    "nanstd",
-    "nanmax",
-    "nanmin",
-    "count_nonzero",
-    "median",
-    "quantile",
-    "percentile",
-    "nanmedian",
-    "nanquantile",
-    "nanpercentile",
-)
+    "sum", "mean", "prod", "var", "std", "max", "min", "ptp", "any", "all", "nansum",
+    "nanprod", "nanmean", "nanvar", "nanstd", "nanmax", "nanmin", "count_nonzero", "median",
+    "quantile", "percentile", "nanmedian", "nanquantile", "nanpercentile",
+)  # fmt: skip
 FORMS: dict[Any, Form] = {
     **dict.fromkeys(REARRANGING, rearranged),
     **{getattr(np, name): along(None) for name in _REDUCING},
-    **{
-        getattr(np, name): along(None, whole=False)
-        for name in (
-            "argmax",
-            "argmin",
-            "nanargmax",
-            "nanargmin",
-            "cumsum",
-            "cumprod",
-            "nancumsum",
-            "nancumprod",
-        )
-    },
+    **{getattr(np, name): along(None, whole=False) for name in _ROWWISE},
     **{
         getattr(np, name): along(-1, whole=False)
         for name in ("sort", "argsort", "partition", "argpartition", "unwrap")
@@ -687,24 +662,7 @@ FORMS: dict[Any, Form] = {
         getattr(np.fft, name): fourier
         for name in ("fft2", "ifft2", "rfft2", "irfft2", "fftn", "ifftn", "rfftn", "irfftn")
     },
-    **{
-        getattr(np.linalg, name): stacked
-        for name in (
-            "inv",
-            "pinv",
-            "det",
-            "slogdet",
-            "cholesky",
-            "eigh",
-            "eigvalsh",
-            "svd",
-            "svdvals",
-            "qr",
-            "matrix_power",
-            "cond",
-            "matrix_rank",
-        )
-    },
+    **{getattr(np.linalg, name): stacked for name in _OF_MATRICES},
     np.linalg.solve: solved,
     **dict.fromkeys((np.dot, np.inner, np.vdot), dotted),
     np.outer: outer,
