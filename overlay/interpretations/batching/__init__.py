@@ -5,10 +5,10 @@
 ``indexing``: parts of batches of arrays, and writing into them.
 ``joining``: one value of the values of several samples.
 ``looping``: calls that are made for one sample after the other.
-``methods``: the table of methods for batches: what neither Python's nor numpy's protocols hand to
+``batch_methods``: the table of methods for batches: what neither Python's nor numpy's protocols hand to
 them.
-``rules``: forms of numpy's functions for whole batches.
-``runs``: runs of a function for a group of samples, and how a group is split.
+``batch_forms``: forms of numpy's functions for whole batches.
+``sample_runs``: runs of a function for a group of samples, and how a group is split.
 ``sample_loops``: loops over samples as functions that can be compiled.
 ``shaping``: batches as arrays whose first axis is that of the samples.
 ``transformation``: ``batched``: a function of one sample as a function of many.

@@ -10,12 +10,12 @@ import numpy as np
 
 from overlay import nonoverlay
 from overlay.interpretations.batching import batches
+from overlay.interpretations.batching.batch_forms import rule_of
 from overlay.interpretations.batching.batches import Batch, leaves, mapped
 from overlay.interpretations.batching.indexing import part, write
 from overlay.interpretations.batching.joining import label
 from overlay.interpretations.batching.looping import looped, name_of
-from overlay.interpretations.batching.rules import rule_of
-from overlay.interpretations.batching.runs import Run, Split
+from overlay.interpretations.batching.sample_runs import Run, Split
 from overlay.interpretations.batching.shaping import NoForm, aligned, depth_of, result
 
 __all__ = ["applied", "applied_ufunc", "checked", "operate"]
@@ -33,7 +33,7 @@ def _of_one_run(args: Any, named: dict[str, Any]) -> tuple[Run, Any, dict[str, A
             runs = list(dict.fromkeys(x.run for x in direct))
     else:
         runs = list(dict.fromkeys(x.run for x in leaves([*args, *named.values()])))
-    run = runs[0]
+    run: Run = runs[0]
     for other in runs[1:]:
         if other.rows_in(run) is not None:
             run = other
@@ -73,7 +73,7 @@ def _applied(function: Any, args: Sequence[Any], named: dict[str, Any]) -> Any:
 def _whole(run: Run, ufunc: Any, args: Sequence[Any], named: dict[str, Any]) -> Any:
     """The result of an elementwise ufunc."""
     rest = set(named) - {"out", "where", "dtype", "casting", "order", "subok"}
-    out = named.get("out")
+    out: Any = named.get("out")
     if rest or (type(out) is tuple and len(out) > 1):
         raise NoForm
     into = out[0] if type(out) is tuple else out

@@ -10,7 +10,7 @@ import numpy as np
 
 from overlay import nonoverlay
 from overlay.core.late_binding import LateBound
-from overlay.interpretations.batching.runs import Run
+from overlay.interpretations.batching.sample_runs import Run
 
 __all__ = ["Batch", "distinct", "leaves", "mapped"]
 

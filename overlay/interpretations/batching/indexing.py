@@ -10,7 +10,7 @@ import numpy as np
 
 from overlay.interpretations.batching.batches import Batch, leaves
 from overlay.interpretations.batching.looping import looped, viewed
-from overlay.interpretations.batching.runs import Run
+from overlay.interpretations.batching.sample_runs import Run
 from overlay.interpretations.batching.shaping import depth_of, joined, rows_of
 
 __all__ = ["part", "write"]
@@ -24,7 +24,7 @@ def part(run: Run, a: Any, index: Any) -> Any:
     """``a[index]`` of each sample, where the array or the index differs among them."""
     if type(a) is not Batch or leaves(index):
         if not isinstance(a, np.ndarray):
-            return operator.getitem(a, index)  # which asks the index for one number
+            return a.__getitem__(index)  # which asks the index for one number
         return _by_samples(run, a, index)
     if not a.ndim:
         return looped(run, operator.getitem, (a, index), {}, "indexing of a number")

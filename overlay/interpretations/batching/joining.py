@@ -27,7 +27,8 @@ def label(x: Any) -> Hashable:
     if isinstance(x, (list, tuple)):
         return (kind, *map(label, x))
     if kind is dict:
-        return (kind, *((key, label(x[key])) for key in x))
+        parts: dict[Any, Any] = dict(x)
+        return (kind, *((key, label(part)) for key, part in parts.items()))
     if x is None or kind in (int, str, bytes, slice, type, range) or isinstance(x, np.dtype):
         return (kind, repr(x) if kind is slice else x)
     return id(x)

@@ -11,7 +11,7 @@ import numpy as np
 from overlay.core.target import describe
 from overlay.interpretations.batching.batches import Batch, leaves, mapped
 from overlay.interpretations.batching.joining import batch_of, label
-from overlay.interpretations.batching.runs import Run, current
+from overlay.interpretations.batching.sample_runs import Run, current
 
 __all__ = ["looped", "of_rows", "viewed"]
 

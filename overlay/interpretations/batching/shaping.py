@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from overlay.interpretations.batching.batches import Batch
-from overlay.interpretations.batching.runs import Run
+from overlay.interpretations.batching.sample_runs import Run
 
 __all__ = ["NoForm", "aligned", "depth_of", "joined", "result", "rows_of"]
 

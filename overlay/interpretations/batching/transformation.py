@@ -10,9 +10,9 @@ import numpy as np
 
 from overlay import nonoverlay
 from overlay.interpretations.autodiff.duals import Active
+from overlay.interpretations.batching.batch_methods import CONTEXT
 from overlay.interpretations.batching.batches import Batch, mapped
-from overlay.interpretations.batching.methods import CONTEXT
-from overlay.interpretations.batching.runs import Run, Split, current
+from overlay.interpretations.batching.sample_runs import Run, Split, current
 
 __all__ = ["batched"]
 

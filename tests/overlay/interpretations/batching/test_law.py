@@ -12,7 +12,7 @@ from overlay.core.target import describe
 from overlay.interpretations.autodiff.rules.array_rule import ArrayRule
 from overlay.interpretations.autodiff.rules.array_rules import ARRAY_RULES
 from overlay.interpretations.batching import batched
-from overlay.interpretations.batching.rules import FORMS
+from overlay.interpretations.batching.batch_forms import FORMS
 
 COUNT = 4
 ROWS = [row for row in ARRAY_RULES if row.samples]

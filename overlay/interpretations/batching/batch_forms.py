@@ -17,7 +17,7 @@ from overlay.interpretations.autodiff.rules.array_rules import array_rule_of
 from overlay.interpretations.autodiff.rules.tables.layouts import astype
 from overlay.interpretations.batching.batches import Batch, leaves, mapped
 from overlay.interpretations.batching.looping import viewed
-from overlay.interpretations.batching.runs import Run
+from overlay.interpretations.batching.sample_runs import Run
 from overlay.interpretations.batching.shaping import (
     NoForm,
     aligned,

@@ -16,7 +16,7 @@ from overlay.catalogue import FUNCTIONS
 from overlay.interpretations.batching.applying import applied, checked, operate
 from overlay.interpretations.batching.batches import Batch, leaves
 from overlay.interpretations.batching.looping import looped, name_of
-from overlay.interpretations.batching.runs import current
+from overlay.interpretations.batching.sample_runs import current
 from overlay.interpretations.batching.shaping import aligned, depth_of, rows_of
 
 __all__ = ["CONTEXT"]
@@ -136,7 +136,8 @@ def _conversion(function: Any) -> None:
     def of_batch(x: Batch, *args: Any, **named: Any) -> Any:
         return applied(function, (x, *args), named)
 
-    for method, kind in ((of_list, list | tuple), (of_batch, Batch)):
+    sequences: Any = operator.or_(list, tuple)
+    for method, kind in ((of_list, sequences), (of_batch, Batch)):
         method.__annotations__ = {"x": kind, "args": Any, "named": Any}
         TABLE.overlay(function)(method)
 
