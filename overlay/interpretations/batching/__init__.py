@@ -5,8 +5,8 @@
 ``indexing``: parts of batches of arrays, and writing into them.
 ``joining``: one value of the values of several samples.
 ``looping``: calls that are made for one sample after the other.
-``batch_methods``: the table of methods for batches: what neither Python's nor numpy's protocols hand to
-them.
+``batch_methods``: the table of methods for batches: what the protocols of Python
+and numpy do not hand to them.
 ``batch_forms``: forms of numpy's functions for whole batches.
 ``sample_runs``: runs of a function for a group of samples, and how a group is split.
 ``sample_loops``: loops over samples as functions that can be compiled.

@@ -26,11 +26,6 @@ def sample_loop(f: Callable[..., Any], *, axes: int | Sequence[int | None] | Non
         For each positional argument the axis of the samples, or None where all samples share it;
         one integer is for a function of one argument.
 
-    Returns
-    -------
-    callable
-        The loop, a function of the same arguments.
-
     Examples
     --------
     >>> import numpy as np

@@ -41,11 +41,6 @@ def batched(
         Called with the name of each call that is made for one sample after the other, as there is
         no form of it for whole arrays. The logger ``overlay.batching`` has the same as records.
 
-    Returns
-    -------
-    callable
-        The function of many samples, whose results have the samples along their first axis.
-
     Examples
     --------
     >>> import numpy as np
