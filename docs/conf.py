@@ -36,7 +36,16 @@ PAGES = {
     ),
     "Inversion": ("inversion", "constraints", "arrays", "relations", "potential_and_limits"),
     "Interpretations": (
-        *("autodiff", "intervals", "probabilistic", "parallel", "tagging", "tools", "gallery"),
+        *(
+            "autodiff",
+            "batching",
+            "intervals",
+            "probabilistic",
+            "parallel",
+            "tagging",
+            "tools",
+            "gallery",
+        ),
     ),
     "Explanation": (
         *("python_engine", "routes", "compiled_engine", "types", "comparison", "conformance"),

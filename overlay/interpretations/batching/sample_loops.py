@@ -1,0 +1,71 @@
+"""Loops over samples as functions that can be compiled."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from overlay.core.location import name_of
+
+__all__ = ["sample_loop"]
+
+
+def sample_loop(f: Callable[..., Any], *, axes: int | Sequence[int | None] | None = 0) -> Any:
+    """A function of one sample as a loop over samples, which ``ctx.jit`` compiles.
+
+    Its results are those of ``batched(f)``, where f takes positional arguments alone and gives a
+    number or an array. f is run once more for the first sample, which says the results' shape.
+
+    Parameters
+    ----------
+    f
+        A function of one sample.
+    axes
+        For each positional argument the axis of the samples, or None where all samples share it;
+        one integer is for a function of one argument.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from overlay import Context
+    >>> from overlay.interpretations.batching import sample_loop
+    >>> def f(x, scale):
+    ...     return scale * x[0] if x[0] > 0.0 else x[1]
+    >>> loop = Context().jit(sample_loop(f, axes=(0, None)))
+    >>> loop(np.array([[1.0, 2.0], [-1.0, 7.0]]), 10.0)
+    array([10.,  7.])
+    """
+    spread = (axes,) if axes is None or isinstance(axes, int) else tuple(axes)
+    if all(axis is None for axis in spread):
+        raise ValueError("sample_loop: no argument has an axis of samples; name one in axes")
+    names = [f"x{k}" for k in range(len(spread))]
+    rows = [(name, axis) for name, axis in zip(names, spread, strict=True) if axis is not None]
+    if any(axis < 0 for _, axis in rows):
+        raise ValueError("sample_loop: an axis is counted from the first; name it so in axes")
+    count = f"{rows[0][0]}.shape[{rows[0][1]}]"
+    checks = [
+        f"    if {name}.shape[{axis}] != {count}:\n"
+        "        raise ValueError('the arguments have different numbers of samples')"
+        for name, axis in rows[1:]
+    ]
+    given = ", ".join(
+        name if axis is None else f"{name}[{':, ' * axis}i]"
+        for name, axis in zip(names, spread, strict=True)
+    )
+    lines = [
+        f"def loop({', '.join(names)}):",
+        *checks,
+        "    i = 0",
+        f"    first = np.asarray(f({given}))",
+        f"    found = np.empty(({count}, *first.shape), first.dtype)",
+        f"    for i in range({count}):",
+        f"        found[i] = f({given})",
+        "    return found",
+    ]
+    space: dict[str, Any] = {"np": np, "f": f}
+    exec("\n".join(lines), space)
+    loop = space["loop"]
+    loop.__name__ = loop.__qualname__ = f"samples_of_{name_of(f)}".replace("<lambda>", "lambda")
+    return loop
