@@ -258,13 +258,10 @@ class Inverse(Checkable):
     ) -> tuple[Any, ...]:
         """The unknown axes for whole arrays of known values.
 
-        Rows are interpreted at first, by numpy where all of them take the same way. Where that
-        takes long, a loop over rows is compiled in the background, which later batches, and what is
-        left of this one, run; ``compile_batch`` compiles it at once. Both answer alike.
-
-        Where a known value or θ is a dask array, so are the answers: computed on demand, by chunk.
-        Raises NotCompilable for programs of strings, lists or dataclasses, and otherwise as a call
-        does.
+        Rows are interpreted at first, by numpy where all take the same way; what takes long is
+        compiled in the background, for later batches. Where a known value or θ is a dask array, so
+        are the answers, computed on demand. Raises NotCompilable for programs of strings, lists or
+        dataclasses, and otherwise as a call does.
 
         Parameters
         ----------

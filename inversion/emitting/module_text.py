@@ -95,7 +95,7 @@ class Source:
 class RowText:
     text: str
     statement: Statement | None = None
-    search: Search | None = None
+    search: SearchCall | None = None
 
     def calling(self, equation: str, given: str) -> RowText:
         """The row with another beginning and end of the call that searches."""
@@ -105,7 +105,7 @@ class RowText:
 
 
 @dataclass(frozen=True)
-class Search:
+class SearchCall:
     """A search for a root, in a row. equation: its function. given: the arguments of that after the
     unknown. kinds: their types.
     """
@@ -201,11 +201,11 @@ class Module:
         Equations that search for roots themselves are left out: the search would call itself.
         """
         rows = [row for part in (*self.parts.values(), entries) for row in part]
-        groups: dict[tuple[Any, ...], list[Search]] = {}
+        groups: dict[tuple[Any, ...], list[SearchCall]] = {}
         for search in dict.fromkeys(row.search for row in rows):
             if search is not None and not self.searches(search.equation):
                 groups.setdefault(search.kinds, []).append(search)
-        calls: dict[Search, tuple[str, str]] = {}
+        calls: dict[SearchCall, tuple[str, str]] = {}
         for group in groups.values():
             names = list(dict.fromkeys(search.equation for search in group))
             if len(names) > 1:
@@ -381,7 +381,7 @@ class FunctionText:
             (domain.low, domain.high) if isinstance(domain, Interval) else (-math.inf, math.inf)
         )
         kinds = (*(v.kind for v in root.needs), *(p.domain.kind for p in root.choices))
-        search = Search(equation, tuple_of(given), kinds)
+        search = SearchCall(equation, tuple_of(given), kinds)
         asked = [equation, guess, bound(low), bound(high), search.given]
         self.row(f"{self.shown(root.variable)} = find_root({', '.join(asked)})", root.check)
         self.rows[-1] = replace(self.rows[-1], search=search)

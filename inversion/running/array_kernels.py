@@ -10,7 +10,7 @@ import numpy as np
 
 from inversion.errors import NoSolution, OutsideDomain
 from inversion.running.lockstep import Lockstep
-from inversion.running.meter import Meter
+from inversion.running.meter import PayMeter
 from inversion.running.quick import Pace, in_threads
 from overlay.core.background import Later
 
@@ -35,7 +35,7 @@ class ArrayKernel:
         self.one = one
         self.outs = outs
         self.forms = forms
-        self.calls, self.in_columns = Meter(), Meter()
+        self.calls, self.in_columns = PayMeter(), PayMeter()
         self.pace = Pace()
         self.compiled: dict[tuple[Any, ...], Later[list[Callable[..., Any]]]] = {}
 
@@ -108,7 +108,7 @@ class ArrayKernel:
                 self.refusing(loops.now()[-1], start, stop, columns)
         self.begin(loops, self.in_columns, 0)
 
-    def begin(self, loops: Later[Any], meter: Meter, left: int) -> None:
+    def begin(self, loops: Later[Any], meter: PayMeter, left: int) -> None:
         """Begin to compile the loops in the background, if that pays."""
         meter.begin(loops, left, lambda: True, is_kept=False)
 

@@ -46,11 +46,28 @@ class GeneratedFunctions:
         # a context of its own: a context checks all that it has compiled for changes
         self._own = Context(MethodTable(definition.filename))
         self._home = compiled_solvers | self._own
-        self.inverse = Later(self._inverse, f"the inverse of {definition.name}")
-        self.rows = Later(self._rows, f"the rows of {definition!r}")
-        # for θ in columns, and for one θ
-        self.quick_rows = tuple(
-            Later(partial(self._made_quick, one_theta=one), f"the quick rows of {definition!r}")
+
+    # ---- made later ----
+
+    @cached_property
+    def inverse(self) -> Later[Callable[..., tuple[Any, ...]]]:
+        """``inverse`` as one function compiled by numba."""
+        return Later(self._inverse, f"the inverse of {self._definition.name}")
+
+    @cached_property
+    def rows(self) -> Later[Callable[..., int]]:
+        """The compiled loop over rows: ``rows(failed, *columns, *outs)`` returns the number of rows
+        that failed.
+        """
+        return Later(self._rows, f"the rows of {self._definition!r}")
+
+    @cached_property
+    def quick_rows(self) -> tuple[Later[Callable[..., int] | None], ...]:
+        """The loops ``rows(*columns, *outs)`` for θ in columns, and for one θ."""
+        return tuple(
+            Later(
+                partial(self._made_quick, one_theta=one), f"the quick rows of {self._definition!r}"
+            )
             for one in (False, True)
         )
 
@@ -61,10 +78,11 @@ class GeneratedFunctions:
         """The generated functions, interpreted."""
         namespace = {**self._source.names, "forward": self._forward()}
         exec(compile(self._source.text, self._definition.filename, "exec"), namespace)
+        plain = self._definition.context is None  # its methods are for numbers
         for rows, loop in self._source.kernels.items():
             compiled = self._compiled_part, self._quick_loop
             forms = [partial(one, rows) for one in (compiled if loop.quick else compiled[:1])]
-            one = Lockstep(namespace[loop.one], fits=loop.quick and self._is_plain)
+            one = Lockstep(namespace[loop.one], fits=loop.quick and plain)
             namespace[rows] = ArrayKernel(one, loop.outs, forms)
         return namespace
 
@@ -73,13 +91,9 @@ class GeneratedFunctions:
         """``inverse``, interpreted over columns, where it solves floats from floats in sequence."""
         definition = self._definition
         floats = all(kind is float for kind in definition.leaf_kinds(definition.axes.known))
-        fits = floats and self._is_plain and self._answers_numbers and is_quick(definition.plan)
+        plain = definition.context is None  # its methods are for numbers
+        fits = floats and plain and self._answers_numbers and is_quick(definition.plan)
         return Lockstep(self.namespace["inverse"], fits=fits)
-
-    @property
-    def _is_plain(self) -> bool:
-        """Whether there is no context, whose methods are for numbers."""
-        return self._definition.context is None
 
     @property
     def _answers_numbers(self) -> bool:

@@ -9,7 +9,7 @@ from typing import Any
 
 from overlay.core.background import Later
 
-__all__ = ["Meter"]
+__all__ = ["PayMeter"]
 
 COMPILED_AFTER = 2.0
 """The seconds of interpretation after which a loop is compiled in the background. A compilation
@@ -25,7 +25,7 @@ SLICE = 0.05
 """The seconds of interpretation by which the time of the other rows is foretold."""
 
 
-class Meter:
+class PayMeter:
     """The seconds of this thread's processor time that the interpretation of rows has taken."""
 
     def __init__(self) -> None:

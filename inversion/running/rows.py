@@ -25,7 +25,7 @@ from inversion.running.columns import (
     theta_columns,
 )
 from inversion.running.generated_functions import GeneratedFunctions
-from inversion.running.meter import Meter
+from inversion.running.meter import PayMeter
 from inversion.running.progress import Progress, reported
 from inversion.running.quick import Pace, in_threads
 from overlay.core.background import Later
@@ -84,7 +84,6 @@ class RowsInverse:
         self._is_changed = is_changed
         self._choices = len(definition.parameters)
         self._pace = Pace()
-        self._by_calls, self._by_columns = Meter(), Meter()
 
     def as_they_are(self, known: Sequence[Any], on_error: OnError) -> tuple[Any, ...] | None:
         """The answers for arrays of numbers that compiled code can take directly, with little
@@ -171,6 +170,14 @@ class RowsInverse:
                 if report is not None:
                     report(stop, count)
 
+    @cached_property
+    def _by_calls(self) -> PayMeter:
+        return PayMeter()
+
+    @cached_property
+    def _by_columns(self) -> PayMeter:
+        return PayMeter()
+
     def compile(self) -> None:
         """Compile the loops over rows, here. Raises NotCompilable."""
         self._code.rows.now()
@@ -213,7 +220,7 @@ class RowsInverse:
                 if not changed:
                     self._begin(self._code.rows, self._by_calls, len(rows))
 
-    def _begin(self, loop: Later[Any], meter: Meter, left: int = 0) -> None:
+    def _begin(self, loop: Later[Any], meter: PayMeter, left: int = 0) -> None:
         """Begin to compile a loop in the background, if that pays. left: the number of rows that
         the batch has yet.
         """
