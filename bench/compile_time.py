@@ -97,6 +97,7 @@ def inverse_by_ours(case):
     inverse = choose(function, known=("return", *known)) if known else invert(function, *types)
     given = (value, *args[: len(known)])
     if batch:
+        inverse.compile_batch()
         return start, inverse.batch(*(np.full(10, each) for each in given))
     fast = inverse.compile()
     theta = (inverse.parameters.compiled(inverse.recover(*args)),)

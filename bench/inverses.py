@@ -138,6 +138,7 @@ def arrays(f, rounds, size):
     """Seconds for arrays of this size, by variant."""
     values = np.linspace(f(0.05), f(0.9), size)
     inverse = invert(f)
+    inverse.compile_batch()
     wanted = hand_rows(BY_HAND[f])
     ways = {"ours": lambda: inverse.batch(values), "by hand": lambda: wanted(values)}
     if HAS_ORYX and f not in WITHOUT_RULE:

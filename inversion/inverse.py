@@ -32,7 +32,9 @@ from primitives.relation import RETURN
 __all__ = ["Inverse"]
 
 COMPILED_AFTER = 20_000
-"""The number of calls after which an inverse is compiled: they take about as long as that."""
+"""The number of calls after which an inverse is compiled in the background: they take about as long
+as that.
+"""
 
 
 class Inverse(Checkable):
@@ -51,7 +53,9 @@ class Inverse(Checkable):
         self._calls = 0
         self._fast: Callable[..., tuple[Any, ...]] | None = None
         self._watch = Staleness(definition.plan.program, definition.context)
-        self._rows = RowsInverse(definition, self._code, self._solved, lambda: self._watch.changed)
+        self._rows = RowsInverse(
+            definition, self._code, self._at, self._solved, lambda: self._watch.changed
+        )
 
     def __reduce__(self) -> Any:
         return self._request.reduced()
@@ -107,6 +111,8 @@ class Inverse(Checkable):
 
     def _solved(self, known: tuple[Any, ...], chosen: Mapping[str, Any]) -> tuple[Any, ...]:
         """The answer for known values of the right types, and some coordinates."""
+        if self._fast is None:
+            self._count()
         space = self.parameters
         if not len(space):
             theta: tuple[Any, ...] = ()
@@ -149,8 +155,6 @@ class Inverse(Checkable):
                 return self._finished(self._fast(*self._code.fitted(given)))
             except (*REFUSALS, TypeError):
                 pass  # the interpreter finds the reason, and holds integers of any size
-        else:
-            self._count()
         return self._interpreted(given)
 
     def recover(self, *args: Any) -> tuple[Any, ...]:
@@ -204,6 +208,8 @@ class Inverse(Checkable):
     def compile(self) -> Callable[..., tuple[Any, ...]]:
         """The inverse as one function compiled by numba, which later calls of ``self`` use too.
 
+        It is compiled at once, or waited for where that has begun in the background.
+
         It takes the same arguments, θ as a tuple of native values (fastest from
         ``parameters.compiled``, with arrays for repeated ones), and makes the same checks; its
         errors name no line. It is frozen: it holds the function, and the functions that it calls,
@@ -216,8 +222,16 @@ class Inverse(Checkable):
         """
         self._check_present()
         if self._fast is None:
-            self._fast = self._code.inverse
+            self._fast = self._code.inverse.now()
         return self._fast
+
+    def compile_batch(self) -> None:
+        """Compile the loops over rows that ``batch`` runs, at once, or wait for them where they
+        are being compiled in the background. Raises NotCompilable.
+        """
+        self._check_present()
+        self._code.check()
+        self._rows.compile()
 
     def __overlay_compiled__(self, *, on_device: bool) -> Callable[..., tuple[Any, ...]]:
         """The function that replaces the inverse in code that a context compiles."""
@@ -242,10 +256,12 @@ class Inverse(Checkable):
         progress: Progress = False,
         **named: Any,
     ) -> tuple[Any, ...]:
-        """The unknown axes for whole arrays of known values, compiled.
+        """The unknown axes for whole arrays of known values.
 
-        Where a known value or θ is a dask array, so are the answers: computed on demand, by chunk.
-        Raises NotCompilable where numba cannot compile the inverse, and otherwise as a call does.
+        Rows are interpreted at first, by numpy where all take the same way; what takes long is
+        compiled in the background, for later batches. Where a known value or θ is a dask array, so
+        are the answers, computed on demand. Raises NotCompilable for programs of strings, lists or
+        dataclasses, and otherwise as a call does.
 
         Parameters
         ----------
@@ -438,11 +454,11 @@ class Inverse(Checkable):
 
     def _count(self) -> None:
         self._calls += 1
-        if self._calls == COMPILED_AFTER and not self._watch.changed:
-            try:
-                self.compile()
-            except NotCompilable:
-                return
+        if self._calls >= COMPILED_AFTER:
+            compiled = self._code.inverse
+            compiled.begin(lambda: not self._watch.changed)
+            if compiled.is_made:
+                self._fast = compiled.now()
 
     def _explained(self, error: Exception, given: tuple[Any, ...]) -> NoSolution:
         return explained(self._definition, error, given, is_changed=self._watch.outdated)

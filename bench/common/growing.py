@@ -289,7 +289,7 @@ def loop_inverted(count: int) -> Run:
 def batch(size: int) -> Run:
     inverse = invert(affine_of_one, float)
     values = affine(np.linspace(0.0, 1.0, size))
-    inverse.batch(values)
+    inverse.compile_batch()
     return lambda: inverse.batch(values)
 
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 import builtins
 import keyword
 import math
+import re
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -56,6 +58,8 @@ GIVEN: Mapping[str, Any] = {
     "refused": refused,
 }
 
+WORD = re.compile(r"\w+")
+
 # tolerance of two numbers that one computation gives by two routes: see ``margin``
 ROUGHLY = 1e-6, 0.0, 1e-9
 
@@ -91,6 +95,35 @@ class Source:
 class RowText:
     text: str
     statement: Statement | None = None
+    search: SearchCall | None = None
+
+    def calling(self, equation: str, given: str) -> RowText:
+        """The row with another beginning and end of the call that searches."""
+        assert self.search is not None
+        text = self.text.replace(f"find_root({self.search.equation}, ", equation)
+        return replace(self, text=text.replace(f", {self.search.given})", given), search=None)
+
+
+@dataclass(frozen=True)
+class SearchCall:
+    """A search for a root, in a row. equation: its function. given: the arguments of that after the
+    unknown. kinds: their types.
+    """
+
+    equation: str
+    given: str
+    kinds: tuple[Any, ...]
+
+
+def _choosing(names: Sequence[str], name: str) -> list[RowText]:
+    """The function that computes the equation of a number."""
+    *rows, last = [
+        text
+        for i, equation in enumerate(names)
+        for text in (f"    if number == {float(i)}:", f"        return {equation}(x, *given)")
+    ]
+    texts = [f"def {name}(x, number, *given):", *rows[:-1], last[4:], ""]
+    return [RowText(text) for text in texts]
 
 
 class PartWriter(NamedTuple):
@@ -154,11 +187,46 @@ class Module:
     def source(self, entries: list[RowText]) -> Source:
         """The module: the parts in the order of their calls, then these entries."""
         rows: list[RowText] = []
+        shared = self.shared_searches(entries)
         for part in (*self.parts.values(), entries):
-            rows += [*part, RowText("")]
+            rows += [*map(shared, part), RowText("")]
         lines = {i: row.statement for i, row in enumerate(rows, 1) if row.statement is not None}
         text = "\n".join(row.text for row in rows[:-1]) + "\n"
         return Source(text, self.names, tuple(self.parts), lines, self.kernels)
+
+    def shared_searches(self, entries: list[RowText]) -> Callable[[RowText], RowText]:
+        """Have equations that take the same types share a function, which is told the number of
+        the equation: so one search is compiled for all of them. Returns the change of each row.
+
+        Equations that search for roots themselves are left out: the search would call itself.
+        """
+        rows = [row for part in (*self.parts.values(), entries) for row in part]
+        groups: dict[tuple[Any, ...], list[SearchCall]] = {}
+        for search in dict.fromkeys(row.search for row in rows):
+            if search is not None and not self.searches(search.equation):
+                groups.setdefault(search.kinds, []).append(search)
+        calls: dict[SearchCall, tuple[str, str]] = {}
+        for group in groups.values():
+            names = list(dict.fromkeys(search.equation for search in group))
+            if len(names) > 1:
+                one = self.part(("equations", *names), "equations", partial(_choosing, names))
+                for search in group:
+                    # a float: numba compiles anew for each integer that is written out
+                    number = float(names.index(search.equation))
+                    given = search.given.replace("(", f"({number}, ", 1)
+                    calls[search] = f"find_root({one}, ", f", {given})"
+        return lambda row: row if row.search not in calls else row.calling(*calls[row.search])
+
+    def searches(self, part: str) -> bool:
+        """Whether a part, or one that it calls, searches for a root."""
+        seen, left = {part}, [part]
+        for name in left:
+            words = {w for row in self.parts[name] for w in WORD.findall(row.text)}
+            if "find_root" in words:
+                return True
+            left += [other for other in self.parts if other in words and other not in seen]
+            seen.update(left)
+        return False
 
     # ---- functions of parts ----
 
@@ -312,8 +380,11 @@ class FunctionText:
         low, high = (
             (domain.low, domain.high) if isinstance(domain, Interval) else (-math.inf, math.inf)
         )
-        asked = [equation, guess, bound(low), bound(high), tuple_of(given)]
+        kinds = (*(v.kind for v in root.needs), *(p.domain.kind for p in root.choices))
+        search = SearchCall(equation, tuple_of(given), kinds)
+        asked = [equation, guess, bound(low), bound(high), search.given]
         self.row(f"{self.shown(root.variable)} = find_root({', '.join(asked)})", root.check)
+        self.rows[-1] = replace(self.rows[-1], search=search)
 
     def equation(self, root: Root) -> str:
         """The function that maps an unknown to both sides of its equation."""

@@ -39,25 +39,28 @@ def sides(equation: Equation, x: float, given: tuple[Any, ...]) -> tuple[float, 
     return float(found), float(wanted)
 
 
+def tried(equation: Equation, x: float, given: tuple[Any, ...]) -> tuple[float, float]:
+    """Both sides of the equation at x: NaN where it is undefined."""
+    try:
+        found, wanted = sides(equation, x, given)
+    except Exception:
+        found, wanted = math.nan, math.nan
+    return found, wanted
+
+
+@kernel_forms.overlay(tried)
+def tried_in_kernel(equation: Any, x: Any, given: Any) -> tuple[float, float]:
+    """``tried`` without catching exceptions."""
+    ended, (found, wanted) = attempted(sides, equation, x, given)
+    return (found, wanted) if ended else (math.nan, math.nan)
+
+
 def gap(equation: Equation, x: float, given: tuple[Any, ...]) -> float:
     """The difference of both sides at x: 0 within rounding, NaN where the equation is
     undefined.
     """
-    try:
-        found, wanted = sides(equation, x, given)
-        difference = found - wanted
-        size = max(abs(found), abs(wanted))
-    except Exception:
-        difference = math.nan
-        size = 0.0
-    return 0.0 if abs(difference) <= ROUNDING * size else difference
-
-
-@kernel_forms.overlay(gap)
-def gap_in_kernel(equation: Any, x: Any, given: Any) -> float:
-    """``gap`` without catching exceptions."""
-    ended, (found, wanted) = attempted(sides, equation, x, given)
-    difference = found - wanted if ended else math.nan
+    found, wanted = tried(equation, x, given)
+    difference = found - wanted
     return 0.0 if abs(difference) <= ROUNDING * max(abs(found), abs(wanted)) else difference
 
 
@@ -109,22 +112,9 @@ def closed(
 
 def is_small(equation: Equation, x: float, around: float, given: tuple[Any, ...]) -> bool:
     """Whether the gap at x is negligible compared with both sides or the gaps around: no pole."""
-    try:
-        found, wanted = sides(equation, x, given)
-        difference = abs(found - wanted)
-        small = difference <= 1e-9 * max(abs(found), abs(wanted)) or difference <= 1e-6 * around
-    except Exception:
-        small = False
-    return small
-
-
-@kernel_forms.overlay(is_small)
-def is_small_in_kernel(equation: Any, x: Any, around: Any, given: Any) -> bool:
-    """``is_small`` without catching exceptions."""
-    ended, (found, wanted) = attempted(sides, equation, x, given)
+    found, wanted = tried(equation, x, given)
     difference = abs(found - wanted)
-    small = difference <= 1e-9 * max(abs(found), abs(wanted)) or difference <= 1e-6 * around
-    return ended and small
+    return difference <= 1e-9 * max(abs(found), abs(wanted)) or difference <= 1e-6 * around
 
 
 def touching(equation: Equation, a: float, b: float, sign: float, given: tuple[Any, ...]) -> float:

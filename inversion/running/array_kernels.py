@@ -1,21 +1,20 @@
-"""Loops over elements in interpreted inverses: interpreted where short, else compiled."""
+"""Loops over elements in interpreted inverses: interpreted first, and compiled meanwhile."""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from inversion.errors import NoSolution, OutsideDomain
+from inversion.running.lockstep import Lockstep
+from inversion.running.meter import PayMeter
 from inversion.running.quick import Pace, in_threads
+from overlay.core.background import Later
 
 __all__ = ["ArrayKernel"]
-
-COMPILED_AFTER = 20_000
-"""Number of elements after which a loop is compiled: by then interpretation has taken as long as
-compilation does."""
 
 CHUNK = 4096
 REFUSALS = (NoSolution, OutsideDomain, ValueError, ArithmeticError)
@@ -24,41 +23,45 @@ REFUSALS = (NoSolution, OutsideDomain, ValueError, ArithmeticError)
 class ArrayKernel:
     """A loop over elements: fills ``outs`` arrays by calling ``one`` on the elements of the others.
 
-    compiled: returns the loop as one compiled function, or None where numba does not compile it.
-    Chunks for which it raises are interpreted, for the error.
-    quick: returns a compiled loop that stores NaN instead of raising, or None; chunks with NaN are
-    computed again by the others.
+    one: for an element, in columns where it can be. forms: make the loop for arguments like given
+    ones as one compiled function, and, if there is one, as a compiled loop that stores NaN instead
+    of raising. Chunks with NaN are computed again by the first, and those for which that raises are
+    interpreted, for the error. Both are compiled in the background.
     """
 
     def __init__(
-        self,
-        one: Callable[..., Any],
-        outs: int,
-        compiled: Callable[[], Callable[..., Any] | None],
-        quick: Callable[[], Callable[..., None] | None],
+        self, one: Lockstep, outs: int, forms: Sequence[Callable[[tuple[Any, ...]], Any]]
     ) -> None:
         self.one = one
         self.outs = outs
-        self.compiled = compiled
-        self.quick = quick
-        self.elements = 0
+        self.forms = forms
+        self.calls, self.in_columns = PayMeter(), PayMeter()
         self.pace = Pace()
+        self.compiled: dict[tuple[Any, ...], Later[list[Callable[..., Any]]]] = {}
 
     def __call__(self, *columns: Any) -> None:
         size = len(columns[0])
-        self.elements += size
-        if self.elements <= COMPILED_AFTER:
-            self.interpreted(0, size, columns)
+        loops = self.loops(columns)
+        if not loops.is_made:
+            self.interpreted(size, columns, loops)
             return
-        quick = self.quick()
-        if quick is None:
-            self.refusing(0, size, columns)
-            return
-        if not self.missed(quick, columns):
-            return
-        for start in range(0, size, CHUNK):
-            if any(np.isnan(out[start : start + CHUNK]).any() for out in columns[: self.outs]):
-                self.refusing(start, min(start + CHUNK, size), columns)
+        *quick, refusing = loops.now()
+        if not quick:
+            self.refusing(refusing, 0, size, columns)
+        elif self.missed(quick[0], columns):
+            for start in range(0, size, CHUNK):
+                if any(np.isnan(out[start : start + CHUNK]).any() for out in columns[: self.outs]):
+                    self.refusing(refusing, start, min(start + CHUNK, size), columns)
+
+    def loops(self, columns: tuple[Any, ...]) -> Later[list[Callable[..., Any]]]:
+        """The compiled loops for such columns, the one that raises last."""
+        kinds = tuple(map(_kind, columns))
+        if kinds not in self.compiled:
+            example = tuple(c[:0] if _is_column(c) else c for c in columns)
+            self.compiled[kinds] = Later(
+                lambda: [form(example) for form in reversed(self.forms)], "a loop over elements"
+            )
+        return self.compiled[kinds]
 
     def missed(self, loop: Callable[..., None], columns: tuple[Any, ...]) -> int:
         """Run a loop in threads over columns, and numbers that all elements share. Returns the
@@ -71,34 +74,63 @@ class ArrayKernel:
 
         return in_threads(stretch, columns, self.pace)
 
-    def refusing(self, start: int, stop: int, columns: tuple[Any, ...]) -> None:
+    def refusing(
+        self, loop: Callable[..., Any], start: int, stop: int, columns: tuple[Any, ...]
+    ) -> None:
         """Fill a range of elements by compiled code that raises, and by Python where it raises."""
-        fast = self.compiled()
-        if fast is None:
-            self.interpreted(start, stop, columns)
-            return
         try:
-            fast(*_stretch(columns, start, stop))
+            loop(*_stretch(columns, start, stop))
         except REFUSALS:
             for low in range(start, stop, CHUNK):
                 high = min(low + CHUNK, stop)
                 try:
-                    fast(*_stretch(columns, low, high))
+                    loop(*_stretch(columns, low, high))
                 except REFUSALS:
-                    self.interpreted(low, high, columns)
+                    self.by_calls(low, high, columns)
 
-    def interpreted(self, start: int, stop: int, columns: tuple[Any, ...]) -> None:
-        """Fill a range of elements by Python. An error names the element."""
+    def interpreted(
+        self, size: int, columns: tuple[Any, ...], loops: Later[list[Callable[..., Any]]]
+    ) -> None:
+        """Fill all elements by Python, until there are compiled loops. An error names the
+        element.
+        """
+        outs, given = columns[: self.outs], columns[self.outs :]
+        with self.in_columns.metered(size):
+            left = list(self.one.missed(given, outs, 0, size))
+        for start, stop in left:
+            while start < stop and not loops.is_made:
+                end = min(start + self.calls.slice, stop)
+                with self.calls.metered(end - start):
+                    self.by_calls(start, end, columns)
+                start = end
+                self.begin(loops, self.calls, size - start)
+            if start < stop:
+                self.refusing(loops.now()[-1], start, stop, columns)
+        self.begin(loops, self.in_columns, 0)
+
+    def begin(self, loops: Later[Any], meter: PayMeter, left: int) -> None:
+        """Begin to compile the loops in the background, if that pays."""
+        meter.begin(loops, left, lambda: True, is_kept=False)
+
+    def by_calls(self, start: int, stop: int, columns: tuple[Any, ...]) -> None:
+        """Fill a range of elements one by one."""
         outs, given = columns[: self.outs], columns[self.outs :]
         rows = zip(*(_values(column, start, stop) for column in given), strict=False)
         for i, row in enumerate(rows if given else itertools.repeat((), stop - start), start):
             try:
-                found = self.one(*row)
+                found = self.one.function(*row)
             except REFUSALS as error:
                 error.add_note(f"at element {i}, counted along the last axis first")
                 raise
             for out, value in zip(outs, found if self.outs > 1 else (found,), strict=True):
                 out[i] = value
+
+
+def _kind(value: Any) -> Any:
+    """What compiled code asks of an argument."""
+    if not _is_column(value):
+        return type(value)
+    return value.dtype, value.flags.c_contiguous, value.flags.aligned, value.flags.writeable
 
 
 def _stretch(columns: tuple[Any, ...], start: int, stop: int) -> list[Any]:

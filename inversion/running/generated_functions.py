@@ -21,9 +21,11 @@ from inversion.program.limits import first_sequence
 from inversion.program.statements import Program
 from inversion.program.trees import classes_of, is_dataclass, leaves, rebuilt
 from inversion.running.array_kernels import ArrayKernel
+from inversion.running.lockstep import Lockstep
 from inversion.running.quick import SEEN
 from overlay import Context, MethodTable, NotCompilable, nonoverlay
 from overlay.code.record import FunctionReads, attribute_held, is_same
+from overlay.core.background import Later
 from primitives.solver_forms import compiled_solvers, without_refusals
 
 __all__ = ["Cache", "GeneratedFunctions", "Staleness"]
@@ -44,7 +46,30 @@ class GeneratedFunctions:
         # a context of its own: a context checks all that it has compiled for changes
         self._own = Context(MethodTable(definition.filename))
         self._home = compiled_solvers | self._own
-        self._quick_loops: dict[str, Callable[..., None]] = {}
+
+    # ---- made later ----
+
+    @cached_property
+    def inverse(self) -> Later[Callable[..., tuple[Any, ...]]]:
+        """``inverse`` as one function compiled by numba."""
+        return Later(self._inverse, f"the inverse of {self._definition.name}")
+
+    @cached_property
+    def rows(self) -> Later[Callable[..., int]]:
+        """The compiled loop over rows: ``rows(failed, *columns, *outs)`` returns the number of rows
+        that failed.
+        """
+        return Later(self._rows, f"the rows of {self._definition!r}")
+
+    @cached_property
+    def quick_rows(self) -> tuple[Later[Callable[..., int] | None], ...]:
+        """The loops ``rows(*columns, *outs)`` for θ in columns, and for one θ."""
+        return tuple(
+            Later(
+                partial(self._made_quick, one_theta=one), f"the quick rows of {self._definition!r}"
+            )
+            for one in (False, True)
+        )
 
     # ---- interpreted ----
 
@@ -53,11 +78,28 @@ class GeneratedFunctions:
         """The generated functions, interpreted."""
         namespace = {**self._source.names, "forward": self._forward()}
         exec(compile(self._source.text, self._definition.filename, "exec"), namespace)
+        plain = self._definition.context is None  # its methods are for numbers
         for rows, loop in self._source.kernels.items():
-            fast = partial(self._compiled_part, rows)
-            quick = partial(self._quick_loop, rows)
-            namespace[rows] = ArrayKernel(namespace[loop.one], loop.outs, fast, quick)
+            compiled = self._compiled_part, self._quick_loop
+            forms = [partial(one, rows) for one in (compiled if loop.quick else compiled[:1])]
+            one = Lockstep(namespace[loop.one], fits=loop.quick and plain)
+            namespace[rows] = ArrayKernel(one, loop.outs, forms)
         return namespace
+
+    @cached_property
+    def columns(self) -> Lockstep:
+        """``inverse``, interpreted over columns, where it solves floats from floats in sequence."""
+        definition = self._definition
+        floats = all(kind is float for kind in definition.leaf_kinds(definition.axes.known))
+        plain = definition.context is None  # its methods are for numbers
+        fits = floats and plain and self._answers_numbers and is_quick(definition.plan)
+        return Lockstep(self.namespace["inverse"], fits=fits)
+
+    @property
+    def _answers_numbers(self) -> bool:
+        axes = self._definition.axes
+        unknown = [axes.trees[axis] for axis in axes.unknown]
+        return bool(unknown) and all(isinstance(tree, str) for tree in unknown)
 
     def _forward(self) -> Callable[..., Any]:
         function = self._definition.function
@@ -67,8 +109,7 @@ class GeneratedFunctions:
 
     # ---- compiled ----
 
-    @cached_property
-    def inverse(self) -> Callable[..., tuple[Any, ...]]:
+    def _inverse(self) -> Callable[..., tuple[Any, ...]]:
         """``inverse`` as one function compiled by numba. Raises NotCompilable."""
         definition, names = self._definition, self._entered
         kinds = [definition.kinds[axis] for axis in definition.axes.known]
@@ -92,18 +133,18 @@ class GeneratedFunctions:
         count, space = len(self._definition.axes.known), self._definition.parameters
         return self.fitted((*given[:count], *map(space.normal, given[count:])))
 
-    def _compiled_part(self, name: str) -> Callable[..., Any]:
-        """One of the generated functions, compiled on first call."""
-        return self._home.jit(self._entered[name], cache=self.cache)
+    def _compiled_part(self, name: str, example: tuple[Any, ...]) -> Callable[..., Any]:
+        """One of the generated functions, compiled for arguments like these."""
+        part = self._home.jit(self._entered[name], cache=self.cache)
+        return self._for_elements(part, example)
 
-    def _quick_loop(self, name: str) -> Callable[..., None] | None:
-        """A loop over elements that stores NaN for errors, if there is one."""
-        if not self._source.kernels[name].quick:
-            return None
-        if name not in self._quick_loops:
-            loop = self._functions(None)[name]
-            self._quick_loops[name] = without_refusals(loop, self._own, nogil=True)
-        return self._quick_loops[name]
+    def _quick_loop(self, name: str, example: tuple[Any, ...]) -> Callable[..., Any]:
+        """A loop over elements that stores NaN for errors, compiled for arguments like these."""
+        loop = without_refusals(self._functions(None)[name], self._own, nogil=True)
+        return self._for_elements(loop, example)
+
+    def _for_elements(self, loop: Any, example: tuple[Any, ...]) -> Callable[..., Any]:
+        return jitted(loop, example, repr(self._definition), self._definition.where)
 
     @cached_property
     def _entered(self) -> dict[str, Any]:
@@ -158,29 +199,20 @@ class GeneratedFunctions:
 
     # ---- rows ----
 
-    @cached_property
-    def rows(self) -> Callable[..., int]:
+    def _rows(self) -> Callable[..., int]:
         """The compiled loop over rows: ``rows(failed, *columns, *outs)`` returns the number of rows
         that failed. Raises NotCompilable.
         """
         rows = self._loop(self._entered["inverse"], raises=True)
         return self._for_columns(self._home.jit(rows, cache=self.cache, nogil=True), raises=True)
 
-    @cached_property
-    def quick_rows(self) -> Callable[..., int] | None:
-        """``rows(*columns, *outs)``, if an inverse that answers NaN can be compiled."""
-        return self._made_quick(one_theta=False)
-
-    @cached_property
-    def quick_rows_of_one(self) -> Callable[..., int] | None:
-        """``quick_rows`` with parameters as numbers, which all rows share."""
-        return self._made_quick(one_theta=True)
-
     def _made_quick(self, *, one_theta: bool) -> Callable[..., int] | None:
+        """The loop ``rows(*columns, *outs)`` over an inverse that answers NaN, if there is one.
+
+        one_theta: whether parameters are numbers, which all rows share.
+        """
         definition = self._definition
-        unknown = [definition.axes.trees[axis] for axis in definition.axes.unknown]
-        plain = bool(unknown) and all(isinstance(tree, str) for tree in unknown)
-        if not (plain and is_quick(definition.plan)) or definition.hides_errors:
+        if not self.may_be_quick:
             return None
         context, function = definition.context, definition.function
         forward = Context().jit(function)
@@ -193,6 +225,12 @@ class GeneratedFunctions:
             return self._for_columns(quick, raises=False, one_theta=one_theta)
         except NotCompilable:
             return None
+
+    @cached_property
+    def may_be_quick(self) -> bool:
+        """Whether rows may be solved by code that answers NaN where there is no solution."""
+        definition = self._definition
+        return self._answers_numbers and is_quick(definition.plan) and not definition.hides_errors
 
     def _loop(
         self, inverse: Callable[..., Any], *, raises: bool, one_theta: bool = False

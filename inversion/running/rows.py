@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
@@ -25,8 +25,10 @@ from inversion.running.columns import (
     theta_columns,
 )
 from inversion.running.generated_functions import GeneratedFunctions
+from inversion.running.meter import PayMeter
 from inversion.running.progress import Progress, reported
 from inversion.running.quick import Pace, in_threads
+from overlay.core.background import Later
 from overlay.core.location import caller
 from primitives.arrays.domain import element_of, shape_of
 from primitives.domains import domain_of
@@ -35,13 +37,10 @@ __all__ = ["BatchOptions", "OnError", "RowsInverse", "check_on_error", "kind_col
 
 OnError = Literal["raise", "nan"]
 Arrays = Sequence[NDArray[Any]]
+Rows = range | NDArray[Any]
 
 AT_ONCE, AT_ONCE_REPORTED = 1 << 20, 1 << 16
 """The most numbers of a column that are solved for at a time."""
-
-
-COMPILED_AFTER = 1 << 24
-"""The number of rows, solved by code from disk, after which faster code is compiled."""
 
 
 @dataclass(frozen=True)
@@ -63,8 +62,8 @@ def searched_for(space: ParameterSpace, theta: Any) -> frozenset[str]:
 
 
 class RowsInverse:
-    """An inverse over rows. solved: solves one row from known values and the given coordinates of
-    θ, searches for the others, and gives the reason if there is no answer.
+    """An inverse over rows. at: solves one row from known values and a whole θ. solved: from some
+    coordinates of θ; it searches for the others, and gives the reason if there is no answer.
 
     is_changed: whether the function has changed since it was inverted; then all rows are
     interpreted.
@@ -74,15 +73,16 @@ class RowsInverse:
         self,
         definition: Definition,
         code: GeneratedFunctions,
+        at: Callable[[tuple[Any, ...], tuple[Any, ...]], tuple[Any, ...]],
         solved: Callable[[tuple[Any, ...], Mapping[str, Any]], tuple[Any, ...]],
         is_changed: Callable[[], bool],
     ) -> None:
         self._definition = definition
         self._code = code
+        self._at = at
         self._solved_by_call = solved
         self._is_changed = is_changed
         self._choices = len(definition.parameters)
-        self._solved = 0
         self._pace = Pace()
 
     def as_they_are(self, known: Sequence[Any], on_error: OnError) -> tuple[Any, ...] | None:
@@ -170,6 +170,21 @@ class RowsInverse:
                 if report is not None:
                     report(stop, count)
 
+    @cached_property
+    def _by_calls(self) -> PayMeter:
+        return PayMeter()
+
+    @cached_property
+    def _by_columns(self) -> PayMeter:
+        return PayMeter()
+
+    def compile(self) -> None:
+        """Compile the loops over rows, here. Raises NotCompilable."""
+        self._code.rows.now()
+        if self._code.may_be_quick:
+            for quick in self._code.quick_rows[: 2 if self._choices else 1]:
+                quick.now()
+
     def _fill(
         self,
         flat: Arrays,
@@ -180,51 +195,116 @@ class RowsInverse:
         searched: frozenset[str] = frozenset(),
     ) -> None:
         """Write the answers for columns of rows. first: the number of the first row."""
-        changed = self._is_changed()
-        # the compiled form is that of the old function
-        failed = np.ones(count, np.bool_) if changed else self._failed(flat, outs, count)
-        if failed is None:
-            return
-        if changed or searched or on_error == "raise":
-            for row in np.flatnonzero(failed):
-                self._again(int(row), flat, outs, first, on_error, searched)
-        else:
-            for out in outs:
-                out[failed] = np.nan
 
-    def _failed(self, flat: Arrays, outs: Arrays, count: int) -> NDArray[Any] | None:
-        """Compute answers by compiled code; returns which rows have none, None if all have one."""
+        def unanswered(rows: Iterable[int]) -> None:
+            if changed or searched or on_error == "raise":
+                for row in rows:
+                    self._again(int(row), flat, outs, first, on_error, searched)
+            else:
+                left = list(rows)
+                for out in outs:
+                    out[left] = np.nan
+
+        changed = self._is_changed()
+        # compiled forms are those of the old function
+        missed = [range(count)] if changed else self._missed(flat, outs, count)
+        for rows in missed:
+            while len(rows):
+                if self._code.rows.is_made and not changed:
+                    unanswered(self._failed(rows, flat, outs, count))
+                    break
+                size = self._by_calls.slice
+                part, rows = rows[:size], rows[size:]
+                with self._by_calls.metered(len(part)):
+                    unanswered([row for row in part if not self._is_answered(row, flat, outs)])
+                if not changed:
+                    self._begin(self._code.rows, self._by_calls, len(rows))
+
+    def _begin(self, loop: Later[Any], meter: PayMeter, left: int = 0) -> None:
+        """Begin to compile a loop in the background, if that pays. left: the number of rows that
+        the batch has yet.
+        """
+        is_kept = self._code.cache is not False
+        meter.begin(loop, left, lambda: not self._is_changed(), is_kept=is_kept)
+
+    def _missed(self, flat: Arrays, outs: Arrays, count: int) -> Iterable[Rows]:
+        """Compute answers by the loop that cannot raise, or interpreted over columns, where that
+        can be; gives the rows that are left.
+        """
         known = len(flat) - self._choices
         one_theta = known < len(flat) and all(map(is_one, flat[known:]))
-        quick_rows = self._quick_rows(count, one_theta)
-        if quick_rows is None:
-            failed = np.zeros(count, np.bool_)
-            return failed if self._code.rows(failed, *map(_filled, flat), *outs) else None
         shared = [column[0] for column in flat[known:]] if one_theta else []
-        given = map(_filled, flat[:known] if one_theta else flat)
-        try:
-            if not in_threads(quick_rows, [*given, *shared, *outs], self._pace):
-                return None
-            failed = np.isnan(outs[0])
-        except Exception:  # the function itself raised; rows are examined below
-            failed = np.ones(count, np.bool_)
-        rows = np.flatnonzero(failed)
-        answers = [out[rows] for out in outs]
-        still = np.zeros(len(rows), np.bool_)
-        self._code.rows(still, *(column[rows] for column in flat), *answers)
-        failed[rows] = still
-        for out, answer in zip(outs, answers, strict=True):
-            out[rows] = answer
-        return failed
+        quick = self._code.quick_rows[one_theta]
+        rows = quick.now() if quick.is_made else None
+        if rows is not None:
+            given = map(_filled, flat[:known] if one_theta else flat)
+            try:
+                if not in_threads(rows, [*given, *shared, *outs], self._pace):
+                    return []
+            except Exception:  # the function itself raised
+                return [range(count)]
+            return [np.flatnonzero(np.isnan(outs[0]))]
+        if not self._code.columns.fits:
+            return [range(count)]
+        theta = [value.item() for value in shared] if one_theta else flat[known:]
+        whole = (tuple(theta),) if self._choices else ()
+        return self._by_numpy([*flat[:known], *whole], outs, count, quick)
 
-    def _quick_rows(self, count: int, one_theta: bool) -> Callable[..., int] | None:
-        """The loop that cannot raise, if there is one. It is not stored on disk: if the other loop
-        is, it is compiled after so many rows that it pays.
-        """
-        self._solved += count
-        if self._code.cache is not False and self._solved < COMPILED_AFTER:
-            return None
-        return self._code.quick_rows_of_one if one_theta else self._code.quick_rows
+    def _by_numpy(
+        self, given: Sequence[Any], outs: Arrays, count: int, quick: Later[Any]
+    ) -> Iterator[Rows]:
+        """Compute answers interpreted over columns; gives the rows that are left."""
+        with self._by_columns.metered(count):
+            left = list(self._code.columns.missed(given, outs, 0, count))
+        if self._code.may_be_quick and self._code.columns.fits:
+            self._begin(quick, self._by_columns)
+        for start, stop in left:
+            yield range(start, stop)
+
+    def _failed(self, rows: Rows, flat: Arrays, outs: Arrays, count: int) -> NDArray[Any]:
+        """Compute the answers of some rows by compiled code; returns those that have none."""
+        failed = np.zeros(len(rows), np.bool_)
+        loop = self._code.rows.now()
+        if len(rows) == count:
+            loop(failed, *map(_filled, flat), *outs)
+            return np.flatnonzero(failed)
+        some = np.asarray(rows)
+        answers = [out[some] for out in outs]
+        loop(failed, *(column[some] for column in flat), *answers)
+        for out, answer in zip(outs, answers, strict=True):
+            out[some] = answer
+        return some[failed]
+
+    def _is_answered(self, row: int, columns: Arrays, outs: Arrays) -> bool:
+        """Solve a row by a call with its whole θ, as the compiled loop does."""
+        try:
+            known, theta = self._row(row, columns)
+            answers = self._at(known, theta)
+        except Exception:  # as compiled: a refusal, or the function's own
+            return False
+        self._put(row, answers, outs)
+        return True
+
+    def _row(self, row: int, columns: Arrays) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+        """The known values and θ of a row."""
+        definition = self._definition
+        trees = definition.axes.trees
+        values = iter([column[row] for column in columns])
+        known = [
+            definition.cast(axis, rebuilt(trees[axis], values)) for axis in definition.axes.known
+        ]
+        return tuple(known), definition.parameters.normal(tuple(values))
+
+    def _put(self, row: int, answers: Sequence[Any], outs: Arrays) -> None:
+        """Write the answers of a row."""
+        trees, unknown = self._definition.axes.trees, self._definition.axes.unknown
+        found = [
+            part
+            for axis, answer in zip(unknown, answers, strict=True)
+            for part in taken_apart(trees[axis], answer)
+        ]
+        for out, answer in zip(outs, found, strict=True):
+            out[row] = answer
 
     def _again(
         self,
@@ -235,38 +315,23 @@ class RowsInverse:
         on_error: OnError,
         searched: frozenset[str],
     ) -> None:
-        """Solve a row without a compiled answer by a call of the inverse, which may search for
-        missing coordinates, or raise the reason.
+        """Solve a row without an answer by a call of the inverse, which may search for missing
+        coordinates, or raise the reason.
         """
-        definition = self._definition
-        trees, unknown = definition.axes.trees, definition.axes.unknown
-        values = iter([column[row] for column in columns])
         try:
-            known = [
-                definition.cast(axis, rebuilt(trees[axis], values))
-                for axis in definition.axes.known
-            ]
-            whole = definition.parameters.normal(tuple(values))
-            names = definition.parameters.names
+            known, whole = self._row(row, columns)
             chosen = {
                 name: value
-                for name, value in zip(names, whole, strict=True)
+                for name, value in zip(self._definition.parameters.names, whole, strict=True)
                 if name not in searched
             }
-            answers = self._solved_by_call(tuple(known), chosen)
+            self._put(row, self._solved_by_call(known, chosen), outs)
         except NoSolution as error:
             if on_error == "raise":
                 error.notes = (("row", str(first + row)), *error.notes)
                 raise
-            nothing = iter([math.nan] * len(outs))
-            answers = tuple(rebuilt(trees[axis], nothing) for axis in unknown)
-        found = [
-            part
-            for axis, answer in zip(unknown, answers, strict=True)
-            for part in taken_apart(trees[axis], answer)
-        ]
-        for out, answer in zip(outs, found, strict=True):
-            out[row] = answer
+            for out in outs:
+                out[row] = math.nan
 
 
 def _ranges(count: int, size: int) -> Iterator[tuple[int, int]]:

@@ -35,6 +35,7 @@ from overlay.compiled.compilation_reports import (
     PROGRESS,
     reported,
 )
+from overlay.core.background import goes_on
 from overlay.core.table import LOCK
 from overlay.plugins.plugin import identity
 
@@ -226,6 +227,7 @@ def compiling(holder: Holder, args: tuple[Any, ...]) -> Generator[CompilingFrame
 
 @contextmanager
 def _recorded(holder: Holder, args: tuple[Any, ...]) -> Generator[CompilingFrame]:
+    goes_on()
     stack = _frames.stack
     made = CompilingFrame(holder, args, len(stack))
     stack.append(made)

@@ -23,6 +23,8 @@ from tests.inversion.running.batch_programs import (
     total,
 )
 
+pytestmark = pytest.mark.usefixtures("form")
+
 # ---- what is given ----
 
 LAYOUTS = {
@@ -44,8 +46,7 @@ LAYOUTS = {
 
 
 @pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS)
-def test_any_layout_is_answered_alike(layout, monkeypatch):
-    monkeypatch.setitem(vars(LINE._code), "rows", None)  # what rows that fail are asked again of
+def test_any_layout_is_answered_alike(layout):
     values = layout(VALUES)
     (found,) = LINE.batch(values)
     assert (type(found), found.dtype, found.shape) == (np.ndarray, np.float64, np.shape(values))

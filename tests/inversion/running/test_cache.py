@@ -13,6 +13,7 @@ import pytest
 
 import inversion
 from inversion import invert
+from overlay.core.background import rest
 from overlay.core.errors import CacheWarning
 
 PROGRAM = """
@@ -137,12 +138,13 @@ def test_inverses_that_search_are_kept(tmp_path):
     assert statistics(invert(rooted, cache=tmp_path)) == (1, 0)
 
 
-def test_batches_from_disk_are_made_faster_once_that_pays(tmp_path, monkeypatch):
-    monkeypatch.setattr(inversion.running.rows, "COMPILED_AFTER", 30)
-    inverse = invert(scaled, cache=tmp_path)
-    values = np.linspace(0.0, 1.0, 20)
-    (found,) = inverse.batch(values)
-    assert "quick_rows" not in vars(inverse._code)
-    (again,) = inverse.batch(values)
-    assert vars(inverse._code)["quick_rows"] is not None
-    np.testing.assert_array_equal(found, again)
+def test_a_batch_has_what_is_kept_on_disk_loaded_in_the_background(tmp_path):
+    values = np.array([0.0, 1.0])
+    for kept in (False, True):
+        inverse = invert(rooted, cache=tmp_path)
+        answers = [inverse.batch(values)]
+        rest()
+        hits = inverse._code.rows.now().stats.cache_hits
+        assert sum(hits.values()) == kept
+        answers.append(inverse.batch(values))
+        np.testing.assert_allclose(*answers, rtol=1e-14)

@@ -13,6 +13,7 @@ from inversion import NoSolution, OutsideDomain, WrongArguments, choose, invert
 from inversion import inverse as inverse_module
 from inversion.intrinsics.checks import is_close, is_finite
 from overlay import NotCompilable
+from overlay.core.background import rest
 from primitives import Interval
 
 F = float
@@ -65,12 +66,17 @@ def test_calls_after_compiling_use_it_and_say_where_they_fail():
         fast(3.0, (math.inf,))
 
 
-def test_an_inverse_is_compiled_after_many_calls(monkeypatch):
+def test_an_inverse_is_compiled_in_the_background_after_many_calls(monkeypatch):
     monkeypatch.setattr(inverse_module, "COMPILED_AFTER", 3)
     inverse = invert(lambda x: x + 1, F)
-    answers = [inverse(5.0) for _ in range(5)]
-    assert inverse._fast is not None
-    assert answers == [(4.0,)] * 5
+    answers = [inverse(5.0) for _ in range(2)]
+    rest()
+    assert not inverse._code.inverse.is_made
+    answers += [inverse(5.0) for _ in range(3)]
+    rest()
+    answers += [inverse(5.0)]
+    assert inverse._fast is inverse.compile()
+    assert answers == [(4.0,)] * 6
 
 
 def test_integers_of_any_size_fall_back_on_the_interpreter():

@@ -1,0 +1,62 @@
+"""When compilation pays: a measure of what interpretation takes, and the rule."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from typing import Any
+
+from overlay.core.background import Later
+
+__all__ = ["PayMeter"]
+
+COMPILED_AFTER = 2.0
+"""The seconds of interpretation after which a loop is compiled in the background. A compilation
+takes as many or more: a program that interprets for less cannot gain by one.
+"""
+
+WAITED_FOR = 5.0
+"""The seconds that rows at hand have to take yet for them to wait for their loop, which is begun at
+once then. Most compilations take as long; two threads that run Python hinder one another.
+"""
+
+SLICE = 0.05
+"""The seconds of interpretation by which the time of the other rows is foretold."""
+
+
+class PayMeter:
+    """The seconds of this thread's processor time that the interpretation of rows has taken."""
+
+    def __init__(self) -> None:
+        self._spent = 0.0
+        self._rows = 0
+
+    @contextmanager
+    def metered(self, rows: int) -> Generator[None]:
+        """Measure the block, which solves so many rows."""
+        begin = time.thread_time()
+        try:
+            yield
+        finally:
+            self._spent += time.thread_time() - begin
+            self._rows += rows
+
+    @property
+    def slice(self) -> int:
+        """The number of rows to interpret before it is asked again whether to compile."""
+        return max(1, int(self._rows * SLICE / self._spent)) if self._spent else 1
+
+    def begin(
+        self, loop: Later[Any], left: int, wanted: Callable[[], bool], *, is_kept: bool
+    ) -> None:
+        """Begin to compile a loop over rows in the background, if that pays.
+
+        left: the number of rows at hand that are not solved yet. wanted: whether the loop is.
+        is_kept: whether it is kept on disk, where it may pay for other processes.
+        """
+        is_long = left > 0 and self._spent * left >= WAITED_FOR * self._rows
+        if is_long or is_kept or (not left and self._spent >= COMPILED_AFTER):
+            loop.begin(wanted)
+            if is_long:
+                loop.wait()
