@@ -54,9 +54,16 @@ def container_call(
     target = targets[0]
     roles = METHODS.get(target) if _is_hashable(target) else None
     if roles is not None and args and isinstance(args[0], HeapObject):
-        return _method(lifter, site, target, roles, args[0], [*args[1:], *kwargs.values()])
+        given = [*args[1:], *kwargs.values()]
+        if roles == (Role.MAPPING,) and kwargs:
+            given = [*args[1:], Tupled(dict, tuple(kwargs.values()), tuple(kwargs))]
+        return _method(lifter, site, target, roles, args[0], given)
     found = CALLS.get(target) if _is_hashable(target) else None
-    if found is None or not any(map(_is_container, args)):
+    if found is None:
+        return None
+    if not any(map(_is_container, args)):
+        if target in (operator.setitem, operator.delitem):
+            raise refused(f"assignment to an item of a {shown_kind(args[0])}", site.where)
         return None
     return found(lifter, site, *args, **kwargs)
 
@@ -114,6 +121,10 @@ def _method(
         return _varying_key(lifter, site, method, contents, args)
     if roles == (Role.KEYS,):
         roles = roles * len(args)
+    if roles == (Role.MAPPING,) and len(args) > 1:
+        for each in args:
+            _method(lifter, site, method, roles, owner, [each])
+        return KnownObject(None)
     pairs = zip(roles, args, strict=False)
     given = [_by_role(lifter, site, role, value) for role, value in pairs]
     held = _python(contents)

@@ -42,6 +42,7 @@ __all__ = [
     "no_relation",
     "promotions",
     "python_code",
+    "takes_any_number",
 ]
 
 NUMBERS: Final = (float, int, bool, complex, np.int64, np.uint64)
@@ -233,6 +234,13 @@ def bound(
             found = made(known, dict, found.values(), tuple(found))
         given.append(value_of(found.value if isinstance(found, Default) else found))
     return given
+
+
+def takes_any_number(function: Any) -> bool:
+    """Whether a function that is written in Python takes any number of arguments."""
+    body = body_of(function)
+    flags = inspect.CO_VARARGS | inspect.CO_VARKEYWORDS
+    return body is not None and bool(body.__code__.co_flags & flags)
 
 
 def forward_only(target: Any, args: Sequence[Operand], returns: type) -> Relation:
