@@ -172,7 +172,7 @@ def folded(rule: Relation, arguments: Sequence[Operand]) -> tuple[Constant, ...]
         with np.errstate(all="ignore"):
             found = rule(*values)
             return tuple(map(Constant, found if len(rule.outputs) > 1 else (found,)))
-    except (NoSolution, ValueError, ArithmeticError):
+    except (NoSolution, ValueError, ArithmeticError, LookupError):
         return None
 
 

@@ -18,7 +18,7 @@ COMPILED_AFTER = 20_000
 compilation does."""
 
 CHUNK = 4096
-REFUSALS = (NoSolution, OutsideDomain, ValueError, ArithmeticError)
+REFUSALS = (NoSolution, OutsideDomain, ValueError, ArithmeticError, LookupError)
 
 
 class ArrayKernel:
