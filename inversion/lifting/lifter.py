@@ -328,10 +328,10 @@ class Lifter:
 
     def converted(self, site: CallSite, value: Operand, kind: Any) -> Operand:
         """A number converted to a type."""
-        if isinstance(value, Constant):
-            return Constant(kind(value.value))
         if value.kind is kind:
             return value
+        if isinstance(value, Constant):
+            return Constant(kind(value.value))
         found = self.resolver.relation(kind, [value.kind], base=True)
         if found is None:
             raise no_relation(site, kind, [value])

@@ -22,7 +22,7 @@ from inversion.lifting.lifted_values import (
     shown_kind,
     value_of,
 )
-from inversion.program.statements import Constant, Operand
+from inversion.program.statements import Constant, Operand, constant
 from overlay import Context, Method, MethodTable, OverlayError
 from overlay.code.read_bodies import Default, signature_of_code
 from overlay.core.dispatch import MethodChain, by_types
@@ -171,7 +171,9 @@ def folded(rule: Relation, arguments: Sequence[Operand]) -> tuple[Constant, ...]
     try:
         with np.errstate(all="ignore"):
             found = rule(*values)
-            return tuple(map(Constant, found if len(rule.outputs) > 1 else (found,)))
+            given = found if len(rule.outputs) > 1 else (found,)
+            kinds = map(rule.kinds.__getitem__, rule.outputs)
+            return tuple(map(constant, given, kinds))
     except (NoSolution, ValueError, ArithmeticError, LookupError):
         return None
 
