@@ -7,7 +7,6 @@ numbers of one type, or strings. Floats that are entries are found within roundi
 from __future__ import annotations
 
 import functools
-import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -15,7 +14,7 @@ from primitives.domains import Bool, Domain, Integers, Interval, domain_of
 from primitives.errors import NoSolution
 from primitives.relation import Relation, parametric, relation
 
-__all__ = ["Table", "entry", "membership"]
+__all__ = ["RTOL", "Members", "Table", "entry", "membership"]
 
 RTOL = 1e-9
 """The relative distance at which a float is taken for an entry."""
@@ -47,6 +46,19 @@ class Table:
         if not least <= RTOL * abs(entry):
             return []
         return [key for key, far in zip(self.keys, near, strict=True) if far == least]
+
+
+class Members:
+    """A function that is true for the members of a finite set."""
+
+    def __init__(self, keys: tuple[Key, ...]) -> None:
+        self.keys = keys
+        self.held = frozenset(keys)
+        self.__name__ = "is_member"
+
+    def __call__(self, key: Key) -> bool:
+        """Whether it is a member."""
+        return key in self.held
 
 
 def _range_of(values: tuple[Any, ...]) -> Domain | None:
@@ -120,22 +132,22 @@ def membership(kind: Any, keys: tuple[Key, ...]) -> Relation:
 
 @functools.lru_cache(maxsize=4096)
 def _membership(kind: Any, keys: tuple[Key, ...]) -> Relation:
-    members = frozenset(keys)
+    members = Members(keys)
     domain = domain_of(kind)
     assert domain is not None
 
     def solved(ret: bool, which: int, other: Key) -> Key:
         if ret:
             return keys[which]
-        return beyond(members, other)
+        return beyond(members.held, other)
 
     def recovered(ret: bool, a: Key) -> tuple[int, Key]:
         return (keys.index(a), domain.default) if ret else (0, a)
 
     return relation(
-        functools.partial(operator.contains, members), kind, "return = isin(a)", returns=bool,
+        members, kind, "return = is_member(a)", returns=bool,
         codomain=Bool,
-        ret=lambda a: a in members,
+        ret=lambda a: members(a),
         a=parametric(
             solved, which=Integers(0, len(keys) - 1), other=domain, recover=recovered,
         ),

@@ -16,7 +16,7 @@ from typing import Any
 
 from inversion.contraction.contracted_functions import integers_becoming
 from inversion.contraction.contracted_loops import through_loop
-from inversion.contraction.contractors import CONTRACTORS
+from inversion.contraction.contractors import contractor_of
 from inversion.contraction.variable_sets import every
 from inversion.deadline import check_deadline
 from inversion.program.branches import Branch
@@ -197,7 +197,7 @@ def _through(box: dict[Variable, NumberSet], statement: Statement, work: _Work) 
     if rule in SQUARES and operands[1] == operands[2]:  # as one variable, the sets are smaller
         rule, operands = SQUARES[rule], operands[:2]
     before = [_of(box, operand) for operand in operands]
-    contractor = CONTRACTORS.get(rule)
+    contractor = contractor_of(rule)
     ret, *args = before
     if ret is None:
         return

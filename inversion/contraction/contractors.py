@@ -12,6 +12,7 @@ from inversion.contraction import contracted_bits as bits
 from inversion.contraction import contracted_functions as functions
 from inversion.contraction import contracted_ordering as ordering
 from inversion.contraction.contracted_ordering import of_truths
+from inversion.contraction.contracted_tables import of_members, of_table
 from inversion.contraction.contractor import Contractor
 from overlay.catalogue import FUNCTIONS, MathFunction
 from primitives.base_table import RELATIONS
@@ -27,8 +28,9 @@ from primitives.floats import (
 from primitives.integers.ordering import clip
 from primitives.relation import Relation
 from primitives.sequences.lists import is_sequence
+from primitives.tables import Members, Table
 
-__all__ = ["CONTRACTORS"]
+__all__ = ["CONTRACTORS", "contractor_of"]
 
 
 _ARITHMETIC: Mapping[Relation, Contractor] = {
@@ -126,6 +128,15 @@ def _contractor(relation: Relation) -> Contractor | None:
     if all(kind is int for kind in relation.types) and relation.target in _OF_INTEGERS:
         return _OF_INTEGERS[relation.target]
     return _ORDER.get(relation.target) or _BITS.get(relation.target)
+
+
+def contractor_of(relation: Relation) -> Contractor | None:
+    """The contractor of a relation of the base table, or of a finite table; None if it has none."""
+    if isinstance(relation.target, Table):
+        return of_table(relation.target)
+    if isinstance(relation.target, Members):
+        return of_members(relation.target)
+    return CONTRACTORS.get(relation)
 
 
 CONTRACTORS: Mapping[Relation, Contractor] = {

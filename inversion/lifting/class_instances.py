@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import functools
 import inspect
+import warnings
 from abc import ABCMeta
 from collections.abc import Sequence
 from types import FunctionType, MemberDescriptorType
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from inversion.errors import NotInvertible
 from inversion.lifting.heap import change, contents_of, is_mutable, made, thawed
@@ -22,6 +26,7 @@ from inversion.lifting.lifted_values import (
     Tupled,
     Value,
     Values,
+    is_known,
     plain,
     record,
     refused,
@@ -32,11 +37,13 @@ from inversion.program.trees import fields_of, is_dataclass, is_record
 from overlay.code.contents import DUNDERS, ON_CLASSES, REFLECTED
 from overlay.code.record import attribute_held
 from overlay.core.target import describe
+from primitives.arrays.domain import is_array
 
 if TYPE_CHECKING:
     from inversion.lifting.lifter import Lifter
 
 __all__ = [
+    "PLAIN_MANAGERS",
     "attribute_of_super",
     "by_operator",
     "get_attribute",
@@ -49,6 +56,8 @@ __all__ = [
 MADE_IN_PYTHON = 1 << 9  # Py_TPFLAGS_HEAPTYPE
 OWN = ("__getattribute__", "__getattr__", "__setattr__", "__new__")
 MISSING = object()
+PLAIN_MANAGERS = (np.errstate, contextlib.nullcontext, warnings.catch_warnings)
+"""Classes of context managers that only change settings."""
 
 
 def is_instance(value: Value) -> bool:
@@ -67,6 +76,12 @@ def instance_call(
     """A new instance of a class written in Python, or what a function of instances gives; None for
     another call.
     """
+    if target is type and len(args) == 1 and not isinstance(args[0].kind, str):
+        return KnownObject(np.ndarray if is_array(args[0].kind) else args[0].kind)
+    if isinstance(target, type) and issubclass(target, PLAIN_MANAGERS):
+        known = all(map(is_known, (*args, *kwargs.values())))
+        named = {name: plain(value) for name, value in kwargs.items()} if known else {}
+        return KnownObject(target(*map(plain, args), **named)) if known else None
     if isinstance(target, type):
         return _instance(lifter, site, target, args, kwargs)
     if target is object.__setattr__ and isinstance(args[0], HeapObject):
@@ -106,6 +121,8 @@ def _instance(
     if type(cls) not in (type, ABCMeta) or not in_python:
         return None
     changed = [n for n in OWN if any(n in vars(b) and not _is_frozen(b, n) for b in own)]
+    if changed and not all(_is_python(cls, name) for name in changed):
+        return None
     if changed:
         raise refused(f"an instance of {describe(cls)}, which defines {changed[0]}", site.where)
     found = made(lifter.known, cls, (), ())
@@ -115,6 +132,11 @@ def _instance(
     elif args or kwargs:
         raise NotInvertible(f"{describe(cls)} takes no arguments", where=site.where)
     return found
+
+
+def _is_python(cls: type, name: str) -> bool:
+    found = inspect.getattr_static(cls, name)
+    return isinstance(found, (FunctionType, staticmethod))
 
 
 def _has_factory(cls: Any) -> bool:

@@ -11,7 +11,7 @@ from collections import Counter, OrderedDict, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from inversion.lifting.heap import change, contents_of, frozen, made
+from inversion.lifting.heap import change, contents_of, frozen, made, operand_in
 from inversion.lifting.iterable_calls import items_of
 from inversion.lifting.lifted_values import (
     CONTAINERS,
@@ -52,13 +52,67 @@ def container_call(
     call.
     """
     target = targets[0]
+    if args and operand_in(lifter.known, args[0]) is not None and not kwargs:
+        grown = _growing(lifter, site, target, *args)
+        if grown is not None:
+            return grown
+    if any(operand_in(lifter.known, arg) is not None for arg in args):
+        return None
     roles = METHODS.get(target) if _is_hashable(target) else None
     if roles is not None and args and isinstance(args[0], HeapObject):
-        return _method(lifter, site, target, roles, args[0], [*args[1:], *kwargs.values()])
+        given = [*args[1:], *kwargs.values()]
+        if roles == (Role.MAPPING,) and kwargs:
+            given = [*args[1:], Tupled(dict, tuple(kwargs.values()), tuple(kwargs))]
+        return _method(lifter, site, target, roles, args[0], given)
     found = CALLS.get(target) if _is_hashable(target) else None
-    if found is None or not any(map(_is_container, args)):
+    if found is None:
+        return None
+    if not any(map(_is_container, args)):
+        if target in (operator.setitem, operator.delitem):
+            raise refused(f"assignment to an item of a {shown_kind(args[0])}", site.where)
         return None
     return found(lifter, site, *args, **kwargs)
+
+
+def _growing(
+    lifter: Lifter, site: CallSite, target: Any, owner: Value, *args: Value
+) -> Value | None:
+    """The result of a method that changes a list whose number of items varies, else None."""
+    held = operand_in(lifter.known, owner)
+    assert isinstance(owner, HeapObject)
+    assert held is not None
+
+    def joined(one: Value, other: Value) -> None:
+        both = lifter.call(site, (operator.add,), (one, other), {})
+        assert isinstance(both, (Variable, Constant))
+        change(lifter.known, owner, both, site.where)
+
+    if target is list.append:
+        joined(held, Tupled(list, args))
+    elif target in (list.extend, operator.iadd):
+        items = items_of(lifter, site, args[0])
+        joined(held, args[0] if items is None else Tupled(list, items))
+        return owner if target is operator.iadd else KnownObject(None)
+    elif target is list.insert and args[0] == Constant(0):
+        joined(Tupled(list, args[1:]), held)
+    elif target is list.pop and not args:
+        last = lifter.call(site, (operator.getitem,), (held, Constant(-1)), {})
+        rest = lifter.call(site, (operator.getitem,), (held, KnownObject(slice(None, -1))), {})
+        assert isinstance(rest, (Variable, Constant))
+        change(lifter.known, owner, rest, site.where)
+        return last
+    elif target is list.reverse:
+        back = KnownObject(slice(None, None, -1))
+        turned = lifter.call(site, (operator.getitem,), (held, back), {})
+        assert isinstance(turned, (Variable, Constant))
+        change(lifter.known, owner, turned, site.where)
+    elif target in (list, list.copy):
+        found = HeapObject(list)
+        lifter.known[found] = held
+        return found
+    else:
+        return None
+    return KnownObject(None)
 
 
 def _is_hashable(target: Any) -> bool:
@@ -114,6 +168,10 @@ def _method(
         return _varying_key(lifter, site, method, contents, args)
     if roles == (Role.KEYS,):
         roles = roles * len(args)
+    if roles == (Role.MAPPING,) and len(args) > 1:
+        for each in args:
+            _method(lifter, site, method, roles, owner, [each])
+        return KnownObject(None)
     pairs = zip(roles, args, strict=False)
     given = [_by_role(lifter, site, role, value) for role, value in pairs]
     held = _python(contents)

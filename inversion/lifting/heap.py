@@ -14,9 +14,10 @@ from inversion.lifting.lifted_values import (
     Value,
     shown_kind,
 )
+from inversion.program.statements import Constant, Operand, Variable
 from inversion.program.trees import fields_of, is_dataclass
 
-__all__ = ["change", "contents_of", "frozen", "is_mutable", "made", "thawed"]
+__all__ = ["change", "contents_of", "frozen", "is_mutable", "made", "operand_in", "thawed"]
 
 DEEPEST = 32
 """Maximum nesting depth of containers; one that contains itself has more."""
@@ -34,6 +35,12 @@ def contents_of(known: Known, owner: HeapObject, where: str) -> Tupled:
     found = known.get(owner)
     if isinstance(found, Meaningless):
         raise found.error
+    if isinstance(found, (Variable, Constant)):
+        raise NotInvertible(
+            f"a {shown_kind(owner)} whose number of items varies is used as one of known items",
+            where=where,
+            help="take its items by index, slices or len, or loop over a range of a known length",
+        )
     if not isinstance(found, Tupled):
         raise NotInvertible(
             f"a {shown_kind(owner)} is used that was made on another way through the program",
@@ -43,7 +50,13 @@ def contents_of(known: Known, owner: HeapObject, where: str) -> Tupled:
     return found
 
 
-def change(known: Known, owner: HeapObject, contents: Tupled, where: str) -> None:
+def operand_in(known: Known, owner: Value) -> Operand | None:
+    """The operand of a list whose number of items varies, since a loop changes it; else None."""
+    found = known.get(owner) if isinstance(owner, HeapObject) else None
+    return found if isinstance(found, (Variable, Constant)) else None
+
+
+def change(known: Known, owner: HeapObject, contents: Tupled | Operand, where: str) -> None:
     """Replace the contents of an object."""
     if owner.fixed:
         raise NotInvertible(
@@ -63,6 +76,9 @@ def frozen(known: Known, value: Value, where: str = "", depth: int = 0) -> Value
                 where=where,
                 help="give a result without it",
             )
+        held = operand_in(known, value)
+        if held is not None:
+            return held
         found = contents_of(known, value, where)
         if is_dataclass(value.kind) and set(found.keys or ()) == set(fields_of(value.kind)):
             held = dict(zip(found.keys or (), found.items, strict=True))

@@ -10,7 +10,7 @@ from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from inversion.lifting.heap import contents_of, frozen, made
+from inversion.lifting.heap import contents_of, frozen, made, operand_in
 from inversion.lifting.lifted_values import (
     CallSite,
     Generating,
@@ -65,6 +65,8 @@ def has_own_binding(target: Any) -> bool:
 
 def items_of(lifter: Lifter, site: CallSite, value: Value) -> tuple[Value, ...] | None:
     """The items of an iterable, if their number is known, else None."""
+    if operand_in(lifter.known, value) is not None:
+        return None
     if isinstance(value, HeapObject):
         if hasattr(value.kind, "__iter__") and not issubclass(value.kind, HELD):
             return items_of(lifter, site, lifter.method(site, value, "__iter__", ()))

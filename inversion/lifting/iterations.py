@@ -120,6 +120,11 @@ class Turns(Repeating):
         inside = {**self.known, **{k: v for k, v in state.items() if isinstance(k, HeapObject)}}
         for name, value in state.items():
             if not isinstance(name, HeapObject):
+                if isinstance(value, Variable) and isinstance(self.known.get(name), HeapObject):
+                    shared = self.is_shared(self.known.get(name))
+                    inside[name] = found = HeapObject(list, fixed=shared)
+                    inside[found] = value
+                    continue
                 inside[name] = thawed(inside, value, fixed=self.is_shared(self.known.get(name)))
         return inside
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from inversion.errors import NotInvertible
 from inversion.lifting import self_calls
 from inversion.lifting.exits import End, Place, Way, end_at, names_at, stand_in
-from inversion.lifting.heap import is_mutable
+from inversion.lifting.heap import frozen, is_mutable
 from inversion.lifting.lifted_values import (
     Again,
     CallSite,
@@ -24,7 +24,9 @@ from inversion.lifting.lifted_values import (
     shown_kind,
     shown_name,
 )
-from inversion.program.statements import Constant, Operand, Variable
+from inversion.lifting.sequence_calls import sequence_of
+from inversion.program.statements import Constant, EmptyList, Operand, Variable
+from primitives.sequences.lists import is_list
 
 if TYPE_CHECKING:
     from inversion.lifting.execution_paths import Walk
@@ -89,6 +91,7 @@ class Join:
                 Constant(plain(one)) if isinstance(one, KnownObject) else one
                 for one in (then, orelse)
             )
+        then, orelse = self.as_lists(then, orelse)
         if isinstance(then, Tupled) and isinstance(orelse, Tupled):
             if then.is_like(orelse):
                 pairs = zip(then.items, orelse.items, strict=True)
@@ -114,6 +117,31 @@ class Join:
                 help=help if kinds[1].startswith("a ") else "take it out of the branch",
             )
         )
+
+    def as_lists(self, then: Value, orelse: Value) -> tuple[Value, Value]:
+        """Both values as operands, where one is a list whose number of items varies."""
+        kinds = {v.kind for v in (then, orelse) if is_list(v.kind) and not _is_known_list(v)}
+        if len(kinds) != 1 or not any(map(_is_known_list, (then, orelse))):
+            return then, orelse
+        kind = kinds.pop()
+        one, other = (
+            self.as_list(value, kind, place) if _is_known_list(value) else value
+            for place, value in enumerate((then, orelse))
+        )
+        return one, other
+
+    def as_list(self, value: Value, kind: Any, place: int) -> Value:
+        """A list of known items as an operand, at the end of one of the paths."""
+        items = frozen(self.ends[place], value, self.where)
+        if isinstance(items, Tupled) and not items.items:
+            return EmptyList([], kind.element)
+        site = self.site
+        return self.within(self.ways[place], lambda: sequence_of(self.lifter, site, items, kind))
+
+    @property
+    def site(self) -> CallSite:
+        """The site of the branch."""
+        return replace(self.walk.site, where=self.where)
 
     def object(self, name: str, then: HeapObject, orelse: HeapObject) -> HeapObject:
         """One object for two, with their contents joined. Neither is changed any more where one
@@ -170,11 +198,20 @@ class Join:
 
     def converted(self, site: CallSite, value: Operand, kind: Any, way: Way) -> Operand:
         """A value converted to the common type, at the end of its path."""
+        return self.within(way, lambda: self.lifter.converted(site, value, kind))
+
+    def within[T](self, way: Way, go: Callable[[], T]) -> T:
+        """What is made at the end of a path."""
         outer, self.lifter.statements = self.lifter.statements, way.statements
         try:
-            return self.lifter.converted(site, value, kind)
+            return go()
         finally:
             self.lifter.statements = outer
+
+
+def _is_known_list(value: Value) -> bool:
+    """Whether a value is a list that the function makes, or its contents."""
+    return isinstance(value, (Tupled, HeapObject)) and value.kind is list
 
 
 def _is_text(value: Value) -> bool:

@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import builtins
-import contextlib
 import functools
 import inspect
 import operator
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from types import CellType, ModuleType
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from inversion.errors import NotInvertible
 from inversion.lifting import self_calls
 from inversion.lifting.array_methods import array_attribute
 from inversion.lifting.class_instances import (
+    PLAIN_MANAGERS,
     attribute_of_super,
     get_attribute,
     is_instance,
@@ -425,9 +422,24 @@ class StatementCall:
             raise self._unread("a pattern of a class")
         if not found.value:
             return KnownObject(None)
-        if plain(pattern) is not Pattern.PLAIN:
-            raise self._unread("a pattern of a class with parts")
-        return Tupled(tuple, ())
+        if plain(pattern) is Pattern.PLAIN:
+            return Tupled(tuple, ())
+        count, names = self.step.native
+        kind: Any = plain(cls)
+        if count == 1 and kind in (bool, bytearray, bytes, dict, float, frozenset, int, list, set,
+                                   str, tuple):  # fmt: skip
+            return Tupled(tuple, (subject,))
+        taken = (*getattr(kind, "__match_args__", ())[:count], *names)
+        return Tupled(tuple, tuple(self._attribute(subject, name) for name in taken))
+
+    def keyed(self) -> Value:
+        """The values that a mapping pattern takes, as a tuple; None where a key is not there."""
+        subject, keys = self.given()
+        held = mapping_of(self.lifter, self.site, subject)
+        wanted = plain(keys)
+        if any(key not in held for key in wanted):
+            return KnownObject(None)
+        return Tupled(tuple, tuple(held[key] for key in wanted))
 
 
 def _left(*args: Any) -> None:
@@ -444,8 +456,6 @@ def _container(value: Value) -> type:
     return object
 
 
-PLAIN_MANAGERS = (np.errstate, contextlib.nullcontext, warnings.catch_warnings)
-"""Classes of context managers that only change settings."""
 HARMLESS = ("IMPORT_NAME", "DELETE_FAST", "DELETE_DEREF", "IMPORT_FROM")
 ATTRIBUTES = (getattr, setattr, hasattr)
 PUTS: Mapping[str, Any] = {
@@ -474,6 +484,7 @@ STEPS: Mapping[Any, Callable[[StatementCall], Value]] = {
     marks.holds_items: StatementCall.pattern,
     marks.of_super: StatementCall.of_super,
     marks.matched: StatementCall.matched,
+    marks.keyed: StatementCall.keyed,
     marks.part: StatementCall.starred,
     marks.rest: StatementCall.starred,
 }

@@ -60,6 +60,7 @@ from inversion.lifting.resolve import (
     no_relation,
     promotions,
     python_code,
+    takes_any_number,
 )
 from inversion.lifting.self_calls import through
 from inversion.lifting.sequence_calls import sequence_call, sequence_of
@@ -114,6 +115,12 @@ def lift(
     values = {name: thawed(lifter.known, of_tree(tree)) for name, tree in given.items()}
     args = [value for name, value in values.items() if name not in keywords]
     named = {name: value for name, value in values.items() if name in keywords}
+    if takes_any_number(function):
+        raise NotInvertible(
+            f"cannot invert {describe(function)}: it takes any number of arguments",
+            where=location_of(body_of(function)),
+            help="name its parameters",
+        )
     result = lifter.call(site, (function,), args, named)
     if isinstance(result, Generating):
         raise NotInvertible(
@@ -280,14 +287,14 @@ class Lifter:
         """The value of a call without an overlay method: by its relation, or its inlined body.
         Raises NotInvertible where it has neither.
         """
-        for found in (
-            by_operator(self, site, targets, args),
-            container_call(self, site, targets, args, kwargs),
-            iterable_call(self, site, targets[-1], args, kwargs),
-            instance_call(self, site, targets[-1], args, kwargs),
-        ):
-            if found is not None:
-                return found
+        found = (
+            by_operator(self, site, targets, args)
+            or container_call(self, site, targets, args, kwargs)
+            or iterable_call(self, site, targets[-1], args, kwargs)
+            or instance_call(self, site, targets[-1], args, kwargs)
+        )
+        if found is not None:
+            return found
         if body_of(targets[-1]) is None:
             args = tuple(frozen(self.known, arg, site.where) for arg in args)
             kwargs = {name: frozen(self.known, arg, site.where) for name, arg in kwargs.items()}
@@ -321,10 +328,10 @@ class Lifter:
 
     def converted(self, site: CallSite, value: Operand, kind: Any) -> Operand:
         """A number converted to a type."""
-        if isinstance(value, Constant):
-            return Constant(kind(value.value))
         if value.kind is kind:
             return value
+        if isinstance(value, Constant):
+            return Constant(kind(value.value))
         found = self.resolver.relation(kind, [value.kind], base=True)
         if found is None:
             raise no_relation(site, kind, [value])

@@ -60,8 +60,9 @@ def _fits(key: Any, kind: Any) -> bool:
     return isinstance(key, (int, float)) and (kind is float or key == int(key))
 
 
-def _entries(lifter: Lifter, site: CallSite, entries: dict[Any, Value], index: Variable) -> Value:
+def _entries(lifter: Lifter, site: CallSite, entries: dict[Any, Value], index: Value) -> Value:
     """The entry of a key that varies."""
+    assert isinstance(index, Variable)
     if not entries:
         raise refused("an item of an empty container by what varies", site.where)
     items = list(entries.values())
@@ -126,31 +127,38 @@ def item_at_key(key: Any, keys: Any, items: Any) -> Any:
 
 
 def _by_parts(lifter: Lifter, site: CallSite, held: Tupled, index: Tupled) -> Value:
-    """The item of a key that is a tuple of parts, some of which vary."""
+    """The item of a key that is a tuple of parts, some of which vary. Where each key of the first
+    part has the same keys of the others, there is one table for each part.
+    """
     if held.keys is None:
         raise refused("an item of a list by a tuple", site.where)
+    parts = index.items
     fitting = {
         key: item
         for key, item in zip(held.keys, held.items, strict=True)
-        if isinstance(key, tuple) and len(key) == len(index.items)
+        if isinstance(key, tuple)
+        and len(key) == len(parts)
+        and all(plain(part) == at for part, at in zip(parts, key, strict=True) if is_known(part))
     }
-    if not index.items:
-        return fitting[()]
-    first, rest = index.items[0], index.of(index.items[1:])
     inner: dict[Any, dict[Any, Value]] = {}
     for key, item in fitting.items():
         inner.setdefault(key[0], {})[key[1:]] = item
-    if is_known(first):
-        inner = {plain(first): inner[plain(first)]} if plain(first) in inner else {}
-    found = {
-        key: looked_up(lifter, site, Tupled(dict, tuple(part.values()), tuple(part)), rest)
-        if rest.items
-        else part[()]
-        for key, part in inner.items()
-    }
-    if is_known(first) and found:
-        return found[plain(first)]
-    return looked_up(lifter, site, Tupled(dict, tuple(found.values()), tuple(found)), first)
+    rows = list(inner.values())
+    if not rows or any(row.keys() != rows[0].keys() for row in rows):
+        keys = Tupled(tuple, tuple(map(value_of, fitting)))
+        args = index, keys, Tupled(tuple, tuple(fitting.values()))
+        return lifter.called(site, KnownObject(item_at_key), args)
+    if len(parts) == 1:
+        found = {key: row[()] for key, row in inner.items()}
+    else:
+        rest = index.of(parts[1:])
+        found = {
+            key: looked_up(lifter, site, Tupled(dict, tuple(row.values()), tuple(row)), rest)
+            for key, row in inner.items()
+        }
+    if is_known(parts[0]):
+        return found[plain(parts[0])]
+    return _entries(lifter, site, found, parts[0])
 
 
 def member(lifter: Lifter, site: CallSite, held: Tupled, item: Value) -> Value:

@@ -34,8 +34,10 @@ from inversion.lifting.lifted_values import (
     shown_name,
     variables_in,
 )
+from inversion.lifting.sequence_calls import sequence_of
 from inversion.program.loops import Bounds, CountedRange, Loop
-from inversion.program.statements import Constant, Operand, Statement, Variable
+from inversion.program.statements import Constant, EmptyList, Operand, Statement, Variable
+from primitives.sequences.lists import ELEMENTS, is_list
 
 if TYPE_CHECKING:
     from inversion.lifting.execution_paths import Walk
@@ -95,6 +97,12 @@ class Repeating(ABC):
             turn = replace(turn, following={
                 n: self.ended(turn.following, n, state) for n in wide
             })  # fmt: skip
+            varying = [n for n in wide if _varies_in_length(wide[n], turn.following[n])]
+            if varying:
+                for name in varying:
+                    begin = {**begin, name: self.as_list(begin[name], turn.following[name])}
+                wide = {**wide, **{name: begin[name] for name in varying}}
+                continue
             wider = {n: self.wider(shown(n), value, turn.following[n]) for n, value in wide.items()}
             if all(same_kinds(wider[name], wide[name]) for name in wide):
                 return self.stated(state, turn, begin)
@@ -116,6 +124,24 @@ class Repeating(ABC):
                 raise value.error
             return value
         return frozen(following, value, self.where)
+
+    def as_list(self, value: Value, following: Value) -> Operand:
+        """A list as one operand, as whose number of items varies it is carried through a loop. The
+        type of its items is that of those which it has, or else gets.
+        """
+        site = replace(self.walk.site, where=self.where)
+        if isinstance(value, Tupled) and not value.items and isinstance(following, Tupled):
+            kinds = {item.kind for item in following.items}
+            if len(kinds) == 1 and kinds <= set(ELEMENTS):
+                return EmptyList([], kinds.pop())
+        found = sequence_of(self.lifter, site, value)
+        if not isinstance(found, (Variable, Constant)):
+            raise NotInvertible(
+                f"a {shown_kind(value)} has another number of items after a turn of the loop",
+                where=self.where,
+                help="loop over a range of a known length, or use functions of arrays",
+            )
+        return found
 
     def most_turns(self) -> int:
         """The maximum number of iterations: that of a known range, or max_trips."""
@@ -214,6 +240,15 @@ class Repeating(ABC):
             ]
         finally:
             self.lifter.statements = outer
+
+
+def _varies_in_length(value: Value, following: Value) -> bool:
+    """Whether a list has another number of items after an iteration than before."""
+    if not isinstance(value, Tupled) or value.kind is not list:
+        return False
+    if isinstance(following, Tupled):
+        return following.kind is list and len(following.items) != len(value.items)
+    return isinstance(following, Variable) and is_list(following.kind)
 
 
 def shown(name: Any) -> str:

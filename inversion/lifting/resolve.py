@@ -22,7 +22,7 @@ from inversion.lifting.lifted_values import (
     shown_kind,
     value_of,
 )
-from inversion.program.statements import Constant, Operand
+from inversion.program.statements import Constant, Operand, constant
 from overlay import Context, Method, MethodTable, OverlayError
 from overlay.code.read_bodies import Default, signature_of_code
 from overlay.core.dispatch import MethodChain, by_types
@@ -42,6 +42,7 @@ __all__ = [
     "no_relation",
     "promotions",
     "python_code",
+    "takes_any_number",
 ]
 
 NUMBERS: Final = (float, int, bool, complex, np.int64, np.uint64)
@@ -170,8 +171,10 @@ def folded(rule: Relation, arguments: Sequence[Operand]) -> tuple[Constant, ...]
     try:
         with np.errstate(all="ignore"):
             found = rule(*values)
-            return tuple(map(Constant, found if len(rule.outputs) > 1 else (found,)))
-    except (NoSolution, ValueError, ArithmeticError):
+            given = found if len(rule.outputs) > 1 else (found,)
+            kinds = map(rule.kinds.__getitem__, rule.outputs)
+            return tuple(map(constant, given, kinds))
+    except (NoSolution, ValueError, ArithmeticError, LookupError):
         return None
 
 
@@ -233,6 +236,13 @@ def bound(
             found = made(known, dict, found.values(), tuple(found))
         given.append(value_of(found.value if isinstance(found, Default) else found))
     return given
+
+
+def takes_any_number(function: Any) -> bool:
+    """Whether a function that is written in Python takes any number of arguments."""
+    body = body_of(function)
+    flags = inspect.CO_VARARGS | inspect.CO_VARKEYWORDS
+    return body is not None and bool(body.__code__.co_flags & flags)
 
 
 def forward_only(target: Any, args: Sequence[Operand], returns: type) -> Relation:

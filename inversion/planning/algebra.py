@@ -27,6 +27,7 @@ from primitives.arrays.domain import is_array
 from primitives.floats.arithmetic import squared
 from primitives.forms.fractions import fraction
 from primitives.forms.quadratics import MAYBE_LINEAR, QUADRATIC
+from primitives.sequences.lists import is_sequence
 
 __all__ = ["collected"]
 
@@ -59,7 +60,7 @@ def collected(
     """The program with core statements rewritten, so that each unknown whose uses meet is used
     once; None if there are none.
     """
-    floats = [v for v in unknown if not is_array(v.kind)]
+    floats = [v for v in unknown if not (is_array(v.kind) or is_sequence(v.kind))]
     names = {v.name for v in program.variables}
     lookup = functools.cache(_relation)
     users = _users(core)

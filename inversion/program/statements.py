@@ -16,15 +16,17 @@ from inversion.program.shown import html_of, svg_of
 from primitives.arrays.domain import type_of_array
 from primitives.domains import Domain
 from primitives.relation import Mode
-from primitives.sequences.lists import type_of_list
+from primitives.sequences.lists import element_of_sequence, list_of, type_of_list
 
 __all__ = [
     "Constant",
+    "EmptyList",
     "Operand",
     "Program",
     "Statement",
     "StatementRule",
     "Variable",
+    "constant",
     "in_columns",
     "listed",
     "renumbered",
@@ -79,6 +81,25 @@ class Constant:
             return f"constant_{'x'.join(map(str, self.value.shape))}"
         plain = isinstance(self.value, (bool, int, float, str, list))
         return repr(self.value) if plain else str(self.value)
+
+
+@dataclass(frozen=True, eq=False)
+class EmptyList(Constant):
+    """An empty list of a type. element: that of its items."""
+
+    element: type
+
+    @property
+    def kind(self) -> Any:
+        """The type of the list."""
+        return list_of(self.element)
+
+
+def constant(value: Any, kind: Any) -> Constant:
+    """The constant of a value of a type."""
+    if isinstance(value, list) and not value:
+        return EmptyList(value, element_of_sequence(kind))
+    return Constant(value)
 
 
 def _is_array(value: Any) -> bool:

@@ -17,7 +17,7 @@ from overlay.core.background import Later
 __all__ = ["ArrayKernel"]
 
 CHUNK = 4096
-REFUSALS = (NoSolution, OutsideDomain, ValueError, ArithmeticError)
+REFUSALS = (NoSolution, OutsideDomain, ValueError, ArithmeticError, LookupError)
 
 
 class ArrayKernel:

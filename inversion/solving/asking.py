@@ -71,7 +71,9 @@ HINT_STEPS = 100
 
 EXACT = (int, bool, str, np.int64, np.uint64)
 
-REFUSED = (NoSolution, OutsideDomain, ValueError, ArithmeticError, RecursionError)
+REFUSED = (
+    NoSolution, OutsideDomain, ValueError, ArithmeticError, LookupError, RecursionError,
+)  # fmt: skip
 Answer = tuple[Any, ...]
 Solve = Callable[[tuple[Any, ...]], Answer]
 

@@ -28,7 +28,7 @@ from primitives.sequences.chains import ConcatenationRelation
 
 __all__ = ["REFUSALS", "Solver"]
 
-REFUSALS = (NoSolution, OutsideDomain, ValueError, ArithmeticError)
+REFUSALS = (NoSolution, OutsideDomain, ValueError, ArithmeticError, LookupError)
 GOLDEN = 0.6180339887498949  # its multiples spread over the unit interval
 COMPUTED = 1e-12  # relative error of a solved number
 

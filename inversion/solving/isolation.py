@@ -295,7 +295,7 @@ def _root(equation: Equation, low: float, high: float, small: float) -> float | 
 def _fits(equation: Equation, x: float) -> bool:
     try:
         found, wanted = equation(x)
-    except (NoSolution, ValueError, ArithmeticError):
+    except (NoSolution, ValueError, ArithmeticError, LookupError):
         return False
     return abs(found - wanted) <= ATOL + RTOL * max(abs(found), abs(wanted))
 
@@ -314,7 +314,7 @@ def _off(equation: Equation, x: float) -> float:
     """The distance between both sides; infinite where there is no value."""
     try:
         found, wanted = equation(x)
-    except (NoSolution, ValueError, ArithmeticError):
+    except (NoSolution, ValueError, ArithmeticError, LookupError):
         return math.inf
     return math.inf if math.isnan(found - wanted) else abs(found - wanted)
 

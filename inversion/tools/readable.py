@@ -96,7 +96,9 @@ class Readable:
         return in_columns([f"inverse of {first}", *rest, *str(self.program).splitlines()])
 
 
-REFUSALS = (NoSolution, OutsideDomain, ValueError, ArithmeticError, RecursionError)
+REFUSALS = (
+    NoSolution, OutsideDomain, ValueError, ArithmeticError, LookupError, RecursionError,
+)  # fmt: skip
 
 
 class Checkable(Readable):

@@ -106,7 +106,12 @@ def _match_class(to: Statements, ins: Instruction) -> None:
     subject, cls, names = to.take(3)
     plain = ins.arg == 0 and to.constants.get(names) == ()
     pattern = to.constant(Pattern.PLAIN if plain else Pattern.WITH_PARTS)
-    to.stack.append(to.apply(marks.matched, subject, cls, pattern))
+    native = ins.arg, to.constants.get(names, ())
+    to.stack.append(to.apply(marks.matched, subject, cls, pattern, native=native))
+
+
+def _match_keys(to: Statements, ins: Instruction) -> None:
+    to.stack.append(to.apply(marks.keyed, *to.stack[-2:]))
 
 
 def _match_kind(to: Statements, ins: Instruction) -> None:
@@ -133,6 +138,7 @@ CONTAINER_INSTRUCTIONS: dict[str, Callable[[Statements, Instruction], None]] = {
     "UNPACK_EX": _unpack_rest,
     "CHECK_EXC_MATCH": _match_exception,
     "MATCH_CLASS": _match_class,
+    "MATCH_KEYS": _match_keys,
     **dict.fromkeys(("MATCH_SEQUENCE", "MATCH_MAPPING"), _match_kind),
     **dict.fromkeys(("BEFORE_WITH", "BEFORE_ASYNC_WITH"), _enter_block),
 }

@@ -16,6 +16,7 @@ __all__ = [
     "first",
     "give",
     "holds_items",
+    "keyed",
     "matched",
     "named",
     "new",
@@ -84,6 +85,11 @@ def holds_items(subject: Any) -> bool:
     raise _never_runs()
 
 
+def keyed(subject: Any, keys: Any) -> Any:
+    """Mark: the values that a mapping pattern extracts: a tuple, or None where a key is missing."""
+    raise _never_runs()
+
+
 def caught(cls: Any) -> Any:
     """Mark: whether the handled exception is an instance of a class, or of one of a tuple."""
     raise _never_runs()
@@ -125,7 +131,7 @@ def other(*args: Any) -> Any:
     raise _never_runs()
 
 
-UNKNOWN = (part, rest, outer, named, of_super, other, caught)
+UNKNOWN = (part, rest, outer, named, of_super, other, caught, keyed)
 """The marks whose results are unknown to every analysis of values."""
 
 

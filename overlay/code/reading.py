@@ -336,7 +336,7 @@ def _joined(old: State, new: State) -> State | None:
 
 _UNKNOWN = (
     *(marks.outer, marks.unpack, marks.pick, marks.part, marks.rest, marks.succeeds),
-    *(marks.matched, marks.holds_items, marks.caught, marks.give),
+    *(marks.matched, marks.keyed, marks.holds_items, marks.caught, marks.give),
 )
 _RULES: dict[Any, Callable[[CodeReading, Apply, State], Value]] = {
     **dict.fromkeys((*_UNKNOWN, setattr, len), _unknown),

@@ -12,6 +12,5 @@ IN_WORDS: Final = {
     "STORE_DEREF": "assignment to a variable of an outer function",
     **dict.fromkeys(("DELETE_FAST", "DELETE_DEREF"), "del of a variable"),
     "DELETE_ATTR": "del of an attribute",
-    "MATCH_KEYS": "a pattern of a mapping",
 }
 """Descriptions of instructions that few readers can follow."""

@@ -27,7 +27,7 @@ def {name}(function):
             return function(*args)
         except ({own},):
             raise
-        except (ValueError, ArithmeticError, RecursionError) as error:
+        except (ValueError, ArithmeticError, LookupError, RecursionError) as error:
             raise {no}(str(error)) from error
 
     return refused

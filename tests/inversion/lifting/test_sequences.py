@@ -157,6 +157,10 @@ def test_floats_in_lists_agree_within_the_tolerances():
         inverse([0.1, 1.001])
 
 
+def mixed_list():
+    return [1.0, "x"]
+
+
 def with_text(items):
     text = ["x"]
     return items + text
@@ -166,7 +170,7 @@ def with_text(items):
     ("f", "message"),
     [
         (with_text, "no relation"),
-        (lambda a: [a, 1.0], "items of the types"),
+        (lambda a: a + mixed_list(), "items of the types"),
         (lambda a: a.append(2.0), r"list\.append"),
     ],
 )

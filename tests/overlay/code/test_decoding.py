@@ -118,7 +118,7 @@ LEFT = {
     # exceptions, coroutines, patterns
     *("PUSH_EXC_INFO", "POP_EXCEPT", "CHECK_EG_MATCH", "WITH_EXCEPT_START"),
     *("GET_AITER", "GET_ANEXT", "GET_AWAITABLE", "GET_YIELD_FROM_ITER", "END_ASYNC_FOR"),
-    *("CLEANUP_THROW", "MATCH_KEYS", "CALL_INTRINSIC_2"),
+    *("CLEANUP_THROW", "CALL_INTRINSIC_2"),
 }
 # Never in the code of a function, as it is read: prefixes, caches, what specialises or traces it.
 INTERNAL = {
