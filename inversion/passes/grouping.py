@@ -14,7 +14,7 @@ from dataclasses import replace
 from inversion.program.branches import Branch
 from inversion.program.causality import causalise, given_variables
 from inversion.program.elementwise_statements import Elementwise, elementwise
-from inversion.program.linear_systems import LinearSystem, system
+from inversion.program.equation_systems import EquationSystem, system
 from inversion.program.loop_blocks import split
 from inversion.program.moved_elements import Moved, places_of
 from inversion.program.statements import Operand, Program, Statement, Variable
@@ -352,5 +352,5 @@ def _loops(core: Sequence[Statement], unknown: set[Variable]) -> Iterator[list[S
             more = [s for s in left if not reached.isdisjoint(s.variables)]
             left = [s for s in left if s not in more]
             part += more
-        if not all(isinstance(s.relation, (Elementwise, LinearSystem)) for s in part):
+        if not all(isinstance(s.relation, (Elementwise, EquationSystem)) for s in part):
             yield [s for s in core if s in part]

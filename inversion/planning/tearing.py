@@ -11,14 +11,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from inversion.program.causality import Order, Solved, causalise
-from inversion.program.linear_systems import system
+from inversion.program.equation_systems import nonlinear_system, reals_in, system
 from inversion.program.loop_blocks import blocks
 from inversion.program.statements import Operand, Program, Statement, Variable
+from primitives import Domain
 from primitives.relation import Mode
 
 __all__ = ["Guess", "Torn", "torn"]
 
-MOST_GUESSES = 2  # nested in one another
 MOST_TRIED = 24  # unknowns tried as a guess
 FEWEST_TRIED = 2
 EFFORT = 10_000  # statements ordered while choices are compared
@@ -64,23 +64,29 @@ def needed_by(item: Solved | Guess) -> set[Variable]:
     return set(item.statement.variables) - set(item.unknown)
 
 
-def torn(program: Program, order: Order, *, root_finding: bool = True) -> Torn | None:
+def torn(
+    program: Program, order: Order, domains: Mapping[str, Domain], *, root_finding: bool = True
+) -> Torn | None:
     """The loop of an order, closed by as few guesses as possible; None if that fails.
 
-    It is closed block by block: linear equations as a system, others by a guess, unless
-    ``root_finding`` is off. Where a block has more unknowns than equations, some of them are free.
+    It is closed block by block: linear equations as a system, others by a guess, or as a system
+    whose unknowns are all guessed at once, unless ``root_finding`` is off. Where a block has more
+    unknowns than equations, some of them are free. domains: declared for inputs.
     """
-    return _Tearing(program, MOST_GUESSES if root_finding else 0).closed(order)
+    return _Tearing(program, domains, root_finding=root_finding).closed(order)
 
 
 class _Tearing:
-    """Closes loops. depth: the most nested guesses. effort: the most statements that are ordered to
-    compare choices; after that, the first possible choice is taken.
+    """Closes loops. effort: the most statements that are ordered to compare choices; after that,
+    the first possible choice is taken.
     """
 
-    def __init__(self, program: Program, depth: int) -> None:
+    def __init__(
+        self, program: Program, domains: Mapping[str, Domain], *, root_finding: bool
+    ) -> None:
         self.program = program
-        self.depth = depth
+        self.domains = domains
+        self.root_finding = root_finding
         self.effort = EFFORT
 
     def closed(self, order: Order) -> Torn | None:
@@ -99,7 +105,7 @@ class _Tearing:
         """One block, closed: free unknowns are chosen as long as there are more unknowns than
         equations.
         """
-        if len(loop.open) > sum(len(s.results) for s in loop.core):
+        if sum(map(reals_in, loop.open)) > sum(reals_in(v) for s in loop.core for v in s.results):
             found = self.chosen(loop)
             if found is not None:
                 return found
@@ -109,10 +115,9 @@ class _Tearing:
         linear = system(loop.core, loop.open)
         if linear is not None:
             return Torn((), (_solved_together(linear, loop.open),))
-        for guesses in range(1, self.depth + 1):
-            found = self.guessed(part, loop, guesses)
-            if found is not None:
-                return found
+        found = self.searched(part, loop) if self.root_finding else None
+        if found is not None:
+            return found
         # some results of one statement are then only checked
         return self.chosen(loop) if len(loop.open) > len(loop.core) else None
 
@@ -146,35 +151,31 @@ class _Tearing:
                 break
         return best
 
-    def guessed(self, part: Program, loop: Order, guesses: int) -> Torn | None:
-        """A loop closed with a number of guesses, if a check remains for each."""
+    def searched(self, part: Program, loop: Order) -> Torn | None:
+        """A loop closed with one guess; else, if there are enough equations, as a system."""
         for variable in _candidates(part, loop)[: None if self.effort > 0 else FEWEST_TRIED]:
-            found = self.guess(loop, variable, guesses)
+            found = self.guess(part, loop, variable)
             if found is not None:
                 return found
-        return None
+        made = nonlinear_system(loop.core, loop.open, self.domains)
+        return None if made is None else Torn((), (_solved_together(made, loop.open),))
 
-    def guess(self, loop: Order, variable: Variable, guesses: int) -> Torn | None:
+    def guess(self, part: Program, loop: Order, variable: Variable) -> Torn | None:
         """The loop closed with a guess of this variable, if a check remains."""
-        part = _part(self.program, loop)
         order = self.order(part, loop, [variable])
-        inner: Torn | None = None
         if order.core:
-            inner = None if guesses == 1 else self.guessed(part, order, guesses - 1)
-            if inner is None:
-                return None
-        items = [*order.first, *(inner.items if inner else ()), *order.last]
+            return None
+        items = [*order.first, *order.last]
         checks = _checks(loop, order, items)
         if not checks:
             return None
         before, after = _apart(items, variable)
         guess = Guess(variable, checks[0], tuple(_slice(after, set(checks[0].variables))))
-        free = (*order.free, *(inner.free if inner else ()))
-        return Torn(free, (*before, guess, *after))
+        return Torn(order.free, (*before, guess, *after))
 
 
 def _solved_together(statement: Statement, unknown: Sequence[Variable]) -> Solved:
-    """A linear system, solved for its unknowns."""
+    """A system of equations, solved for its unknowns."""
     wanted = set(unknown)
     axes = {axis: v for axis, v in statement.bindings() if v in wanted}
     mode = statement.relation.mode(axes)
