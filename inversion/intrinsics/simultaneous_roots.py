@@ -35,6 +35,8 @@ DIFFERENCE = 1.5e-8
 """The step of difference quotients, relative to an unknown."""
 SCALES = (1.0, 0.25, 4.0, 1.0, 16.0, 100.0, 1.0, 1e4)
 """The sizes of the boxes of starts, relative to the given one."""
+ORDERS = 15
+"""The orders of magnitude of starts."""
 WITHIN, AT_ZERO = 2e-10, 2e-13
 """Tolerances of results, a fifth of what an inverse promises."""
 ALMOST = 1e-6
@@ -157,24 +159,33 @@ def is_solved(sides: System, wanted: Any, x: Any, given: tuple[Any, ...]) -> boo
     return solved
 
 
+def place(number: int, unit: float, near: float, low: float, high: float) -> float:
+    """The start of one unknown, for a number in (0, 1): within bounds, or else around the given
+    start or 0, or of any order of magnitude.
+    """
+    if high - low <= 1e9:
+        if low > 0 and high > 1e3 * low:
+            return low * (high / low) ** unit
+        return low + unit * (high - low)
+    size = max(1.0, abs(near))
+    scale = SCALES[number % len(SCALES)]
+    odds = math.log(unit / (1 - unit))
+    if number % 3 == 1:
+        sign = -1.0 if (near < 0) != (number % 12 == 10) else 1.0
+        return sign * size * 10.0 ** (ORDERS * unit - 0.6 * ORDERS)
+    return (near if number % 3 == 0 else 0.0) + scale * size * odds
+
+
 def spread(number: int, count: int, near: Any, low: Any, high: Any) -> Any:
     """The start of this number, inside the bounds."""
     root = 2.0
     for _ in range(40):
         root = (1.0 + root) ** (1.0 / (count + 1))
     x = near.copy()
-    scale = SCALES[number % len(SCALES)]
     for j in range(count):
         unit = (0.5 + number * root ** -(j + 1.0)) % 1.0
         unit = min(max(unit, 1e-9), 1 - 1e-9)
-        if high[j] - low[j] <= 1e9:
-            x[j] = low[j] + unit * (high[j] - low[j])
-        else:
-            size = scale * max(1.0, abs(near[j]))
-            if number % 2 == 1 and number > len(SCALES):
-                x[j] = size * math.log(unit / (1 - unit))  # around 0
-            else:
-                x[j] += size * math.log(unit / (1 - unit))
+        x[j] = place(number, unit, near[j], low[j], high[j])
         x[j] = min(max(x[j], low[j]), high[j])
     return x
 

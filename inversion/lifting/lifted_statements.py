@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from inversion.errors import NotInvertible
 from inversion.lifting import self_calls
-from inversion.lifting.array_methods import array_attribute
+from inversion.lifting.array_methods import array_attribute, complex_attribute
 from inversion.lifting.function_code import unread
 from inversion.lifting.lifted_values import (
     UNROLLED,
@@ -146,6 +146,10 @@ class StatementCall:
         base, name = self.operand(0), plain(self.operand(1))
         if is_array(base.kind):
             return array_attribute(self.lifter, self.site, base, name)
+        if base.kind is complex:
+            found = complex_attribute(self.lifter, self.site, base, name)
+            if found is not None:
+                return found
         if isinstance(base, KnownObject) and not isinstance(base.value, ModuleType):
             found = attribute_held(base.value, name)
             if is_same(attribute_held(base.value, name), found):  # a property may make it anew

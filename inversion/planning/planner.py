@@ -15,7 +15,7 @@ from inversion.planning.plan import (
     Root,
     own_choices,
 )
-from inversion.planning.tearing import Guess, torn
+from inversion.planning.tearing import Guess, together, torn
 from inversion.program.causality import Order, Solved, causalise, given_variables
 from inversion.program.loop_blocks import split
 from inversion.program.statements import (
@@ -51,6 +51,7 @@ def plan(
     program, order = _closed(program, known)
     if order.core:
         program, order = _gathered(program, known, order)
+    order = together(program, order, domains, root_finding=root_finding) or order
     loop = torn(program, order, domains, root_finding=root_finding) if order.core else None
     if order.core and loop is None:
         raise _not_invertible(program, known, order, root_finding=root_finding)

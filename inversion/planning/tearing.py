@@ -8,16 +8,17 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from inversion.program.causality import Order, Solved, causalise
 from inversion.program.equation_systems import nonlinear_system, reals_in, system
 from inversion.program.loop_blocks import blocks
 from inversion.program.statements import Operand, Program, Statement, Variable
 from primitives import Domain
+from primitives.arrays.domain import element_of
 from primitives.relation import Mode
 
-__all__ = ["Guess", "Torn", "torn"]
+__all__ = ["Guess", "Torn", "together", "torn"]
 
 MOST_TRIED = 24  # unknowns tried as a guess
 FEWEST_TRIED = 2
@@ -74,6 +75,60 @@ def torn(
     unknowns than equations, some of them are free. domains: declared for inputs.
     """
     return _Tearing(program, domains, root_finding=root_finding).closed(order)
+
+
+def together(
+    program: Program, order: Order, domains: Mapping[str, Domain], *, root_finding: bool = True
+) -> Order | None:
+    """The order with all that is not computed from known values solved as one system, if real
+    numbers are found from complex ones while others are free; None where that does not apply.
+
+    Each equation between complex numbers is two of real ones: solved one after the other, those of
+    the real unknowns would be left over, and the choices rarely fit them.
+    """
+    steps = [s for s in order.solved if not _is_forward(s)]
+    done = {id(s.statement) for s in order.solved}
+    over = [s for s in program.statements if id(s) not in done and any(_is_complex(s.variables))]
+    spare = over or any(_leaves_reals(s) for s in steps)
+    chosen = order.free or any(_leaves_choice(s.mode) for s in steps)
+    if order.core or not spare or not chosen:
+        return None
+    computed = [s for s in order.first if _is_forward(s)]
+    made_before = {v for s in computed for v in s.unknown}
+    kept = {id(s.statement) for s in computed}
+    core = [s for s in program.statements if id(s) not in kept]
+    unknown = [v for v in (*order.free, *(v for s in order.solved for v in s.unknown))
+               if v not in made_before]  # fmt: skip
+    made = system(core, unknown)
+    if made is None and root_finding:
+        made = nonlinear_system(core, unknown, domains)
+    if made is None:
+        return None
+    return replace(order, free=(), first=(*computed, _solved_together(made, unknown)), last=())
+
+
+def _is_forward(step: Solved) -> bool:
+    return step.mode.unknown == step.statement.relation.outputs
+
+
+def _leaves_reals(step: Solved) -> bool:
+    """Whether a step finds fewer real numbers than its known complex ones are."""
+    known = [v for v in step.statement.variables if v not in step.unknown]
+    return any(_is_complex(known)) and not any(_is_complex(step.unknown))
+
+
+def _is_complex(variables: Sequence[Variable]) -> Iterator[bool]:
+    return (element_of(v.kind) is complex for v in variables)
+
+
+def _leaves_choice(mode: Mode) -> bool:
+    """Whether a mode has a coordinate on which its answer varies continuously."""
+    domains = mode.coordinates.values()
+    return (
+        not mode.settled
+        and mode.determined_if is None
+        and any(domain.kind in (float, complex) for domain in domains)
+    )
 
 
 class _Tearing:
