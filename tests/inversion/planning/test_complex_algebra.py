@@ -84,6 +84,21 @@ def test_a_matrix_of_complex_numbers_is_solved():
     assert np.allclose(found, np.linalg.solve(matrix, [1.0, 2j]))
 
 
+@pytest.mark.parametrize("known", [np.array([0.5 + 1j, -2j]), np.array([0.25, -1.5])])
+@pytest.mark.parametrize("turned", [False, True])
+def test_products_with_a_constant_of_complex_numbers(known, turned):
+    tall = np.array([[1 + 1j, 2.0], [0.5j, 3 - 1j], [2.0, 1j]])
+    function = (lambda v: v @ tall.T) if turned else (lambda v: tall @ v)
+    (found,) = invert(function, known)(function(known))
+    assert np.allclose(found, known)
+    wide = tall.conj().T
+    inverse = invert(lambda v: wide @ v, np.array([1.0, 2j, -1j]))
+    value = np.array([1.0 + 1j, 0.5])
+    assert np.allclose(wide @ inverse(value)[0], value)
+    around = np.array([1j, 0.3, -2.0])
+    assert np.allclose(inverse(wide @ around, inverse.recover(around))[0], around)
+
+
 REAL = {
     "coil": (lambda w: 1 / (50 + 1j * w * 1e-3), (300.0,)),
     "series": (lambda r, x: 1 / (r + 1j * 2.0 * x), (3.0, 4.0)),
