@@ -195,6 +195,22 @@ ALIASES: tuple[tuple[Any, Any], ...] = (
     (complex.exp, np.exp),
     (complex.log, np.log),
     (complex.sqrt, np.sqrt),
+    (complex.power_int, np.power),
+    (complex.power_float, np.power),
+    (complex.power_complex, np.power),
+    (complex.sine, np.sin),
+    (complex.cosine, np.cos),
+    (complex.tangent, np.tan),
+    (complex.hyperbolic_sine, np.sinh),
+    (complex.hyperbolic_cosine, np.cosh),
+    (complex.hyperbolic_tangent, np.tanh),
+    (complex.arcsine, np.arcsin),
+    (complex.arccosine, np.arccos),
+    (complex.arctangent, np.arctan),
+    (complex.area_sine, np.arcsinh),
+    (complex.area_cosine, np.arccosh),
+    (complex.area_tangent, np.arctanh),
+    (complex.log10, np.log10),
 )
 
 

@@ -1,4 +1,5 @@
-"""Complex numbers: arithmetic, their parts and angles, exponentials and roots.
+"""Complex numbers: arithmetic, their parts and angles, exponentials, powers, and circular
+functions.
 
 Two complex numbers are close where their distance is small relative to the larger one: the smaller
 part of a number may have lost its digits.
@@ -12,12 +13,21 @@ import operator
 
 import numpy as np
 
-from primitives.domains import Bool, Complex, ComplexNumbers, Integer, Interval, NonNegative, Real
+from primitives.domains import (
+    Bool,
+    Complex,
+    ComplexNumbers,
+    Integer,
+    Integers,
+    Interval,
+    NonNegative,
+    Real,
+)
 from primitives.errors import NoSolution
 from primitives.floats.tolerance import LARGEST, agrees
 from primitives.relation import Relation, parametric, relation
 
-__all__ = ["COMPLEX"]
+__all__ = ["COMPLEX", "absolute", "imag", "parts", "phase", "real", "to_polar"]
 
 TURN = 2 * math.pi
 NONZERO = ComplexNumbers(nonzero=True)
@@ -255,7 +265,386 @@ sqrt = relation(
     a=lambda ret: product(principal(ret, 0.0, LARGEST, ret.real), ret),
 )  # fmt: skip
 
+# ---- parts together -----------------------------------------------------------------------
+
+
+def parts_of(value: complex) -> tuple[float, float]:
+    """The real and the imaginary part."""
+    return value.real, value.imag
+
+
+def from_polar(r: float, phi: float) -> complex:
+    """The number with this absolute value and angle, which are those that a number has."""
+    if not (r >= 0 and abs(phi) <= math.pi and (r > 0 or abs(phi) in (0.0, math.pi))):
+        raise NoSolution("no number has this absolute value and this angle")
+    return polar(r, phi)
+
+
+def with_angle(ret: complex, phi: float) -> float:
+    """The size, with any sign, of a number at this angle."""
+    x, y = math.cos(phi), math.sin(phi)
+    found = ret.real * x + ret.imag * y
+    if not abs(ret - polar(found, phi)) <= 1e-9 * abs(ret):
+        raise NoSolution("the number is not at this angle")
+    return found
+
+
+def with_size(ret: complex, r: float, k: int) -> float:
+    """The angle of a number that has this size, with a sign, after k turns."""
+    if not agrees(abs(r), abs(ret)):
+        raise NoSolution("the number has another size")
+    return angle_of(ret if r >= 0 else -ret) + TURN * k
+
+
+def turns_of(ret: complex, r: float, phi: float) -> tuple[int]:
+    """The number of turns in an angle."""
+    return (math.floor((phi - angle_of(ret if r >= 0 else -ret)) / TURN + 0.5),)
+
+
+def size_and_angle(ret: complex, negative: bool, k: int) -> tuple[float, float]:
+    """The size, with this sign, and the angle, after k turns."""
+    size = -abs(ret) if negative else abs(ret)
+    return size, angle_of(-ret if negative else ret) + TURN * k
+
+
+parts = relation(
+    parts_of, complex, "re, im = parts_of(a)", returns=(float, float), independent=True,
+    ret=parts_of,
+    a=lambda re, im: complex(re, im),
+)  # fmt: skip
+to_polar = relation(
+    cmath.polar, complex, "r, phi = polar(a)", returns=(float, float), independent=True,
+    edges="0 has the angle 0",
+    ret=lambda a: (abs(a), angle_of(a)),
+    a=from_polar,
+)  # fmt: skip
+rect = relation(
+    cmath.rect, float, float, "return = rect(r, phi)", returns=complex,
+    edges="0 has any angle: it is answered as 0",
+    incomplete="0 has any angle",
+    ret=lambda r, phi: polar(r, phi),
+    r=with_angle,
+    phi=parametric(with_size, k=Integer, recover=turns_of),
+    modes={
+        ("r", "phi"): parametric(
+            size_and_angle, negative=Bool, k=Integer,
+            recover=lambda ret, r, phi: (r < 0, *turns_of(ret, r, phi)),
+        )
+    },
+)  # fmt: skip
+
+# ---- powers -------------------------------------------------------------------------------
+
+NUMBERED = Integers(0, 1023)
+"""The roots of one number, counted from the principal one."""
+
+
+def power(a: complex, b: complex) -> complex:
+    """The power, refused where it has no value."""
+    exponent = complex(b)
+    if a == 0 and (exponent.imag != 0 or exponent.real < 0):
+        raise NoSolution("0 has no such power")
+    return a**exponent
+
+
+def whole_power(a: complex, b: int) -> complex:
+    """The power with a whole exponent, by repeated squaring."""
+    if a == 0 and b < 0:
+        raise NoSolution("0 has no such power")
+    found, factor, left = 1 + 0j, 1 / a if b < 0 else a, abs(b)
+    while left > 0:
+        if left % 2 == 1:
+            found *= factor
+        factor *= factor
+        left //= 2
+    return finite_complex(found)
+
+
+def verified(again: complex, ret: complex, found: complex) -> complex:
+    """A solution, refused where the function does not give the result ``again``."""
+    if not abs(again - ret) <= 1e-10 * abs(ret):
+        raise NoSolution("digits are lost, or it is on another branch than the principal one")
+    return finite_complex(found)
+
+
+def root_of(ret: complex, b: int, k: int) -> complex:
+    """The base whose power with a whole exponent is ``ret``: root k, counted by their angles."""
+    if b == 0 or not k < abs(b):
+        raise NoSolution("a power has as many roots as its exponent says")
+    if ret == 0:
+        if b < 0 or k > 0:
+            raise NoSolution("a power is 0 of 0 only")
+        return 0j
+    found = polar(abs(ret) ** (1 / b), (angle_of(ret) + TURN * k) / b)
+    return verified(whole_power(found, b), ret, found)
+
+
+def number_of_root(ret: complex, a: complex, b: int) -> tuple[int]:
+    """The number of a root."""
+    if b == 0 or ret == 0:
+        return (0,)
+    number = math.floor((angle_of(a) * b - angle_of(ret)) / TURN + 0.5)
+    return (min(number % abs(b), 1023),)
+
+
+def base_of(ret: complex, b: complex, k: int) -> complex:
+    """The base of a principal power: of branch k of its logarithm."""
+    exponent = complex(b)
+    if ret == 0 or exponent == 0:
+        if ret != 0 or exponent.real <= 0 or exponent.imag != 0:
+            raise NoSolution("no base has this power")
+        return 0j
+    found = complex_exp((cmath.log(ret) + complex(0.0, TURN * k)) / exponent)
+    return verified(power(found, exponent), ret, found)
+
+
+def branch_of_power(ret: complex, a: complex, b: complex) -> tuple[int]:
+    """The branch of the logarithm of a power that leads to its base and its exponent."""
+    if ret == 0 or a == 0:
+        return (0,)
+    return (math.floor((cmath.log(a) * b - cmath.log(ret)).imag / TURN + 0.5),)
+
+
+def exponent_of(ret: complex, a: complex, k: int) -> complex:
+    """The exponent of a power: of branch k of its logarithm."""
+    if a in (0, 1) or ret == 0:
+        raise NoSolution("powers of 0 and 1 are these, and no other power is 0")
+    found = (cmath.log(ret) + complex(0.0, TURN * k)) / cmath.log(a)
+    return verified(power(a, found), ret, found)
+
+
+def real_exponent(ret: complex, a: complex, k: int) -> float:
+    """The real exponent of a power: of branch k of its logarithm."""
+    found = exponent_of(ret, a, k).real
+    verified(power(a, complex(found)), ret, ret)
+    return found
+
+
+def whole_exponent(ret: complex, a: complex, k: int) -> int:
+    """The whole exponent of a power: of branch k of its logarithm."""
+    found = math.floor(exponent_of(ret, a, k).real + 0.5)
+    verified(power(a, complex(found)), ret, ret)
+    return found
+
+
+ONES = "powers with the exponent 0, and powers of 1, are 1"
+
+power_int = relation(
+    operator.pow, complex, int, "return = a**b", returns=complex,
+    edges="k counts the roots by their angles", incomplete=ONES,
+    domain={"b": Integers(-1023, 1023)},
+    ret=whole_power,
+    a=parametric(root_of, k=NUMBERED, recover=number_of_root),
+    b=parametric(whole_exponent, k=Integer, recover=branch_of_power),
+    ab=parametric(
+        lambda ret, v, k: (root_of(ret, v, k), v), v=Integers(-1023, 1023), k=NUMBERED,
+        recover=lambda ret, a, b: (b, *number_of_root(ret, a, b)),
+    ),
+)  # fmt: skip
+power_float = relation(
+    operator.pow, complex, float, "return = a**b", returns=complex,
+    edges="the power is the principal one", incomplete=ONES,
+    ret=power,
+    a=parametric(base_of, k=Integer, recover=branch_of_power),
+    b=parametric(real_exponent, k=Integer, recover=branch_of_power),
+    ab=parametric(
+        lambda ret, v, k: (base_of(ret, v, k), v), v=Real, k=Integer,
+        recover=lambda ret, a, b: (b, *branch_of_power(ret, a, b)),
+    ),
+)  # fmt: skip
+power_complex = relation(
+    operator.pow, complex, complex, "return = a**b", returns=complex,
+    edges="the power is the principal one", incomplete=ONES,
+    ret=power,
+    a=parametric(base_of, k=Integer, recover=branch_of_power),
+    b=parametric(exponent_of, k=Integer, recover=branch_of_power),
+    ab=parametric(
+        lambda ret, v, k: (base_of(ret, v, k), v), v=Complex, k=Integer,
+        recover=lambda ret, a, b: (b, *branch_of_power(ret, a, b)),
+    ),
+)  # fmt: skip
+
+# ---- circular and hyperbolic functions ----------------------------------------------------
+
+PI = math.pi
+LOG_10 = math.log(10)
+LOST = "digits are lost where results are large, or arguments far from 0"
+
+
+def alternating(found: complex, half_turn: complex, k: int) -> complex:
+    """Argument k of a sine: the principal one and its mirror image in turn."""
+    return finite_complex((found if k % 2 == 0 else -found) + half_turn * k)
+
+
+def nearest_alternating(found: complex, half_turn: complex, a: complex) -> tuple[int]:
+    """The number of an argument of a sine."""
+    middle = math.floor((a / half_turn).real)
+    best, least = middle, math.inf
+    for k in range(middle - 1, middle + 3):
+        away = abs((found if k % 2 == 0 else -found) + half_turn * k - a)
+        if away < least:
+            best, least = k, away
+    return (best,)
+
+
+def mirrored(found: complex, turn: complex, negative: bool, k: int) -> complex:
+    """The argument of a cosine with this sign, k turns on."""
+    return finite_complex((-found if negative else found) + turn * k)
+
+
+def nearest_mirrored(found: complex, turn: complex, a: complex) -> tuple[bool, int]:
+    """The sign and the turns of an argument of a cosine."""
+    k = math.floor(((a - found) / turn).real + 0.5)
+    other = math.floor(((a + found) / turn).real + 0.5)
+    negative = abs(turn * other - found - a) < abs(turn * k + found - a)
+    return negative, other if negative else k
+
+
+def tangent_argument(ret: complex, k: int) -> complex:
+    """The argument of a tangent, k half turns on."""
+    if ret in (1j, -1j):
+        raise NoSolution("a tangent comes near 1j and -1j only")
+    found = cmath.atan(ret) + PI * k
+    return verified(cmath.tan(found), ret, found)
+
+
+def hyperbolic_argument(ret: complex, k: int) -> complex:
+    """The argument of a hyperbolic tangent, k half turns on."""
+    if ret in (1, -1):
+        raise NoSolution("a hyperbolic tangent comes near 1 and -1 only")
+    found = cmath.atanh(ret) + PI * 1j * k
+    return verified(cmath.tanh(found), ret, found)
+
+
+def half_turns_of_tangent(ret: complex, a: complex) -> tuple[int]:
+    """The half turns of an argument of a tangent."""
+    if ret in (1j, -1j):
+        return (0,)
+    return (math.floor((a - cmath.atan(ret)).real / PI + 0.5),)
+
+
+def half_turns_of_hyperbolic(ret: complex, a: complex) -> tuple[int]:
+    """The half turns of an argument of a hyperbolic tangent."""
+    if ret in (1, -1):
+        return (0,)
+    return (math.floor((a - cmath.atanh(ret)).imag / PI + 0.5),)
+
+
+def of_principal(found: complex, again: complex, ret: complex) -> complex:
+    """The argument of an inverse function, refused where ``ret`` is not what it gives ``again``."""
+    if not abs(again - ret) <= 1e-9 * max(abs(ret), 1e-3):
+        raise NoSolution("it is on another branch than the principal one")
+    return finite_complex(found)
+
+
+def ten_to(ret: complex) -> complex:
+    """The power of 10 with an exponent that is a principal logarithm."""
+    return complex_exp(principal(ret * LOG_10, -PI, PI, ret.imag * LOG_10))
+
+
+sine = relation(
+    cmath.sin, complex, "return = sin(a)", incomplete=LOST,
+    edges="k counts the solutions along the real axis",
+    ret=lambda a: cmath.sin(a),
+    a=parametric(
+        lambda ret, k: alternating(cmath.asin(ret), PI, k), k=Integer,
+        recover=lambda ret, a: nearest_alternating(cmath.asin(ret), PI, a),
+    ),
+)  # fmt: skip
+cosine = relation(
+    cmath.cos, complex, "return = cos(a)", incomplete=LOST,
+    edges="k counts turns along the real axis",
+    ret=lambda a: cmath.cos(a),
+    a=parametric(
+        lambda ret, negative, k: mirrored(cmath.acos(ret), TURN, negative, k),
+        negative=Bool, k=Integer,
+        recover=lambda ret, a: nearest_mirrored(cmath.acos(ret), TURN, a),
+    ),
+)  # fmt: skip
+tangent = relation(
+    cmath.tan, complex, "return = tan(a)", incomplete=LOST,
+    edges="k counts half turns along the real axis",
+    ret=lambda a: cmath.tan(a),
+    a=parametric(
+        tangent_argument, k=Integer,
+        recover=half_turns_of_tangent,
+    ),
+)  # fmt: skip
+hyperbolic_sine = relation(
+    cmath.sinh, complex, "return = sinh(a)", incomplete=LOST,
+    edges="k counts along the imaginary axis",
+    ret=lambda a: cmath.sinh(a),
+    a=parametric(
+        lambda ret, k: alternating(cmath.asinh(ret), PI * 1j, k), k=Integer,
+        recover=lambda ret, a: nearest_alternating(cmath.asinh(ret), PI * 1j, a),
+    ),
+)  # fmt: skip
+hyperbolic_cosine = relation(
+    cmath.cosh, complex, "return = cosh(a)", incomplete=LOST,
+    edges="k counts turns along the imaginary axis",
+    ret=lambda a: cmath.cosh(a),
+    a=parametric(
+        lambda ret, negative, k: mirrored(cmath.acosh(ret), TURN * 1j, negative, k),
+        negative=Bool, k=Integer,
+        recover=lambda ret, a: nearest_mirrored(cmath.acosh(ret), TURN * 1j, a),
+    ),
+)  # fmt: skip
+hyperbolic_tangent = relation(
+    cmath.tanh, complex, "return = tanh(a)", incomplete=LOST,
+    edges="k counts half turns along the imaginary axis",
+    ret=lambda a: cmath.tanh(a),
+    a=parametric(
+        hyperbolic_argument, k=Integer,
+        recover=half_turns_of_hyperbolic,
+    ),
+)  # fmt: skip
+arcsine = relation(
+    cmath.asin, complex, "return = asin(a)", incomplete=LOST,
+    edges="ret is a principal value",
+    ret=lambda a: cmath.asin(a),
+    a=lambda ret: of_principal(cmath.sin(ret), cmath.asin(cmath.sin(ret)), ret),
+)  # fmt: skip
+arccosine = relation(
+    cmath.acos, complex, "return = acos(a)", incomplete=LOST,
+    edges="ret is a principal value",
+    ret=lambda a: cmath.acos(a),
+    a=lambda ret: of_principal(cmath.cos(ret), cmath.acos(cmath.cos(ret)), ret),
+)  # fmt: skip
+arctangent = relation(
+    cmath.atan, complex, "return = atan(a)", incomplete=LOST,
+    edges="ret is a principal value",
+    ret=lambda a: cmath.atan(a),
+    a=lambda ret: of_principal(cmath.tan(ret), cmath.atan(cmath.tan(ret)), ret),
+)  # fmt: skip
+area_sine = relation(
+    cmath.asinh, complex, "return = asinh(a)", incomplete=LOST,
+    edges="ret is a principal value",
+    ret=lambda a: cmath.asinh(a),
+    a=lambda ret: of_principal(cmath.sinh(ret), cmath.asinh(cmath.sinh(ret)), ret),
+)  # fmt: skip
+area_cosine = relation(
+    cmath.acosh, complex, "return = acosh(a)", incomplete=LOST,
+    edges="ret is a principal value",
+    ret=lambda a: cmath.acosh(a),
+    a=lambda ret: of_principal(cmath.cosh(ret), cmath.acosh(cmath.cosh(ret)), ret),
+)  # fmt: skip
+area_tangent = relation(
+    cmath.atanh, complex, "return = atanh(a)", incomplete=LOST,
+    edges="ret is a principal value",
+    ret=lambda a: cmath.atanh(a),
+    a=lambda ret: of_principal(cmath.tanh(ret), cmath.atanh(cmath.tanh(ret)), ret),
+)  # fmt: skip
+log10 = relation(
+    cmath.log10, complex, "return = log10(a)", incomplete=LOST,
+    domain=NONZERO,
+    edges="ret is a principal value",
+    ret=lambda a: cmath.log10(a),
+    a=lambda ret: ten_to(ret),
+)  # fmt: skip
+
 COMPLEX: tuple[Relation, ...] = (
     add, sub, neg, mul, div, conjugate, absolute, phase, real, imag, rectangular, of_float,
-    exp, log, sqrt,
+    exp, log, sqrt, to_polar, rect, power_int, power_float, power_complex,
+    sine, cosine, tangent, hyperbolic_sine, hyperbolic_cosine, hyperbolic_tangent,
+    arcsine, arccosine, arctangent, area_sine, area_cosine, area_tangent, log10,
 )  # fmt: skip

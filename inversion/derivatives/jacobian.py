@@ -27,8 +27,8 @@ from inversion.derivatives.array_derivatives import (
 from inversion.errors import NoSolution, NotInvertible
 from inversion.program.branches import Branch
 from inversion.program.elementwise_statements import Elementwise
+from inversion.program.equation_systems import EquationSystem
 from inversion.program.limits import has_arrays
-from inversion.program.linear_systems import LinearSystem
 from inversion.program.loops import Loop
 from inversion.program.moved_elements import Moved, size_of
 from inversion.program.statements import Constant, Operand, Statement, Variable
@@ -169,7 +169,7 @@ class _Forward:
         if isinstance(rule, Elementwise):
             return of_elements(rule, given, partial(self.elements, rule))
         inner = dict(zip(rule.inputs, given, strict=True))
-        if isinstance(rule, LinearSystem):
+        if isinstance(rule, EquationSystem):
             self.run(rule.statements, inner)
             return [inner[v] for v in rule.results]
         return self.branch(rule, inner) if isinstance(rule, Branch) else self.loop(rule, inner)

@@ -24,7 +24,7 @@ from inversion.emitting.system_code import SYSTEM
 from inversion.planning.plan import Plan, PlanStep, solved_by, statement_of
 from inversion.program.branches import Branch
 from inversion.program.elementwise_statements import Elementwise
-from inversion.program.linear_systems import LinearSystem
+from inversion.program.equation_systems import EquationSystem
 from inversion.program.loops import Loop
 from inversion.program.moved_elements import Moved
 from inversion.program.statements import Constant, Statement, Variable
@@ -55,7 +55,7 @@ WRITERS: Mapping[type, PartWriter] = {
     Loop: LOOPS,
     Elementwise: ELEMENTWISE,
     Moved: MOVED,
-    LinearSystem: SYSTEM,
+    EquationSystem: SYSTEM,
 }
 
 

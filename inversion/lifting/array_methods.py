@@ -29,7 +29,7 @@ from primitives.arrays.domain import is_array, shape_of
 if TYPE_CHECKING:
     from inversion.lifting.lifter import Lifter
 
-__all__ = ["BoundArrayMethod", "array_attribute", "array_call", "holds_array"]
+__all__ = ["BoundArrayMethod", "array_attribute", "array_call", "complex_attribute", "holds_array"]
 
 METHODS: Mapping[str, Any] = {
     name: getattr(np, name)
@@ -37,7 +37,9 @@ METHODS: Mapping[str, Any] = {
         "sum", "mean", "prod", "max", "min", "cumsum", "cumprod", "dot", "reshape", "ravel",
         "transpose", "swapaxes", "squeeze", "take", "repeat", "copy", "clip", "diagonal",
     )
-} | {"flatten": np.ravel, "conj": np.conjugate}  # fmt: skip
+} | {"flatten": np.ravel, "conj": np.conjugate, "conjugate": np.conjugate}  # fmt: skip
+
+PARTS: Mapping[str, Any] = {"real": np.real, "imag": np.imag}
 
 SHAPED = ("reshape", "transpose")  # they take a shape, or its lengths as separate arguments
 
@@ -66,6 +68,8 @@ def array_attribute(lifter: Lifter, site: CallSite, base: Value, name: str) -> V
         return value_of(known[name])
     if name == "T":
         return lifter.call(site, (np.transpose,), [base], {})
+    if name in PARTS:
+        return lifter.call(site, (PARTS[name],), [base], {})
     if name in METHODS:
         return KnownObject(BoundArrayMethod(name, base))
     raise NotInvertible(
@@ -74,6 +78,13 @@ def array_attribute(lifter: Lifter, site: CallSite, base: Value, name: str) -> V
         notes=[("attributes that have a meaning", ", ".join((*known, "T", *METHODS)))],
         help="use a function of numpy that has a relation",
     )
+
+
+def complex_attribute(lifter: Lifter, site: CallSite, base: Value, name: str) -> Value | None:
+    """A part or the conjugate of a complex number; None for other attributes."""
+    if name in PARTS:
+        return lifter.call(site, (PARTS[name],), [base], {})
+    return KnownObject(BoundArrayMethod(name, base)) if name == "conjugate" else None
 
 
 def array_call(

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 
 from inversion.errors import NotInvertible
 from inversion.lifting import self_calls
-from inversion.lifting.array_methods import array_attribute
 from inversion.lifting.class_instances import (
     PLAIN_MANAGERS,
     attribute_of_super,
@@ -24,6 +23,7 @@ from inversion.lifting.class_instances import (
     set_attribute,
 )
 from inversion.lifting.container_calls import key_of, mapping_of
+from inversion.lifting.array_methods import array_attribute, complex_attribute
 from inversion.lifting.function_code import unread
 from inversion.lifting.heap import contents_of, frozen, made
 from inversion.lifting.iterable_calls import ITERATOR, items_of, set_of
@@ -246,6 +246,10 @@ class StatementCall:
         method = getattr(_container(base), name, None)
         if callable(method):
             return BoundMethod(method, base)
+        if base.kind is complex:
+            found = complex_attribute(self.lifter, self.site, base, name)
+            if found is not None:
+                return found
         if isinstance(base, KnownObject) and not isinstance(base.value, ModuleType):
             found = attribute_held(base.value, name)
             if is_same(attribute_held(base.value, name), found):  # a property may make it anew

@@ -14,12 +14,15 @@ from dataclasses import replace
 from inversion.program.branches import Branch
 from inversion.program.causality import causalise, given_variables
 from inversion.program.elementwise_statements import Elementwise, elementwise
-from inversion.program.linear_systems import LinearSystem, system
+from inversion.program.equation_systems import EquationSystem, system
 from inversion.program.loop_blocks import split
 from inversion.program.moved_elements import Moved, places_of
 from inversion.program.statements import Operand, Program, Statement, Variable
 from primitives import Relation
 from primitives.arrays.domain import is_array
+from primitives.complex_numbers import absolute, parts, phase, to_polar
+from primitives.complex_numbers import imag as complex_imag
+from primitives.complex_numbers import real as complex_real
 from primitives.floats.arithmetic import mul
 from primitives.floats.trigonometric import angle as angle_of
 from primitives.floats.trigonometric import cosine, hypotenuse, sine
@@ -131,6 +134,7 @@ def in_polar_coordinates(program: Program, known: Sequence[str]) -> Program:
     statement, if neither the angle nor the factor follows from the known values; and likewise the
     length and the angle of a point.
     """
+    program = _with_parts_together(program)
     angles, points = _angles(program), _points(program)
     if not angles and not points:
         return program
@@ -149,6 +153,24 @@ def in_polar_coordinates(program: Program, known: Sequence[str]) -> Program:
             results = tuple(one.result for one in pair)
             found[at] = Statement(polar, results, (radius, angle), pair[0].where)
             found = [s for s in found if s not in pair]
+    return program.replace(statements=tuple(found))
+
+
+def _with_parts_together(program: Program) -> Program:
+    """Combine both parts of a complex number, or its size and its angle, into one statement."""
+    found = list(program.statements)
+    pairs = (complex_real, complex_imag, parts), (absolute, phase, to_polar)
+    for one, other, both in pairs:
+        firsts = {s.arguments: s for s in found if s.relation is one}
+        for second in [s for s in found if s.relation is other and s.arguments in firsts]:
+            first = firsts.pop(second.arguments, None)
+            if first is not None:
+                at = min(found.index(first), found.index(second))
+                results = (first.result, second.result)
+                found[at] = replace(first, relation=both, results=results)
+                found = [s for s in found if s is not first and s is not second]
+    if len(found) == len(program.statements):
+        return program
     return program.replace(statements=tuple(found))
 
 
@@ -352,5 +374,5 @@ def _loops(core: Sequence[Statement], unknown: set[Variable]) -> Iterator[list[S
             more = [s for s in left if not reached.isdisjoint(s.variables)]
             left = [s for s in left if s not in more]
             part += more
-        if not all(isinstance(s.relation, (Elementwise, LinearSystem)) for s in part):
+        if not all(isinstance(s.relation, (Elementwise, EquationSystem)) for s in part):
             yield [s for s in core if s in part]

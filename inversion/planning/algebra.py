@@ -290,15 +290,16 @@ class _Algebra:
             return True
         if self.kind is int and found.bottom == (self.one,):
             return self.quadratic(found.top, result)
-        if len(found.bottom) == 1 and isinstance(found.top[2], Constant):
+        is_complex = self.kind is complex
+        if len(found.bottom) == 1 and isinstance(found.top[2], Constant) and not is_complex:
             constant, slope, lead = found.top
             assert isinstance(lead, Constant)
             return self.square(constant, slope, lead, result)
-        if self.kind is not float:
+        if self.kind is not float and not is_complex:
             return False
         top, bottom = (self.padded(p, MOST_TERMS)[::-1] for p in (found.top, found.bottom))
         rule = fraction(
-            quadratic=max(len(found.top), len(found.bottom)) > 2, free=_may_cancel(found)
+            self.kind, quadratic=max(len(found.top), len(found.bottom)) > 2, free=_may_cancel(found)
         )
         self.new.made.append(Statement(rule, (result,), (self.variable, *top, *bottom), self.where))
         return True
@@ -365,9 +366,7 @@ def _may_cancel(found: Fraction) -> bool:
     if any(abs(a) > 0 and b == 0 for a, b in pairs):
         return False  # a power that remains for any value
     # unknown coefficients may be equal
-    return not any(
-        a * d < b * c or a * d > b * c for (a, b), (c, d) in itertools.combinations(pairs, 2)
-    )
+    return not any(abs(a * d - b * c) > 0 for (a, b), (c, d) in itertools.combinations(pairs, 2))
 
 
 def _is(operand: Operand, value: int) -> bool:

@@ -15,7 +15,7 @@ from inversion.planning.plan import (
     Root,
     own_choices,
 )
-from inversion.planning.tearing import Guess, torn
+from inversion.planning.tearing import Guess, together, torn
 from inversion.program.causality import Order, Solved, causalise, given_variables
 from inversion.program.loop_blocks import split
 from inversion.program.statements import (
@@ -25,6 +25,7 @@ from inversion.program.statements import (
     Statement,
     Variable,
     renumbered,
+    required,
 )
 from inversion.program.variable_names import Label, coordinate_label, subject_of
 from primitives import Domain
@@ -50,7 +51,8 @@ def plan(
     program, order = _closed(program, known)
     if order.core:
         program, order = _gathered(program, known, order)
-    loop = torn(program, order, root_finding=root_finding) if order.core else None
+    order = together(program, order, domains, root_finding=root_finding) or order
+    loop = torn(program, order, domains, root_finding=root_finding) if order.core else None
     if order.core and loop is None:
         raise _not_invertible(program, known, order, root_finding=root_finding)
     space = _Space(program, domains)
@@ -129,13 +131,7 @@ class _Space:
     @functools.cached_property
     def allowed(self) -> Mapping[Operand, Sequence[Domain]]:
         """The domains that the using statements require of each operand."""
-        found: dict[Operand, list[Domain]] = {}
-        for statement in self.program.statements:
-            domains = statement.relation.domain
-            for axis, operand in statement.bindings() if domains else ():
-                if axis in domains and not domains[axis].total:
-                    found.setdefault(operand, []).append(domains[axis])
-        return found
+        return required(self.program.statements)
 
     def free(self, variable: Variable) -> Parameter:
         """The parameter for a free variable, restricted to the domains that its uses require."""
@@ -211,7 +207,7 @@ BY_SEARCH = ", or allow root_finding=True: a search for a root"
 def _not_invertible(
     program: Program, known: Sequence[str], order: Order, *, root_finding: bool
 ) -> NotInvertible:
-    by_search = not root_finding and torn(program, order) is not None
+    by_search = not root_finding and torn(program, order, {}) is not None
     for statement, variable in order.stuck:
         if len(statement.axes_of(variable)) == 1:
             return _no_mode(program, statement, variable, known, by_search=by_search)

@@ -15,12 +15,12 @@ from inversion.planning.plan import Plan
 from inversion.planning.planner import plan
 from inversion.program.branches import Branch
 from inversion.program.elementwise_statements import Elementwise
-from inversion.program.linear_systems import LinearSystem
+from inversion.program.equation_systems import EquationSystem, reals_in
 from inversion.program.moved_elements import Index, Moved, offsets, size_of
 from inversion.program.statements import Variable
 from inversion.program.structured import generated, planned
 from inversion.program.variable_names import Label, subject_of
-from primitives import Bool, Domain, Real
+from primitives import Bool, Domain
 from primitives.arrays.domain import Arrays, element_of, is_array, shape_of
 from primitives.domains import domain_of
 from primitives.relation import Mode
@@ -60,8 +60,8 @@ class Places(Mode):
 
 @dataclass(frozen=True)
 class Solution(Mode):
-    """A solved linear system. found: the inputs that are solved for. near: for each the coordinate
-    near which a solution is found. given: the known results.
+    """A solved system of equations. found: the inputs that are solved for. near: for each the
+    coordinate near which a solution is found. given: the known results that determine them.
     """
 
     found: tuple[Variable, ...] = ()
@@ -177,23 +177,30 @@ def _planned_moved(rule: Moved, unknown: frozenset[str]) -> Mode | None:
     )  # fmt: skip
 
 
-@planned.register(LinearSystem)
-def _planned_system(rule: LinearSystem, unknown: frozenset[str]) -> Mode | None:
+@planned.register(EquationSystem)
+def _planned_system(rule: EquationSystem, unknown: frozenset[str]) -> Mode | None:
     known, order = rule.divided(unknown)
     if unknown == frozenset(rule.outputs):
         return Solution(order, generated, known, {})
     found = tuple(v for v in rule.read if v.name in unknown)
-    given = tuple(v for v in rule.results if v.name in known)
-    if not given or not found or not rule.linear.issuperset(found):
+    given = tuple(
+        v for v in rule.results if v.name in known and element_of(v.kind) in (float, complex)
+    )
+    if not given or not found or not rule.sought.issuperset(found):
         return None
     near = {v.name: "near" if len(found) == 1 else f"near_{v.name}" for v in found}
-    coordinates: dict[str, Domain] = {
-        near[v.name]: Arrays(Real, shape_of(v.kind)) if is_array(v.kind) else Real for v in found
-    }
-    square = sum(map(size_of, given)) >= sum(map(size_of, found))
+    coordinates: dict[str, Domain] = {}
+    for v in found:
+        element = rule.within.get(v.name) or domain_of(element_of(v.kind))
+        assert element is not None
+        coordinates[near[v.name]] = (
+            Arrays(element, shape_of(v.kind)) if is_array(v.kind) else element
+        )
+    square = sum(map(reals_in, given)) >= sum(map(reals_in, found))
+    only = rule.linear and square
     return Solution(
         order, generated, (*known, *coordinates), coordinates, generated, rule.axes,
-        rounding_only=square, all_or_nothing=True, found=found, near=near, given=given,
+        rounding_only=only, all_or_nothing=rule.linear, found=found, near=near, given=given,
         labels={
             near[v.name]: Label(f"near_{subject_of(v)}", rule.where, subject_of(v))
             for v in found

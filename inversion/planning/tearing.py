@@ -8,17 +8,18 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from inversion.program.causality import Order, Solved, causalise
-from inversion.program.linear_systems import system
+from inversion.program.equation_systems import nonlinear_system, reals_in, system
 from inversion.program.loop_blocks import blocks
 from inversion.program.statements import Operand, Program, Statement, Variable
+from primitives import Domain
+from primitives.arrays.domain import element_of
 from primitives.relation import Mode
 
-__all__ = ["Guess", "Torn", "torn"]
+__all__ = ["Guess", "Torn", "together", "torn"]
 
-MOST_GUESSES = 2  # nested in one another
 MOST_TRIED = 24  # unknowns tried as a guess
 FEWEST_TRIED = 2
 EFFORT = 10_000  # statements ordered while choices are compared
@@ -64,23 +65,83 @@ def needed_by(item: Solved | Guess) -> set[Variable]:
     return set(item.statement.variables) - set(item.unknown)
 
 
-def torn(program: Program, order: Order, *, root_finding: bool = True) -> Torn | None:
+def torn(
+    program: Program, order: Order, domains: Mapping[str, Domain], *, root_finding: bool = True
+) -> Torn | None:
     """The loop of an order, closed by as few guesses as possible; None if that fails.
 
-    It is closed block by block: linear equations as a system, others by a guess, unless
-    ``root_finding`` is off. Where a block has more unknowns than equations, some of them are free.
+    It is closed block by block: linear equations as a system, others by a guess, or as a system
+    whose unknowns are all guessed at once, unless ``root_finding`` is off. Where a block has more
+    unknowns than equations, some of them are free. domains: declared for inputs.
     """
-    return _Tearing(program, MOST_GUESSES if root_finding else 0).closed(order)
+    return _Tearing(program, domains, root_finding=root_finding).closed(order)
+
+
+def together(
+    program: Program, order: Order, domains: Mapping[str, Domain], *, root_finding: bool = True
+) -> Order | None:
+    """The order with all that is not computed from known values solved as one system, if real
+    numbers are found from complex ones while others are free; None where that does not apply.
+
+    Each equation between complex numbers is two of real ones: solved one after the other, those of
+    the real unknowns would be left over, and the choices rarely fit them.
+    """
+    steps = [s for s in order.solved if not _is_forward(s)]
+    done = {id(s.statement) for s in order.solved}
+    over = [s for s in program.statements if id(s) not in done and any(_is_complex(s.variables))]
+    spare = over or any(_leaves_reals(s) for s in steps)
+    chosen = order.free or any(_leaves_choice(s.mode) for s in steps)
+    if order.core or not spare or not chosen:
+        return None
+    computed = [s for s in order.first if _is_forward(s)]
+    made_before = {v for s in computed for v in s.unknown}
+    kept = {id(s.statement) for s in computed}
+    core = [s for s in program.statements if id(s) not in kept]
+    unknown = [v for v in (*order.free, *(v for s in order.solved for v in s.unknown))
+               if v not in made_before]  # fmt: skip
+    made = system(core, unknown)
+    if made is None and root_finding:
+        made = nonlinear_system(core, unknown, domains)
+    if made is None:
+        return None
+    return replace(order, free=(), first=(*computed, _solved_together(made, unknown)), last=())
+
+
+def _is_forward(step: Solved) -> bool:
+    return step.mode.unknown == step.statement.relation.outputs
+
+
+def _leaves_reals(step: Solved) -> bool:
+    """Whether a step finds fewer real numbers than its known complex ones are."""
+    known = [v for v in step.statement.variables if v not in step.unknown]
+    return any(_is_complex(known)) and not any(_is_complex(step.unknown))
+
+
+def _is_complex(variables: Sequence[Variable]) -> Iterator[bool]:
+    return (element_of(v.kind) is complex for v in variables)
+
+
+def _leaves_choice(mode: Mode) -> bool:
+    """Whether a mode has a coordinate on which its answer varies continuously."""
+    domains = mode.coordinates.values()
+    return (
+        not mode.settled
+        and mode.determined_if is None
+        and any(domain.kind in (float, complex) for domain in domains)
+    )
 
 
 class _Tearing:
-    """Closes loops. depth: the most nested guesses. effort: the most statements that are ordered to
-    compare choices; after that, the first possible choice is taken.
+    """Closes loops. effort: the most statements that are ordered to compare choices; after that,
+    the first possible choice is taken.
     """
 
-    def __init__(self, program: Program, depth: int) -> None:
+    def __init__(
+        self, program: Program, domains: Mapping[str, Domain], *, root_finding: bool
+    ) -> None:
         self.program = program
-        self.depth = depth
+        self.domains = domains
+        self.root_finding = root_finding
         self.effort = EFFORT
 
     def closed(self, order: Order) -> Torn | None:
@@ -99,7 +160,7 @@ class _Tearing:
         """One block, closed: free unknowns are chosen as long as there are more unknowns than
         equations.
         """
-        if len(loop.open) > sum(len(s.results) for s in loop.core):
+        if sum(map(reals_in, loop.open)) > sum(reals_in(v) for s in loop.core for v in s.results):
             found = self.chosen(loop)
             if found is not None:
                 return found
@@ -109,10 +170,9 @@ class _Tearing:
         linear = system(loop.core, loop.open)
         if linear is not None:
             return Torn((), (_solved_together(linear, loop.open),))
-        for guesses in range(1, self.depth + 1):
-            found = self.guessed(part, loop, guesses)
-            if found is not None:
-                return found
+        found = self.searched(part, loop) if self.root_finding else None
+        if found is not None:
+            return found
         # some results of one statement are then only checked
         return self.chosen(loop) if len(loop.open) > len(loop.core) else None
 
@@ -146,35 +206,31 @@ class _Tearing:
                 break
         return best
 
-    def guessed(self, part: Program, loop: Order, guesses: int) -> Torn | None:
-        """A loop closed with a number of guesses, if a check remains for each."""
+    def searched(self, part: Program, loop: Order) -> Torn | None:
+        """A loop closed with one guess; else, if there are enough equations, as a system."""
         for variable in _candidates(part, loop)[: None if self.effort > 0 else FEWEST_TRIED]:
-            found = self.guess(loop, variable, guesses)
+            found = self.guess(part, loop, variable)
             if found is not None:
                 return found
-        return None
+        made = nonlinear_system(loop.core, loop.open, self.domains)
+        return None if made is None else Torn((), (_solved_together(made, loop.open),))
 
-    def guess(self, loop: Order, variable: Variable, guesses: int) -> Torn | None:
+    def guess(self, part: Program, loop: Order, variable: Variable) -> Torn | None:
         """The loop closed with a guess of this variable, if a check remains."""
-        part = _part(self.program, loop)
         order = self.order(part, loop, [variable])
-        inner: Torn | None = None
         if order.core:
-            inner = None if guesses == 1 else self.guessed(part, order, guesses - 1)
-            if inner is None:
-                return None
-        items = [*order.first, *(inner.items if inner else ()), *order.last]
+            return None
+        items = [*order.first, *order.last]
         checks = _checks(loop, order, items)
         if not checks:
             return None
         before, after = _apart(items, variable)
         guess = Guess(variable, checks[0], tuple(_slice(after, set(checks[0].variables))))
-        free = (*order.free, *(inner.free if inner else ()))
-        return Torn(free, (*before, guess, *after))
+        return Torn(order.free, (*before, guess, *after))
 
 
 def _solved_together(statement: Statement, unknown: Sequence[Variable]) -> Solved:
-    """A linear system, solved for its unknowns."""
+    """A system of equations, solved for its unknowns."""
     wanted = set(unknown)
     axes = {axis: v for axis, v in statement.bindings() if v in wanted}
     mode = statement.relation.mode(axes)

@@ -18,6 +18,7 @@ from inversion.errors import NotInvertible
 from inversion.lifting.lifter import lift
 from inversion.planning.parameters import Parameter, ParameterSpace
 from inversion.planning.plan import Plan, PlanStep, Root, own_choices
+from inversion.planning.statement_modes import Solution
 from inversion.program.statements import Constant, Program, Variable
 from overlay.sets import NumberSet, point
 from primitives import Domain, Integers, Relation
@@ -71,6 +72,8 @@ def _narrowed(step: PlanStep, box: Box) -> PlanStep:
     mode, rule = step.solved.mode, step.solved.statement.relation
     if step.chosen and _is_determined(step, box):
         return replace(step, chosen={})
+    if isinstance(mode, Solution):
+        return _within(step, mode, box)
     if len(mode.unknown) != 1 or len(step.chosen) != 1 or not isinstance(rule, Relation):
         return step
     found = box.get(step.solved.unknown[0])
@@ -95,6 +98,20 @@ def _narrowed(step: PlanStep, box: Box) -> PlanStep:
         fixed = replace(mode, coordinates={coordinate: narrower})
         return replace(step, chosen={}, solved=replace(step.solved, mode=fixed))
     return replace(step, chosen={coordinate: replace(parameter, domain=narrower)})
+
+
+def _within(step: PlanStep, mode: Solution, box: Box) -> PlanStep:
+    """A system whose search begins, and stays, in the sets of its unknowns."""
+    chosen, operands = dict(step.chosen), dict(step.solved.statement.bindings())
+    for axis, coordinate in mode.near.items():
+        unknown = operands[axis]
+        found = box.get(unknown) if isinstance(unknown, Variable) else None
+        if coordinate in chosen and unknown.kind is float and found and found.pieces:
+            narrower = chosen[coordinate].domain.within(found)
+            chosen[coordinate] = replace(chosen[coordinate], domain=narrower)
+    coordinates = {**mode.coordinates, **{c: p.domain for c, p in chosen.items()}}
+    solved = replace(step.solved, mode=replace(mode, coordinates=coordinates))
+    return replace(step, chosen=chosen, solved=solved)
 
 
 def _is_determined(step: PlanStep, box: Box) -> bool:

@@ -311,6 +311,17 @@ def listed(
     return rows + [f"  {value} is {is_true}" for value, is_true in holds]
 
 
+def required(statements: Iterable[Statement]) -> Mapping[Operand, Sequence[Domain]]:
+    """The domains that statements require of the operands that they read."""
+    found: dict[Operand, list[Domain]] = {}
+    for statement in statements:
+        domains = statement.relation.domain
+        for axis, operand in statement.bindings() if domains else ():
+            if axis in domains and not domains[axis].total:
+                found.setdefault(operand, []).append(domains[axis])
+    return found
+
+
 WIDTH = 100
 ALIGNED = 64  # the longest statement for which source lines are aligned in a column
 _WITH_PLACE = re.compile(r"(\s*)(.*\S)\s{3,}(\S+:\d+)")

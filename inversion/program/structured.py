@@ -174,8 +174,11 @@ def needed(statements: Iterable[Statement], wanted: set[Operand]) -> tuple[State
     return tuple(reversed(kept))
 
 
-JOINTLY = (operator.add, operator.sub, operator.neg, np.sum, np.mean, np.cumsum, np.diff)
-"""Functions that are linear in all arguments at once."""
+JOINTLY = (
+    operator.add, operator.sub, operator.neg, np.sum, np.mean, np.cumsum, np.diff,
+    complex, np.conjugate, np.real, np.imag,
+)  # fmt: skip
+"""Functions that are linear in all arguments at once, as real numbers."""
 ONE_AT_A_TIME = (operator.mul, operator.matmul, np.matmul, np.dot)
 """Functions that are linear in one argument if the others are constant."""
 

@@ -1,6 +1,6 @@
 """The search for a solution without given parameters: in a fixed order, with a fixed end.
 
-1. The default θ. (If a plan nests roots, or has roots among arrays, which is slow, 3 is first.)
+1. The default θ. (If a plan has roots among arrays, which is slow, 3 is first.)
 2. The first of the solutions, discrete choices outwards from their defaults, in the order of
    ``solutions``: single ones at once, of families the default, then points of a fixed sequence.
 3. The arguments themselves: from some starts, the difference between the function's result and the
@@ -123,12 +123,10 @@ def _without_choice(inverse: Inverse, refused: NoSolution, proof: NoSolution | N
 
 
 def is_slow(inverse: Inverse) -> bool:
-    """Whether each θ takes long, and arguments can be searched: if a plan has roots among arrays,
-    or nested ones.
+    """Whether each θ takes long, and arguments can be searched: if a plan has roots among
+    arrays.
     """
-    roots = [step for step in inverse.program.steps if isinstance(step, Root)]
-    nested = any(isinstance(step, Root) for root in roots for step in root.steps)
-    return bool(roots) and (nested or has_arrays(inverse.origin)) and has_numbers(inverse)
+    return has_roots(inverse) and has_arrays(inverse.origin) and has_numbers(inverse)
 
 
 def asked_first(

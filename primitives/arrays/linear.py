@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from primitives.arrays.domain import Arrays, array_of, element_of, is_array, shape_of
-from primitives.domains import NonNegative, Real
+from primitives.domains import Complex, NonNegative, Real
 from primitives.errors import NoSolution
 from primitives.relation import Relation, parametric, relation
 
@@ -84,7 +84,8 @@ def squared_length(a: Any, target: Any = np.dot) -> Relation | None:
 
 
 def product(a: Any, b: Any, target: Any = operator.matmul) -> Relation | None:
-    """The relation of ``a @ b``, ``np.matmul`` and ``np.dot`` of vectors and matrices of floats.
+    """The relation of ``a @ b``, ``np.matmul`` and ``np.dot`` of vectors and matrices of floats,
+    and of complex numbers where one is constant.
 
     a, b: types; one may be a constant array, which is then no axis of the relation. None for other
     shapes and types.
@@ -92,12 +93,13 @@ def product(a: Any, b: Any, target: Any = operator.matmul) -> Relation | None:
     shapes = [x.shape if isinstance(x, np.ndarray) else shape_of(x) for x in (a, b)]
     if any(len(shape) not in (1, 2) for shape in shapes) or shapes[0][-1] != shapes[1][0]:
         return None
-    for x in (a, b):
-        element = float if isinstance(x, np.ndarray) and x.dtype == np.float64 else element_of(x)
-        if element is not float:
-            return None
+    constant = isinstance(a, np.ndarray) or isinstance(b, np.ndarray)
+    elements = [_element(x) for x in (a, b)]
+    if not set(elements) <= ({float, complex} if constant else {float}):
+        return None
+    element = complex if complex in elements else float
     result = (*shapes[0][:-1], *shapes[1][1:])
-    returns = array_of(float, result) if result else float
+    returns = array_of(element, result) if result else element
     if isinstance(a, np.ndarray):
         return _constant_left(a, b, returns, target)
     if isinstance(b, np.ndarray):
@@ -105,6 +107,13 @@ def product(a: Any, b: Any, target: Any = operator.matmul) -> Relation | None:
     if not result:
         return _inner(a, b, target)
     return _of_two(a, b, returns, target)
+
+
+def _element(x: Any) -> type | None:
+    """The type of the elements of a constant, or of arrays of a type."""
+    if isinstance(x, np.ndarray):
+        return {"f": float, "c": complex}.get(x.dtype.kind) if x.dtype.itemsize >= 8 else None
+    return element_of(x)
 
 
 def _inner(a: Any, b: Any, target: Any) -> Relation:
@@ -218,13 +227,17 @@ def _map(m: NDArray[Any], x: Any, returns: Any, target: Any, *, transposed: bool
     """The relation of ``m @ x``, or ``x @ m.T``, for a constant m. Its parameters are coordinates
     in the null space of m; results outside the range of m are refused by the check.
     """
-    matrix = np.ascontiguousarray(m, dtype=np.float64)
+    of_complex = element_of(x) is complex
+    matrix = np.ascontiguousarray(m, dtype=np.complex128 if of_complex else m.dtype)
     columns, table, untabled, wanted, forward = _tables(matrix, x, returns, transposed)
+    if matrix.dtype.kind == "c" and not of_complex:  # real unknowns: each part is an equation
+        matrix, wanted = np.ascontiguousarray(np.vstack((m.real, m.imag))), _parts_of(wanted)
     left, sizes, right = np.linalg.svd(matrix)
     rank = int((sizes > SINGULAR * sizes[0]).sum())
     open_ = matrix.shape[1] - rank
-    null = np.ascontiguousarray(right[rank:].T)
-    back = np.ascontiguousarray((right[:rank].T / sizes[:rank]) @ left[:, :rank].T)
+    null = np.ascontiguousarray(right[rank:].conj().T)
+    back = np.ascontiguousarray((right[:rank].conj().T / sizes[:rank]) @ left[:, :rank].conj().T)
+    across = np.ascontiguousarray(null.conj().T)
     choice = (open_,) if len(shape_of(x)) == 1 else (open_, columns)
 
     def by_lu(ret: Any) -> Any:
@@ -238,12 +251,14 @@ def _map(m: NDArray[Any], x: Any, returns: Any, target: Any, *, transposed: bool
         return untabled(found + null @ null_space.reshape((open_, columns)))
 
     def chosen(x: Any) -> Any:
-        found = null.T @ table(x)
+        found = across @ table(x)
         return (np.ascontiguousarray(found).reshape(choice),)
 
     solution: Any = by_lu if rank == matrix.shape[0] == matrix.shape[1] else by_pseudoinverse
     if open_:
-        solution = parametric(with_null, null_space=Arrays(Real, choice), recover=chosen)
+        solution = parametric(
+            with_null, null_space=Arrays(Complex if of_complex else Real, choice), recover=chosen
+        )
     equation = f"return = {'times_matrix' if transposed else 'matrix_times'}(x)"
     made = relation(
         target, x, equation, returns=returns, low_information=rank < matrix.shape[1],
@@ -252,6 +267,16 @@ def _map(m: NDArray[Any], x: Any, returns: Any, target: Any, *, transposed: bool
     if rank < matrix.shape[0]:
         made.modes[frozenset("x")] = replace(made.modes[frozenset("x")], overdetermined=True)
     return made
+
+
+def _parts_of(wanted: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """The conversion to a table of the real parts, and below them the imaginary ones."""
+
+    def parts(ret: Any) -> Any:
+        table = wanted(ret)
+        return np.concatenate((table.real, table.imag))
+
+    return parts
 
 
 def _same(table: Any) -> Any:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from inversion import NoSolution, NotInvertible, OutsideDomain, WrongArguments, choose, invert
 from inversion.planning.plan import is_quick
 from inversion.program.elementwise_statements import Elementwise
-from inversion.program.linear_systems import LinearSystem
+from inversion.program.equation_systems import EquationSystem
 from inversion.program.moved_elements import Moved
 from inversion.running import array_kernels as kernels
 from inversion.running.array_kernels import ArrayKernel
@@ -193,8 +193,8 @@ def test_a_root_inside_a_root_takes_each_coordinate_once():
 
 
 def test_a_linear_loop_of_shared_arrays_is_one_system():
-    assert rules(*PROGRAMS["neighbours"]) == [LinearSystem]
-    assert LinearSystem in rules(*PROGRAMS["reversed twice"])
+    assert rules(*PROGRAMS["neighbours"]) == [EquationSystem]
+    assert EquationSystem in rules(*PROGRAMS["reversed twice"])
     (x,) = invert(lambda x: x + 2 * x[::-1], Z(4))(np.array([5.0, 8.0, 7.0, 10.0]))
     assert np.allclose(x, np.linalg.solve(np.eye(4) + 2 * np.eye(4)[::-1], [5, 8, 7, 10]))
 
