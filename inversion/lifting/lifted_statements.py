@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from inversion.errors import NotInvertible
 from inversion.lifting import self_calls
+from inversion.lifting.array_methods import array_attribute, complex_attribute
 from inversion.lifting.class_instances import (
     PLAIN_MANAGERS,
     attribute_of_super,
@@ -23,7 +24,6 @@ from inversion.lifting.class_instances import (
     set_attribute,
 )
 from inversion.lifting.container_calls import key_of, mapping_of
-from inversion.lifting.array_methods import array_attribute, complex_attribute
 from inversion.lifting.function_code import unread
 from inversion.lifting.heap import contents_of, frozen, made
 from inversion.lifting.iterable_calls import ITERATOR, items_of, set_of
