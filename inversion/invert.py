@@ -6,6 +6,8 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from inversion.emitting.definition import Definition
 from inversion.emitting.entry_code import emit
 from inversion.emitting.raising import may_hide_errors
@@ -17,7 +19,7 @@ from inversion.lifting.inputs import (
     unknown_axis,
 )
 from inversion.lifting.lifter import Lifted, lift
-from inversion.passes.all_passes import IF_NOT_PLANNED, rewritten
+from inversion.passes.all_passes import IF_NOT_PLANNED, IN_BITS, rewritten
 from inversion.planning.plan import Plan, renamed
 from inversion.planning.planner import plan
 from inversion.planning.tightening import tightened
@@ -29,10 +31,13 @@ from inversion.solving.finite import by_trial
 from overlay import Context
 from overlay.core.location import caller
 from overlay.core.target import describe
-from primitives import Domain
+from primitives import Domain, Integers
+from primitives.forms.bit_systems import BitSystem
 from primitives.relation import RETURN
 
 __all__ = ["choose", "invert"]
+
+WORDS = (np.int64, np.uint64)
 
 
 def invert(
@@ -238,12 +243,52 @@ def _planned(
     program = rewritten(lifted.program, parts)
     try:
         made = plan(program, parts, stated, root_finding=root_finding)
-    except NotInvertible:
+        if len(made.parameters) and not any(v.kind in WORDS for v in program.inputs):
+            # numba compiles no system of bits: a plan for words is kept
+            program, made = _in_bits(lifted, parts, stated) or (program, made)
+    except NotInvertible as error:
+        bits = _in_bits(lifted, parts, stated)
+        if bits is not None:
+            return _finished(lifted, *bits, stated)
+        lacking = _without_width(lifted, parts, stated)
+        if lacking:
+            error.help = (
+                "give the domain, which says how many bits there are: "
+                f"domain={{{lacking[0]!r}: Integers(0, 2**32 - 1)}}"
+            )
         gathered = rewritten(program, parts, IF_NOT_PLANNED)
         if gathered == program:
             raise
         program, made = gathered, plan(gathered, parts, stated, root_finding=root_finding)
         if {v for v in gathered.inputs if v.name not in parts} <= set(made.free):
             raise  # all would be chosen, and the known values only checked
+    return _finished(lifted, program, made, stated)
+
+
+def _finished(
+    lifted: Lifted, program: Program, made: Plan, stated: Mapping[str, Domain]
+) -> tuple[Program, Plan, Mapping[str, Domain]]:
+    """The plan with its coordinates narrowed and named."""
     names = {*lifted.axes, *program.axes}
     return program, renamed(tightened(made, stated), names), stated
+
+
+def _without_width(lifted: Lifted, known: Sequence[str], stated: Mapping[str, Domain]) -> list[str]:
+    """The inputs for whose lack of a domain a program over bits cannot be planned."""
+    inputs = [v for v in lifted.program.inputs if v.name not in known and v.kind is int]
+    lacking = [v.name for v in inputs if v.name not in stated]
+    wide = {**stated, **dict.fromkeys(lacking, Integers(0, 2**64 - 1))}
+    return lacking if lacking and _in_bits(lifted, known, wide) is not None else []
+
+
+def _in_bits(
+    lifted: Lifted, known: Sequence[str], stated: Mapping[str, Domain]
+) -> tuple[Program, Plan] | None:
+    """The program with its sums of bits combined, and its plan, if there are any and it has one."""
+    program = rewritten(lifted.program, known, IN_BITS, stated)
+    if not any(isinstance(s.relation, BitSystem) for s in program.statements):
+        return None
+    try:
+        return program, plan(program, known, stated, root_finding=False)
+    except NotInvertible:
+        return None

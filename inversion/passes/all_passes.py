@@ -5,8 +5,9 @@ Nothing else rewrites a program between lifting and planning.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
+from inversion.passes.bit_forms import in_bits
 from inversion.passes.grouping import (
     absorb,
     chained,
@@ -18,8 +19,9 @@ from inversion.passes.grouping import (
 from inversion.passes.integer_forms import by_digits, reduced, with_integer_systems
 from inversion.passes.simplifying import fold, fuse, narrow, pair, prune, settle, share
 from inversion.program.statements import Program
+from primitives import Domain
 
-__all__ = ["IF_NOT_PLANNED", "PASSES", "SIMPLIFY", "Pass", "rewritten", "simplified"]
+__all__ = ["IF_NOT_PLANNED", "IN_BITS", "PASSES", "SIMPLIFY", "Pass", "rewritten", "simplified"]
 
 Pass = Callable[..., Program]
 """A rewriting of a program; those of ``TAKE_KNOWN`` also take the names of its known axes."""
@@ -56,15 +58,30 @@ IF_NOT_PLANNED: tuple[Pass, ...] = (
 )
 """The passes after which a program is planned again if planning failed."""
 
+IN_BITS: tuple[Pass, ...] = (
+    *SIMPLIFY,
+    in_bits,  # statements over bits of the same integers become one system of sums modulo 2
+    *PASSES,
+)
+"""The passes of a program of which ``PASSES`` lead to no plan, or to one that leaves choices."""
+
 TAKE_KNOWN: tuple[Pass, ...] = (with_systems, in_polar_coordinates)
 
 
 def rewritten(
-    program: Program, known: Sequence[str] = (), passes: Sequence[Pass] = PASSES
+    program: Program,
+    known: Sequence[str] = (),
+    passes: Sequence[Pass] = PASSES,
+    domains: Mapping[str, Domain] | None = None,
 ) -> Program:
-    """The program after some passes. known: the names of its known axes."""
+    """The program after some passes. known: the names of its known axes; domains: those declared
+    for inputs.
+    """
     for rewrite in passes:
-        program = rewrite(program, known) if rewrite in TAKE_KNOWN else rewrite(program)
+        if rewrite is in_bits:
+            program = rewrite(program, domains or {})
+        else:
+            program = rewrite(program, known) if rewrite in TAKE_KNOWN else rewrite(program)
     return program
 
 

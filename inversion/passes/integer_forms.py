@@ -29,7 +29,7 @@ from primitives.integers.division import mod_int
 from primitives.integers.divmod import DIVISION
 from primitives.integers.integer_arithmetic import add_int, mul_int, neg_int, sub_int
 
-__all__ = ["by_digits", "reduced", "with_integer_systems"]
+__all__ = ["by_digits", "ordered", "reduced", "replaced", "with_integer_systems"]
 
 
 class Field(NamedTuple):
@@ -124,7 +124,7 @@ def _rewritten(program: Program, found: Digits) -> Program | None:
     before = [s for s in program.statements[:place] if s not in found.statements]
     after = [s for s in program.statements[place:] if s not in found.statements]
     changed = program.replace(statements=(*before, *made, *after))
-    return _with(changed, same)
+    return replaced(changed, same)
 
 
 def _steps(
@@ -135,7 +135,7 @@ def _steps(
 ) -> tuple[Mapping[Operand, Operand], list[Statement]]:
     """The divisions, lowest digits first; and the variables that equal others."""
     names = {v.name for v in program.variables}
-    first: dict[Field, Operand] = {}
+    first: dict[Field, Operand] = {Field(1, None): found.whole}
     same = {v: first.setdefault(f, v) for v, f in wanted.items()}
     where = {v: s.where for s in found.statements for v in s.results}
     made: list[Statement] = []
@@ -158,7 +158,7 @@ def _steps(
     return {v: other for v, other in same.items() if v != other}, made
 
 
-def _with(program: Program, same: Mapping[Operand, Operand]) -> Program:
+def replaced(program: Program, same: Mapping[Operand, Operand]) -> Program:
     """The program with variables replaced."""
 
     def now(operand: Operand) -> Operand:
@@ -265,8 +265,8 @@ def with_integer_systems(program: Program) -> Program:
     made = [_system(group, sums, inner) for group in _groups(sums) if len(group) > 1]
     gone = {v for s in made for v in s.results}
     kept = [s for s in inner if s.result not in gone]  # those that are no longer needed are pruned
-    ordered = _ordered(program, [*rest, *kept, *made])
-    return program if ordered is None or not made else program.replace(statements=tuple(ordered))
+    found = ordered(program, [*rest, *kept, *made])
+    return program if found is None or not made else program.replace(statements=found)
 
 
 def _line(statement: Statement, lines: Mapping[Operand, tuple[Sum, int]]) -> tuple[Sum, int] | None:
@@ -326,7 +326,7 @@ def _system(
     return Statement(rule, tuple(group), tuple(terms), where)
 
 
-def _ordered(program: Program, statements: Sequence[Statement]) -> list[Statement] | None:
+def ordered(program: Program, statements: Sequence[Statement]) -> tuple[Statement, ...] | None:
     """The statements in order of dependence; None if there is a cycle."""
     known: set[Operand] = set(program.inputs)
     left, found = list(statements), list[Statement]()
@@ -337,4 +337,4 @@ def _ordered(program: Program, statements: Sequence[Statement]) -> list[Statemen
         found += ready
         known.update(v for s in ready for v in s.results)
         left = [s for s in left if s not in ready]
-    return found
+    return tuple(found)

@@ -1,5 +1,6 @@
 """Relations of whole expressions, solvable once the uses of a variable are collected.
 
+``bit_systems``: results whose bits are sums, modulo 2, of bits of the inputs.
 ``congruences``: integers multiplied, shifted and then reduced, as one relation.
 ``fractions``: fractions of polynomials of degree at most two, in one variable whose uses are
 collected.
