@@ -238,7 +238,7 @@ class CompiledContext:
         if any_called() or any(each.lasts or each.barriers for each in self.linked.all_linked()):
             return
         while self._is_much(self._past) and self._past[0].is_over():
-            self._kept += self._past.pop(0).release()
+            self._past.pop(0).release()
 
     @staticmethod
     def _is_much(past: list[RetiredCode]) -> bool:

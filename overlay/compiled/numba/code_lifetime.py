@@ -25,7 +25,7 @@ from typing import Any, Final
 from llvmlite import binding
 from llvmlite.binding import newpassmanagers
 from llvmlite.binding.ffi import ObjectRef
-from numba.core import types, utils
+from numba.core import config, types, utils
 from numba.core.base import OverloadSelector
 from numba.core.codegen import JITCodeLibrary, JITCPUCodegen, RuntimeLinker
 from numba.core.compiler_lock import global_compiler_lock
@@ -39,6 +39,7 @@ from overlay.compiled.numba.numba_typing import OURS
 
 __all__ = [
     "Annotation",
+    "WorldLibrary",
     "accept_other_worlds",
     "code_deferred",
     "forget_definition",
@@ -58,62 +59,84 @@ _unused: Final[deque[Any]] = deque()
 _PASSES: Final[Any] = getattr(newpassmanagers, "NewPassManager", None)
 
 
-def _freed_kinds() -> dict[type, type]:
-    """Kinds of pass managers that are freed with their Python object, in place of those of which
-    llvmlite hides the function that frees them."""
+class _Passes:
+    """LLVM's passes, which are freed with their Python object."""
+
+    def run(self, code: Any, builder: Any) -> Any:
+        """Run the passes over a function or a module."""
+        # what earlier runs left in the builder reads of them where a function is not optimized
+        if any(map(_is_not_optimized, getattr(code, "functions", (code,)))):
+            builder = newpassmanagers.PassBuilder(builder._tm, builder._pto)
+        return super().run(code, builder)  # type: ignore[misc]
+
+
+def _is_not_optimized(function: Any) -> bool:
+    return any(b"optnone" in each for each in function.attributes)
+
+
+def _kinds_of_passes() -> dict[type, type]:
+    """Kinds of pass managers in place of those of llvmlite, which may hide the function that frees
+    them."""
     if _PASSES is None:
         return {}
-    kinds = newpassmanagers.ModulePassManager, newpassmanagers.FunctionPassManager
-    hidden = [kind for kind in kinds if kind._dispose is ObjectRef._dispose]
-    return {kind: type(kind.__name__, (kind,), {"_dispose": _PASSES._dispose}) for kind in hidden}
+    return {
+        kind: type(
+            kind.__name__,
+            (_Passes, kind),
+            {"_dispose": _PASSES._dispose} if kind._dispose is ObjectRef._dispose else {},
+        )
+        for kind in (newpassmanagers.ModulePassManager, newpassmanagers.FunctionPassManager)
+    }
 
 
-_FREED: Final = _freed_kinds()
+_OURS: Final = _kinds_of_passes()
 
 
-def _freed(made: Any) -> Any:
-    """A new pass manager, perhaps with its builder, which is freed with its Python object."""
+def _ours(made: Any) -> Any:
+    """A new pass manager, perhaps with its builder, as one of our kinds."""
     passes = made[0] if isinstance(made, tuple) else made
-    if type(passes) in _FREED:
-        passes.__class__ = _FREED[type(passes)]
+    if type(passes) in _OURS:
+        passes.__class__ = _OURS[type(passes)]
     return made
 
 
-class _WorldLibrary(JITCodeLibrary):
+class WorldLibrary(JITCodeLibrary):
     """Code of one function."""
 
+    _simplifying: Any = None
+
     def _optimize_functions(self, ll_module: Any) -> None:
-        # for a declaration the passes do nothing but to allocate what llvmlite never frees
-        super()._optimize_functions(ll_module if _PASSES is None else _Defined(ll_module))
+        if _PASSES is None or config.LLVM_PASS_TIMINGS:  # which are measured for each function
+            super()._optimize_functions(ll_module)
+            return
+        # numba makes new passes for each function, and for declarations, of which llvmlite never
+        # frees all
+        ll_module.data_layout = self._codegen._data_layout
+        if self._simplifying is None:
+            self._simplifying = self._codegen._function_pass_manager()
+        passes, builder = self._simplifying
+        for function in ll_module.functions:
+            if not function.is_declaration:
+                passes.run(function, builder)
 
-
-class _Defined:
-    """A module of which the functions that have a body are optimized."""
-
-    def __init__(self, module: Any) -> None:
-        object.__setattr__(self, "_module", module)
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        setattr(self._module, name, value)
-
-    @property
-    def functions(self) -> list[Any]:
-        return [each for each in self._module.functions if not each.is_declaration]
+    def _finalize_final_module(self) -> None:
+        self._simplifying = None
+        super()._finalize_final_module()
 
 
 class _WorldCodegen(JITCPUCodegen):
     """numba's code generator, with its execution engine."""
 
-    _library_class = _WorldLibrary
+    _library_class = WorldLibrary
 
     def __init__(self, codegen: JITCPUCodegen) -> None:
         vars(self).update(vars(codegen))
 
     def _module_pass_manager(self, **options: Any) -> Any:
-        return _freed(super()._module_pass_manager(**options))
+        return _ours(super()._module_pass_manager(**options))
 
     def _function_pass_manager(self, *module: Any, **options: Any) -> Any:
-        return _freed(super()._function_pass_manager(*module, **options))
+        return _ours(super()._function_pass_manager(*module, **options))
 
     def _add_module(self, module: Any) -> Callable[[], None]:
         super()._add_module(module)
@@ -213,28 +236,18 @@ def _set_if_made(set_env: Callable[[str, Any], None], name: str, environment: An
         set_env(name, environment)
 
 
-class _DeferredLibrary(JITCodeLibrary):
+class _DeferredLibrary(WorldLibrary):
     """The LLVM module of one function, without those of the functions that it calls until
     ``_complete``."""
 
     _is_complete = False
     _linkable: Any = None
 
-    def _optimize_functions(self, ll_module: Any) -> None:
-        if _PASSES is None:
-            super()._optimize_functions(ll_module)
-            return
-        # numba makes new passes for each function
-        ll_module.data_layout = self._codegen._data_layout
-        passes, builder = self._codegen._function_pass_manager()
-        for function in ll_module.functions:
-            if not function.is_declaration:
-                passes.run(function, builder)
-
     def finalize(self) -> None:
         """End the additions to the module."""
         self._raise_if_finalized()
         self._finalized = True
+        self._simplifying = None
         own = set(_defined(self._final_module))
         _deferred.update(dict.fromkeys(own, self))
         _unset.update(

@@ -79,11 +79,10 @@ class RetiredCode:
         """Whether all calls that may be in it have ended."""
         return _calls.running == 0 or _calls.ends != self._ends
 
-    def release(self) -> list[Guard]:
-        """Let go of the code; return its guards, which callers in C may still hold."""
+    def release(self) -> None:
+        """Let go of the code. Its guards live on where something may still call them."""
         for guard in self._guards:
             guard.let_go()
-        return self._guards
 
 
 class _MethodDef(ctypes.Structure):
@@ -95,8 +94,15 @@ class _MethodDef(ctypes.Structure):
     )
 
 
+class _Place(bytes):
+    """The address of a guard's record, as machine code receives it. It keeps the guard alive:
+    whoever has the function may call it."""
+
+    guard: Guard
+
+
 class Guard:
-    """The guard of one compiled function.
+    """The guard of one compiled function. It lives as long as its ``function``.
 
     stale: called with this guard and the arguments where a word differs; its result is the result
     of the call. failed: called with the exception where the compiled code raises one.
@@ -121,9 +127,10 @@ class Guard:
         )
         self.renew(words)
         address = ctypes.addressof(self._record)
-        self._place = address.to_bytes(8, "little")
+        place = _Place(address.to_bytes(8, "little"))
+        place.guard = self
         self._definition = _MethodDef(b"compiled", _guard_address(), _VARARGS_KEYWORDS, None)
-        self.function: Any = _new_function(ctypes.byref(self._definition), self._place, None)
+        self.function: Any = _new_function(ctypes.byref(self._definition), place, None)
 
     @functools.cached_property
     def unchecked(self) -> Guard:
@@ -193,6 +200,8 @@ class EntryGuards:
     def __init__(self, entry: EntryDispatcher) -> None:
         self.entry = entry
         self._guards: dict[tuple[Type, ...], Guard] = {}
+        # numba's dispatch in C holds no reference to what it calls, but one to the entry
+        self._retired: list[Guard] = []
 
     def function(self, args: tuple[Type, ...]) -> Any:
         """The function that Python calls with arguments of these types."""
@@ -211,6 +220,7 @@ class EntryGuards:
         """Retire all guards, and return them."""
         found = list(self._guards.values())
         self._guards = {}
+        self._retired += found
         for guard in found:
             guard.retire()
         return found

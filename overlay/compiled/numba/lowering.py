@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 from llvmlite import binding
 from llvmlite import ir as llvm
-from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler_machinery import register_pass
 from numba.core.lowering import Lower
 from numba.core.typed_passes import NativeLowering, NativeParforLowering
 
+from overlay.compiled.numba.code_lifetime import WorldLibrary
 from overlay.compiled.numba.dispatchers import InnerDispatcher, innermost
 from overlay.compiled.numba.hooks import errors_carried, has_stage
 from overlay.compiled.numba.marked_calls import compiled_in, hand_marked
@@ -86,7 +86,7 @@ def keep_calls(module: Any, names: set[str]) -> None:
                     instruction.attributes.add("noinline")
 
 
-class _Library(JITCodeLibrary):
+class _Library(WorldLibrary):
     """Passes its LLVM module to plugins before and after optimisation."""
 
     dispatcher: InnerDispatcher

@@ -18,7 +18,15 @@ from overlay.compiled import engine
 from overlay.compiled.numba.code_lifetime import free_unused_modules, target_context
 from overlay.contexts import context
 
-KINDS = ("InnerDispatcher", "World", "CalleeType", "_WorldLibrary", "Dispatcher")
+KINDS = (
+    "InnerDispatcher",
+    "World",
+    "CalleeType",
+    "WorldLibrary",
+    "_DeferredLibrary",
+    "_Library",
+    "Dispatcher",
+)
 
 
 def constant(value):
@@ -225,11 +233,46 @@ def a_function_that_is_held_goes_on_with_what_is_valid():
         assert hot(1.0) == run(1.0) == 2.0 * value
 
 
+def a_function_that_is_held_outlives_its_context():
+    runs = [Context().jit(cell(float(value))).compile("(float64,)") for value in range(20)]
+    held()
+    assert [bytes(40) for _ in range(100_000)]  # takes the place of what was freed
+    assert [run(1.0) for run in runs] == [2 * (math.sin(1.0) + value) for value in range(20)]
+
+
+def entries_that_are_gone_are_not_held_by_their_guards():
+    engine.KEPT_WORLDS = 2
+    table = MethodTable("entries")
+    ctx = Context(table)
+    kept = [ctx.jit(cell(float(value))) for value in range(8)]
+
+    def change(value):
+        table.overlay(math.sin)(constant(value))
+        assert [hot(1.0) for hot in kept] == [2 * (value + each) for each in range(len(kept))]
+
+    change(0.0)
+    change(1.0)
+    assert count("EntryDispatcher") == 8
+    del kept[1:], ctx._jitted
+    for value in range(4):
+        change(float(value))
+    held()
+    assert count("EntryDispatcher") == 1
+
+
+def count(kind):
+    return sum(type(each).__name__ == kind for each in gc.get_objects())
+
+
 CHECKS = {
     **{make.__name__: functools.partial(check, make, most) for make, most in CHANGES.items()},
     "code_that_a_thread_runs_is_kept": code_that_a_thread_runs_is_kept,
     "a_function_that_is_held_goes_on_with_what_is_valid": (
         a_function_that_is_held_goes_on_with_what_is_valid
+    ),
+    "a_function_that_is_held_outlives_its_context": a_function_that_is_held_outlives_its_context,
+    "entries_that_are_gone_are_not_held_by_their_guards": (
+        entries_that_are_gone_are_not_held_by_their_guards
     ),
 }
 
