@@ -115,6 +115,7 @@ class Join:
         result = self.lifter.variable(name, kind, "branch")
         self.results.append(result)
         self.gives.append((given[0], given[1]))
+        self.lifter.arrays.joined(result, (then, orelse))
         return result
 
     def converted(self, site: CallSite, value: Operand, kind: Any, way: Way) -> Operand:

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 
 from inversion.errors import NotInvertible
 from inversion.lifting import self_calls
-from inversion.lifting.array_methods import array_attribute
+from inversion.lifting.array_methods import array_attribute, array_rows
+from inversion.lifting.array_writes import ArrayWrite
 from inversion.lifting.function_code import unread
 from inversion.lifting.lifted_values import (
-    UNROLLED,
     Again,
     BoundMethod,
     Iterating,
@@ -42,13 +42,14 @@ from inversion.lifting.lifted_values import (
     value_of,
 )
 from inversion.lifting.sequence_calls import bound_method, varies
+from inversion.program.statements import Constant, Variable
 from overlay.code import marks
 from overlay.code.body import Apply, ConstantValue, Copy, Make, Statement, is_step
 from overlay.code.operators import PLAIN
 from overlay.code.record import attribute_held, is_same
 from overlay.code.statements import SLOT
 from overlay.code.wording import IN_WORDS
-from primitives.arrays.domain import is_array, shape_of
+from primitives.arrays.domain import is_array
 
 if TYPE_CHECKING:
     from inversion.lifting.execution_paths import Walk
@@ -105,8 +106,12 @@ class StatementCall:
         step = STEPS.get(function)
         if step is not None:
             return step(self)
+        given = self.given()
         targets = (function,) if function not in PLAIN else (function, PLAIN[function])
-        return self.lifter.call(self.site, targets, self.given(), {})
+        found = self.lifter.call(self.site, targets, given, {})
+        if len(targets) > 1 and is_array(given[0].kind):
+            return self._write(given[0]).whole(found)
+        return found
 
     def _read(self, name: str) -> Value:
         return read(self.known, name, self.step.where)
@@ -159,11 +164,19 @@ class StatementCall:
         return item_at(self.site, source, index)
 
     def _rows(self, value: Value) -> Value:
-        """An array with few rows as the tuple of its rows; any other value itself."""
-        rows = shape_of(value.kind)[:1]
-        if not rows or rows[0] > UNROLLED:
-            return value
-        return Tupled(tuple, tuple(self._item(value, i) for i in range(rows[0])))
+        return array_rows(self.lifter, self.site, value)
+
+    def item_set(self) -> Value:
+        """An assignment to an item or a slice of an array; any other is refused."""
+        base, index, value = self.given()
+        if not is_array(base.kind):
+            raise self._refused("assignment to an item")
+        self._write(base).item(index, value)
+        return KnownObject(None)
+
+    def _write(self, base: Value) -> ArrayWrite:
+        assert isinstance(base, (Variable, Constant))
+        return ArrayWrite(self.lifter, self.site, self.known, self.walk.given, base)
 
     # ---- unpacking and iteration ----
 
@@ -277,7 +290,7 @@ def _not_read(what: str) -> Callable[[StatementCall], Value]:
 STEPS: Mapping[Any, Callable[[StatementCall], Value]] = {
     getattr: StatementCall.attribute,
     setattr: _no_meaning("assignment to an attribute"),
-    operator.setitem: _no_meaning("assignment to an item"),
+    operator.setitem: StatementCall.item_set,
     operator.delitem: _no_meaning("del of an item"),
     iter: StatementCall.iterated,
     marks.advance: StatementCall.advanced,

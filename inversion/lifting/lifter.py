@@ -14,7 +14,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from inversion.errors import NotInvertible
-from inversion.lifting.array_methods import array_call
+from inversion.lifting.array_methods import array_call, array_rows
+from inversion.lifting.array_objects import ArrayObjects
 from inversion.lifting.exits import Found, Returned, Way
 from inversion.lifting.known_calls import known_call
 from inversion.lifting.lifted_slopes import derivative
@@ -156,6 +157,7 @@ class Lifter:
         self.codes: dict[types.FunctionType, FunctionCode] = {}
         self.attributes: list[tuple[Any, str, Any]] = []
         self.names: set[str] = set()
+        self.arrays = ArrayObjects()
 
     def fresh(self, wanted: str) -> str:
         """An unused variable name, derived from the name in the source if there is one."""
@@ -246,6 +248,8 @@ class Lifter:
         """The value of a call without an overlay method: by its relation, or its inlined body.
         Raises NotInvertible where it has neither.
         """
+        if targets[-1] in (zip, enumerate, reversed):
+            args = tuple(array_rows(self, site, value) for value in args)
         known = known_call(targets[-1], args, kwargs)
         if known is not None:
             return known
@@ -291,8 +295,8 @@ class Lifter:
         self, site: CallSite, found: Relation, args: Sequence[Operand], source: str = ""
     ) -> Value:
         """Add the statement that a relation holds between these arguments and new variables, and
-        return the variable, or the tuple of them. In a function that may call itself, constant
-        arguments are folded. source: overrides the source of the variables.
+        return the variable, or the tuple of them; for constants, what the relation gives. source:
+        overrides the source of the variables.
         """
         cast = tuple(
             Constant(kind(value.value))
@@ -301,10 +305,9 @@ class Lifter:
             for value, kind in zip(args, found.types, strict=True)
         )
         self.functions.update(dict.fromkeys(python_code(found.target)))
-        if site.active and site.active[-1].may_recur:  # folding may decide whether it does
-            known = folded(found, cast)
-            if known is not None:
-                return known[0] if len(known) == 1 else Tupled(tuple, known)
+        known = folded(found, cast)  # which may decide which way a function goes
+        if known is not None:
+            return known[0] if len(known) == 1 else Tupled(tuple, known)
         kinds = map(found.kinds.__getitem__, found.outputs)
         word = word_for(found.name)
         made = [self.variable(site.name, kind, word) for kind in kinds]
