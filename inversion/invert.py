@@ -18,6 +18,7 @@ from inversion.lifting.inputs import (
 )
 from inversion.lifting.lifter import Lifted, lift
 from inversion.passes.all_passes import IF_NOT_PLANNED, rewritten
+from inversion.passes.array_elements import with_elements
 from inversion.planning.plan import Plan, renamed
 from inversion.planning.planner import plan
 from inversion.planning.tightening import tightened
@@ -235,15 +236,30 @@ def _planned(
         for at, leaf in numbers_of(name, tree)
         if at in domains
     }
-    program = rewritten(lifted.program, parts)
-    try:
-        made = plan(program, parts, stated, root_finding=root_finding)
-    except NotInvertible:
-        gathered = rewritten(program, parts, IF_NOT_PLANNED)
-        if gathered == program:
-            raise
-        program, made = gathered, plan(gathered, parts, stated, root_finding=root_finding)
-        if {v for v in gathered.inputs if v.name not in parts} <= set(made.free):
-            raise  # all would be chosen, and the known values only checked
+    program, made = _plan_of(lifted.program, parts, stated, root_finding=root_finding)
     names = {*lifted.axes, *program.axes}
     return program, renamed(tightened(made, stated), names), stated
+
+
+def _plan_of(
+    whole: Program, known: Sequence[str], domains: Mapping[str, Domain], *, root_finding: bool
+) -> tuple[Program, Plan]:
+    """The rewritten program and its plan; where none is found, that of a program in other forms."""
+    program = rewritten(whole, known)
+    try:
+        return program, plan(program, known, domains, root_finding=root_finding)
+    except NotInvertible as error:
+        for other in (
+            rewritten(program, known, IF_NOT_PLANNED),
+            rewritten(with_elements(whole), known),
+        ):
+            if other == program:
+                continue
+            try:
+                made = plan(other, known, domains, root_finding=root_finding)
+            except NotInvertible:
+                continue
+            # else all would be chosen, and the known values only checked
+            if not {v for v in other.inputs if v.name not in known} <= set(made.free):
+                return other, made
+        raise error

@@ -390,8 +390,8 @@ def gathered(
     """
     shape, flat = places.shape, places.ravel()
     element = element_of(operands[0].kind)
-    kept, start, moved_to = list[Operand](), 0, np.zeros_like(flat)
-    count = 0
+    kept, moved_to, at = list[Operand](), np.zeros_like(flat), dict[Operand, int]()
+    start = count = 0
     for operand in operands:  # what is not used, or is constant, is no part of the equation
         size = math.prod(shape_of(operand.kind))
         here = (flat >= start) & (flat < start + size)
@@ -402,9 +402,11 @@ def gathered(
             moved_to[here] = count + back
             count += len(used)
         elif here.any():
-            kept.append(operand)
-            moved_to[here] = count + flat[here] - start
-            count += size
+            if operand not in at:
+                at[operand] = count
+                kept.append(operand)
+                count += size
+            moved_to[here] = at[operand] + flat[here] - start
         start += size
     if all(isinstance(operand, Constant) for operand in kept):
         pool = np.concatenate([np.ravel(operand.value) for operand in kept])

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
+import numpy as np
+
 from inversion.errors import NotInvertible
 from inversion.lifting.lifted_values import Tupled, Value, read
 from inversion.program.loops import Part
 from inversion.program.statements import Constant, Operand, Statement, Variable
+from primitives.arrays.domain import element_of, is_array, shape_of
 
 
 @dataclass(frozen=True)
@@ -100,6 +103,8 @@ def stand_in(value: Value, known: Collection[Operand]) -> Value:
     if isinstance(value, Tupled):
         return Tupled(value.kind, tuple(stand_in(item, known) for item in value.items))
     if isinstance(value, Variable) and value not in known:
+        if is_array(value.kind):
+            return Constant(np.zeros(shape_of(value.kind), np.dtype(element_of(value.kind))))
         return Constant(value.kind(0))
     return value
 

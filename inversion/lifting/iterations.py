@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from inversion.errors import NotInvertible
+from inversion.lifting.array_objects import arrays_in
 from inversion.lifting.exits import At, End, Exit, Found, Nowhere, Place, Several, Way, not_followed
 from inversion.lifting.function_code import iterators
 from inversion.lifting.lifted_values import (
@@ -18,16 +19,21 @@ from inversion.lifting.lifted_values import (
     Range,
     Value,
     read,
+    refused,
 )
 from inversion.lifting.repeating import Repeating, Turn
 from inversion.program.loops import Bounds, CountedRange
 from inversion.program.statements import Constant, Operand, Variable
+from overlay.code.body import Apply, Block
+from overlay.code.operators import PLAIN
 
 if TYPE_CHECKING:
     from inversion.lifting.execution_paths import Walk
 
 MOST_TURNS = 1000
 """Maximum number of unrolled iterations in a program."""
+MOST_UNROLLED = 128
+"""Maximum length of a range of constants that is unrolled where a turn is no statement."""
 
 
 def looped(walk: Walk, label: int, known: dict[str, Value], stops: frozenset[int]) -> Found | None:
@@ -51,12 +57,28 @@ def looped(walk: Walk, label: int, known: dict[str, Value], stops: frozenset[int
     asked = iterators(block)
     iterator = read(known, asked[0], block.where) if asked else None
     if isinstance(iterator, Iterating):
-        return None if iterator.over is None else made.statement()
+        return None if iterator.over is None else _counted(made, iterator.over, asked, known)
     first = walk.lifter.apart(lambda: inner.turn(label, dict(known), inside)).found
     if isinstance(first, Exit):
         return None if isinstance(first.condition, Constant) else made.statement()
     goes_on = isinstance(first, Several) and isinstance(first.flags.get(label), Variable)
     return made.statement() if goes_on else None
+
+
+def _counted(
+    made: Turns, over: Range, asked: Sequence[str], known: dict[str, Value]
+) -> Found | None:
+    """The statement of a loop over a range; None where it is unrolled, since a turn needs to know
+    its number: it reads an item of an array.
+    """
+    ends = [end.value for end in (over.start, over.stop, over.step) if isinstance(end, Constant)]
+    try:
+        return made.statement()
+    except NotInvertible:
+        if len(ends) < 3 or len(range(*ends)) > MOST_UNROLLED or len(asked) > 1:
+            raise
+    known[asked[0]] = Iterating(None, tuple(map(Constant, range(*ends))))
+    return None
 
 
 class Turns(Repeating):
@@ -73,11 +95,18 @@ class Turns(Repeating):
         self.stops = stops
         cycle = walk.code.loops[label]
         assigned = {name for inside in cycle.labels for name in blocks[inside].sets}
+        assigned |= {name for inside in cycle.labels for name in _written(blocks[inside])}
         live = walk.code.live[label]
         still = KnownObject, Iterating, Meaningless
         self.names = [n for n in known if n in assigned and n in live]
         self.names = [n for n in self.names if not isinstance(known[n], still)]
         self.grown = {name for inside in cycle.labels for name in blocks[inside].grown}
+        self.writes = any(
+            isinstance(each, Apply)
+            and (each.function is operator.setitem or each.function in PLAIN)
+            for inside in cycle.labels
+            for each in blocks[inside].statements
+        )
         self.counter = f"i_{self.line}.count"  # no name of a variable
 
     def statement(self) -> Found:
@@ -108,6 +137,26 @@ class Turns(Repeating):
         """Lift one iteration from a state."""
         return self.simple(state) if self.walk.leaving else self.several(state)
 
+    def same_arrays(self, following: Mapping[str, Value], state: Mapping[str, Value]) -> None:
+        """Refuse a turn that writes to an array of which another name is not part of the state."""
+        live = self.walk.code.live[self.label]
+        for name, before in self.known.items():
+            changed = name in live and name not in state and following.get(name, before) != before
+            if changed and any(arrays_in(before)):
+                help = "write to it by the name that it has before the loop"
+                raise refused(f"a write in a loop to what {name} shows", self.where, help)
+        bases = [self.lifter.arrays.base(v) for n in self.names for v in arrays_in(self.known[n])]
+        others = [
+            self.lifter.arrays.base(v)
+            for n, value in self.known.items()
+            if n in live and n not in self.names
+            for v in arrays_in(value)
+        ]
+        shared = len(set(bases)) < len(bases) or not set(bases).isdisjoint(others)
+        if shared and self.writes:
+            help = "let the loop write to arrays that have one name"
+            raise refused("a write in a loop to an array of several names", self.where, help)
+
     def simple(self, state: Mapping[str, Value]) -> Turn:
         """Lift an iteration of a loop with a single exit, which every iteration reaches."""
         lifter, inside = self.lifter, {**self.known, **state}
@@ -126,6 +175,7 @@ class Turns(Repeating):
         after = lifter.apart(lambda: onward.run(leave.inside, dict(leave.known), self.stops))
         if not isinstance(after.found, At) or after.found.label != self.label:
             raise not_followed(self.where)
+        self.same_arrays(after.found.known, state)
         condition = leave.condition
         assert isinstance(condition, (Variable, Constant, KnownObject))
         ends: dict[Place, End] = {leave.outside: At(leave.outside, leave.known)}
@@ -150,6 +200,7 @@ class Turns(Repeating):
         ends, flags = dict(way.found.ends), dict(way.found.flags)
         on, goes_on = ends.pop(self.label), flags.pop(self.label)
         assert isinstance(on, At)
+        self.same_arrays(on.known, state)
         nothing = Way(Nowhere(), [], [])
         following = {**on.known, **more}
         return Turn(way, goes_on, False, nothing, following, ends, flags if len(ends) > 1 else {})
@@ -186,6 +237,15 @@ class Turns(Repeating):
     def limits(self) -> tuple[Operand, ...]:
         over = self.counted()
         return () if over is None else (over.start, over.stop, over.step)
+
+
+def _written(block: Block) -> set[str]:
+    """The variables to whose items a block assigns."""
+    return {
+        each.args[0]
+        for each in block.statements
+        if isinstance(each, Apply) and each.function is operator.setitem
+    }
 
 
 def never_left(where: str) -> NotInvertible:

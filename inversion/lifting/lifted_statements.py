@@ -187,8 +187,12 @@ class StatementCall:
             raise self_calls.used_otherwise(self.site, "its items")
         return value
 
+    def rows_of(self) -> Value:
+        """The value whose items are read, an array as its rows."""
+        return self._rows(self.items_of())
+
     def iterated(self) -> Value:
-        found = iterator_over(self.site, self._rows(self.items_of()))
+        found = iterator_over(self.site, self.rows_of())
         self._used_up(self.step.args[0])
         return found
 
@@ -296,7 +300,7 @@ STEPS: Mapping[Any, Callable[[StatementCall], Value]] = {
     marks.advance: StatementCall.advanced,
     marks.first: lambda call: item_of_pair(call.site, call.operand(0)),
     marks.succeeds: lambda call: more_of_pair(call.site, call.operand(0)),
-    marks.unpack: lambda call: unpacked(call.site, call.items_of(), plain(call.operand(1))),
+    marks.unpack: lambda call: unpacked(call.site, call.rows_of(), plain(call.operand(1))),
     marks.pick: StatementCall.picked,
     marks.pack: lambda call: Tupled(tuple, tuple(call.given())),
     marks.new: StatementCall.made,

@@ -61,7 +61,9 @@ from overlay.core.dispatch import MethodChain, by_types
 from overlay.core.location import location_of
 from overlay.core.target import as_positional, describe, signature_of
 from overlay.interpretations.autodiff import autodiff
+from overlay.interpretations.autodiff.rules.tables.layouts import astype
 from primitives import Relation
+from primitives.arrays.domain import element_of, is_array
 from primitives.relation import RETURN
 
 if TYPE_CHECKING:
@@ -279,11 +281,15 @@ class Lifter:
         return self.state(site, forward_only(target, numbers, returns), numbers)
 
     def converted(self, site: CallSite, value: Operand, kind: Any) -> Operand:
-        """A number converted to a type."""
-        if isinstance(value, Constant):
-            return Constant(kind(value.value))
+        """A number, or the elements of an array, converted to a type."""
         if value.kind is kind:
             return value
+        if is_array(kind):
+            given = [value, KnownObject(element_of(kind))]
+            (result,) = numbers_of([self.call(replace(site, overlaid=False), (astype,), given, {})])
+            return result
+        if isinstance(value, Constant):
+            return Constant(kind(value.value))
         found = self.resolver.relation(kind, [value.kind], base=True)
         if found is None:
             raise no_relation(site, kind, [value])

@@ -350,7 +350,7 @@ def adds_in_place(x):
 
 
 NOT_INVERTIBLE = {
-    "no relation": (lambda x: np.unique(x), "unique.*no relation"),
+    "no relation": (lambda x: np.flatnonzero(x), "flatnonzero.*no relation"),
     "mathematical function of an array": (lambda x: math.exp(x), "math.exp"),
     "shapes": (lambda x: x + Z(2), r"\(3,\) and \(2,\) do not broadcast"),
     "shapes of a product": (lambda x: np.ones((2, 2)) @ x, "mismatch in its core"),
