@@ -20,6 +20,7 @@ from inversion.lifting.inputs import (
 )
 from inversion.lifting.lifter import Lifted, lift
 from inversion.passes.all_passes import IF_NOT_PLANNED, IN_BITS, rewritten
+from inversion.passes.array_elements import with_elements
 from inversion.planning.plan import Plan, renamed
 from inversion.planning.planner import plan
 from inversion.planning.tightening import tightened
@@ -256,12 +257,10 @@ def _planned(
                 "give the domain, which says how many bits there are: "
                 f"domain={{{lacking[0]!r}: Integers(0, 2**32 - 1)}}"
             )
-        gathered = rewritten(program, parts, IF_NOT_PLANNED)
-        if gathered == program:
+        other = _in_other_forms(lifted.program, program, parts, stated, root_finding=root_finding)
+        if other is None:
             raise
-        program, made = gathered, plan(gathered, parts, stated, root_finding=root_finding)
-        if {v for v in gathered.inputs if v.name not in parts} <= set(made.free):
-            raise  # all would be chosen, and the known values only checked
+        program, made = other
     return _finished(lifted, program, made, stated)
 
 
@@ -271,6 +270,31 @@ def _finished(
     """The plan with its coordinates narrowed and named."""
     names = {*lifted.axes, *program.axes}
     return program, renamed(tightened(made, stated), names), stated
+
+
+def _in_other_forms(
+    whole: Program,
+    program: Program,
+    known: Sequence[str],
+    domains: Mapping[str, Domain],
+    *,
+    root_finding: bool,
+) -> tuple[Program, Plan] | None:
+    """A program in another form, and its plan, where the rewritten program has none."""
+    for other in (
+        rewritten(program, known, IF_NOT_PLANNED),
+        rewritten(with_elements(whole), known),
+    ):
+        if other == program:
+            continue
+        try:
+            made = plan(other, known, domains, root_finding=root_finding)
+        except NotInvertible:
+            continue
+        # else all would be chosen, and the known values only checked
+        if not {v for v in other.inputs if v.name not in known} <= set(made.free):
+            return other, made
+    return None
 
 
 def _without_width(lifted: Lifted, known: Sequence[str], stated: Mapping[str, Domain]) -> list[str]:

@@ -4,29 +4,47 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Iterator
+import math
+from collections import OrderedDict
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from inversion.errors import NotInvertible
-from inversion.lifting.lifted_values import CallSite, Named, Tupled, Value, Values, plain, value_of
+from inversion.lifting.array_objects import arrays_in
+from inversion.lifting.lifted_values import (
+    CallSite,
+    KnownObject,
+    Named,
+    Tupled,
+    Value,
+    Values,
+    plain,
+    value_of,
+)
 from inversion.lifting.resolve import no_relation
-from inversion.program.moved_elements import moved, offsets, size_of
+from inversion.program.moved_elements import moved
 from inversion.program.statements import Constant, Operand, Variable
+from overlay.interpretations.autodiff.rules.array_rules import array_rule_of
+from overlay.interpretations.autodiff.rules.tables.layouts import astype
 from primitives.arrays.array_table import ARRAY_RELATIONS, MOVES, OF_ITSELF
 from primitives.arrays.domain import array_of, element_of, is_array, shape_of
 
 if TYPE_CHECKING:
     from inversion.lifting.lifter import Lifter
 
-__all__ = ["ArrayCall", "operands_in"]
-
-FIRST_ONLY = MOVES - {
-    np.concatenate, np.stack, np.hstack, np.vstack, np.column_stack, np.append, np.array,
-    np.asarray, np.ascontiguousarray,
-}  # fmt: skip
-"""Functions that move elements of their first argument only; other arguments are parameters."""
+__all__ = [
+    "ArrayCall",
+    "common_element",
+    "converted",
+    "data_of",
+    "gathered",
+    "of_one_type",
+    "operands_in",
+    "value_as",
+]
 
 
 def operands_in(value: Value) -> Iterator[Operand]:
@@ -115,112 +133,330 @@ class ArrayCall:
 
     # ---- relations of arrays ----
 
-    def related(self) -> Value:
-        """The result of a function with a relation in ``ARRAY_RELATIONS``."""
+    def related(self) -> Value | None:
+        """The result of a function with a relation in ``ARRAY_RELATIONS``; None where it has none
+        for these arguments.
+        """
         args, kwargs = self.filled(
             lambda operand: operand.kind if isinstance(operand, Variable) else operand.value
         )
         maker = ARRAY_RELATIONS[self.target]
         try:
             inspect.signature(maker).bind(*args, **kwargs)
-        except TypeError as error:
-            raise self.refused(f"{error}") from error
+        except TypeError:
+            return None
         variables = self.variables
         if len(args) == 2 and len(variables) == 2 and variables[0] == variables[1]:
             maker, args, variables = OF_ITSELF.get(self.target, maker), args[:1], variables[:1]
         found = _made(maker, args, kwargs)
-        if found is None:
-            raise self.refused("it has none for arguments of these shapes, types and axes")
-        return self.lifter.state(self.site, found, variables)
+        return None if found is None else self.lifter.state(self.site, found, variables)
 
     # ---- moved elements ----
+
+    @property
+    def is_move(self) -> bool:
+        """Whether the function moves elements, and all else that it takes is known."""
+        names = data_of(self.target)
+        if names is None:
+            return False
+        given = self.by_name()
+        if given is None:
+            return False
+        others = (value for name, value in given.arguments.items() if name not in names)
+        return not any(isinstance(v, Variable) for value in others for v in operands_in(value))
+
+    def by_name(self) -> inspect.BoundArguments | None:
+        """The arguments by the names of the function's parameters; None where they do not fit, or
+        the function does not say what they are called.
+        """
+        rule = array_rule_of(self.target)
+        try:
+            signature = rule.signature if rule is not None else inspect.signature(self.target)
+            found = signature.bind(*self.args, **self.kwargs)
+        except (TypeError, ValueError):
+            return None
+        for name, value in [*found.arguments.items()]:
+            if isinstance(value, KnownObject) and value.value is NOT_GIVEN:
+                del found.arguments[name]
+            if type(value) is tuple:
+                found.arguments[name] = Tupled(tuple, value)
+            if type(value) is dict:
+                found.arguments[name] = KnownObject({k: self.known(v) for k, v in value.items()})
+        return found
 
     def moved(self) -> Value:
         """The result of a function that moves elements. The function is run on arrays of element
         numbers, which shows where each element goes.
         """
-        operands = self.of_one_type()
-        variables = [
-            v if isinstance(v, Variable) else Variable(self.lifter.fresh("constant"), v.kind)
-            for v in operands
-        ]
-        start = offsets(variables)
-        # number 0 marks an element of the result that is in no argument: a 0
-        numbered = iter(
-            [
-                (1 + start[v.name] + np.arange(size_of(v))).reshape(shape_of(v.kind))
-                for v in variables
-            ]
-        )
-        args, kwargs = self._numbered(numbered)
+        given = self.by_name()
+        assert given is not None
+        names = data_of(self.target) or ()
+        data = [given.arguments[name] for name in names if name in given.arguments]
+        # numpy takes a list of numbers for an array
+        operands = of_one_type(self, [v for value in data for v in operands_in(value)])
+        kinds = [v.kind for v in operands]
+        sizes = [math.prod(shape_of(kind)) for kind in kinds]
+        dtype = NUMBERING.get(element_of(kinds[0]), np.int64)
+        # elements that stay the same under other numbers are constants
+        found = self._run(given, names, _numbered(kinds, sizes, 0, dtype))
+        others = self._run(given, names, _numbered(kinds, sizes, sum(sizes) + 1, dtype))
+        if isinstance(found, (tuple, list)):
+            pairs = zip(found, others, strict=True)
+            parts = [self._placed(operands, *pair) for pair in pairs]
+            return Tupled(type(found), tuple(parts))
+        return self._placed(operands, found, others)
+
+    def _run(
+        self, given: inspect.BoundArguments, names: Collection[str], arrays: Sequence[Any]
+    ) -> Any:
+        """The function, with these arrays in place of the operands in its data."""
+        left = iter(arrays)
+
+        def filled(value: Value) -> Any:
+            if isinstance(value, Tupled):
+                items = map(filled, value.items)
+                return list(items) if value.kind is list else tuple(items)
+            if isinstance(value, (Variable, Constant)):
+                return next(left)
+            return self.known(value)
+
+        call = inspect.BoundArguments(given.signature, OrderedDict(given.arguments))
+        for name, value in given.arguments.items():
+            if name not in names:
+                call.arguments[name] = self.known(value)
+            else:
+                call.arguments[name] = filled(value)
+        # elements keep the numbers' type: what they are converted to is asked for afterwards
+        call.arguments.pop("dtype", None)
+        return self.of_numpy(lambda: self.target(*call.args, **call.kwargs))
+
+    def of_numpy(self, run: Callable[[], Any]) -> Any:
+        """What numpy gives; its errors are those of the call."""
         try:
-            places = np.asarray(self.target(*args, **kwargs))
+            with np.errstate(all="ignore"):
+                return run()
         except (TypeError, ValueError, IndexError) as error:
             raise self.refused(str(error)) from error
-        if not places.size:
+
+    def _placed(self, operands: list[Operand], numbers: Any, others: Any) -> Value:
+        first, second = np.asarray(numbers), np.asarray(others)
+        if not first.size:
             raise self.refused("the result has no elements")
-        return self._placed(operands, variables, places)
+        same = first == second
+        count = sum(math.prod(shape_of(v.kind)) for v in operands)
+        if not np.all(same | (second == first + count + 1)):
+            raise self.refused("its result is not made of elements alone")
+        element = element_of(operands[0].kind)
+        places = np.where(same, 0, first.real).astype(np.int64) - 1
+        if same.any():
+            values = np.asarray(first[same], dtype=np.dtype(element))
+            places[same] = count + np.arange(len(values))
+            operands = [*operands, Constant(np.ascontiguousarray(values))]
+        made = gathered(self.lifter, self.site, operands, places, anew=not self.shows_one)
+        dtype = self._dtype()
+        return made if dtype is None else self.lifter.call(self.site, (astype,), [made, dtype], {})
 
-    def _numbered(self, numbered: Iterator[Any]) -> tuple[list[Any], dict[str, Any]]:
-        """The arguments, with arrays of element numbers in place of the moved operands."""
-        if self.target in FIRST_ONLY:
-            args = [next(numbered), *(self.known(value) for value in self.args[1:])]
-            return args, {name: self.known(value) for name, value in self.kwargs.items()}
-        if self.target in (np.array, np.asarray, np.ascontiguousarray):
-            return [self._inside(self.args[0], numbered)], {}
-        args = [self._inside(value, numbered) for value in self.args]
-        return args, {name: self.known(value) for name, value in self.kwargs.items()}
+    def _dtype(self) -> Value | None:
+        """The type that the result's elements are converted to, where it is told."""
+        given = self.by_name()
+        found = None if given is None else given.arguments.get("dtype")
+        return None if found is None or plain(found) is None else found
 
-    def _inside(self, value: Value, numbered: Iterator[Any]) -> Any:
-        if isinstance(value, Tupled):
-            return [self._inside(item, numbered) for item in value.items]
-        if value in self._moving:
-            return next(numbered)
-        return self.known(value)
+    # ---- views ----
 
     @functools.cached_property
-    def _moving(self) -> list[Operand]:
-        """The operands whose elements are moved."""
-        first = list(operands_in(self.args[0]))
-        if self.target is np.append:
-            first += operands_in(self.args[1])
-        return first
+    def _base(self) -> Operand | None:
+        """The only array of which the result may be a view."""
+        names, given = data_of(self.target), self.by_name()
+        if names is None or given is None:
+            return None
+        data = [given.arguments[name] for name in names if name in given.arguments]
+        if len(data) != 1 or not isinstance(data[0], (Variable, Constant)):
+            return None
+        return data[0] if is_array(data[0].kind) else None
 
-    def of_one_type(self) -> list[Operand]:
-        """The moved operands, with constants converted to the common element type."""
-        operands = self._moving
-        kinds = list(dict.fromkeys(element_of(v.kind) for v in operands))
-        varying = {element_of(v.kind) for v in operands if isinstance(v, Variable)}
-        if len(kinds) == 1:
-            return operands
-        kind = float if {float, int} >= varying else next(iter(varying))
-        if varying - {kind}:
-            shown = ", ".join(getattr(k, "__name__", str(k)) for k in kinds)
-            raise self.refused(f"it joins elements of the types {shown}")
-        dtype = np.dtype(kind)
-        return [
-            v
-            if isinstance(v, Variable)
-            else Constant(v.value.astype(dtype) if is_array(v.kind) else kind(v.value))
-            for v in operands
-        ]
+    @functools.cached_property
+    def _views(self) -> Any:
+        """The result for the numbers of the elements in memory, if that is a view of these."""
+        base, given = self._base, self.by_name()
+        if base is None or given is None or not self.is_move:
+            return None
+        numbers = self.lifter.arrays.places(base)
+        if numbers is None:
+            return None
+        try:
+            found = self._run(given, data_of(self.target) or (), [numbers])
+        except NotInvertible:
+            return None
+        parts = found if isinstance(found, (tuple, list)) else (found,)
+        return found if all(np.may_share_memory(part, numbers) for part in parts) else None
 
-    def _placed(self, operands: list[Operand], variables: list[Variable], places: Any) -> Value:
-        element = element_of(variables[0].kind)
-        flat = places.ravel().astype(np.int64)
-        if np.any(flat == 0):
-            zero = np.zeros(1, dtype=np.dtype(element))
-            operands = [Constant(zero), *operands]
-            variables = [Variable(self.lifter.fresh("zero"), Constant(zero).kind), *variables]
+    @property
+    def shows_one(self) -> bool:
+        """Whether the result is a view of an argument."""
+        return self._views is not None
+
+    def noted(self, result: Value) -> Value:
+        """The result, noted as made by the call, or as a view of what it was given."""
+        objects, base = self.lifter.arrays, self._base
+        given = {v for value in (*self.args, *self.kwargs.values()) for v in arrays_in(value)}
+        if self.shows_one and base is not None:
+            parts = result.items if isinstance(result, Tupled) else (result,)
+            views = self._views if isinstance(result, Tupled) else (self._views,)
+            for part, places in zip(parts, views, strict=True):
+                if isinstance(part, (Variable, Constant)) and part not in given:
+                    objects.show(part, base, places)
         else:
-            flat = flat - 1
-        shape = places.shape
-        same = len(operands) == 1 and shape == shape_of(variables[0].kind)
-        if same and np.array_equal(flat, np.arange(len(flat))):
-            return operands[0]
-        kind = array_of(element, shape) if shape else element
-        result = self.lifter.variable(self.site.name, kind, "elements")
-        name = self.lifter.fresh(f"moved_{self.site.where.rpartition(':')[2]}")
-        made = moved(name, variables, operands, {result: flat}, self.site.where)
-        self.lifter.statements.append(made)
+            objects.own(result, given)
         return result
+
+    # ---- written elements ----
+
+    def filling(self, value: Value, base: Operand, shape: tuple[int, ...]) -> Operand:
+        """A value that is assigned to elements of an array: of their type, in this shape."""
+        if isinstance(value, Tupled):
+            value = self.lifter.call(self.site, (np.array,), [value], {})
+        if not isinstance(value, (Variable, Constant)):
+            raise self.refused("it takes arrays and numbers")
+        wanted, kind = element_of(base.kind), element_of(value.kind)
+        if wanted is not kind and not (wanted is np.int64 and kind in (int, bool)):
+            if kind is complex:
+                raise self.refused("its elements are no complex numbers")
+            value = converted(self, value, wanted)
+        if shape_of(value.kind) == shape:
+            return value
+        if is_array(value.kind):
+            extra = len(shape_of(value.kind)) - len(shape)
+            if extra > 0:  # numpy leaves out leading axes of length 1
+                value = self.lifter.call(
+                    self.site, (np.reshape,), [value, value_of(shape_of(value.kind)[extra:])], {}
+                )
+        spread = ArrayCall(self.lifter, self.site, np.broadcast_to, [value, value_of(shape)], {})
+        assert isinstance(value, (Variable, Constant))
+        if isinstance(value, Constant):
+            found = self.of_numpy(lambda: np.broadcast_to(value.value, shape))
+            return Constant(np.array(found)) if shape else value
+        wide = spread.moved() if shape else value
+        assert isinstance(wide, (Variable, Constant))
+        return wide
+
+
+NOT_GIVEN: Any = inspect.signature(np.sum).parameters["keepdims"].default
+"""What numpy's functions take for an argument that is not given."""
+
+NUMBERING: Mapping[Any, Any] = {float: np.float64, complex: np.complex128}
+"""The types of element numbers, which hold what a function puts between elements."""
+
+
+@functools.cache
+def _first_parameter(function: Any) -> tuple[str, ...]:
+    return (next(iter(inspect.signature(function).parameters)),)
+
+
+def data_of(target: Any) -> tuple[str, ...] | None:
+    """The names of the parameters whose elements a function moves; None if it is no such one."""
+    rule = array_rule_of(target)
+    if rule is not None and rule.kind == "rearranging" and target not in NOT_MOVED:
+        return rule.data
+    if type(target).__hash__ is None or target not in MOVES:
+        return None
+    return FIRST.get(target, ()) or _first_parameter(target)
+
+
+FIRST: Mapping[Any, tuple[str, ...]] = {np.pad: ("array",), np.ascontiguousarray: ("a",)}
+NOT_MOVED: frozenset[Any] = frozenset((np.linalg.matrix_rank,))
+
+
+def _numbered(kinds: Sequence[Any], sizes: Sequence[int], first: int, dtype: Any) -> list[Any]:
+    """Arrays of element numbers from ``first`` + 1 on."""
+    found: list[Any] = []
+    for kind, size in zip(kinds, sizes, strict=True):
+        numbers = (1 + first + np.arange(size)).astype(dtype)
+        found.append(numbers.reshape(shape_of(kind)) if is_array(kind) else numbers[0])
+        first += size
+    return found
+
+
+def gathered(
+    lifter: Lifter,
+    site: CallSite,
+    operands: Sequence[Operand],
+    places: NDArray[np.int64],
+    *,
+    anew: bool = True,
+) -> Operand:
+    """The array of the elements at these places of the operands, one after the other. anew: not
+    the operand itself, where all are where they were.
+    """
+    shape, flat = places.shape, places.ravel()
+    element = element_of(operands[0].kind)
+    kept, moved_to, at = list[Operand](), np.zeros_like(flat), dict[Operand, int]()
+    start = count = 0
+    for operand in operands:  # what is not used, or is constant, is no part of the equation
+        size = math.prod(shape_of(operand.kind))
+        here = (flat >= start) & (flat < start + size)
+        if here.any() and isinstance(operand, Constant):
+            used, back = np.unique(flat[here] - start, return_inverse=True)
+            values = np.asarray(operand.value).ravel()[used]
+            kept.append(Constant(np.ascontiguousarray(values, dtype=np.dtype(element))))
+            moved_to[here] = count + back
+            count += len(used)
+        elif here.any():
+            if operand not in at:
+                at[operand] = count
+                kept.append(operand)
+                count += size
+            moved_to[here] = at[operand] + flat[here] - start
+        start += size
+    if all(isinstance(operand, Constant) for operand in kept):
+        pool = np.concatenate([np.ravel(operand.value) for operand in kept])
+        return value_as(pool[moved_to].reshape(shape))
+    same = len(kept) == 1 and shape == shape_of(kept[0].kind)
+    if same and not anew and np.array_equal(moved_to, np.arange(len(flat))):
+        return kept[0]
+    variables = [
+        v if isinstance(v, Variable) else Variable(lifter.fresh("constant"), v.kind) for v in kept
+    ]
+    result = lifter.variable(site.name, array_of(element, shape) if shape else element, "elements")
+    name = lifter.fresh(f"moved_{site.where.rpartition(':')[2]}")
+    lifter.statements.append(moved(name, variables, kept, {result: moved_to}, site.where))
+    return result
+
+
+def value_as(array: Any) -> Operand:
+    """A constant array, or number."""
+    found = value_of(array if np.ndim(array) else array.item())
+    assert isinstance(found, (Variable, Constant))
+    return found
+
+
+def of_one_type(call: ArrayCall, operands: Sequence[Operand]) -> list[Operand]:
+    """Operands converted to the type of elements that numpy gives an array of all of them."""
+    kind = common_element(operands)
+    return [v if element_of(v.kind) is kind else converted(call, v, kind) for v in operands]
+
+
+def common_element(operands: Sequence[Operand]) -> Any:
+    """The type of the elements of an array of all operands."""
+    every = {element_of(v.kind) for v in operands}
+    if len(every) == 1:
+        return every.pop()
+    for kind in (complex, float):
+        if kind in every:
+            return kind
+    varying = {element_of(v.kind) for v in operands if isinstance(v, Variable)}
+    words = [kind for kind in (np.int64, np.uint64) if kind in varying]
+    return words[0] if words else int
+
+
+def converted(call: ArrayCall, value: Operand, kind: Any) -> Operand:
+    """An array, or a number, with elements of another type."""
+    if isinstance(value, Constant):
+        if is_array(value.kind):
+            return Constant(np.asarray(value.value).astype(np.dtype(kind)))
+        return Constant(kind(value.value))
+    if not is_array(value.kind):
+        return call.lifter.converted(call.site, value, kind)
+    found = call.lifter.call(call.site, (astype,), [value, KnownObject(kind)], {})
+    assert isinstance(found, (Variable, Constant))
+    return found

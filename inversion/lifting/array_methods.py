@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from inversion.errors import NotInvertible
 from inversion.lifting.array_calls import ArrayCall, operands_in
+from inversion.lifting.array_definitions import definition_of
+from inversion.lifting.array_maps import linear_call
+from inversion.lifting.array_reductions import REDUCTIONS, reduced
 from inversion.lifting.elements import each, is_elementwise
 from inversion.lifting.lifted_values import (
     CallSite,
@@ -21,25 +24,38 @@ from inversion.lifting.lifted_values import (
     Values,
     value_of,
 )
-from inversion.program.statements import Constant
-from overlay.core.target import describe
-from primitives.arrays.array_table import ARRAY_RELATIONS, MOVES
-from primitives.arrays.domain import is_array, shape_of
+from inversion.lifting.resolve import body_of, forward_only
+from inversion.program.statements import Constant, Variable
+from overlay.interpretations.autodiff.rules.array_rules import array_rule_of
+from overlay.interpretations.autodiff.rules.tables.layouts import astype
+from primitives.arrays.array_table import ARRAY_RELATIONS
+from primitives.arrays.domain import element_of, is_array, shape_of
 
 if TYPE_CHECKING:
     from inversion.lifting.lifter import Lifter
 
-__all__ = ["BoundArrayMethod", "array_attribute", "array_call", "complex_attribute", "holds_array"]
+__all__ = [
+    "BoundArrayMethod",
+    "array_attribute",
+    "array_call",
+    "array_rows",
+    "complex_attribute",
+    "holds_array",
+]
 
 METHODS: Mapping[str, Any] = {
     name: getattr(np, name)
     for name in (
         "sum", "mean", "prod", "max", "min", "cumsum", "cumprod", "dot", "reshape", "ravel",
-        "transpose", "swapaxes", "squeeze", "take", "repeat", "copy", "clip", "diagonal",
+        "transpose", "swapaxes", "squeeze", "take", "repeat", "copy", "clip", "diagonal", "std",
+        "var", "trace", "round", "argmax", "argmin", "argsort", "any", "all", "conjugate",
+        "compress", "nonzero", "searchsorted",
     )
-} | {"flatten": np.ravel, "conj": np.conjugate, "conjugate": np.conjugate}  # fmt: skip
-
-PARTS: Mapping[str, Any] = {"real": np.real, "imag": np.imag}
+} | {
+    "flatten": np.copy, "conj": np.conjugate, "astype": astype, "tolist": list, "item": np.take,
+}  # fmt: skip
+PARTS: Mapping[str, Any] = {"T": np.transpose, "real": np.real, "imag": np.imag, "flat": np.ravel}
+"""Attributes that are functions of an array."""
 
 SHAPED = ("reshape", "transpose")  # they take a shape, or its lengths as separate arguments
 
@@ -66,8 +82,8 @@ def array_attribute(lifter: Lifter, site: CallSite, base: Value, name: str) -> V
     known = {"shape": shape, "ndim": len(shape), "size": int(np.prod(shape))}
     if name in known:
         return value_of(known[name])
-    if name == "T":
-        return lifter.call(site, (np.transpose,), [base], {})
+    if name == "dtype":
+        return KnownObject(np.dtype(element_of(base.kind)))
     if name in PARTS:
         return lifter.call(site, (PARTS[name],), [base], {})
     if name in METHODS:
@@ -75,7 +91,7 @@ def array_attribute(lifter: Lifter, site: CallSite, base: Value, name: str) -> V
     raise NotInvertible(
         f"cannot invert the attribute {name!r} of an array",
         where=site.where,
-        notes=[("attributes that have a meaning", ", ".join((*known, "T", *METHODS)))],
+        notes=[("attributes that have a meaning", ", ".join((*known, "dtype", *PARTS, *METHODS)))],
         help="use a function of numpy that has a relation",
     )
 
@@ -97,29 +113,169 @@ def array_call(
     """
     target = targets[0]
     if isinstance(target, BoundArrayMethod):
-        if target.name in SHAPED and args and not isinstance(args[0], (Tupled, KnownObject)):
-            args = [Tupled(tuple, tuple(args))]
-        return lifter.call(site, (METHODS[target.name],), [target.base, *args], kwargs)
+        return _method(lifter, site, target, args, kwargs)
+    target = targets[-1]  # what is in place is a write of what it gives
+    if _takes_lists(target):
+        args = [_as_array(lifter, site, value) for value in args]
+        kwargs = {name: _as_array(lifter, site, value) for name, value in kwargs.items()}
     if not any(map(holds_array, (*args, *kwargs.values()))):
         return _built(lifter, site, target, args, kwargs)
-    if len(targets) > 1 and is_array(args[0].kind):
-        raise NotInvertible(
-            f"cannot invert {describe(target)} of an array: it changes the array in place",
-            where=site.where,
-            help="write x = x + y in place of x += y",
-        )
     if target is len:
         return Constant(shape_of(args[0].kind)[0])
+    if target in OF_ROWS and type(args[0]) is not Tupled:
+        return _of_rows(lifter, site, target, args)
     called = ArrayCall(lifter, site, target, args, kwargs)
+    found = _result(called)
+    if found is not None:
+        return called.noted(found)
+    by = definition_of(target)
+    if by is not None:
+        return lifter.call(replace(site, overlaid=False), (by,), args, kwargs)
+    if body_of(target) is None:
+        return called.noted(_forwards(called))
+    return None
+
+
+def _method(
+    lifter: Lifter, site: CallSite, method: BoundArrayMethod, args: Values, kwargs: Named
+) -> Value:
+    """The result of a method of an array."""
+    base, name = method.base, method.name
+    if name in SHAPED and args and not isinstance(args[0], (Tupled, KnownObject)):
+        args = [Tupled(tuple, tuple(args))]
+    if name == "flatten":
+        base = lifter.call(site, (np.ravel,), [base], {})
+    if name == "item":
+        base = lifter.call(site, (np.ravel,), [base], {}) if len(args) < 2 else base
+        index = Tupled(tuple, tuple(args)) if len(args) > 1 else [*args, value_of(0)][0]
+        return lifter.call(site, (operator.getitem,), [base, index], {})
+    return lifter.call(site, (METHODS[name],), [base, *args], kwargs)
+
+
+def _result(called: ArrayCall) -> Value | None:
+    """The result of a call by what is known of its function."""
+    target = called.target
     if called.is_constant:
         return called.folded()
-    if target in MOVES:
+    if target in OF_SHAPES:
+        return _of_shape(called)
+    if called.is_move:
         return called.moved()
-    if is_elementwise(target):
+    if is_elementwise(target) and not (target is np.clip and _has_none(called)):
         return each(called)
-    if target in ARRAY_RELATIONS:
-        return called.related()
-    return None
+    if target in REDUCTIONS:
+        return reduced(called)
+    found = called.related() if target in ARRAY_RELATIONS else None
+    return linear_call(called) if found is None else found
+
+
+def _has_none(called: ArrayCall) -> bool:
+    return bool(called.kwargs) or any(
+        isinstance(value, KnownObject) and value.value is None for value in called.args
+    )
+
+
+OF_SHAPES = frozenset(
+    (np.zeros_like, np.ones_like, np.empty_like, np.shape, np.ndim, np.size, np.iscomplexobj,
+     np.isrealobj)
+)  # fmt: skip
+"""Functions of the shapes and types of arrays."""
+
+
+def _of_shape(called: ArrayCall) -> Value:
+    args, kwargs = called.filled(
+        lambda v: (
+            np.zeros(shape_of(v.kind), np.dtype(element_of(v.kind)))
+            if isinstance(v, Variable)
+            else v.value
+        )
+    )
+    return value_of(called.of_numpy(lambda: called.target(*args, **kwargs)))
+
+
+def _takes_lists(target: Any) -> bool:
+    """Whether a function of numpy takes lists of numbers for arrays."""
+    if isinstance(target, np.ufunc) or (_makes_arrays(target) and is_elementwise(target)):
+        return True
+    rule = array_rule_of(target)
+    return rule is not None and rule.lists
+
+
+def _as_array(lifter: Lifter, site: CallSite, value: Value) -> Value:
+    """A list of numbers, or a tuple of some that vary, as an array."""
+    if not isinstance(value, Tupled) or not value.items:
+        return value
+    if value.kind is not list and not any(isinstance(v, Variable) for v in operands_in(value)):
+        return value
+    return lifter.call(site, (np.array,), [value], {})
+
+
+OF_ROWS: Mapping[Any, Any] = {sum: np.sum, max: np.max, min: np.min, list: None, tuple: None}
+"""Functions of Python of the items of an array."""
+
+
+def _of_rows(lifter: Lifter, site: CallSite, target: Any, args: Values) -> Value | None:
+    """The result of a function of the items of an array."""
+    rows = array_rows(lifter, site, args[0])
+    if not isinstance(rows, Tupled):
+        return None
+    if target in (list, tuple):
+        return Tupled(target, rows.items)
+    if target is not sum and (len(args) > 1 or len(shape_of(args[0].kind)) > 1):
+        return None
+    if target is sum:
+        found = lifter.call(site, (np.sum,), [args[0], value_of(0)], {})
+        return lifter.call(site, (operator.add,), [found, *args[1:]], {}) if args[1:] else found
+    return lifter.call(site, (OF_ROWS[target],), [args[0]], {})
+
+
+MOST_ROWS = 64
+"""The most rows of an array that are gone through one by one."""
+
+
+def array_rows(lifter: Lifter, site: CallSite, value: Value) -> Value:
+    """An array with few rows as the tuple of its rows; any other value itself."""
+    rows = shape_of(value.kind)[:1]
+    if not rows or rows[0] > MOST_ROWS:
+        return value
+    return Tupled(
+        tuple,
+        tuple(
+            lifter.call(site, (operator.getitem,), [value, value_of(i)], {}) for i in range(rows[0])
+        ),
+    )
+
+
+OF_ANY_LENGTH = frozenset((np.nonzero, np.flatnonzero, np.argwhere, np.roots))
+"""Functions whose results may have another length for other values."""
+
+
+def _forwards(called: ArrayCall) -> Value:
+    """The result of a function of arrays that is only run forwards."""
+    rule = array_rule_of(called.target)
+    if rule is not None and rule.kind == "rearranging":
+        raise called.refused("its indices, axes and shapes have to be known beforehand")
+    if rule is None or rule.kind not in ("constant", "smooth") or called.target in OF_ANY_LENGTH:
+        raise called.refused("it has none for arguments of these shapes, types and axes")
+    sample, kwargs = called.filled(
+        lambda v: (
+            np.ones(shape_of(v.kind), np.dtype(element_of(v.kind)))
+            if isinstance(v, Variable)
+            else v.value
+        )
+    )
+    found = value_of(called.of_numpy(lambda: called.target(*sample, **kwargs)))
+    if not isinstance(found, Constant):
+        raise called.refused("it gives no array or number")
+    variables = list(dict.fromkeys(called.variables))
+    kind = int if found.kind is np.int64 else found.kind
+
+    def run(*values: Any) -> Any:
+        given = dict(zip(variables, values, strict=True))
+        args, named = called.filled(lambda v: given[v] if isinstance(v, Variable) else v.value)
+        return called.target(*args, **named)
+
+    return called.lifter.state(called.site, forward_only(run, variables, kind), variables)
 
 
 def _built(
@@ -128,9 +284,16 @@ def _built(
     """An array made of numbers: ``np.array([a, b])``, ``np.ones(3)``; None for other calls."""
     called = ArrayCall(lifter, site, target, args, kwargs)
     if called.is_constant:
-        return called.array() if _makes_arrays(target) else None
-    if _hashable(target) and target in MOVES and target is not operator.getitem:
-        return called.moved()
+        found = called.array() if _makes_arrays(target) else None
+        return None if found is None else called.noted(found)
+    if target is not operator.getitem and called.is_move:
+        return called.noted(called.moved())
+    if target is np.linspace:
+        found = linear_call(called)
+        return None if found is None else called.noted(found)
+    if _makes_arrays(target) and target is not np.clip:
+        by = definition_of(target)
+        return None if by is None else lifter.call(site, (by,), args, kwargs)
     return None
 
 
@@ -139,7 +302,3 @@ def _makes_arrays(target: Any) -> bool:
     module = getattr(target, "__module__", None) or ""
     own = module.partition(".")[0] == "numpy" and not module.startswith("numpy.random")
     return own and not isinstance(target, (type, np.ufunc))
-
-
-def _hashable(target: Any) -> bool:
-    return type(target).__hash__ is not None

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import math
 import operator
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from inversion.errors import NotInvertible
-from inversion.lifting.array_calls import ArrayCall, operands_in
-from inversion.lifting.lifted_values import Value, value_of
+from inversion.lifting.array_calls import ArrayCall, gathered, operands_in, value_as
+from inversion.lifting.lifted_values import Tupled, Value
 from inversion.lifting.resolve import WORDS
 from inversion.program.elementwise_statements import elementwise
 from inversion.program.statements import Constant, Operand, Variable
-from primitives.arrays.domain import element_of, is_array, shape_of
+from overlay.interpretations.autodiff.rules.tables.layouts import astype
+from primitives.arrays.domain import ELEMENTS, array_of, element_of, is_array, shape_of
 
 __all__ = ["each", "is_elementwise"]
 
@@ -23,8 +26,8 @@ OPERATORS = frozenset(
         operator.add, operator.sub, operator.mul, operator.truediv, operator.floordiv,
         operator.mod, operator.pow, operator.neg, operator.pos, operator.invert, operator.and_,
         operator.or_, operator.xor, operator.lshift, operator.rshift, operator.lt, operator.le,
-        operator.gt, operator.ge, operator.eq, operator.ne, operator.abs, abs, pow, np.where,
-        np.clip,
+        operator.gt, operator.ge, operator.eq, operator.ne, operator.abs, abs, pow, divmod,
+        np.where, np.clip, np.real, np.imag, np.angle, np.round, np.around, round, np.fix, astype,
     )
 )  # fmt: skip
 
@@ -39,15 +42,21 @@ ARITHMETIC = frozenset(
 
 def is_elementwise(target: Any) -> bool:
     if isinstance(target, np.ufunc):
-        return target.signature is None and target.nout == 1
+        return target.signature is None
     return target in OPERATORS
 
 
 def each(call: ArrayCall) -> Value:
     """The result of a call of an elementwise function."""
+    target, args = call.target, [_as_array(call, value) for value in call.args]
+    if target is astype:
+        (target,), args = (_element(call, args[1]),), args[:1]
+        if element_of(args[0].kind) is target:
+            return _copy(call, args[0])
     if call.kwargs:
         raise call.refused(f"the keyword {next(iter(call.kwargs))} has no meaning here")
-    operands = _of_numbers([_broadcast(call, value) for value in call.args])
+    args = [_broadcast(call, value, args) for value in args]
+    operands = _of_numbers(args)
     shape = np.broadcast_shapes(*(shape_of(v.kind) for v in operands))
     lifter, site = call.lifter, call.site
     stands_for: dict[str, Operand] = {}
@@ -56,7 +65,7 @@ def each(call: ArrayCall) -> Value:
         if is_array(operand.kind):
             name = operand.name if isinstance(operand, Variable) else lifter.fresh("constant")
             source = operand.source if isinstance(operand, Variable) else name
-            element = Variable(name, element_of(operand.kind), source)
+            element = Variable(name, _element_kind(operand, operands), source)
             stands_for[name] = operand
             elements.append(element)
         else:
@@ -65,29 +74,69 @@ def each(call: ArrayCall) -> Value:
                 stands_for[operand.name] = operand
     outer, lifter.statements = lifter.statements, []
     try:
-        value = _of_elements(call, elements)
+        value = _of_elements(call, target, elements)
         statements = lifter.statements
     finally:
         lifter.statements = outer
-    if isinstance(value, Variable) and value.name in stands_for:
-        return stands_for[value.name]
-    if isinstance(value, Constant):
-        return value_as(np.full(shape, value.value))
-    if not isinstance(value, Variable):
-        raise call.refused("it gives no number for an element")
+    values = value.items if isinstance(value, Tupled) else (value,)
     name = lifter.fresh(f"each_{site.where.rpartition(':')[2]}")
-    made = elementwise(
-        name, shape, statements, stands_for, [value], root_finding=lifter.root_finding
-    )
-    lifter.statements.append(made)
-    return made.result
+    found: list[Value] = []
+    wanted: list[Variable] = []
+    for each in values:
+        if isinstance(each, Variable) and each.name in stands_for:
+            found.append(_copy(call, stands_for[each.name]))
+        elif isinstance(each, Constant):
+            found.append(value_as(np.full(shape, each.value)))
+        elif isinstance(each, Variable):
+            found.append(Variable(each.name, array_of(each.kind, shape), each.source))
+            wanted.append(each)
+        else:
+            raise call.refused("it gives no number for an element")
+    if wanted:
+        made = elementwise(
+            name, shape, statements, stands_for, wanted, root_finding=lifter.root_finding
+        )
+        lifter.statements.append(made)
+    return Tupled(value.kind, tuple(found)) if isinstance(value, Tupled) else found[0]
 
 
-def _of_elements(call: ArrayCall, elements: list[Value]) -> Value:
+def _as_array(call: ArrayCall, value: Value) -> Value:
+    """A list of numbers as the array for which numpy takes it."""
+    if isinstance(value, Tupled) and value.items:
+        return call.lifter.call(call.site, (np.array,), [value], {})
+    return value
+
+
+def _copy(call: ArrayCall, operand: Operand) -> Value:
+    """A new array of the same elements."""
+    places = np.arange(math.prod(shape_of(operand.kind))).reshape(shape_of(operand.kind))
+    return gathered(call.lifter, call.site, [operand], places)
+
+
+def _element(call: ArrayCall, value: Value) -> Any:
+    """The type of numbers that a dtype stands for."""
+    kind = call.known(value)
+    if kind in (int, float, complex, bool):
+        return kind
+    found = ELEMENTS.get(call.of_numpy(lambda: np.dtype(kind).type))
+    if found is None:
+        raise call.refused(f"arrays of {kind} have no relations")
+    return int if found is np.int64 else found
+
+
+def _element_kind(operand: Operand, operands: Sequence[Operand]) -> Any:
+    """The type of the elements of an operand: constant words are integers beside integers."""
+    kind = element_of(operand.kind)
+    beside = {element_of(other.kind) for other in operands if isinstance(other, Variable)}
+    is_word = isinstance(operand, Constant) and kind in WORDS
+    return int if is_word and not beside.intersection(WORDS) else kind
+
+
+def _of_elements(call: ArrayCall, target: Any, elements: list[Value]) -> Value:
     """The result for one element. Words are converted to floats beside floats; arithmetic with
     truth values is refused.
     """
-    site, target = replace(call.site, overlaid=False), call.target
+    site = replace(call.site, overlaid=False)
     kinds = {value.kind for value in elements}
     if kinds == {bool} and target in ARITHMETIC:
         raise call.refused("arithmetic with truth values means something else in numpy")
@@ -117,9 +166,9 @@ def _of_numbers(operands: list[Operand]) -> list[Operand]:
     ]
 
 
-def _broadcast(call: ArrayCall, value: Value) -> Operand:
+def _broadcast(call: ArrayCall, value: Value, values: Sequence[Value]) -> Operand:
     """An argument broadcast to the common shape; numbers stay as they are."""
-    shapes = [shape_of(v.kind) for a in call.args for v in operands_in(a)]
+    shapes = [shape_of(v.kind) for a in values for v in operands_in(a)]
     try:
         shape = np.broadcast_shapes(*shapes)
     except ValueError:
@@ -133,15 +182,5 @@ def _broadcast(call: ArrayCall, value: Value) -> Operand:
         raise call.refused("it takes arrays and numbers")
     if not is_array(value.kind) or shape_of(value.kind) == shape:
         return value
-    args = [value, value_of(shape)]
-    found = ArrayCall(call.lifter, call.site, np.broadcast_to, args, {})
-    wider = found.folded() if isinstance(value, Constant) else found.moved()
-    assert isinstance(wider, (Variable, Constant))
-    return wider
-
-
-def value_as(array: Any) -> Operand:
-    """A constant array, or number."""
-    found = value_of(array if np.ndim(array) else array.item())
-    assert isinstance(found, (Variable, Constant))
-    return found
+    places = np.arange(math.prod(shape_of(value.kind))).reshape(shape_of(value.kind))
+    return gathered(call.lifter, call.site, [value], np.broadcast_to(places, shape))

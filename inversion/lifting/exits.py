@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from inversion.errors import NotInvertible
 from inversion.lifting.lifted_values import (
     HeapObject,
@@ -17,6 +19,7 @@ from inversion.lifting.lifted_values import (
 )
 from inversion.program.loops import Part
 from inversion.program.statements import Constant, Operand, Statement, Variable
+from primitives.arrays.domain import element_of, is_array, shape_of
 
 
 @dataclass(frozen=True)
@@ -109,6 +112,8 @@ def stand_in(value: Value, known: Collection[Operand]) -> Value:
     if isinstance(value, Tupled):
         return value.of(stand_in(item, known) for item in value.items)
     if isinstance(value, Variable) and value not in known:
+        if is_array(value.kind):
+            return Constant(np.zeros(shape_of(value.kind), np.dtype(element_of(value.kind))))
         return Constant(value.kind(0))
     return value
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from inversion.errors import NotInvertible
+from inversion.lifting.array_objects import arrays_in
 from inversion.lifting.exits import At, End, Exit, Found, Nowhere, Place, Several, Way, not_followed
 from inversion.lifting.function_code import iterators
 from inversion.lifting.heap import frozen, thawed
@@ -24,17 +25,21 @@ from inversion.lifting.lifted_values import (
     is_cell,
     items_in_turn,
     read,
+    refused,
 )
 from inversion.lifting.repeating import Repeating, Turn
 from inversion.program.loops import Bounds, CountedRange
 from inversion.program.statements import Constant, Operand, Variable
-from overlay.code.body import is_step
+from overlay.code.body import Apply, Block, is_step
+from overlay.code.operators import PLAIN
 
 if TYPE_CHECKING:
     from inversion.lifting.execution_paths import Walk
 
 MOST_TURNS = 1000
 """Maximum number of unrolled iterations in a program."""
+MOST_UNROLLED = 128
+"""Maximum length of a range of constants that is unrolled where a turn is no statement."""
 
 
 def looped(walk: Walk, label: int, known: Known, stops: frozenset[int]) -> Found | None:
@@ -96,6 +101,7 @@ class Turns(Repeating):
         self.stops = stops
         cycle = walk.code.loops[label]
         assigned = {name for inside in cycle.labels for name in blocks[inside].sets}
+        assigned |= {name for inside in cycle.labels for name in _written(blocks[inside])}
         live = walk.code.live[label]
         still = KnownObject, Iterating, Meaningless
         self.names = [n for n in known if n in assigned and n in live]
@@ -104,6 +110,12 @@ class Turns(Repeating):
         ]
         self.before = heap_of(known)
         self.grown = {name for inside in cycle.labels for name in blocks[inside].grown}
+        self.writes = any(
+            isinstance(each, Apply)
+            and (each.function is operator.setitem or each.function in PLAIN)
+            for inside in cycle.labels
+            for each in blocks[inside].statements
+        )
         self.counter = f"i_{self.line}.count"  # no name of a variable
 
     def statement(self) -> Found:
@@ -148,6 +160,26 @@ class Turns(Repeating):
         """Lift one iteration from a state."""
         return self.simple(state) if self.walk.leaving else self.several(state)
 
+    def same_arrays(self, following: Mapping[str, Value], state: Mapping[str, Value]) -> None:
+        """Refuse a turn that writes to an array of which another name is not part of the state."""
+        live = self.walk.code.live[self.label]
+        for name, before in self.known.items():
+            changed = name in live and name not in state and following.get(name, before) != before
+            if changed and any(arrays_in(before)):
+                help = "write to it by the name that it has before the loop"
+                raise refused(f"a write in a loop to what {name} shows", self.where, help)
+        bases = [self.lifter.arrays.base(v) for n in self.names for v in arrays_in(self.known[n])]
+        others = [
+            self.lifter.arrays.base(v)
+            for n, value in self.known.items()
+            if n in live and n not in self.names
+            for v in arrays_in(value)
+        ]
+        shared = len(set(bases)) < len(bases) or not set(bases).isdisjoint(others)
+        if shared and self.writes:
+            help = "let the loop write to arrays that have one name"
+            raise refused("a write in a loop to an array of several names", self.where, help)
+
     def simple(self, state: Mapping[str, Value]) -> Turn:
         """Lift an iteration of a loop with a single exit, which every iteration reaches."""
         lifter, inside = self.lifter, self.within_turn(state)
@@ -166,6 +198,7 @@ class Turns(Repeating):
         after = lifter.apart(lambda: onward.run(leave.inside, dict(leave.known), self.stops))
         if not isinstance(after.found, At) or after.found.label != self.label:
             raise not_followed(self.where)
+        self.same_arrays(after.found.known, state)
         condition = leave.condition
         assert isinstance(condition, (Variable, Constant, KnownObject))
         ends: dict[Place, End] = {leave.outside: At(leave.outside, leave.known)}
@@ -190,6 +223,7 @@ class Turns(Repeating):
         ends, flags = dict(way.found.ends), dict(way.found.flags)
         on, goes_on = ends.pop(self.label), flags.pop(self.label)
         assert isinstance(on, At)
+        self.same_arrays(on.known, state)
         nothing = Way(Nowhere(), [], [])
         following = {**on.known, **more}
         return Turn(way, goes_on, False, nothing, following, ends, flags if len(ends) > 1 else {})
@@ -226,6 +260,15 @@ class Turns(Repeating):
     def limits(self) -> tuple[Operand, ...]:
         over = self.counted()
         return () if over is None else (over.start, over.stop, over.step)
+
+
+def _written(block: Block) -> set[str]:
+    """The variables to whose items a block assigns."""
+    return {
+        each.args[0]
+        for each in block.statements
+        if isinstance(each, Apply) and each.function is operator.setitem
+    }
 
 
 def never_left(where: str) -> NotInvertible:

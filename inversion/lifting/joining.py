@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from inversion.errors import NotInvertible
 from inversion.lifting import self_calls
 from inversion.lifting.exits import End, Place, Way, end_at, names_at, stand_in
@@ -26,6 +28,7 @@ from inversion.lifting.lifted_values import (
 )
 from inversion.lifting.sequence_calls import sequence_of
 from inversion.program.statements import Constant, EmptyList, Operand, Variable
+from primitives.arrays.domain import array_of, element_of, is_array, shape_of
 from primitives.sequences.lists import is_list
 
 if TYPE_CHECKING:
@@ -49,6 +52,7 @@ class Join:
         self.heap = Known()
         self.results: list[Variable] = []
         self.gives: list[tuple[Operand, Operand]] = []
+        self.arrays: dict[tuple[Operand, Operand], Variable] = {}
 
     def end(self, place: Place, ends: Sequence[End | None]) -> End:
         """The joined end of both paths at a place, which one of them may not reach."""
@@ -176,16 +180,21 @@ class Join:
         )
 
     def number(self, name: str, then: Operand, orelse: Operand) -> Variable:
+        if (then, orelse) in self.arrays:  # names of one array go on naming one
+            return self.arrays[then, orelse]
         kind = then.kind
         if then.kind is not orelse.kind:
-            if not {then.kind, orelse.kind} <= {int, float, bool}:
+            elements = {element_of(then.kind), element_of(orelse.kind)}
+            shapes = {shape_of(then.kind), shape_of(orelse.kind)}
+            if not elements <= {int, float, bool, np.int64} or len(shapes) > 1:
                 raise NotInvertible(
                     f"{shown_name(name)} is of type {shown_kind(then)} on one way and of type "
                     f"{shown_kind(orelse)} on the other",
                     where=self.where,
                     help="convert one of them",
                 )
-            kind = float if float in (then.kind, orelse.kind) else int
+            kind = float if float in elements else int
+            kind = array_of(kind, *shapes) if is_array(then.kind) else kind
         site = replace(self.walk.site, name=name, where=self.where)
         given = [
             self.converted(site, value, kind, way)
@@ -194,6 +203,9 @@ class Join:
         result = self.lifter.variable(name, kind, "branch")
         self.results.append(result)
         self.gives.append((given[0], given[1]))
+        if is_array(kind):
+            self.arrays[then, orelse] = result
+            self.lifter.arrays.joined(result, (then, orelse))
         return result
 
     def converted(self, site: CallSite, value: Operand, kind: Any, way: Way) -> Operand:

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from inversion.errors import NotInvertible
 from inversion.lifting import self_calls
-from inversion.lifting.array_methods import array_attribute, complex_attribute
+from inversion.lifting.array_methods import array_attribute, array_rows, complex_attribute
+from inversion.lifting.array_writes import ArrayWrite
 from inversion.lifting.class_instances import (
     PLAIN_MANAGERS,
     attribute_of_super,
@@ -29,7 +30,6 @@ from inversion.lifting.heap import contents_of, frozen, made
 from inversion.lifting.iterable_calls import ITERATOR, items_of, set_of
 from inversion.lifting.lifted_values import (
     ITERABLES,
-    UNROLLED,
     Again,
     BoundMethod,
     HeapObject,
@@ -58,7 +58,7 @@ from inversion.lifting.lifted_values import (
     value_of,
 )
 from inversion.lifting.sequence_calls import bound_method
-from inversion.program.statements import Constant
+from inversion.program.statements import Constant, Variable
 from overlay.code import marks
 from overlay.code.body import Apply, ConstantValue, Copy, Make, Statement, WithBlock, is_step
 from overlay.code.marks import Pattern
@@ -66,7 +66,7 @@ from overlay.code.operators import PLAIN
 from overlay.code.record import attribute_held, is_same
 from overlay.code.statements import SLOT
 from overlay.code.wording import IN_WORDS
-from primitives.arrays.domain import is_array, shape_of
+from primitives.arrays.domain import is_array
 
 if TYPE_CHECKING:
     from inversion.lifting.execution_paths import Walk
@@ -155,8 +155,12 @@ class StatementCall:
         step = STEPS.get(function)
         if step is not None:
             return step(self)
+        given = self.given()
         targets = (function,) if function not in PLAIN else (function, PLAIN[function])
-        return self.lifter.call(self.site, targets, self.given(), {})
+        found = self.lifter.call(self.site, targets, given, {})
+        if len(targets) > 1 and is_array(given[0].kind):
+            return self._write(given[0]).whole(found)
+        return found
 
     def _read(self, name: str) -> Value:
         return read(self.known, name, self.step.where)
@@ -260,11 +264,19 @@ class StatementCall:
         return self.lifter.call(self.site, (operator.getitem,), [source, value_of(index)], {})
 
     def _rows(self, value: Value) -> Value:
-        """An array with few rows as the tuple of its rows; any other value itself."""
-        rows = shape_of(value.kind)[:1]
-        if not rows or rows[0] > UNROLLED:
-            return value
-        return Tupled(tuple, tuple(self._item(value, i) for i in range(rows[0])))
+        return array_rows(self.lifter, self.site, value)
+
+    def item_set(self) -> Value:
+        """An assignment to an item or a slice of an array, or to an item of a container."""
+        base, index, value = self.given()
+        if not is_array(base.kind):
+            return self.lifter.call(self.site, (operator.setitem,), [base, index, value], {})
+        self._write(base).item(index, value)
+        return KnownObject(None)
+
+    def _write(self, base: Value) -> ArrayWrite:
+        assert isinstance(base, (Variable, Constant))
+        return ArrayWrite(self.lifter, self.site, self.known, self.walk.given, base)
 
     # ---- unpacking and iteration ----
 
@@ -274,6 +286,10 @@ class StatementCall:
         if isinstance(value, Again):
             raise self_calls.used_otherwise(self.site, "its items")
         return value
+
+    def rows_of(self) -> Value:
+        """The value whose items are read, an array as its rows."""
+        return self._rows(self.items_of())
 
     def iterated(self) -> Value:
         value = self._rows(self.items_of())
@@ -473,6 +489,7 @@ PUTS: Mapping[str, Any] = {
 STEPS: Mapping[Any, Callable[[StatementCall], Value]] = {
     getattr: StatementCall.attribute,
     setattr: StatementCall.set_attribute,
+    operator.setitem: StatementCall.item_set,
     iter: StatementCall.iterated,
     marks.advance: StatementCall.advanced,
     marks.first: lambda call: item_of_pair(call.site, call.operand(0)),

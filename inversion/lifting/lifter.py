@@ -13,7 +13,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from inversion.errors import NotInvertible
-from inversion.lifting.array_methods import array_call
+from inversion.lifting.array_methods import array_call, array_rows
+from inversion.lifting.array_objects import ArrayObjects
 from inversion.lifting.class_instances import by_operator, instance_call, method_of
 from inversion.lifting.container_calls import container_call, held_by, one_or_other
 from inversion.lifting.exits import Found, Returned, Way
@@ -73,8 +74,9 @@ from overlay.core.dispatch import MethodChain, by_types
 from overlay.core.location import location_of
 from overlay.core.target import as_positional, describe, signature_of
 from overlay.interpretations.autodiff import autodiff
+from overlay.interpretations.autodiff.rules.tables.layouts import astype
 from primitives import Relation
-from primitives.arrays.domain import is_array
+from primitives.arrays.domain import element_of, is_array
 from primitives.relation import RETURN
 
 if TYPE_CHECKING:
@@ -204,6 +206,7 @@ class Lifter:
         self.factories: dict[HeapObject, Value] = {}
         self.attributes: list[tuple[Any, str, Any]] = []
         self.names: set[str] = set()
+        self.arrays = ArrayObjects()
 
     def fresh(self, wanted: str) -> str:
         """An unused variable name, derived from the name in the source if there is one."""
@@ -287,6 +290,8 @@ class Lifter:
         """The value of a call without an overlay method: by its relation, or its inlined body.
         Raises NotInvertible where it has neither.
         """
+        if targets[-1] in (zip, enumerate, reversed):
+            args = tuple(array_rows(self, site, value) for value in args)
         found = (
             by_operator(self, site, targets, args)
             or container_call(self, site, targets, args, kwargs)
@@ -327,9 +332,13 @@ class Lifter:
         return self.state(site, forward_only(target, numbers, returns), numbers)
 
     def converted(self, site: CallSite, value: Operand, kind: Any) -> Operand:
-        """A number converted to a type."""
+        """A number, or the elements of an array, converted to a type."""
         if value.kind is kind:
             return value
+        if is_array(kind):
+            given = [value, KnownObject(element_of(kind))]
+            (result,) = numbers_of([self.call(replace(site, overlaid=False), (astype,), given, {})])
+            return result
         if isinstance(value, Constant):
             return Constant(kind(value.value))
         found = self.resolver.relation(kind, [value.kind], base=True)
@@ -343,8 +352,8 @@ class Lifter:
         self, site: CallSite, found: Relation, args: Sequence[Operand], source: str = ""
     ) -> Value:
         """Add the statement that a relation holds between these arguments and new variables, and
-        return the variable, or the tuple of them. Where all arguments are constants, these are the
-        results. source: overrides the source of the variables.
+        return the variable, or the tuple of them; for constants, what the relation gives. source:
+        overrides the source of the variables.
         """
         cast = tuple(
             Constant(kind(value.value))

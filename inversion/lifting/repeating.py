@@ -190,7 +190,9 @@ class Repeating(ABC):
         if isinstance(value, HeapObject):
             return value
         if isinstance(value, (Variable, Constant)):
-            return self.lifter.variable(name, value.kind, "turn")
+            made = self.lifter.variable(name, value.kind, "turn")
+            self.lifter.arrays.joined(made, (value,))
+            return made
         raise NotInvertible(
             f"{shown_name(name)} is a {shown_kind(value)}, and changes in a loop",
             where=self.where,
@@ -291,4 +293,5 @@ class Outside:
         if value not in self.gives:
             self.results.append(self.turns.lifter.variable(name, value.kind, self.turns.word))
             self.gives.append(value)
+            self.turns.lifter.arrays.joined(self.results[-1], (value,))
         return self.results[self.gives.index(value)]

@@ -350,20 +350,20 @@ def adds_in_place(x):
 
 
 NOT_INVERTIBLE = {
-    "no relation": (lambda x: np.convolve(x, x), "convolve.*no relation"),
+    "no relation": (lambda x: np.flatnonzero(x), "flatnonzero.*no relation"),
     "mathematical function of an array": (lambda x: math.exp(x), "math.exp"),
     "shapes": (lambda x: x + Z(2), r"\(3,\) and \(2,\) do not broadcast"),
-    "shapes of a product": (lambda x: np.ones((2, 2)) @ x, "of these shapes"),
+    "shapes of a product": (lambda x: np.ones((2, 2)) @ x, "mismatch in its core"),
     "reshape": (lambda x: x.reshape(2, 2), "cannot reshape"),
     "empty": (lambda x: x[3:], "no elements"),
     "index": (lambda x: x[5], "out of bounds"),
     "largest and smallest": (lambda x: (x.max(), x.min()), "used more than once"),
     "arithmetic with truth values": (lambda x: (x > 0) + (x > 1), "truth values"),
     "mask": (lambda x: x[x > 0], "known beforehand"),
-    "keyword": (lambda x: x.sum(keepdims=True), "sum"),
+    "keyword": (lambda x: np.exp(x, where=x > 0), "where"),
     "attribute": (lambda x: x.foo, "'foo' of an array"),
-    "item": (sets_an_item, "assignment to an item"),
-    "in place": (adds_in_place, "changes the array in place"),
+    "item": (sets_an_item, "a write to x, which the function did not make"),
+    "in place": (adds_in_place, "a write to x, which the function did not make"),
 }
 
 

@@ -1,0 +1,215 @@
+"""Linear and multilinear functions of arrays: lifted as a product with one matrix.
+
+The matrix is found from the function itself, by trying units. Rows of the registry of derivatives
+say which functions are linear in which arguments; for the others that are, ``DATA`` does.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import operator
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from inversion.lifting.array_calls import ArrayCall, operands_in
+from inversion.lifting.elements import each
+from inversion.lifting.lifted_values import Tupled, Value, value_of
+from inversion.program.statements import Constant, Operand, Variable
+from overlay.interpretations.autodiff.rules.array_rules import array_rule_of
+from primitives.arrays.domain import element_of, is_array, shape_of
+
+__all__ = ["linear_call"]
+
+MOST_COEFFICIENTS = 1 << 22
+"""The most elements of a matrix that is found by trying units."""
+
+_TRAPEZOID: Any = getattr(np, "trapezoid", None) or getattr(np, "trapz", None)
+
+DATA: Mapping[Any, tuple[str, ...]] = {
+    np.gradient: ("f",),
+    _TRAPEZOID: ("y",),
+    np.average: ("a",),
+    np.cross: ("a", "b"),
+    np.interp: ("fp",),
+    np.polyval: ("p",),
+    np.polyder: ("p",),
+    np.polyint: ("p",),
+    np.pad: ("array",),
+    **dict.fromkeys((np.fft.fft2, np.fft.ifft2, np.fft.fftn, np.fft.ifftn), ("a",)),
+    **dict.fromkeys((np.fft.rfft2, np.fft.rfftn, np.fft.irfft2, np.fft.irfftn), ("a",)),
+}
+"""The arguments in each of which a function is linear, of those that are defined by others."""
+
+APART = frozenset((np.real, np.imag, np.conjugate, operator.getitem))
+"""Functions that are linear, and have a relation for each element."""
+
+
+def linear_call(call: ArrayCall) -> Value | None:
+    """The result of a call of a function that is linear in what varies; None for any other."""
+    target, rule = call.target, array_rule_of(call.target)
+    together = rule is not None and rule.kind == "linear"
+    names = rule.data if rule is not None and (together or rule.kind == "multilinear") else None
+    names = DATA.get(target) if names is None else names
+    if names is None or target in APART:
+        return None
+    given = call.by_name()
+    if given is None:
+        return None
+    parts = {n: [*operands_in(value)] for n, value in given.arguments.items()}
+    varying = {n: [v for v in vs if isinstance(v, Variable)] for n, vs in parts.items()}
+    if any(varying[n] for n in varying if n not in names):
+        return None
+    groups = [varying[n] for n in names if varying.get(n)]
+    if not together:
+        groups = [[v] for group in groups for v in group]
+    groups = [[v for group in groups for v in group]] if together else groups
+    if len(groups) > 2 or not all(groups):
+        return None
+    map_ = _Map(call, [_Vector(tuple(group)) for group in groups])
+    return map_.value()
+
+
+@dataclass(frozen=True)
+class _Vector:
+    """Operands as one vector of real numbers: of complex ones the real parts, then the others."""
+
+    operands: tuple[Variable, ...]
+
+    @property
+    def size(self) -> int:
+        return sum(map(_reals, self.operands))
+
+    def units(self) -> Iterator[list[Any]]:
+        """The operands' values for each unit vector."""
+        for i in range(self.size):
+            unit = np.zeros(self.size)
+            unit[i] = 1.0
+            yield self.values(unit)
+
+    def values(self, vector: NDArray[np.float64]) -> list[Any]:
+        """The operands' values for a vector."""
+        found: list[Any] = []
+        start = 0
+        for operand in self.operands:
+            count, element = math.prod(shape_of(operand.kind)), element_of(operand.kind)
+            flat = vector[start : start + count]
+            if element is complex:
+                flat = flat + 1j * vector[start + count : start + 2 * count]
+            elif element is not float:
+                flat = flat.astype(np.int64)
+            start += _reals(operand)
+            shape = shape_of(operand.kind)
+            found.append(flat.reshape(shape) if is_array(operand.kind) else flat[0])
+        return found
+
+    def lifted(self, call: ArrayCall) -> Operand:
+        """The vector, as an operand of the program."""
+        parts: list[Value] = []
+        for operand in self.operands:
+            reals: list[Value] = [operand]
+            if element_of(operand.kind) is complex:
+                reals = [_call(call, np.real, operand), _call(call, np.imag, operand)]
+            parts += [
+                _call(call, np.ravel, part) if is_array(part.kind) else part for part in reals
+            ]
+        parts = [part if is_array(part.kind) else _array(call, [part]) for part in parts]
+        found = parts[0]
+        if len(parts) > 1:
+            found = _call(call, np.concatenate, Tupled(tuple, tuple(parts)))
+        assert isinstance(found, (Variable, Constant))
+        return found
+
+
+def _reals(operand: Variable) -> int:
+    count = math.prod(shape_of(operand.kind))
+    return 2 * count if element_of(operand.kind) is complex else count
+
+
+def _call(call: ArrayCall, target: Any, *args: Value) -> Value:
+    return call.lifter.call(call.site, (target,), args, {})
+
+
+def _array(call: ArrayCall, items: Sequence[Value]) -> Value:
+    return _call(call, np.array, Tupled(list, tuple(items)))
+
+
+@dataclass(frozen=True)
+class _Map:
+    """A function that is linear in one vector, or in each of two."""
+
+    call: ArrayCall
+    vectors: list[_Vector]
+
+    def value(self) -> Value | None:
+        """The result in the program; None where the matrix would be too large."""
+        sizes = [vector.size for vector in self.vectors]
+        origin = self.at([vector.values(np.zeros(vector.size)) for vector in self.vectors])
+        if math.prod(sizes) * max(origin.size, 1) > MOST_COEFFICIENTS or not origin.size:
+            return None
+        # in each of two, what is constant is 0
+        offset = origin if len(sizes) == 1 else np.zeros_like(origin)
+        columns = [
+            (self.at([*values]) - offset).ravel()
+            for values in itertools.product(*(vector.units() for vector in self.vectors))
+        ]
+        matrix = np.stack(columns, axis=1)
+        vector = self.vectors[0].lifted(self.call)
+        if len(sizes) == 2:
+            both = self.vectors[1].lifted(self.call)
+            tall = _call(self.call, np.reshape, vector, value_of((sizes[0], 1)))
+            vector = _call(self.call, np.ravel, _call(self.call, operator.mul, tall, both))
+        found = self.parts(matrix, vector, origin.shape)
+        if np.any(offset):
+            found = _call(self.call, operator.add, found, value_of(offset))
+        return found
+
+    def parts(self, matrix: NDArray[Any], vector: Value, shape: tuple[int, ...]) -> Value:
+        """The product, as an array or number of this shape."""
+        if np.iscomplexobj(matrix):
+            real = self.product(np.ascontiguousarray(matrix.real), vector, shape)
+            imag = self.product(np.ascontiguousarray(matrix.imag), vector, shape)
+            return self.complex(real, imag)
+        return self.product(matrix, vector, shape)
+
+    def complex(self, real: Value, imag: Value) -> Value:
+        """Complex numbers from their parts."""
+        if not is_array(real.kind):
+            return _call(self.call, complex, real, imag)
+        return each(ArrayCall(self.call.lifter, self.call.site, complex, [real, imag], {}))
+
+    def product(self, matrix: NDArray[Any], vector: Value, shape: tuple[int, ...]) -> Value:
+        """The product with a real matrix; of integers by sums."""
+        if not np.any(matrix):
+            return value_of(np.zeros(shape) if shape else 0.0)
+        if element_of(vector.kind) is float:
+            found = _call(self.call, np.matmul, value_of(np.asarray(matrix, np.float64)), vector)
+        else:
+            terms = _call(self.call, operator.mul, value_of(matrix), vector)
+            found = self.call.lifter.call(self.call.site, (np.sum,), [terms], {"axis": value_of(1)})
+        return (
+            _call(self.call, np.reshape, found, value_of(shape))
+            if shape
+            else _first(self.call, found)
+        )
+
+    def at(self, values: Sequence[Sequence[Any]]) -> NDArray[Any]:
+        """The function at values of the operands that vary."""
+        by_operand = {
+            v: value
+            for vector, given in zip(self.vectors, values, strict=True)
+            for v, value in zip(vector.operands, given, strict=True)
+        }
+        args, kwargs = self.call.filled(
+            lambda v: by_operand[v] if isinstance(v, Variable) else v.value
+        )
+        found = self.call.of_numpy(lambda: self.call.target(*args, **kwargs))
+        return np.asarray(found)
+
+
+def _first(call: ArrayCall, vector: Value) -> Value:
+    return _call(call, operator.getitem, vector, value_of(0))
