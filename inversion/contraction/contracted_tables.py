@@ -9,7 +9,7 @@ import numpy as np
 
 from inversion.contraction.contractor import Contractor
 from overlay.sets import NumberSet, number_set
-from primitives.tables import RTOL, Members, Table
+from primitives.finite_tables import RTOL, FiniteTable, Members
 
 __all__ = ["of_members", "of_table"]
 
@@ -19,7 +19,7 @@ MOST_PIECES = 64
 
 
 @functools.lru_cache(maxsize=1024)
-def of_table(table: Table) -> Contractor | None:
+def of_table(table: FiniteTable) -> Contractor | None:
     """The contractor of a table; None if its keys or entries are no numbers."""
     pairs = list(table.held.items())
     if not all(isinstance(number, NUMBERS) for pair in pairs for number in pair):

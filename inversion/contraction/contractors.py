@@ -16,6 +16,7 @@ from inversion.contraction.contracted_tables import of_members, of_table
 from inversion.contraction.contractor import Contractor
 from overlay.catalogue import FUNCTIONS, MathFunction
 from primitives.base_table import RELATIONS
+from primitives.finite_tables import FiniteTable, Members
 from primitives.floats import (
     arithmetic,
     extremes,
@@ -28,7 +29,6 @@ from primitives.floats import (
 from primitives.integers.ordering import clip
 from primitives.relation import Relation
 from primitives.sequences.lists import is_sequence
-from primitives.tables import Members, Table
 
 __all__ = ["CONTRACTORS", "contractor_of"]
 
@@ -132,7 +132,7 @@ def _contractor(relation: Relation) -> Contractor | None:
 
 def contractor_of(relation: Relation) -> Contractor | None:
     """The contractor of a relation of the base table, or of a finite table; None if it has none."""
-    if isinstance(relation.target, Table):
+    if isinstance(relation.target, FiniteTable):
         return of_table(relation.target)
     if isinstance(relation.target, Members):
         return of_members(relation.target)

@@ -4,6 +4,8 @@ inputs: the declared inputs. lifter: the entry point. function_code: basic block
 of the control flow. execution_paths: execution block by block; exits: ends of paths; joining: both
 paths of a fork; iterations, repeating: loops; recursion, self_calls: functions that call
 themselves. lifted_statements: single statements.
+heap: objects that the function makes; made_calls: calls with these, and with inner functions;
+class_instances, container_calls, iterable_calls, lookups: their kinds.
 resolve: resolution of calls; known_calls, array_calls, array_methods, elements, sequence_calls,
 lifted_slopes: the kinds of calls. lifted_values: values of names.
 """

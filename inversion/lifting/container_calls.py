@@ -7,16 +7,25 @@ are known objects, which do not change.
 from __future__ import annotations
 
 import operator
-from collections import Counter, OrderedDict, defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from inversion.lifting.heap import change, contents_of, frozen, made, operand_in
-from inversion.lifting.iterable_calls import items_of
+from inversion.lifting.heap import change, contents_of, frozen, made, operand_in, thawed
+from inversion.lifting.iterable_calls import (
+    DICTS,
+    SETS,
+    held_by,
+    items_of,
+    key_of,
+    mapping_of,
+    one_or_other,
+)
 from inversion.lifting.lifted_values import (
     CONTAINERS,
     ITERABLES,
     CallSite,
+    Constant,
     HeapObject,
     KnownObject,
     Named,
@@ -24,6 +33,7 @@ from inversion.lifting.lifted_values import (
     Tupled,
     Value,
     Values,
+    Variable,
     is_known,
     plain,
     refused,
@@ -31,17 +41,14 @@ from inversion.lifting.lifted_values import (
     value_of,
 )
 from inversion.lifting.lookups import Lookup, looked_up, member
-from inversion.program.statements import Constant, Variable
 from overlay.code.contents import METHODS, Role, applied
 
 if TYPE_CHECKING:
     from inversion.lifting.lifter import Lifter
 
-__all__ = ["container_call", "held_by", "key_of"]
+__all__ = ["container_call", "item_or"]
 
 NO, NONE = Constant(False), KnownObject(None)
-DICTS = (dict, defaultdict, Counter, OrderedDict)
-SETS = (set, frozenset)
 ROWS = (list, tuple, bytearray, bytes)
 
 
@@ -52,6 +59,8 @@ def container_call(
     call.
     """
     target = targets[0]
+    if isinstance(target, Lookup):
+        return thawed(lifter.known, looked_up(lifter, site, target.held, args[0]), fixed=True)
     if args and operand_in(lifter.known, args[0]) is not None and not kwargs:
         grown = _growing(lifter, site, target, *args)
         if grown is not None:
@@ -127,30 +136,6 @@ def _is_container(value: Value) -> bool:
     return known or text or (isinstance(value, Tupled) and value.keys is None)
 
 
-def held_by(lifter: Lifter, site: CallSite, value: Value) -> Tupled | None:
-    """The contents of a container with known items, or None."""
-    if isinstance(value, HeapObject):
-        return contents_of(lifter.known, value, site.where)
-    if isinstance(value, Tupled):
-        return value
-    if isinstance(value, (KnownObject, Constant)):
-        found = value.value
-        if isinstance(found, dict):
-            items: dict[Any, Any] = found
-            return Tupled(dict, tuple(map(value_of, items.values())), tuple(items))
-        if isinstance(found, ITERABLES):
-            kind = str if isinstance(found, str) else type(found)
-            return Tupled(kind, tuple(map(value_of, found)))
-    return None
-
-
-def key_of(site: CallSite, value: Value) -> Any:
-    """The key of an item, or its place, which has to be known."""
-    if not is_known(value):
-        raise refused("a key or a place in a container that varies", site.where)
-    return plain(value)
-
-
 # ---- methods ------------------------------------------------------------------------------
 
 
@@ -166,9 +151,9 @@ def _method(
     contents = contents_of(known, owner, site.where)
     if roles[:1] == (Role.KEY,) and contents.kind in DICTS and not is_known(args[0]):
         return _varying_key(lifter, site, method, contents, args)
-    if roles == (Role.KEYS,):
-        roles = roles * len(args)
-    if roles == (Role.MAPPING,) and len(args) > 1:
+    if tuple(roles) == (Role.KEYS,):
+        roles = [Role.KEYS] * len(args)
+    if tuple(roles) == (Role.MAPPING,) and len(args) > 1:
         for each in args:
             _method(lifter, site, method, roles, owner, [each])
         return KnownObject(None)
@@ -224,24 +209,6 @@ def _returned(lifter: Lifter, contents: Tupled, found: Any) -> Value:
     return value_of(found)
 
 
-def mapping_of(lifter: Lifter, site: CallSite, value: Value) -> dict[Any, Value]:
-    """The items of a mapping, or of an iterable of pairs."""
-    held = held_by(lifter, site, value)
-    if held is not None and held.keys is not None and held.kind not in SETS:
-        return dict(zip(held.keys, held.items, strict=True))
-    pairs = items_of(lifter, site, value)
-    found: dict[Any, Value] = {}
-    for pair in pairs or ():
-        both = items_of(lifter, site, pair)
-        if both is None or len(both) != 2:
-            pairs = None
-            break
-        found[key_of(site, both[0])] = both[1]
-    if pairs is None:
-        raise refused(f"a mapping made of a {shown_kind(value)}", site.where)
-    return found
-
-
 def _varying_key(
     lifter: Lifter, site: CallSite, method: Any, held: Tupled, args: Sequence[Value]
 ) -> Value:
@@ -261,11 +228,6 @@ def _of_key_or(lifter: Lifter, site: CallSite, held: Tupled, key: Value, default
 def item_or(there: bool, lookup: Any, key: Any, default: Any) -> Any:
     """What a lookup gives for a key, or a default where it is not there. It is lifted."""
     return lookup(key) if there else default
-
-
-def one_or_other(is_first: bool, first: Any, second: Any) -> Any:
-    """One of two values. It is lifted."""
-    return first if is_first else second
 
 
 # ---- items --------------------------------------------------------------------------------

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import CellType
 from typing import TYPE_CHECKING
@@ -32,6 +32,7 @@ from inversion.lifting.lifted_values import (
     MORE,
     Again,
     CallSite,
+    Giving,
     HeapObject,
     Known,
     KnownObject,
@@ -59,16 +60,6 @@ DEEPEST = 64
 
 MOST_WAYS = 512
 """Maximum number of paths through a function."""
-
-
-@dataclass(frozen=True)
-class Giving:
-    """What becomes of the values that a generator yields. held: the cell of what is made of them.
-    add: what is made of that and a further value.
-    """
-
-    held: HeapObject
-    add: Callable[[Value, Value], Value]
 
 
 @dataclass(frozen=True)

@@ -7,14 +7,16 @@ from typing import Any
 
 from inversion.errors import NotInvertible
 from inversion.lifting.lifted_values import (
+    Constant,
     HeapObject,
     Known,
     Meaningless,
+    Operand,
     Tupled,
     Value,
+    Variable,
     shown_kind,
 )
-from inversion.program.statements import Constant, Operand, Variable
 from inversion.program.trees import fields_of, is_dataclass
 
 __all__ = ["change", "contents_of", "frozen", "is_mutable", "made", "operand_in", "thawed"]
@@ -81,8 +83,8 @@ def frozen(known: Known, value: Value, where: str = "", depth: int = 0) -> Value
             return held
         found = contents_of(known, value, where)
         if is_dataclass(value.kind) and set(found.keys or ()) == set(fields_of(value.kind)):
-            held = dict(zip(found.keys or (), found.items, strict=True))
-            found = Tupled(value.kind, tuple(held[name] for name in fields_of(value.kind)))
+            by_name: dict[Any, Value] = dict(zip(found.keys or (), found.items, strict=True))
+            found = Tupled(value.kind, tuple(by_name[n] for n in fields_of(value.kind)))
         value = found
         depth += 1
     if isinstance(value, Tupled):

@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from inversion.lifting.heap import contents_of, frozen, made, operand_in
 from inversion.lifting.lifted_values import (
+    ITERABLES,
     CallSite,
+    Constant,
     Generating,
     HeapObject,
     Iterating,
@@ -23,19 +25,32 @@ from inversion.lifting.lifted_values import (
     Tupled,
     Value,
     Values,
+    Variable,
     is_known,
     items_in_turn,
     plain,
     refused,
+    shown_kind,
     value_of,
 )
-from inversion.program.statements import Constant, Variable
 from primitives.arrays.domain import is_array, shape_of
 
 if TYPE_CHECKING:
     from inversion.lifting.lifter import Lifter
 
-__all__ = ["ITERATOR", "has_own_binding", "items_of", "iterable_call"]
+__all__ = [
+    "DICTS",
+    "ITERATOR",
+    "SETS",
+    "has_own_binding",
+    "held_by",
+    "items_of",
+    "iterable_call",
+    "key_of",
+    "mapping_of",
+    "one_or_other",
+    "set_of",
+]
 
 ZERO, ONE, NO, NONE = Constant(0), Constant(1), Constant(False), KnownObject(None)
 ADD = KnownObject(operator.add)
@@ -46,6 +61,7 @@ MOST_ROWS = 64
 ITERATOR = type(iter(()))
 """The class of iterators that the function makes by ``iter``."""
 DICTS = (dict, defaultdict, Counter, OrderedDict)
+SETS = (set, frozenset)
 
 
 def iterable_call(
@@ -88,6 +104,48 @@ def items_of(lifter: Lifter, site: CallSite, value: Value) -> tuple[Value, ...] 
             lifter.call(site, (operator.getitem,), (value, Constant(i)), {}) for i in range(rows)
         )
     return items_in_turn(value, MOST_ITEMS)
+
+
+def held_by(lifter: Lifter, site: CallSite, value: Value) -> Tupled | None:
+    """The contents of a container with known items, or None."""
+    if isinstance(value, HeapObject):
+        return contents_of(lifter.known, value, site.where)
+    if isinstance(value, Tupled):
+        return value
+    if isinstance(value, (KnownObject, Constant)):
+        found = value.value
+        if isinstance(found, dict):
+            items: dict[Any, Any] = found
+            return Tupled(dict, tuple(map(value_of, items.values())), tuple(items))
+        if isinstance(found, ITERABLES):
+            kind = str if isinstance(found, str) else type(found)
+            return Tupled(kind, tuple(map(value_of, found)))
+    return None
+
+
+def key_of(site: CallSite, value: Value) -> Any:
+    """The key of an item, or its place, which has to be known."""
+    if not is_known(value):
+        raise refused("a key or a place in a container that varies", site.where)
+    return plain(value)
+
+
+def mapping_of(lifter: Lifter, site: CallSite, value: Value) -> dict[Any, Value]:
+    """The items of a mapping, or of an iterable of pairs."""
+    held = held_by(lifter, site, value)
+    if held is not None and held.keys is not None and held.kind not in SETS:
+        return dict(zip(held.keys, held.items, strict=True))
+    pairs = items_of(lifter, site, value)
+    found: dict[Any, Value] = {}
+    for pair in pairs or ():
+        both = items_of(lifter, site, pair)
+        if both is None or len(both) != 2:
+            pairs = None
+            break
+        found[key_of(site, both[0])] = both[1]
+    if pairs is None:
+        raise refused(f"a mapping made of a {shown_kind(value)}", site.where)
+    return found
 
 
 HELD = (list, *DICTS, set, frozenset, bytearray, tuple, ITERATOR, deque)
@@ -148,16 +206,12 @@ def set_of(lifter: Lifter, site: CallSite, items: Iterable[Value], kind: type = 
 
 
 def _dict(lifter: Lifter, site: CallSite, *values: Value, **named: Value) -> Value | None:
-    from inversion.lifting.container_calls import mapping_of
-
     held = mapping_of(lifter, site, values[0]) if values else {}
     held = {**held, **named}
     return made(lifter.known, dict, held.values(), tuple(held))
 
 
 def _defaultdict(lifter: Lifter, site: CallSite, *values: Value, **named: Value) -> Value | None:
-    from inversion.lifting.container_calls import mapping_of
-
     held = {**(mapping_of(lifter, site, values[1]) if len(values) > 1 else {}), **named}
     found = made(lifter.known, defaultdict, held.values(), tuple(held))
     if values and values[0] != KnownObject(None):
@@ -414,11 +468,16 @@ def _extreme(target: Any) -> Callable[..., Value | None]:
             new = _measured(lifter, site, item, key)
             better = lifter.truth(site, lifter.call(site, (compare,), (new, measure), {}))
             both = (Tupled(tuple, (item, new)), Tupled(tuple, (best, measure)))
-            chosen = lifter.chosen(site, better, *both)
+            chosen = lifter.called(site, KnownObject(one_or_other), (better, *both))
             best, measure = chosen.items if isinstance(chosen, Tupled) else both[1].items
         return best
 
     return found
+
+
+def one_or_other(is_first: bool, first: Any, second: Any) -> Any:
+    """One of two values. It is lifted."""
+    return first if is_first else second
 
 
 def _are_numbers(values: Iterable[Value]) -> bool:

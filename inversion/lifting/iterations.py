@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -156,11 +156,11 @@ class Turns(Repeating):
                 return found.over
         return None
 
-    def turn(self, state: Mapping[str, Value]) -> Turn:
+    def turn(self, state: Known) -> Turn:
         """Lift one iteration from a state."""
         return self.simple(state) if self.walk.leaving else self.several(state)
 
-    def same_arrays(self, following: Mapping[str, Value], state: Mapping[str, Value]) -> None:
+    def same_arrays(self, following: Known, state: Known) -> None:
         """Refuse a turn that writes to an array of which another name is not part of the state."""
         live = self.walk.code.live[self.label]
         for name, before in self.known.items():
@@ -180,7 +180,7 @@ class Turns(Repeating):
             help = "let the loop write to arrays that have one name"
             raise refused("a write in a loop to an array of several names", self.where, help)
 
-    def simple(self, state: Mapping[str, Value]) -> Turn:
+    def simple(self, state: Known) -> Turn:
         """Lift an iteration of a loop with a single exit, which every iteration reaches."""
         lifter, inside = self.lifter, self.within_turn(state)
         for asked in self.iterators:
@@ -207,7 +207,7 @@ class Turns(Repeating):
             after.found.known, ends, {},
         )  # fmt: skip
 
-    def several(self, state: Mapping[str, Value]) -> Turn:
+    def several(self, state: Known) -> Turn:
         """Lift an iteration of a loop with several exits: these, and the continuation with the
         next iteration, are ordinary paths.
         """
@@ -228,7 +228,7 @@ class Turns(Repeating):
         following = {**on.known, **more}
         return Turn(way, goes_on, False, nothing, following, ends, flags if len(ends) > 1 else {})
 
-    def count(self, inside: Known, state: Mapping[str, Value]) -> Known:
+    def count(self, inside: Known, state: Known) -> Known:
         """Set the iterators to the range's current value and the condition that it continues.
         Returns the counter's next value, by name.
         """

@@ -24,14 +24,14 @@ from inversion.lifting.class_instances import (
     method_of,
     set_attribute,
 )
-from inversion.lifting.container_calls import key_of, mapping_of
 from inversion.lifting.function_code import unread
 from inversion.lifting.heap import contents_of, frozen, made
-from inversion.lifting.iterable_calls import ITERATOR, items_of, set_of
+from inversion.lifting.iterable_calls import ITERATOR, items_of, key_of, mapping_of, set_of
 from inversion.lifting.lifted_values import (
     ITERABLES,
     Again,
     BoundMethod,
+    Constant,
     HeapObject,
     InnerFunction,
     Iterating,
@@ -58,7 +58,7 @@ from inversion.lifting.lifted_values import (
     value_of,
 )
 from inversion.lifting.sequence_calls import bound_method
-from inversion.program.statements import Constant, Variable
+from inversion.program.statements import Variable
 from overlay.code import marks
 from overlay.code.body import Apply, ConstantValue, Copy, Make, Statement, WithBlock, is_step
 from overlay.code.marks import Pattern
@@ -183,7 +183,7 @@ class StatementCall:
     def _called(self, function: Value, given: list[Value]) -> Value:
         named = {key: self._read(name) for key, name in self.step.kwargs}
         if isinstance(function, KnownObject) and function.value in ATTRIBUTES:
-            return self._of_attribute(function.value, given)
+            return _of_attribute(self, function.value, given)
         return self.lifter.called(self.site, function, given, named)
 
     def _unpacking(self) -> Value:
@@ -216,31 +216,6 @@ class StatementCall:
 
     def attribute(self) -> Value:
         return self._attribute(self.operand(0), plain(self.operand(1)))
-
-    def _of_attribute(self, function: Any, given: list[Value]) -> Value:
-        """A call of getattr, setattr or hasattr with a known name."""
-        owner, name, *rest = given
-        if function is setattr:
-            set_attribute(self.lifter, self.site, owner, plain(name), rest[0])
-            return KnownObject(None)
-        try:
-            found = self._attribute(owner, plain(name))
-        except NotInvertible:
-            if function is hasattr:
-                return Constant(False)
-            if not rest:
-                raise
-            return rest[0]
-        return Constant(True) if function is hasattr else found
-
-    def set_attribute(self) -> Value:
-        owner, name, value = self.given()
-        set_attribute(self.lifter, self.site, owner, plain(name), value)
-        return KnownObject(None)
-
-    def of_super(self) -> Value:
-        _, cls, receiver = self.given()
-        return attribute_of_super(self.lifter, self.site, cls, receiver, self.step.native)
 
     def _attribute(self, base: Value, name: str) -> Value:
         if is_array(base.kind):
@@ -350,57 +325,6 @@ class StatementCall:
 
         return functools.reduce(joined, items)
 
-    def put(self) -> Value:
-        """Append an item, or all items of another value, to a list."""
-        container, *added = self.given()
-        if self.step.instruction == "MAP_ADD":
-            return self.lifter.call(self.site, (operator.setitem,), [container, *added], {})
-        found = self.lifter.call(self.site, (PUTS[self.step.instruction],), [container, *added], {})
-        if self.step.instruction == "LIST_EXTEND":
-            self._used_up(self.step.args[1])
-        return found
-
-    def packed(self) -> Value:
-        """A tuple; that of the variables which an inner function shares need not be set."""
-        where = self.step.where
-        return Tupled(tuple, tuple(
-            _held(self.known, name, where) if is_cell(self.known.get(name)) else self._read(name)
-            for name in self.step.args
-        ))  # fmt: skip
-
-    def unpacked(self) -> Value:
-        """The items of a value that is unpacked into targets."""
-        value, count = self.items_of(), plain(self.operand(1))
-        items = items_of(self.lifter, self.site, value)
-        if items is None:
-            return unpacked(self.site, value, count)
-        if len(items) != count:
-            raise Raises(f"{len(items)} items are unpacked into {count}", self.step.where)
-        return Tupled(tuple, items)
-
-    def starred(self) -> Value:
-        """The items beside a starred target, or the list that is assigned to that."""
-        items = items_of(self.lifter, self.site, self.items_of())
-        if items is None:
-            raise self._refused("unpacking with a star of what varies in length")
-        part = self.step.native
-        if isinstance(part, slice):
-            return made(self.known, list, items[part])
-        try:
-            return items[part]
-        except IndexError:
-            raise Raises("too few items to unpack", self.step.where) from None
-
-    def gave(self) -> Value:
-        """A value that a generator yields."""
-        giving = self.walk.giving
-        if giving is None:
-            raise self._unread("yield")
-        (before,) = contents_of(self.known, giving.held, self.step.where).items
-        after = giving.add(before, self.operand(0))
-        self.known[giving.held] = Tupled(CellType, (after,))
-        return KnownObject(None)
-
     # ---- marks for other instructions ----
 
     def outer(self) -> Value:
@@ -427,39 +351,126 @@ class StatementCall:
             return KnownObject(AssertionError)
         raise self._unread(IN_WORDS.get(self.step.native, self.step.native))
 
-    def pattern(self) -> Value:
-        """Whether an object is a sequence, or a mapping, for a pattern."""
-        wanted = Mapping if self.step.instruction == "MATCH_MAPPING" else Sequence
-        kind = self.operand(0).kind
-        fits = isinstance(kind, type) and issubclass(kind, wanted)
-        return Constant(fits and not issubclass(kind, (str, bytes, bytearray)))
 
-    def matched(self) -> Value:
-        """The attributes that a class pattern takes, as a tuple; None without a match."""
-        subject, cls, pattern = self.given()
-        found = self.lifter.call(self.site, (isinstance,), [subject, cls], {})
-        if not isinstance(found, Constant):
-            raise self._unread("a pattern of a class")
-        if not found.value:
-            return KnownObject(None)
-        if plain(pattern) is Pattern.PLAIN:
-            return Tupled(tuple, ())
-        count, names = self.step.native
-        kind: Any = plain(cls)
-        if count == 1 and kind in (bool, bytearray, bytes, dict, float, frozenset, int, list, set,
-                                   str, tuple):  # fmt: skip
-            return Tupled(tuple, (subject,))
-        taken = (*getattr(kind, "__match_args__", ())[:count], *names)
-        return Tupled(tuple, tuple(self._attribute(subject, name) for name in taken))
+def _put(call: StatementCall) -> Value:
+    """Append an item, or all items of another value, to a list."""
+    container, *added = call.given()
+    if call.step.instruction == "MAP_ADD":
+        return call.lifter.call(call.site, (operator.setitem,), [container, *added], {})
+    found = call.lifter.call(call.site, (PUTS[call.step.instruction],), [container, *added], {})
+    if call.step.instruction == "LIST_EXTEND":
+        call._used_up(call.step.args[1])
+    return found
 
-    def keyed(self) -> Value:
-        """The values that a mapping pattern takes, as a tuple; None where a key is not there."""
-        subject, keys = self.given()
-        held = mapping_of(self.lifter, self.site, subject)
-        wanted = plain(keys)
-        if any(key not in held for key in wanted):
-            return KnownObject(None)
-        return Tupled(tuple, tuple(held[key] for key in wanted))
+
+def _packed(call: StatementCall) -> Value:
+    """A tuple; that of the variables which an inner function shares need not be set."""
+    where = call.step.where
+    return Tupled(tuple, tuple(
+        _held(call.known, name, where) if is_cell(call.known.get(name)) else call._read(name)
+        for name in call.step.args
+    ))  # fmt: skip
+
+
+def _unpacked_value(call: StatementCall) -> Value:
+    """The items of a value that is unpacked into targets."""
+    value, count = call.items_of(), plain(call.operand(1))
+    items = items_of(call.lifter, call.site, value)
+    if items is None:
+        return unpacked(call.site, value, count)
+    if len(items) != count:
+        raise Raises(f"{len(items)} items are unpacked into {count}", call.step.where)
+    return Tupled(tuple, items)
+
+
+def _starred(call: StatementCall) -> Value:
+    """The items beside a starred target, or the list that is assigned to that."""
+    items = items_of(call.lifter, call.site, call.items_of())
+    if items is None:
+        raise call._refused("unpacking with a star of what varies in length")
+    part = call.step.native
+    if isinstance(part, slice):
+        return made(call.known, list, items[part])
+    try:
+        return items[part]
+    except IndexError:
+        raise Raises("too few items to unpack", call.step.where) from None
+
+
+def _gave(call: StatementCall) -> Value:
+    """A value that a generator yields."""
+    giving = call.walk.giving
+    if giving is None:
+        raise call._unread("yield")
+    (before,) = contents_of(call.known, giving.held, call.step.where).items
+    after = giving.add(before, call.operand(0))
+    call.known[giving.held] = Tupled(CellType, (after,))
+    return KnownObject(None)
+
+
+def _pattern(call: StatementCall) -> Value:
+    """Whether an object is a sequence, or a mapping, for a pattern."""
+    wanted = Mapping if call.step.instruction == "MATCH_MAPPING" else Sequence
+    kind = call.operand(0).kind
+    fits = isinstance(kind, type) and issubclass(kind, wanted)
+    return Constant(fits and not issubclass(kind, (str, bytes, bytearray)))
+
+
+def _matched(call: StatementCall) -> Value:
+    """The attributes that a class pattern takes, as a tuple; None without a match."""
+    subject, cls, pattern = call.given()
+    found = call.lifter.call(call.site, (isinstance,), [subject, cls], {})
+    if not isinstance(found, Constant):
+        raise call._unread("a pattern of a class")
+    if not found.value:
+        return KnownObject(None)
+    if plain(pattern) is Pattern.PLAIN:
+        return Tupled(tuple, ())
+    count, names = call.step.native
+    kind: Any = plain(cls)
+    if count == 1 and kind in (bool, bytearray, bytes, dict, float, frozenset, int, list, set,
+                               str, tuple):  # fmt: skip
+        return Tupled(tuple, (subject,))
+    taken = (*getattr(kind, "__match_args__", ())[:count], *names)
+    return Tupled(tuple, tuple(call._attribute(subject, name) for name in taken))
+
+
+def _keyed(call: StatementCall) -> Value:
+    """The values that a mapping pattern takes, as a tuple; None where a key is not there."""
+    subject, keys = call.given()
+    held = mapping_of(call.lifter, call.site, subject)
+    wanted = plain(keys)
+    if any(key not in held for key in wanted):
+        return KnownObject(None)
+    return Tupled(tuple, tuple(held[key] for key in wanted))
+
+
+def _of_super(call: StatementCall) -> Value:
+    _, cls, receiver = call.given()
+    return attribute_of_super(call.lifter, call.site, cls, receiver, call.step.native)
+
+
+def _set_attribute_to(call: StatementCall) -> Value:
+    owner, name, value = call.given()
+    set_attribute(call.lifter, call.site, owner, plain(name), value)
+    return KnownObject(None)
+
+
+def _of_attribute(call: StatementCall, function: Any, given: list[Value]) -> Value:
+    """A call of getattr, setattr or hasattr with a known name."""
+    owner, name, *rest = given
+    if function is setattr:
+        set_attribute(call.lifter, call.site, owner, plain(name), rest[0])
+        return KnownObject(None)
+    try:
+        found = call._attribute(owner, plain(name))
+    except NotInvertible:
+        if function is hasattr:
+            return Constant(False)
+        if not rest:
+            raise
+        return rest[0]
+    return Constant(True) if function is hasattr else found
 
 
 def _left(*args: Any) -> None:
@@ -488,24 +499,24 @@ PUTS: Mapping[str, Any] = {
 }
 STEPS: Mapping[Any, Callable[[StatementCall], Value]] = {
     getattr: StatementCall.attribute,
-    setattr: StatementCall.set_attribute,
+    setattr: _set_attribute_to,
     operator.setitem: StatementCall.item_set,
     iter: StatementCall.iterated,
     marks.advance: StatementCall.advanced,
     marks.first: lambda call: item_of_pair(call.site, call.operand(0)),
     marks.succeeds: lambda call: more_of_pair(call.site, call.operand(0)),
-    marks.unpack: StatementCall.unpacked,
+    marks.unpack: _unpacked_value,
     marks.pick: StatementCall.picked,
-    marks.pack: StatementCall.packed,
-    marks.give: StatementCall.gave,
+    marks.pack: _packed,
+    marks.give: _gave,
     marks.new: StatementCall.made,
-    marks.put: StatementCall.put,
+    marks.put: _put,
     marks.outer: StatementCall.outer,
     marks.other: StatementCall.other,
-    marks.holds_items: StatementCall.pattern,
-    marks.of_super: StatementCall.of_super,
-    marks.matched: StatementCall.matched,
-    marks.keyed: StatementCall.keyed,
-    marks.part: StatementCall.starred,
-    marks.rest: StatementCall.starred,
+    marks.holds_items: _pattern,
+    marks.of_super: _of_super,
+    marks.matched: _matched,
+    marks.keyed: _keyed,
+    marks.part: _starred,
+    marks.rest: _starred,
 }

@@ -3,7 +3,16 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import ItemsView, Iterable, Iterator, KeysView, Mapping, Sequence, ValuesView
+from collections.abc import (
+    Callable,
+    ItemsView,
+    Iterable,
+    Iterator,
+    KeysView,
+    Mapping,
+    Sequence,
+    ValuesView,
+)
 from dataclasses import dataclass
 from types import CellType, CodeType, FunctionType, GeneratorType, MethodType
 from typing import Any, Final, TypeGuard
@@ -165,12 +174,22 @@ class Generating:
     variables. used: the cell that is filled once it has been run.
     """
 
-    function: FunctionType
+    function: Any
     given: tuple[Value, ...]
     cells: tuple[HeapObject, ...]
     site: CallSite
     used: HeapObject
     kind: type = GeneratorType
+
+
+@dataclass(frozen=True)
+class Giving:
+    """What becomes of the values that a generator yields. held: the cell of what is made of them.
+    add: what is made of that and a further value.
+    """
+
+    held: HeapObject
+    add: Callable[[Value, Value], Value]
 
 
 Value = (
@@ -335,7 +354,7 @@ def read(known: Known, name: str, where: str) -> Value:
     return value
 
 
-def is_cell(value: Value) -> TypeGuard[HeapObject]:
+def is_cell(value: Value | None) -> TypeGuard[HeapObject]:
     """Whether a name's value is the cell of a variable that inner functions share."""
     return isinstance(value, HeapObject) and value.kind is CellType
 

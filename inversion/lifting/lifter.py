@@ -15,57 +15,49 @@ from typing import TYPE_CHECKING, Any
 from inversion.errors import NotInvertible
 from inversion.lifting.array_methods import array_call, array_rows
 from inversion.lifting.array_objects import ArrayObjects
-from inversion.lifting.class_instances import by_operator, instance_call, method_of
-from inversion.lifting.container_calls import container_call, held_by, one_or_other
 from inversion.lifting.exits import Found, Returned, Way
-from inversion.lifting.heap import frozen, thawed
-from inversion.lifting.inner_functions import begun, function_of, gives, run_generator
-from inversion.lifting.iterable_calls import has_own_binding, iterable_call
+from inversion.lifting.heap import contents_of, frozen, made, thawed
 from inversion.lifting.known_calls import known_call
 from inversion.lifting.lifted_slopes import derivative
 from inversion.lifting.lifted_values import (
     Again,
-    BoundMethod,
     CallSite,
     Generating,
+    Giving,
     HeapObject,
-    InnerFunction,
-    Iterating,
     Known,
     KnownObject,
     Named,
-    Partial,
     Raises,
-    Range,
     Tupled,
     Value,
     Values,
     as_tree,
-    function_in,
     kinds_of,
     numbers_of,
     of_tree,
     plain,
     range_of,
+    refused,
     shown_kind,
     value_of,
 )
-from inversion.lifting.lookups import Lookup, looked_up
+from inversion.lifting.made_calls import as_result, called, has_own_binding, made_call
 from inversion.lifting.recursion import ActiveCall, entered
 from inversion.lifting.resolve import (
+    NUMBERS,
     Resolver,
     body_of,
     bound,
+    check_named,
+    compiled,
     folded,
-    forward_only,
     no_relation,
     promotions,
     python_code,
-    takes_any_number,
 )
 from inversion.lifting.self_calls import through
 from inversion.lifting.sequence_calls import sequence_call, sequence_of
-from inversion.numba_compilation import result_type
 from inversion.program.statements import Constant, Operand, Program, Statement, Variable, renumbered
 from inversion.program.trees import Tree, leaves, mapped
 from inversion.program.variable_names import subject_of, word_for
@@ -111,26 +103,16 @@ def lift(
     has a relation, an overlay method, or Python code.
     """
     lifter = Lifter(Resolver(context), root_finding=root_finding, max_trips=max_trips)
+    check_named(function)
     given = {name: lifter.input(name, tree) for name, tree in inputs}
     where = location_of(function)
     site = CallSite("result", where, overlaid=context is not None)
-    values = {name: thawed(lifter.known, of_tree(tree)) for name, tree in given.items()}
+    values = {name: lifter.argument(tree) for name, tree in given.items()}
     args = [value for name, value in values.items() if name not in keywords]
     named = {name: value for name, value in values.items() if name in keywords}
-    if takes_any_number(function):
-        raise NotInvertible(
-            f"cannot invert {describe(function)}: it takes any number of arguments",
-            where=location_of(body_of(function)),
-            help="name its parameters",
-        )
     result = lifter.call(site, (function,), args, named)
-    if isinstance(result, Generating):
-        raise NotInvertible(
-            f"cannot invert {describe(function)}: a call gives a generator",
-            where=where,
-            help="return a tuple or a list of what it yields",
-        )
-    result = _as_result(lifter, site, frozen(lifter.known, result, site.where))
+    if not isinstance(result, (Variable, Constant)):
+        result = as_result(lifter, site, function, result)
     returned: dict[str, Operand] = {}
 
     def leaf(path: str, value: Value) -> str:
@@ -163,29 +145,11 @@ def lift(
     return Lifted(program, axes)
 
 
-def _as_result(lifter: Lifter, site: CallSite, value: Value) -> Value:
-    """A result as an operand, or as a structure of operands: a list of numbers of one type, or of
-    strings, is one operand.
-    """
-    if isinstance(value, (Iterating, Range)):
-        return value
-    if isinstance(value, Tupled) and value.kind is list and value.items:
-        kinds = {item.kind for item in value.items if isinstance(item, (Variable, Constant))}
-        texts = all(_is_text(item) for item in value.items)
-        flat = all(isinstance(item, (Variable, Constant)) for item in value.items)
-        if texts or (flat and len(kinds) == 1 and kinds <= {int, float}):
-            return sequence_of(lifter, site, value)
-    if isinstance(value, Tupled):
-        return value.of(_as_result(lifter, site, item) for item in value.items)
-    if isinstance(value, KnownObject) and isinstance(value.value, (list, dict, bytes)):
-        held = held_by(lifter, site, value)
-        assert held is not None
-        return _as_result(lifter, site, held)
-    return value
-
-
-def _is_text(value: Value) -> bool:
-    return value.kind is str
+def _of_numbers(target: Any, args: Values, kwargs: Named) -> bool:
+    """Whether a call is one with one or two numbers, which makes nothing."""
+    if kwargs or not 1 <= len(args) <= 2 or (isinstance(target, type) and target not in NUMBERS):
+        return False
+    return all(isinstance(a, (Variable, Constant)) and a.kind in NUMBERS for a in args)
 
 
 class Lifter:
@@ -244,9 +208,6 @@ class Lifter:
             return self.call(
                 site, (target.__func__,), (KnownObject(target.__self__), *args), kwargs
             )
-        if isinstance(target, Lookup):
-            found = looked_up(self, site, target.held, args[0])
-            return thawed(self.known, found, fixed=True)
         if kwargs and not has_own_binding(target):
             args, kwargs = as_positional(signature_of(target), tuple(args), kwargs)
         args = tuple(map(value_of, args))
@@ -292,17 +253,13 @@ class Lifter:
         """
         if targets[-1] in (zip, enumerate, reversed):
             args = tuple(array_rows(self, site, value) for value in args)
-        found = (
-            by_operator(self, site, targets, args)
-            or container_call(self, site, targets, args, kwargs)
-            or iterable_call(self, site, targets[-1], args, kwargs)
-            or instance_call(self, site, targets[-1], args, kwargs)
-        )
-        if found is not None:
-            return found
-        if body_of(targets[-1]) is None:
-            args = tuple(frozen(self.known, arg, site.where) for arg in args)
-            kwargs = {name: frozen(self.known, arg, site.where) for name, arg in kwargs.items()}
+        if not _of_numbers(targets[-1], args, kwargs):
+            found = made_call(self, site, targets, args, kwargs)
+            if found is not None:
+                return found
+            if body_of(targets[-1]) is None:
+                args = tuple(frozen(self.known, arg, site.where) for arg in args)
+                kwargs = {n: frozen(self.known, arg, site.where) for n, arg in kwargs.items()}
         known = known_call(targets[-1], args, kwargs)
         if known is not None:
             return known
@@ -313,8 +270,8 @@ class Lifter:
         if of_sequences is not None:
             return of_sequences
         numbers = [arg for arg in args if isinstance(arg, (Variable, Constant))]
-        plain = not kwargs and len(numbers) == len(args)
-        for target in targets if plain else ():
+        all_numbers = not kwargs and len(numbers) == len(args)
+        for target in targets if all_numbers else ():
             for kinds in promotions(numbers):
                 found = self.resolver.relation(target, kinds, base=not site.overlaid)
                 if found is not None:
@@ -326,10 +283,10 @@ class Lifter:
         target = targets[-1]
         if body_of(target) is not None:
             return self._inline(replace(site, chain=None), target, args, kwargs)
-        returns = result_type(target, kinds_of(args, kwargs)) if plain else None
-        if returns is None:
+        forward = compiled(target, numbers) if all_numbers else None
+        if forward is None:
             raise no_relation(site, target, args)
-        return self.state(site, forward_only(target, numbers, returns), numbers)
+        return self.state(site, forward, numbers)
 
     def converted(self, site: CallSite, value: Operand, kind: Any) -> Operand:
         """A number, or the elements of an array, converted to a type."""
@@ -380,9 +337,9 @@ class Lifter:
         if not isinstance(function, types.FunctionType) and not hasattr(function, "py_func"):
             args = (KnownObject(function), *args)
         self.functions[body] = None
-        return self._through(site, body, args, kwargs)
+        return self.through(site, body, args, kwargs)
 
-    def _through(
+    def through(
         self,
         site: CallSite,
         body: types.FunctionType,
@@ -395,8 +352,6 @@ class Lifter:
         """
         given = tuple(bound(site, body, args, kwargs, self.known))
         code = body.__code__
-        if gives(code):
-            return begun(self.known, site, body, given, cells)
         may_recur = body.__name__ in (*code.co_names, *code.co_freevars)
         key = code, site.overlaid, site.chain
         here = ActiveCall(key, given, self.depth, may_recur=may_recur, cells=cells)
@@ -411,37 +366,19 @@ class Lifter:
     def called(
         self, site: CallSite, function: Value, args: Values, kwargs: Named | None = None
     ) -> Value:
-        """The value of a call of what is a function."""
-        kwargs = kwargs or {}
-        if isinstance(function, BoundMethod):
-            return self.call(site, (function.function,), (function.instance, *args), kwargs)
-        if isinstance(function, Partial):
-            return self.called(
-                site, function.function, (*function.args, *args), {**function.kwargs, **kwargs}
-            )
-        if isinstance(function, InnerFunction):
-            body = function_of(function)
-            return self._through(replace(site, chain=None), body, args, kwargs, function.cells)
-        method = method_of(function, "__call__")
-        if method is not None:
-            return self.call(site, (method,), (function, *args), kwargs)
-        return self.call(site, (function_in(site, function),), args, kwargs)
+        """The value of a call of a value that is a function."""
+        return called(self, site, function, args, kwargs or {})
 
     def method(self, site: CallSite, owner: Value, name: str, args: Values) -> Value:
         """The value of a call of a method of an instance."""
-        return self.call(site, (method_of(owner, name),), (owner, *args), {})
+        return self.call(site, (getattr(owner.kind, name),), (owner, *args), {})
 
     def truth(self, site: CallSite, value: Value) -> Value:
         """Whether a value is true."""
-        if isinstance(value, (KnownObject, Constant)) and not is_array(value.kind):
-            return Constant(bool(value.value))
+        known = isinstance(value, Constant) and value.kind in (*NUMBERS, str)
+        if known or isinstance(value, KnownObject):
+            return Constant(bool(plain(value)))
         return self.call(site, (bool,), (value,), {})
-
-    def chosen(self, site: CallSite, condition: Value, first: Value, second: Value) -> Value:
-        """One of two values, by a truth value."""
-        if isinstance(condition, Constant):
-            return first if condition.value else second
-        return self.called(site, KnownObject(one_or_other), (condition, first, second))
 
     def run_generator(
         self,
@@ -450,8 +387,28 @@ class Lifter:
         first: Value,
         add: Callable[[Value, Value], Value],
     ) -> Value:
-        """What a function makes of the values that a generator yields."""
-        return run_generator(self, site, generator, first, add)
+        """What a function makes of the values that a generator yields, from ``first``."""
+        cell = generator.used
+        if contents_of(self.known, cell, site.where).items:
+            help = "make a list or a tuple of its items"
+            raise refused("a generator that is used again", site.where, help)
+        self.known[cell] = Tupled(cell.kind, (Constant(True),))
+        held, outer = made(self.known, cell.kind, (first,)), generator.site
+        active = ActiveCall(
+            (generator.function.__code__, outer.overlaid, outer.chain), generator.given,
+            self.depth, cells=generator.cells, giving=Giving(held, add),
+        )  # fmt: skip
+        inside = replace(site, overlaid=outer.overlaid, chain=outer.chain)
+        found = entered(self, inside, generator.function, active)
+        if not isinstance(found, Returned):
+            raise Raises("a generator that raises", site.where)
+        self.known.update(found.heap)
+        return contents_of(self.known, held, site.where).items[0]
+
+    def argument(self, tree: Tree) -> Value:
+        """The value of an argument, with a new object for each that is mutable."""
+        found = of_tree(tree)
+        return thawed(self.known, found) if isinstance(found, Tupled) else found
 
     def apart(self, go: Callable[[], Found]) -> Way:
         """Follow a path, with statements of its own."""

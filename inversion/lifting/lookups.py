@@ -10,17 +10,18 @@ from typing import TYPE_CHECKING, Any
 from inversion.errors import NotInvertible
 from inversion.lifting.lifted_values import (
     CallSite,
+    Constant,
     KnownObject,
     Tupled,
     Value,
+    Variable,
     is_known,
     plain,
     refused,
     shown_kind,
     value_of,
 )
-from inversion.program.statements import Constant, Variable
-from primitives.tables import entry, membership
+from primitives.finite_tables import entry, membership
 
 if TYPE_CHECKING:
     from inversion.lifting.lifter import Lifter

@@ -7,20 +7,24 @@ sums and products. The accumulated shift and scale are state of the loop.
 
 from __future__ import annotations
 
+import inspect
 import operator
 import types
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from types import CellType
 from typing import TYPE_CHECKING, Any
 
 from inversion.errors import NotInvertible
-from inversion.lifting.execution_paths import Giving, Walk
+from inversion.lifting.execution_paths import Walk
 from inversion.lifting.exits import At, End, Found, Nowhere, Place, Returned, Several, Way
 from inversion.lifting.function_code import code_of
-from inversion.lifting.heap import frozen, thawed
+from inversion.lifting.heap import frozen, made, thawed
 from inversion.lifting.lifted_values import (
     Again,
     CallSite,
+    Generating,
+    Giving,
     HeapObject,
     Known,
     KnownObject,
@@ -92,6 +96,9 @@ def entered(
     here: ActiveCall,
 ) -> Found:
     """Traverse a function's body, and return its end."""
+    if function.__code__.co_flags & inspect.CO_GENERATOR and here.giving is None:
+        used = made(lifter.known, CellType, ())
+        return Returned(Generating(function, here.given, here.cells, site, used))
     again = here.inner(site.active)
     if again is not None and (again.calls is not None or lifter.depth > again.depth):
         if again.calls is None:
@@ -166,7 +173,7 @@ class Calls(Repeating):
             raise Deeper
         return Again(self, tuple(given), Constant(0), Constant(1))
 
-    def gone(self, state: Mapping[str, Value]) -> tuple[Way, At, Several]:
+    def gone(self, state: Known) -> tuple[Way, At, Several]:
         """Traverse the body: its path, the end at the recursive call, and all ends."""
         outer = self.lifter.known
         self.lifter.known = known = {
@@ -193,7 +200,7 @@ class Calls(Repeating):
                 )
         return way, on, way.found
 
-    def turn(self, state: Mapping[str, Value]) -> Turn:
+    def turn(self, state: Known) -> Turn:
         arguments: Known = {
             name: value
             for name, value in state.items()

@@ -5,7 +5,7 @@ values.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -78,7 +78,7 @@ class Repeating(ABC):
         self.counts: CountedRange | None = None
 
     @abstractmethod
-    def turn(self, state: Mapping[str, Value]) -> Turn:
+    def turn(self, state: Known) -> Turn:
         """Lift one iteration from a state."""
 
     def repeated(self, begin: Known) -> Found:
@@ -201,7 +201,7 @@ class Repeating(ABC):
 
     # ---- the statement ----
 
-    def stated(self, state: Mapping[str, Value], turn: Turn, begin: Mapping[str, Value]) -> Found:
+    def stated(self, state: Known, turn: Turn, begin: Known) -> Found:
         formals = [v for value in state.values() for v in variables_in(value)]
         site = replace(self.walk.site, where=self.where)
         values = [v for name in state for v in numbers_in(begin[name])]

@@ -22,10 +22,12 @@ from inversion.lifting.lifted_values import (
     shown_kind,
     value_of,
 )
+from inversion.numba_compilation import result_type
 from inversion.program.statements import Constant, Operand, constant
 from overlay import Context, Method, MethodTable, OverlayError
 from overlay.code.read_bodies import Default, signature_of_code
 from overlay.core.dispatch import MethodChain, by_types
+from overlay.core.location import location_of
 from overlay.core.signature import NO_VARARGS
 from overlay.core.target import canonical, describe
 from primitives import NoSolution, Relation, relation, relation_of, relations
@@ -34,15 +36,17 @@ from primitives.integers.integer_powers import power_int
 from primitives.sequences.lists import is_list
 
 __all__ = [
+    "NUMBERS",
     "Resolver",
     "body_of",
     "bound",
+    "check_named",
+    "compiled",
     "folded",
     "forward_only",
     "no_relation",
     "promotions",
     "python_code",
-    "takes_any_number",
 ]
 
 NUMBERS: Final = (float, int, bool, complex, np.int64, np.uint64)
@@ -238,11 +242,22 @@ def bound(
     return given
 
 
-def takes_any_number(function: Any) -> bool:
-    """Whether a function that is written in Python takes any number of arguments."""
+def check_named(function: Any) -> None:
+    """Raise NotInvertible for a function that takes any number of arguments."""
     body = body_of(function)
     flags = inspect.CO_VARARGS | inspect.CO_VARKEYWORDS
-    return body is not None and bool(body.__code__.co_flags & flags)
+    if body is not None and body.__code__.co_flags & flags:
+        raise NotInvertible(
+            f"cannot invert {describe(function)}: it takes any number of arguments",
+            where=location_of(body),
+            help="name its parameters",
+        )
+
+
+def compiled(target: Any, args: Sequence[Operand]) -> Relation | None:
+    """A relation with a forward mode only, for a function that numba compiles; None for others."""
+    returns = result_type(target, tuple(arg.kind for arg in args))
+    return None if returns is None else forward_only(target, args, returns)
 
 
 def forward_only(target: Any, args: Sequence[Operand], returns: type) -> Relation:

@@ -8,7 +8,7 @@ import pytest
 from inversion.contraction.contractors import contractor_of
 from overlay.sets import number_set
 from primitives import Integers, NoSolution
-from primitives.tables import entry, membership
+from primitives.finite_tables import entry, membership
 from primitives.testing import check_relation
 
 TABLES = {

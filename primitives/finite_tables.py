@@ -10,18 +10,18 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
+from primitives import Relation, parametric, relation
 from primitives.domains import Bool, Domain, Integers, Interval, domain_of
 from primitives.errors import NoSolution
-from primitives.relation import Relation, parametric, relation
 
-__all__ = ["RTOL", "Members", "Table", "entry", "membership"]
+__all__ = ["RTOL", "FiniteTable", "Members", "entry", "membership"]
 
 RTOL = 1e-9
 """The relative distance at which a float is taken for an entry."""
 Key = Any
 
 
-class Table:
+class FiniteTable:
     """A function that is known by its keys and their entries."""
 
     def __init__(self, keys: tuple[Key, ...], entries: tuple[Any, ...]) -> None:
@@ -85,7 +85,7 @@ def entry(kind: Any, keys: tuple[Key, ...], entries: tuple[Any, ...]) -> Relatio
 
 @functools.lru_cache(maxsize=4096)
 def _entry(kind: Any, keys: tuple[Key, ...], entries: tuple[Any, ...], returns: Any) -> Relation:
-    table = Table(keys, entries)
+    table = FiniteTable(keys, entries)
     most = max(len(table.keys_of(value)) for value in entries)
     domain = _keys_domain(kind, keys)
     return relation(
@@ -97,11 +97,14 @@ def _entry(kind: Any, keys: tuple[Key, ...], entries: tuple[Any, ...], returns: 
     )  # fmt: skip
 
 
-def _forward(table: Table) -> Callable[..., Any]:
-    return lambda a: table(a)
+def _forward(function: Callable[[Key], Any]) -> Callable[..., Any]:
+    def found(a: Key) -> Any:
+        return function(a)
+
+    return found
 
 
-def _backward(table: Table, most: int) -> Any:
+def _backward(table: FiniteTable, most: int) -> Any:
     def one(ret: Any) -> Key:
         return key_of(table, ret, 0)
 
@@ -117,7 +120,7 @@ def _backward(table: Table, most: int) -> Any:
     return parametric(chosen, which=Integers(0, most - 1), recover=place)
 
 
-def key_of(table: Table, ret: Any, which: int) -> Key:
+def key_of(table: FiniteTable, ret: Any, which: int) -> Key:
     """The key of an entry; of several the one at a place, or the last."""
     found = table.keys_of(ret)
     if not found:
@@ -147,7 +150,7 @@ def _membership(kind: Any, keys: tuple[Key, ...]) -> Relation:
     return relation(
         members, kind, "return = is_member(a)", returns=bool,
         codomain=Bool,
-        ret=lambda a: members(a),
+        ret=_forward(members),
         a=parametric(
             solved, which=Integers(0, len(keys) - 1), other=domain, recover=recovered,
         ),
