@@ -100,7 +100,9 @@ def fitted_arguments(
     noise, weights: of the known numbers of the result, or None. start: values of the unknown axes.
     Raises NoSolution where the function gives no numbers from any start.
     """
-    optimize: Any = importlib.import_module("scipy.optimize")
+    from scipy import optimize  # pyright: ignore[reportMissingTypeStubs]
+
+    least_squares: Any = optimize.least_squares
 
     problem = argument_problem(inverse, known)
     fit = _FitProblem(inverse, known, problem, noise, weights)
@@ -109,7 +111,7 @@ def fitted_arguments(
 
     def search(x: Numbers, most: int) -> Any:
         with np.errstate(all="ignore"):
-            return optimize.least_squares(
+            return least_squares(
                 fit.residual, x, fit.slopes, (low, high), x_scale="jac",
                 ftol=TOLERANCE, xtol=TOLERANCE, gtol=TOLERANCE, max_nfev=most,
             )  # fmt: skip
