@@ -43,6 +43,7 @@ from inversion.errors import (
 from inversion.inverse import Inverse
 from inversion.invert import choose, invert
 from inversion.planning.parameters import Parameter, ParameterSpace
+from inversion.solving.fitting import Fit
 from inversion.solving.solutions import SolutionBranch, Solutions
 from inversion.tools.renderers import register as _register
 
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
     from inversion.solving.constraints import Paving, contract, pave, solve
 
 __all__ = [
+    "Fit",
     "Inverse",
     "MissingPackage",
     "NoSolution",

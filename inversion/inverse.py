@@ -10,7 +10,7 @@ import numpy as np
 
 from inversion.derivatives.implicit import has_active, with_tangents
 from inversion.emitting.definition import Definition, as_text
-from inversion.errors import NoSolution, WrongArguments
+from inversion.errors import NoSolution, NotInvertible, WrongArguments
 from inversion.intrinsics.checks import taken_refusals
 from inversion.program.limits import refuse_sequences
 from inversion.running.dask_arrays import has_dask, lazily
@@ -18,7 +18,9 @@ from inversion.running.generated_functions import Cache, GeneratedFunctions, Sta
 from inversion.running.progress import Progress
 from inversion.running.rows import BatchOptions, OnError, RowsInverse
 from inversion.running.sending import Request
+from inversion.solving.argument_search import has_known_numbers
 from inversion.solving.asking import asked, asked_first, is_slow, working_theta
+from inversion.solving.fitting import Fit, fitted_arguments
 from inversion.solving.nearest import nearest
 from inversion.solving.solutions import Solutions
 from inversion.solving.starting import infeasible
@@ -390,6 +392,51 @@ class Inverse(Checkable):
         if proof is not None:
             raise proof
         return nearest(self, given, self._guess(guess), timeout)
+
+    def fit(self, *known: Any, noise: Any = None, weights: Any = None, start: Any = None) -> Fit:
+        """The unknown axes for which the function comes closest to known values: least squares.
+
+        It is for values that nothing gives exactly, as measurements, or more results than there are
+        unknowns. Bounds are the declared domains.
+
+        Parameters
+        ----------
+        known
+            Values of the known axes, in their order.
+        noise
+            The standard deviation of the result's numbers: one for all, or a tuple or array of as
+            many as are known.
+        weights
+            What the squares of the differences are multiplied with, in the same form.
+        start
+            A tuple of the unknown axes, as a call answers it, or the value alone where there is
+            one; otherwise several starts are tried.
+
+        Raises
+        ------
+        NoSolution
+            The function gives no numbers at any start, or has changed since it was inverted.
+        NotInvertible
+            The unknown axes, or the results, are not all numbers that are continuous.
+
+        Examples
+        --------
+        >>> from inversion import invert
+        >>> line = invert(lambda a, b: (b, a + b, 2 * a + b), float, float)
+        >>> found = line.fit((1.0, 3.1, 4.9))
+        >>> round(found["a"], 6), round(found["b"], 6), found.converged
+        (1.95, 1.05, True)
+        """
+        self._check_present(NoSolution)
+        if not has_known_numbers(self):
+            raise NotInvertible(
+                f"{self!r} has no fit: it takes unknown floats, and results that are numbers",
+                where=self.origin.where,
+                help="make the other inputs known",
+            )
+        given = self._definition.cast_alone(known)
+        guess = None if start is None else self._guess(start)
+        return fitted_arguments(self, given, noise, weights, guess)
 
     def log_abs_det(self, *values: Any, theta: Any = None, **named: Any) -> float:
         """The logarithm of the absolute determinant of this inverse's Jacobian.

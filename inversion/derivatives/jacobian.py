@@ -12,6 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from inversion.derivatives.array_derivatives import (
     Slope,
@@ -43,7 +44,7 @@ from primitives.relation import RETURN
 if TYPE_CHECKING:
     from inversion.inverse import Inverse
 
-__all__ = ["log_abs_det"]
+__all__ = ["log_abs_det", "slopes_of"]
 
 Here = dict[Variable, Value]
 """Variables, each with its value and its derivatives."""
@@ -90,6 +91,35 @@ def log_abs_det(
             help="there the inverse has no derivative",
         )
     return -logarithm
+
+
+def slopes_of(
+    inverse: Inverse, args: Sequence[Any], names: Sequence[str], results: Sequence[str]
+) -> NDArray[np.float64]:
+    """The derivatives of these results of the program by these inputs, number by number, at
+    arguments of the function.
+
+    Raises NotInvertible where they are not known, NoSolution at a kink; and what the program does.
+    """
+    program = inverse.origin
+    parts: dict[str, Any] = {}
+    for axis, value in zip(inverse.axes.inputs, args, strict=True):
+        tree = inverse.axes.trees[axis]
+        parts.update(zip(leaves(tree), taken_apart(tree, value), strict=True))
+    unknown = [next(v for v in program.inputs if v.name == name) for name in names]
+    if any(element_of(v.kind) is not float for v in (*unknown, *map(program.operand, results))):
+        raise NotInvertible("derivatives are of floats", where=program.where)
+    size, sparse = sum(map(size_of, unknown)), has_arrays(program)
+    units = _units(unknown, size, sparse=sparse)
+    here: Here = {v: (parts[v.name], units.get(v)) for v in program.inputs}
+    forward = _Forward(inverse.context, size)
+    with np.errstate(all="ignore"):
+        forward.run(program.statements, here)
+    found = [forward.of(here, program.results[leaf]) for leaf in results]
+    if sparse:
+        kinds = [program.results[leaf].kind for leaf in results]
+        return np.asarray(rows_of(found, kinds, size).toarray())
+    return np.array([np.zeros(size) if slope is None else slope for _, slope in found])
 
 
 def _units(unknown: Sequence[Variable], size: int, *, sparse: bool) -> Mapping[Variable, Slope]:

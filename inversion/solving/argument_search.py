@@ -9,7 +9,7 @@ of several unknowns in one loop, of guesses that depend on one another.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -17,11 +17,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from inversion.contraction.contracted_programs import Nothing
+from inversion.derivatives.jacobian import slopes_of
+from inversion.errors import NoSolution, NotInvertible
 from inversion.program.limits import has_arrays
 from inversion.program.loops import Loop
 from inversion.program.statements import Statement
 from inversion.program.structured import Structured
-from inversion.program.trees import leaves, rebuilt, taken_apart
+from inversion.program.trees import axis_of, leaves, rebuilt, taken_apart
 from inversion.solving.even_points import point_of
 from inversion.solving.starting import box_of
 from overlay.sets import NumberSet
@@ -32,7 +34,17 @@ from primitives.relation import RETURN
 if TYPE_CHECKING:
     from inversion.inverse import Inverse
 
-__all__ = ["STARTS", "from_arguments", "goes_on", "has_numbers"]
+__all__ = [
+    "STARTS",
+    "ArgumentProblem",
+    "argument_problem",
+    "flat_numbers",
+    "from_arguments",
+    "goes_on",
+    "has_known_numbers",
+    "has_more_results",
+    "has_numbers",
+]
 
 STARTS = 24
 """The number of starting points."""
@@ -49,14 +61,30 @@ Numbers = NDArray[np.float64]
 
 def has_numbers(inverse: Inverse) -> bool:
     """Whether arguments can be searched: unknown floats, from results that are numbers."""
-    if RETURN not in inverse.known:
-        return False
-    sizes = [_size(kind, (float, complex)) for kind in _kinds(inverse, inverse.unknown)]
+    return RETURN in inverse.known and has_known_numbers(inverse)
+
+
+def has_known_numbers(inverse: Inverse) -> bool:
+    """Whether unknown floats are found from numbers that are known of the result."""
+    known = [axis for axis in inverse.known if axis_of(axis)[0] == RETURN]
+    unknown = [axis for axis in inverse.unknown if axis != RETURN]
+    sizes = [_size(kind, (float, complex)) for kind in _kinds(inverse, unknown)]
     results = [
         _size(kind, (float, complex, int, bool, np.int64, np.uint64))
-        for kind in _kinds(inverse, (RETURN,))
+        for kind in _kinds(inverse, known)
     ]
-    return bool(sizes) and 0 not in (*sizes, *results) and sum(sizes) <= MOST_NUMBERS
+    return bool(sizes and results) and 0 not in (*sizes, *results) and sum(sizes) <= MOST_NUMBERS
+
+
+def has_more_results(inverse: Inverse) -> bool:
+    """Whether more real numbers are known of the result than are unknown."""
+    if not has_known_numbers(inverse):
+        return False
+    every = (float, complex, int, bool, np.int64, np.uint64)
+    known = [axis for axis in inverse.known if axis_of(axis)[0] == RETURN]
+    unknown = [axis for axis in inverse.unknown if axis != RETURN]
+    sizes = [sum(_size(kind, every) for kind in _kinds(inverse, a)) for a in (known, unknown)]
+    return sizes[0] > sizes[1]
 
 
 def _kinds(inverse: Inverse, axes: Sequence[str]) -> list[Any]:
@@ -104,12 +132,38 @@ def from_arguments(
             yield problem.arguments(x)
 
 
-def _problem(inverse: Inverse, known: Sequence[Any], fixed: Mapping[str, Any]) -> _ArgumentProblem:
+def _problem(inverse: Inverse, known: Sequence[Any], fixed: Mapping[str, Any]) -> ArgumentProblem:
     """The search problem. Raises Nothing where contraction proves that there is no solution."""
-    values = dict(zip(inverse.known, known, strict=True))
     box = {} if has_arrays(inverse.origin) else box_of(inverse, known)
-    sets = {variable.name: found for variable, found in box.items()}
-    names = [leaf for axis in inverse.unknown for leaf in leaves(inverse.axes.trees[axis])]
+    return argument_problem(
+        inverse, known, fixed, {variable.name: found for variable, found in box.items()}
+    )
+
+
+def argument_problem(
+    inverse: Inverse,
+    known: Sequence[Any],
+    fixed: Mapping[str, Any] | None = None,
+    sets: Mapping[str, NumberSet] | None = None,
+) -> ArgumentProblem:
+    """The problem of finding the unknown inputs. fixed: those that are given, by name. sets: the
+    sets in which they are.
+    """
+    sets = sets or {}
+    values = dict(zip(inverse.known, known, strict=True))
+    trees = inverse.axes.trees
+    parts = [axis for axis in inverse.known if axis_of(axis)[0] not in (axis, RETURN)]
+    fixed = {
+        **dict(fixed or {}),
+        **{
+            leaf: value
+            for axis in parts
+            for leaf, value in zip(
+                leaves(trees[axis]), taken_apart(trees[axis], values[axis]), strict=True
+            )
+        },
+    }
+    names = [leaf for axis in inverse.unknown if axis != RETURN for leaf in leaves(trees[axis])]
     bounds: list[_Bounds] = []
     for name in names:
         if name in fixed:
@@ -117,7 +171,9 @@ def _problem(inverse: Inverse, known: Sequence[Any], fixed: Mapping[str, Any]) -
         kind = inverse.origin.operand(name).kind
         own = _bounds(inverse.domains.get(name), sets.get(name))
         bounds += [own] * _size(kind, (float, complex))
-    return _ArgumentProblem(inverse, values, values[RETURN], names, fixed, bounds, goes_on(inverse))
+    return ArgumentProblem(
+        inverse, values, values.get(RETURN), names, fixed, bounds, goes_on(inverse)
+    )
 
 
 @dataclass(frozen=True)
@@ -154,7 +210,7 @@ def _bounds(domain: Any, found: NumberSet | None) -> _Bounds:
 
 
 @dataclass(frozen=True)
-class _ArgumentProblem:
+class ArgumentProblem:
     """Numbers to solve for. names: the leaves of the unknown axes. fixed: the given ones of these.
     bounds: of each number that is not fixed.
     """
@@ -174,9 +230,46 @@ class _ArgumentProblem:
         units = point_of(number, len(self.bounds))
         return np.array([b.at(u, scale) for b, u in zip(self.bounds, units, strict=True)])
 
+    def ends(self) -> tuple[Numbers, Numbers]:
+        """The lower and the upper bounds."""
+        low, high = ([getattr(b, end) for b in self.bounds] for end in ("low", "high"))
+        return np.array(low), np.array(high)
+
     def inside(self, x: Numbers) -> Numbers:
-        low, high = (np.array([getattr(b, end) for b in self.bounds]) for end in ("low", "high"))
-        return np.clip(x, low, high)
+        return np.clip(x, *self.ends())
+
+    def numbers(self, answers: Sequence[Any]) -> Numbers:
+        """The real numbers of the unknown axes, given as a call answers them."""
+        trees, inverse = self.inverse.axes.trees, self.inverse
+        pairs = [
+            (axis, answer)
+            for axis, answer in zip(inverse.unknown, answers, strict=True)
+            if axis != RETURN
+        ]
+        parts = {
+            leaf: value
+            for axis, answer in pairs
+            for leaf, value in zip(
+                leaves(trees[axis]), taken_apart(trees[axis], answer), strict=True
+            )
+        }
+        names = [name for name in self.names if name not in self.fixed]
+        return np.concatenate([flat_numbers(parts[name]) for name in names])
+
+    def exact_slopes(self, x: Numbers, axes: Sequence[str]) -> Numbers | None:
+        """The derivatives of the numbers of these axes of the result, exact up to rounding; None
+        where the program has none that are known.
+        """
+        wanted = [leaf for axis in axes for leaf in leaves(self.inverse.axes.trees[axis])]
+        try:
+            names = [name for name in self.names if name not in self.fixed]
+            return slopes_of(self.inverse, self.arguments(x), names, wanted)
+        except (NotInvertible, NoSolution, ArithmeticError, ValueError):
+            return None
+
+    def differences(self, of: Callable[[Numbers], Numbers], x: Numbers) -> Numbers:
+        """The derivatives of a function of the numbers, as difference quotients."""
+        return _quotients(of, self.inside, x, of(x))
 
     def arguments(self, x: Numbers) -> list[Any]:
         """The function's arguments for values of the unknown numbers."""
@@ -206,7 +299,8 @@ class _ArgumentProblem:
             tree = self.inverse.axes.trees[RETURN]
             pairs = zip(taken_apart(tree, result), taken_apart(tree, self.wanted), strict=True)
             found, wanted = map(
-                np.concatenate, zip(*((_flat(a), _flat(b)) for a, b in pairs), strict=True)
+                np.concatenate,
+                zip(*((flat_numbers(a), flat_numbers(b)) for a, b in pairs), strict=True),
             )
             size = np.abs(wanted)
             largest = float(size.max(initial=0.0))
@@ -228,7 +322,7 @@ def _value(kind: Any, numbers: Numbers) -> Any:
     return found[0].item()
 
 
-def _flat(value: Any) -> Numbers:
+def flat_numbers(value: Any) -> Numbers:
     """The real numbers of a value."""
     array: NDArray[Any] = np.asarray(value).reshape(-1)
     if array.dtype.kind == "c":
@@ -237,7 +331,7 @@ def _flat(value: Any) -> Numbers:
 
 
 @np.errstate(all="ignore")  # trial arguments overflow at large residuals
-def _descended(problem: _ArgumentProblem, x: Numbers) -> Numbers | None:
+def _descended(problem: ArgumentProblem, x: Numbers) -> Numbers | None:
     """The minimum that descent from a start finds; None if there is none."""
     off = problem.off(x)
     if off is None:
@@ -247,7 +341,7 @@ def _descended(problem: _ArgumentProblem, x: Numbers) -> Numbers | None:
         size = float(np.linalg.norm(off))
         if size <= 1e-15:
             break
-        slopes = _slopes(problem, x, off)
+        slopes = _quotients(problem.off, problem.inside, x, off)
         normal = slopes.T @ slopes
         if not np.isfinite(normal).all() or not np.isfinite(slopes.T @ off).all():
             break
@@ -266,7 +360,12 @@ def _descended(problem: _ArgumentProblem, x: Numbers) -> Numbers | None:
     return x
 
 
-def _slopes(problem: _ArgumentProblem, x: Numbers, off: Numbers) -> Numbers:
+def _quotients(
+    of: Callable[[Numbers], Numbers | None],
+    inside: Callable[[Numbers], Numbers],
+    x: Numbers,
+    off: Numbers,
+) -> Numbers:
     """The derivatives of the residuals by each number; 0 where they are unknown."""
     columns: list[Numbers] = []
     for i in range(len(x)):
@@ -275,8 +374,8 @@ def _slopes(problem: _ArgumentProblem, x: Numbers, off: Numbers) -> Numbers:
         for side in (step, -step):
             there = x.copy()
             there[i] += side
-            there = problem.inside(there)
-            found = problem.off(there)
+            there = inside(there)
+            found = of(there)
             ends.append((float(x[i]), off) if found is None else (float(there[i]), found))
         (right, above), (left, below) = ends
         width = right - left

@@ -26,7 +26,13 @@ from inversion.planning.plan import Root
 from inversion.planning.repeated import Repeated, size_of
 from inversion.program.limits import has_arrays
 from inversion.program.structured import Structured
-from inversion.solving.argument_search import STARTS, from_arguments, goes_on, has_numbers
+from inversion.solving.argument_search import (
+    STARTS,
+    from_arguments,
+    goes_on,
+    has_more_results,
+    has_numbers,
+)
 from inversion.solving.boxes import BOXES, from_boxes, has_boxes
 from inversion.solving.even_points import point_of
 from inversion.solving.finite import is_by_trial
@@ -50,6 +56,7 @@ __all__ = [
     "working_theta",
 ]
 
+FIT = "; inv.fit(value) comes as close as it can, where more is known than is looked for"
 NONE_EXISTS = "no arguments of the function lead to this value"
 
 SEARCH_STEPS = 500
@@ -116,6 +123,8 @@ def _without_choice(inverse: Inverse, refused: NoSolution, proof: NoSolution | N
     elif is_exact(inverse) or is_by_trial(inverse.origin):
         refused.proved, note = True, (("proof", "nothing is left to choose, and all is exact"),)
     else:
+        if has_more_results(inverse) and refused.help is not None:
+            refused.help += FIT
         return refused
     refused.notes = (*refused.notes, *note)
     refused.help = NONE_EXISTS
@@ -352,7 +361,7 @@ class _Search:
             f"no solution of {inverse.origin.name} was found at {shown}{where}",
             where=refused.where or inverse.origin.where,
             notes=[("searched", searched), *notes],
-            help=_further(self.has_arrays, bool(kept)),
+            help=_further(self.has_arrays, bool(kept)) + (FIT if has_more_results(inverse) else ""),
             searched=searched,
         )
 

@@ -19,7 +19,7 @@ from inversion.errors import NoSolution
 from inversion.intrinsics.roots import find_root
 from inversion.planning.parameters import Parameter
 from inversion.planning.plan import Plan, PlanStep, Root, choices_of
-from inversion.planning.statement_modes import THEN_FIRST, Ranked
+from inversion.planning.statement_modes import THEN_FIRST, Ranked, Solution
 from inversion.program.branches import Branch
 from inversion.program.statements import Variable
 from inversion.solving.candidates import (
@@ -32,7 +32,7 @@ from inversion.solving.candidates import (
 )
 from inversion.solving.equations import REFUSALS, Solver, is_near
 from inversion.solving.isolation import roots_of
-from inversion.solving.search_slopes import difference, slope
+from inversion.solving.search_slopes import difference, images, slope, slopes_in
 from inversion.solving.search_state import (
     EFFORT,
     SearchFrame,
@@ -44,9 +44,10 @@ from inversion.solving.search_state import (
     known_for,
     value_of,
 )
+from inversion.solving.system_roots import Box, roots_of_system
 from inversion.solving.unproved import Unproved
 from overlay.sets import Bounds, NumberSet, number_set, point
-from overlay.sets.rounding import LARGEST
+from overlay.sets.rounding import LARGEST, above, below
 from primitives import Interval, Relation
 from primitives.relation import RETURN
 
@@ -305,6 +306,9 @@ class Search:
         if step.solved.mode.all_or_nothing:
             yield self.solver.either(state, step, names, others, known)
             return
+        if isinstance(step.solved.mode, Solution):
+            yield from self.of_system(frame, state, step, step.solved.mode, names, known)
+            return
         allowed = None if more else self.solver.solutions(state, step, known, axis)
         if allowed is None:
             yield keeping(state, others.values())
@@ -320,6 +324,63 @@ class Search:
             return
         for value in reached:
             yield self.solver.reaching(state, step, names, others, known, value)
+
+    def of_system(
+        self,
+        frame: SearchFrame,
+        state: SearchState,
+        step: PlanStep,
+        mode: Solution,
+        names: Mapping[str, Parameter],
+        known: Mapping[str, Any],
+    ) -> Iterator[SearchState | None]:
+        """The states for each root of a system; its starts stay open where sets are not known."""
+        rule: Any = step.solved.statement.relation
+        found, given = mode.found, mode.given
+        sets = [state.box.get(v) for v in found]
+        starts = [names[mode.near[v.name]] for v in found if mode.near[v.name] in names]
+        is_open = [p for p in starts if p.name not in state.theta]
+        same = all(axis == str(operand) for axis, operand in step.solved.statement.bindings())
+        simple = all(isinstance(s.relation, Relation) for s in rule.statements) and all(
+            len(s.results) == 1 and s.result.kind is float for s in rule.statements
+        )
+        if not (same and simple and all(sets) and len(is_open) == len(found)):
+            yield keeping(state, is_open)
+            return
+
+        def among(box: Box) -> dict[Variable, NumberSet]:
+            return {v: number_set([side]) for v, side in zip(found, box, strict=True)}
+
+        def prune(box: Box) -> Box | None:
+            left = boxed(frame, state, dict(among(box)))
+            if left is None:
+                return None
+            met = [left[v].meet(own) for v, own in among(box).items()]
+            return tuple(map(_bounds, met)) if all(met) else None
+
+        def residuals(box: Box) -> list[Bounds] | None:
+            made = images(state, rule.statements, among(box))
+            if made is None:
+                return None
+            return [_less(_bounds(made[v]), known[v.name]) for v in given]
+
+        def slopes(box: Box) -> list[list[Bounds]] | None:
+            made = images(state, rule.statements, among(box))
+            columns = made and [slopes_in(state, rule.statements, made, v) for v in found]
+            if not columns or None in columns:
+                return None
+            return [[_bounds(c[v]) for c in columns if c is not None] for v in given]
+
+        first = {p.name: self.starts.get(p.name, p.domain.default) for p in starts}
+        yield self.solver.solved(state.choosing(**first), step, names, known)
+        whole = tuple(_bounds(own) for own in sets if own is not None)
+        for point_ in roots_of_system(whole, prune, residuals, slopes, self.unproved):
+            if point_ is None:
+                yield None
+                continue
+            theta = {p.name: x for p, x in zip(starts, point_, strict=True)}
+            ended = self.solver.solved(state.choosing(**theta), step, names, known)
+            yield None if ended is None else ended.having(searched=True)
 
     # ---- branches ----
 
@@ -395,9 +456,8 @@ class Search:
         is_given = guess.name in self.fixed  # the inverse finds the root from there
         inner = [frame.names[p.name] for p in choices_of(root) if p is not root.guess]
         inner = [p for p in inner if p.name not in state.theta]
-        nested = any(isinstance(step, Root) for step in root.steps)
         known = all(v in state.values for v in root.needs)
-        if nested or not known or not all(is_discrete(p.domain) for p in inner):
+        if not known or not all(is_discrete(p.domain) for p in inner):
             open_ = [p for p in (guess, *inner) if p.name not in {**state.kept, **state.theta}]
             return keeping(state, open_)
 
@@ -484,6 +544,11 @@ class Search:
         except NoSolution:
             return None
         return state.having(values={**state.values, root.variable: x}, searched=True)
+
+
+def _less(bounds: Bounds, value: float) -> Bounds:
+    """Bounds minus a number, rounded outwards."""
+    return below(bounds[0] - value), above(bounds[1] - value)
 
 
 def _overflows(found: NumberSet) -> bool:

@@ -19,7 +19,7 @@ from overlay.sets import NumberSet, number_set, point
 from primitives import Relation
 from primitives.floats import trigonometric
 
-__all__ = ["difference", "slope"]
+__all__ = ["difference", "images", "slope", "slopes_in"]
 
 BRANCHES = {trigonometric.sine: 0.0, trigonometric.cosine: 0.5, trigonometric.tangent: 0.0}
 """The middle of branch 0, as a multiple of pi."""
@@ -68,6 +68,39 @@ def slope(state: SearchState, root: Root, sets: Mapping[Variable, NumberSet]) ->
     forward = _derived(state, sets, slopes, root.check, None)
     wanted = slopes.get(root.check.result, ZERO)
     return None if forward is None else _sum(forward, mirrored(wanted))
+
+
+def images(
+    state: SearchState, statements: Sequence[Statement], sets: Mapping[Variable, NumberSet]
+) -> Sets | None:
+    """Sets of all variables that statements compute from variables in these; None if they are not
+    known.
+    """
+    found = dict(sets)
+    for statement in statements:
+        made = _image(state, found, statement)
+        if made is None:
+            return None
+        found[statement.result] = made
+    return found
+
+
+def slopes_in(
+    state: SearchState,
+    statements: Sequence[Statement],
+    sets: Mapping[Variable, NumberSet],
+    by: Variable,
+) -> Sets | None:
+    """Sets of the derivatives, by one variable, of all variables that statements compute; bounded
+    where there is no pole and no step. None if they are not known.
+    """
+    found: Sets = {by: ONE}
+    for statement in statements:
+        made = _derived(state, sets, found, statement, None)
+        if made is None:
+            return None
+        found[statement.result] = made
+    return found
 
 
 def _branch(frame: SearchFrame, state: SearchState, step: PlanStep) -> NumberSet | None:

@@ -1,5 +1,6 @@
 """Equations in several unknowns that are looked for together; answers are run forwards again."""
 
+import itertools
 import math
 from typing import Annotated
 
@@ -124,6 +125,46 @@ def test_equations_that_have_no_solution_are_not_answered():
         invert(lambda x, y: (x * x + y * y * x * x, x + y * x, x * y * y), float, float)(
             (-1.0, 0.3, 5.0)
         )
+
+
+def test_all_roots_of_a_system_are_proved_to_be_all():
+    def pair(x: float, y: float):
+        return x * x * y + y, x * y * y - x
+
+    a, b = pair(1.0, 2.0)
+    found = invert(pair).solutions((a, b))
+    # with y = a / (x**2 + 1), x * (a**2 - (x**2 + 1)**2) = b * (x**2 + 1)**2
+    square = np.polynomial.Polynomial([1, 0, 1]) ** 2
+    x = np.polynomial.Polynomial([0, 1])
+    roots = (x * (a * a - square) - b * square).roots()
+    wanted = sorted(roots[abs(roots.imag) < 1e-9].real)
+    assert sorted(branch.point[0] for branch in found) == pytest.approx(wanted, rel=1e-8)
+    assert found.status == "complete"
+
+
+@pytest.mark.long
+def test_a_symmetric_system_has_its_roots_in_all_orders():
+    found = invert(symmetric).solutions(symmetric(1.0, 2.0, 3.5))
+    wanted = sorted(itertools.permutations((1.0, 2.0, 3.5)))
+    points = sorted(tuple(round(x, 6) for x in branch.point) for branch in found)
+    assert np.allclose(points, wanted)
+    assert found.status == "complete"
+
+
+def test_a_search_for_all_roots_says_when_it_has_not_ended():
+    found = invert(distorted).solutions(distorted(0.3, -0.2), timeout=0.3)
+    assert len(found) >= 1
+    assert found.status == "timeout"
+    assert distorted(*found[0].point) == pytest.approx(distorted(0.3, -0.2), rel=1e-9)
+
+
+def test_the_nearest_root_of_a_system():
+    def pair(x: float, y: float):
+        return x * x * y + y, x * y * y - x
+
+    inverse = invert(pair)
+    assert inverse.nearest(pair(1.0, 2.0), (0.9, 2.2)) == pytest.approx((1.0, 2.0))
+    assert inverse.nearest(pair(1.0, 2.0), (-3.0, 0.0))[0] < -3
 
 
 def test_known_inputs_are_coefficients():
