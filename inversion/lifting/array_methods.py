@@ -143,10 +143,11 @@ def _result(called: ArrayCall) -> Value | None:
     target = called.target
     if called.is_constant:
         return called.folded()
-    if target in OF_SHAPES:
+    if _makes_arrays(target) and target in OF_SHAPES:
         return _of_shape(called)
-    if called.is_move:
-        return called.moved()
+    moved = called.moved() if called.is_move else None
+    if moved is not None:
+        return moved
     if is_elementwise(target) and not (target is np.clip and _has_none(called)):
         return each(called)
     if target in REDUCTIONS:
@@ -272,8 +273,11 @@ def _built(
     if called.is_constant:
         found = called.array() if _makes_arrays(target) else None
         return None if found is None else called.noted(found)
-    if target is not operator.getitem and called.is_move:
-        return called.noted(called.moved())
+    if _makes_arrays(target) and target in OF_SHAPES:
+        return _of_shape(called)
+    moved = called.moved() if target is not operator.getitem and called.is_move else None
+    if moved is not None:
+        return called.noted(moved)
     if target is np.linspace:
         found = linear_call(called)
         return None if found is None else called.noted(found)

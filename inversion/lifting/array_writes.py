@@ -53,6 +53,14 @@ class ArrayWrite:
         """Assign to items: ``base[index] = value``."""
         call = ArrayCall(self.lifter, self.site, np.put, [self.base, index, value], {})
         shape = shape_of(self.base.kind)
+        if (
+            isinstance(index, Variable)
+            and shape_of(index.kind) == shape
+            and not shape_of(value.kind)
+        ):
+            if element_of(index.kind) is bool:  # a mask
+                self.whole(self.lifter.call(self.site, (np.where,), [index, value, self.base], {}))
+                return
         where = call.known(index)
         at = call.of_numpy(lambda: np.arange(math.prod(shape)).reshape(shape)[where])
         if np.size(at):
