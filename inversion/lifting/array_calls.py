@@ -252,7 +252,7 @@ class ArrayCall:
             raise self.refused("the result has no elements")
         same = first == second
         element, count = element_of(operands[0].kind), len(order)
-        places = np.where(same, 1, first.real).astype(np.int64) - 1
+        places = np.where(same, 1, np.real(first)).astype(np.int64) - 1
         if np.any((places < 0) | (places >= count)) or np.any(~same & (second != order[places])):
             return None
         if same.any():
@@ -413,7 +413,7 @@ def gathered(
             moved_to[here] = at[operand] + flat[here] - start
         start += size
     if all(isinstance(operand, Constant) for operand in kept):
-        pool = np.concatenate([np.ravel(operand.value) for operand in kept])
+        pool = np.concatenate([np.ravel(v.value) for v in kept if isinstance(v, Constant)])
         return value_as(pool[moved_to].reshape(shape))
     same = len(kept) == 1 and shape == shape_of(kept[0].kind)
     if same and not anew and np.array_equal(moved_to, np.arange(len(flat))):

@@ -163,9 +163,6 @@ class StatementCall:
             return self.lifter.call(self.site, (operator.getitem,), given, {})
         return item_at(self.site, source, index)
 
-    def _rows(self, value: Value) -> Value:
-        return array_rows(self.lifter, self.site, value)
-
     def item_set(self) -> Value:
         """An assignment to an item or a slice of an array; any other is refused."""
         base, index, value = self.given()
@@ -189,7 +186,7 @@ class StatementCall:
 
     def rows_of(self) -> Value:
         """The value whose items are read, an array as its rows."""
-        return self._rows(self.items_of())
+        return array_rows(self.lifter, self.site, self.items_of())
 
     def iterated(self) -> Value:
         found = iterator_over(self.site, self.rows_of())
@@ -241,7 +238,7 @@ class StatementCall:
         if not isinstance(container, Tupled) or container.kind is not list:
             raise self._refused("a container that grows")
         if self.step.instruction == "LIST_EXTEND":
-            items = items_in_turn(self._rows(added))
+            items = items_in_turn(array_rows(self.lifter, self.site, added))
             if items is None:
                 raise self._refused("a list with all items of another value")
             self._used_up(self.step.args[1])

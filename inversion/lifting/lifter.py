@@ -7,6 +7,7 @@ a branch.
 
 from __future__ import annotations
 
+import functools
 import operator
 import types
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -14,7 +15,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from inversion.errors import NotInvertible
-from inversion.lifting.array_methods import array_call, array_rows
+from inversion.lifting.array_methods import array_as, array_call, array_rows
 from inversion.lifting.array_objects import ArrayObjects
 from inversion.lifting.exits import Found, Returned, Way
 from inversion.lifting.known_calls import known_call
@@ -61,9 +62,7 @@ from overlay.core.dispatch import MethodChain, by_types
 from overlay.core.location import location_of
 from overlay.core.target import as_positional, describe, signature_of
 from overlay.interpretations.autodiff import autodiff
-from overlay.interpretations.autodiff.rules.tables.layouts import astype
 from primitives import Relation
-from primitives.arrays.domain import element_of, is_array
 from primitives.relation import RETURN
 
 if TYPE_CHECKING:
@@ -159,7 +158,11 @@ class Lifter:
         self.codes: dict[types.FunctionType, FunctionCode] = {}
         self.attributes: list[tuple[Any, str, Any]] = []
         self.names: set[str] = set()
-        self.arrays = ArrayObjects()
+
+    @functools.cached_property
+    def arrays(self) -> ArrayObjects:
+        """The arrays of the program as objects, which may be written to."""
+        return ArrayObjects()
 
     def fresh(self, wanted: str) -> str:
         """An unused variable name, derived from the name in the source if there is one."""
@@ -284,10 +287,9 @@ class Lifter:
         """A number, or the elements of an array, converted to a type."""
         if value.kind is kind:
             return value
-        if is_array(kind):
-            given = [value, KnownObject(element_of(kind))]
-            (result,) = numbers_of([self.call(replace(site, overlaid=False), (astype,), given, {})])
-            return result
+        array = array_as(self, site, value, kind)
+        if array is not None:
+            return array
         if isinstance(value, Constant):
             return Constant(kind(value.value))
         found = self.resolver.relation(kind, [value.kind], base=True)

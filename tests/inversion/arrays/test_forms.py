@@ -1,4 +1,4 @@
-"""The forms in which people write functions of arrays: what is inverted gives its arguments back."""
+"""The forms in which people write functions of arrays: arguments are given back."""
 
 import numpy as np
 import pytest

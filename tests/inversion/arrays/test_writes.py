@@ -165,7 +165,7 @@ def to_a_global(x):
 
 @pytest.mark.parametrize("f", [to_the_argument, by_a_function, to_a_global])
 def test_writes_to_what_others_see_are_refused(f):
-    with pytest.raises(NotInvertible, match="a write to .*, which the function did not make"):
+    with pytest.raises(NotInvertible, match=r"a write to .*, which the function did not make"):
         invert(f, np.zeros(3))
 
 
