@@ -117,13 +117,16 @@ class ArrayCall:
             raise self.refused(str(error)) from error
 
     def array(self) -> Value | None:
-        """The result for constants if it is an array, else None."""
+        """The result for constants if it is an array, or a number that a function of arrays gives;
+        else None.
+        """
         try:
             args, kwargs = self.filled(plain)
             value = value_of(self.target(*args, **kwargs))
         except (NotInvertible, TypeError, ValueError, IndexError):
             return None
-        return value if is_array(value.kind) else None
+        is_number = isinstance(value, Constant) and array_rule_of(self.target) is not None
+        return value if is_number or is_array(value.kind) else None
 
     def known(self, value: Value) -> Any:
         """A parameter that has to be known, such as an index, as a Python object."""
@@ -184,9 +187,9 @@ class ArrayCall:
                 found.arguments[name] = KnownObject({k: self.known(v) for k, v in value.items()})
         return found
 
-    def moved(self) -> Value:
-        """The result of a function that moves elements. The function is run on arrays of element
-        numbers, which shows where each element goes.
+    def moved(self) -> Value | None:
+        """The result of a function that moves elements; None if it turns out to do more. The
+        function is run on arrays of element numbers, which shows where each element goes.
         """
         given = self.by_name()
         assert given is not None
@@ -197,14 +200,17 @@ class ArrayCall:
         kinds = [v.kind for v in operands]
         sizes = [math.prod(shape_of(kind)) for kind in kinds]
         dtype = NUMBERING.get(element_of(kinds[0]), np.int64)
-        # elements that stay the same under other numbers are constants
-        found = self._run(given, names, _numbered(kinds, sizes, 0, dtype))
-        others = self._run(given, names, _numbered(kinds, sizes, sum(sizes) + 1, dtype))
+        count = sum(sizes)
+        # elements that stay the same under other numbers, in another order, are constants
+        order = count + 1 + np.random.default_rng(0).permutation(count)
+        found = self._run(given, names, _numbered(kinds, sizes, np.arange(1, count + 1), dtype))
+        others = self._run(given, names, _numbered(kinds, sizes, order, dtype))
         if isinstance(found, (tuple, list)):
             pairs = zip(found, others, strict=True)
-            parts = [self._placed(operands, *pair) for pair in pairs]
-            return Tupled(type(found), tuple(parts))
-        return self._placed(operands, found, others)
+            parts = [self._placed(operands, *pair, order) for pair in pairs]
+            whole = [part for part in parts if part is not None]
+            return Tupled(type(found), tuple(whole)) if len(whole) == len(parts) else None
+        return self._placed(operands, found, others, order)
 
     def _run(
         self, given: inspect.BoundArguments, names: Collection[str], arrays: Sequence[Any]
@@ -238,16 +244,17 @@ class ArrayCall:
         except (TypeError, ValueError, IndexError) as error:
             raise self.refused(str(error)) from error
 
-    def _placed(self, operands: list[Operand], numbers: Any, others: Any) -> Value:
+    def _placed(
+        self, operands: list[Operand], numbers: Any, others: Any, order: NDArray[np.int64]
+    ) -> Value | None:
         first, second = np.asarray(numbers), np.asarray(others)
         if not first.size:
             raise self.refused("the result has no elements")
         same = first == second
-        count = sum(math.prod(shape_of(v.kind)) for v in operands)
-        if not np.all(same | (second == first + count + 1)):
-            raise self.refused("its result is not made of elements alone")
-        element = element_of(operands[0].kind)
-        places = np.where(same, 0, first.real).astype(np.int64) - 1
+        element, count = element_of(operands[0].kind), len(order)
+        places = np.where(same, 1, np.real(first)).astype(np.int64) - 1
+        if np.any((places < 0) | (places >= count)) or np.any(~same & (second != order[places])):
+            return None
         if same.any():
             values = np.asarray(first[same], dtype=np.dtype(element))
             places[same] = count + np.arange(len(values))
@@ -331,14 +338,10 @@ class ArrayCall:
                 value = self.lifter.call(
                     self.site, (np.reshape,), [value, value_of(shape_of(value.kind)[extra:])], {}
                 )
-        spread = ArrayCall(self.lifter, self.site, np.broadcast_to, [value, value_of(shape)], {})
         assert isinstance(value, (Variable, Constant))
-        if isinstance(value, Constant):
-            found = self.of_numpy(lambda: np.broadcast_to(value.value, shape))
-            return Constant(np.array(found)) if shape else value
-        wide = spread.moved() if shape else value
-        assert isinstance(wide, (Variable, Constant))
-        return wide
+        numbers = np.arange(math.prod(shape_of(value.kind))).reshape(shape_of(value.kind))
+        places = self.of_numpy(lambda: np.broadcast_to(numbers, shape))
+        return gathered(self.lifter, self.site, [value], places) if shape else value
 
 
 NOT_GIVEN: Any = inspect.signature(np.sum).parameters["keepdims"].default
@@ -367,14 +370,15 @@ FIRST: Mapping[Any, tuple[str, ...]] = {np.pad: ("array",), np.ascontiguousarray
 NOT_MOVED: frozenset[Any] = frozenset((np.linalg.matrix_rank,))
 
 
-def _numbered(kinds: Sequence[Any], sizes: Sequence[int], first: int, dtype: Any) -> list[Any]:
-    """Arrays of element numbers from ``first`` + 1 on."""
-    found: list[Any] = []
-    for kind, size in zip(kinds, sizes, strict=True):
-        numbers = (1 + first + np.arange(size)).astype(dtype)
-        found.append(numbers.reshape(shape_of(kind)) if is_array(kind) else numbers[0])
-        first += size
-    return found
+def _numbered(
+    kinds: Sequence[Any], sizes: Sequence[int], numbers: NDArray[np.int64], dtype: Any
+) -> list[Any]:
+    """Arrays of these element numbers."""
+    parts = np.split(numbers.astype(dtype), np.cumsum(sizes)[:-1])
+    return [
+        part.reshape(shape_of(kind)) if is_array(kind) else part[0]
+        for part, kind in zip(parts, kinds, strict=True)
+    ]
 
 
 def gathered(
@@ -409,7 +413,7 @@ def gathered(
             moved_to[here] = at[operand] + flat[here] - start
         start += size
     if all(isinstance(operand, Constant) for operand in kept):
-        pool = np.concatenate([np.ravel(operand.value) for operand in kept])
+        pool = np.concatenate([np.ravel(v.value) for v in kept if isinstance(v, Constant)])
         return value_as(pool[moved_to].reshape(shape))
     same = len(kept) == 1 and shape == shape_of(kept[0].kind)
     if same and not anew and np.array_equal(moved_to, np.arange(len(flat))):

@@ -14,32 +14,58 @@ from overlay.interpretations.autodiff.rules.array_rules import array_rule_of
 
 __all__ = ["definition_of"]
 
-# mypy: ignore-errors
 
-
-def _full(shape, fill_value, dtype=None):
+def _full(shape: Any, fill_value: Any, dtype: Any = None) -> Any:
     found = np.array(np.broadcast_to(fill_value, shape))
     return found if dtype is None else found.astype(dtype)
 
 
-def _full_like(a, fill_value, dtype=None):
+def _full_like(a: Any, fill_value: Any, dtype: Any = None) -> Any:
     found = np.array(np.broadcast_to(fill_value, np.shape(a)))
     return found.astype(a.dtype if dtype is None else dtype)
 
 
-def _var(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False):
-    middle = np.mean(a, axis=axis, keepdims=True)
+def _var(
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    out: Any = None,
+    ddof: Any = 0,
+    keepdims: Any = False,
+    where: Any = True,
+    mean: Any = None,
+    correction: Any = 0,
+) -> Any:
+    middle = mean
+    if middle is None:
+        middle = np.mean(a, axis=axis, keepdims=True, where=where)
     distance = a - middle
     squares = np.abs(distance) ** 2 if np.iscomplexobj(a) else distance**2
-    count = np.size(a) // np.size(middle)
-    return np.sum(squares, axis=axis, keepdims=keepdims) / (count - ddof)
+    shown = np.broadcast_to(where, np.shape(a)) * 1.0
+    count = np.sum(shown, axis=axis, keepdims=keepdims)
+    total = np.sum(squares, axis=axis, keepdims=keepdims, where=where)
+    return total / (count - ddof - correction)
 
 
-def _std(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False):
-    return np.sqrt(np.var(a, axis=axis, ddof=ddof, keepdims=keepdims))
+def _std(
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    out: Any = None,
+    ddof: Any = 0,
+    keepdims: Any = False,
+    where: Any = True,
+    mean: Any = None,
+    correction: Any = 0,
+) -> Any:
+    return np.sqrt(_var(a, axis, dtype, out, ddof, keepdims, where, mean, correction))
 
 
-def _norm(x, ord=None, axis=None, keepdims=False):
+def _norm(x: Any, ord: Any = None, axis: Any = None, keepdims: Any = False) -> Any:
+    if isinstance(axis, tuple) and (len(axis) > 2 or (ord is not None and ord != "fro")):
+        raise ValueError("a norm of matrices of this order has no definition here")
+    if ord == 0 or ord == "nuc":
+        raise ValueError("a norm of this order has no definition here")
     if np.ndim(x) == 1 and axis is not None:
         axis = None
     if axis is None and (ord is None or (ord == 2 and np.ndim(x) == 1) or ord == "fro"):
@@ -61,7 +87,9 @@ def _norm(x, ord=None, axis=None, keepdims=False):
     return np.sum(np.abs(x) ** ord, axis=axis, keepdims=keepdims) ** (1 / ord)
 
 
-def _det(a):
+def _det(a: Any) -> Any:
+    if np.ndim(a) != 2:
+        raise ValueError("the determinants of several matrices have no definition here")
     n = np.shape(a)[0]
     if n == 1:
         return a[0, 0]
@@ -74,12 +102,16 @@ def _det(a):
     return total
 
 
-def _ptp(a, axis=None, out=None, keepdims=False):
+def _ptp(a: Any, axis: Any = None, out: Any = None, keepdims: Any = False) -> Any:
     most = np.max(a, axis=axis, keepdims=keepdims)
     return most - np.min(a, axis=axis, keepdims=keepdims)
 
 
-def _median(a, axis=None, out=None, overwrite_input=False, keepdims=False):
+def _median(
+    a: Any, axis: Any = None, out: Any = None, overwrite_input: Any = False, keepdims: Any = False
+) -> Any:
+    if keepdims or isinstance(axis, tuple):
+        raise ValueError("a median of several axes has no definition here")
     if axis is None:
         a = np.ravel(a)
         axis = 0
@@ -90,12 +122,12 @@ def _median(a, axis=None, out=None, overwrite_input=False, keepdims=False):
     return (ordered[..., count // 2 - 1] + ordered[..., count // 2]) / 2
 
 
-def _sinc(x):
+def _sinc(x: Any) -> Any:
     y = np.pi * np.where(x == 0, 1.0e-20, x)
     return np.sin(y) / y
 
 
-def _select(condlist, choicelist, default=0):
+def _select(condlist: Any, choicelist: Any, default: Any = 0) -> Any:
     found = default
     count = len(condlist)
     for k in range(count):
@@ -103,13 +135,15 @@ def _select(condlist, choicelist, default=0):
     return found
 
 
-def _clip(a, a_min=None, a_max=None):
+def _clip(a: Any, a_min: Any = None, a_max: Any = None) -> Any:
     if a_min is not None:
         a = np.maximum(a, a_min)
     return a if a_max is None else np.minimum(a, a_max)
 
 
-def _interp(x, xp, fp, left=None, right=None, period=None):
+def _interp(
+    x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: Any = None
+) -> Any:
     if period is not None:
         raise ValueError("a period has no definition here")
     found = fp[0] if left is None else left
@@ -119,24 +153,24 @@ def _interp(x, xp, fp, left=None, right=None, period=None):
     return np.where(x > xp[-1], fp[-1] if right is None else right, found)
 
 
-def _outer(a, b):
+def _outer(a: Any, b: Any) -> Any:
     return np.ravel(a)[:, None] * np.ravel(b)
 
 
-def _polyval(p, x):
+def _polyval(p: Any, x: Any) -> Any:
     total = 0.0 * x
     for i in range(np.shape(p)[0]):
         total = total * x + p[i]
     return total
 
 
-def _vander(x, N=None, increasing=False):  # noqa: N803
+def _vander(x: Any, N: Any = None, increasing: Any = False) -> Any:  # noqa: N803
     count = len(x) if N is None else N
     powers = np.arange(count) if increasing else np.arange(count - 1, -1, -1)
     return x[:, None] ** powers
 
 
-def _isclose(a, b, rtol=1e-05, atol=1e-08, equal_nan=False):
+def _isclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: Any = False) -> Any:
     return np.abs(a - b) <= atol + rtol * np.abs(b)
 
 

@@ -158,6 +158,8 @@ class _Map:
             for values in itertools.product(*(vector.units() for vector in self.vectors))
         ]
         matrix = np.stack(columns, axis=1)
+        if not self.holds(matrix, offset):
+            return None
         vector = self.vectors[0].lifted(self.call)
         if len(sizes) == 2:
             both = self.vectors[1].lifted(self.call)
@@ -168,11 +170,20 @@ class _Map:
             found = _call(self.call, operator.add, found, value_of(offset))
         return found
 
+    def holds(self, matrix: NDArray[Any], offset: NDArray[Any]) -> bool:
+        """Whether the function is the product elsewhere, too."""
+        rng = np.random.default_rng(0)
+        points = [rng.integers(-9, 10, vector.size).astype(float) for vector in self.vectors]
+        given = [v.values(point) for v, point in zip(self.vectors, points, strict=True)]
+        product = points[0] if len(points) == 1 else np.outer(*points).ravel()
+        wanted = self.at(given) - offset
+        return bool(np.allclose(matrix @ product, wanted.ravel(), rtol=1e-9, atol=1e-9))
+
     def parts(self, matrix: NDArray[Any], vector: Value, shape: tuple[int, ...]) -> Value:
         """The product, as an array or number of this shape."""
         if np.iscomplexobj(matrix):
-            real = self.product(np.ascontiguousarray(matrix.real), vector, shape)
-            imag = self.product(np.ascontiguousarray(matrix.imag), vector, shape)
+            real = self.product(np.ascontiguousarray(np.real(matrix)), vector, shape)
+            imag = self.product(np.ascontiguousarray(np.imag(matrix)), vector, shape)
             return self.complex(real, imag)
         return self.product(matrix, vector, shape)
 

@@ -25,7 +25,7 @@ from inversion.lifting.lifted_values import (
     value_of,
 )
 from inversion.lifting.resolve import body_of, forward_only
-from inversion.program.statements import Constant, Variable
+from inversion.program.statements import Constant, Operand, Variable
 from overlay.interpretations.autodiff.rules.array_rules import array_rule_of
 from overlay.interpretations.autodiff.rules.tables.layouts import astype
 from primitives.arrays.array_table import ARRAY_RELATIONS
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BoundArrayMethod",
+    "array_as",
     "array_attribute",
     "array_call",
     "array_rows",
@@ -74,6 +75,15 @@ class BoundArrayMethod:
 def holds_array(value: Value) -> bool:
     """Whether a value is an array, or a tuple or list with one inside."""
     return any(is_array(operand.kind) for operand in operands_in(value))
+
+
+def array_as(lifter: Lifter, site: CallSite, value: Operand, kind: Any) -> Operand | None:
+    """An array with elements of another type; None where no array is asked for."""
+    if not is_array(kind):
+        return None
+    given = [value, KnownObject(element_of(kind))]
+    (result,) = operands_in(lifter.call(replace(site, overlaid=False), (astype,), given, {}))
+    return result
 
 
 def array_attribute(lifter: Lifter, site: CallSite, base: Value, name: str) -> Value:
@@ -115,7 +125,7 @@ def array_call(
     if isinstance(target, BoundArrayMethod):
         return _method(lifter, site, target, args, kwargs)
     target = targets[-1]  # what is in place is a write of what it gives
-    if _takes_lists(target):
+    if any(isinstance(value, Tupled) for value in args) and _takes_lists(target):
         args = [_as_array(lifter, site, value) for value in args]
         kwargs = {name: _as_array(lifter, site, value) for name, value in kwargs.items()}
     if not any(map(holds_array, (*args, *kwargs.values()))):
@@ -157,10 +167,11 @@ def _result(called: ArrayCall) -> Value | None:
     target = called.target
     if called.is_constant:
         return called.folded()
-    if target in OF_SHAPES:
+    if _makes_arrays(target) and target in OF_SHAPES:
         return _of_shape(called)
-    if called.is_move:
-        return called.moved()
+    moved = called.moved() if called.is_move else None
+    if moved is not None:
+        return moved
     if is_elementwise(target) and not (target is np.clip and _has_none(called)):
         return each(called)
     if target in REDUCTIONS:
@@ -286,12 +297,17 @@ def _built(
     if called.is_constant:
         found = called.array() if _makes_arrays(target) else None
         return None if found is None else called.noted(found)
-    if target is not operator.getitem and called.is_move:
-        return called.noted(called.moved())
+    if not _makes_arrays(target):
+        return None
+    if target in OF_SHAPES:
+        return _of_shape(called)
+    moved = called.moved() if called.is_move else None
+    if moved is not None:
+        return called.noted(moved)
     if target is np.linspace:
         found = linear_call(called)
         return None if found is None else called.noted(found)
-    if _makes_arrays(target) and target is not np.clip:
+    if target is not np.clip:
         by = definition_of(target)
         return None if by is None else lifter.call(site, (by,), args, kwargs)
     return None

@@ -13,13 +13,13 @@ from inversion.lifting.lifted_values import Iterating, Tupled, Value
 from inversion.program.statements import Constant, Operand, Variable
 from primitives.arrays.domain import is_array, shape_of
 
-__all__ = ["ArrayObjects", "View", "arrays_in"]
+__all__ = ["ArrayObjects", "ArrayView", "arrays_in"]
 
 Index = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
-class View:
+class ArrayView:
     """The array of which a view shows elements. places: of these, in the shape of the view; None
     where a branch or a loop decides which.
     """
@@ -36,7 +36,7 @@ class ArrayObjects:
 
     def __init__(self) -> None:
         self.made: set[Operand] = set()
-        self.views: dict[Operand, View] = {}
+        self.views: dict[Operand, ArrayView] = {}
 
     def base(self, operand: Operand) -> Operand:
         """The array that holds the elements of an array: itself, if it is no view."""
@@ -53,7 +53,7 @@ class ArrayObjects:
 
     def show(self, view: Operand, operand: Operand, places: Index | None) -> None:
         """Note that an array is a view of another's elements, which are at these places."""
-        self.views[view] = View(self.base(operand), places)
+        self.views[view] = ArrayView(self.base(operand), places)
 
     def own(self, value: Value, given: Collection[Operand]) -> None:
         """Note that a call has made the arrays in its result. given: the arrays that it took."""

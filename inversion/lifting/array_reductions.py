@@ -46,6 +46,8 @@ def reduced(call: ArrayCall) -> Value:
     a = _typed(call, target, given.arguments["a"], told.get("dtype"))
     where = told.get("where", True)
     if np.ndim(where) or not where:
+        if target is np.mean:
+            return _masked_mean(call, a, where, told)
         if neutral is None:
             raise call.refused("a mask needs a function with a neutral element")
         args = [value_of(np.asarray(where)), a, value_of(neutral)]
@@ -63,6 +65,15 @@ def reduced(call: ArrayCall) -> Value:
     ):
         found = call.lifter.call(call.site, (joins,), [found, initial], {})
     return found
+
+
+def _masked_mean(call: ArrayCall, a: Value, where: Any, told: Mapping[str, Any]) -> Value:
+    """The mean of the elements that a mask shows."""
+    axis, kept = told.get("axis"), bool(told.get("keepdims"))
+    counts = np.sum(np.broadcast_to(where, shape_of(a.kind)), axis, keepdims=kept)
+    named = {"axis": value_of(axis), "keepdims": value_of(kept), "where": value_of(where)}
+    total = call.lifter.call(call.site, (np.sum,), [a], named)
+    return call.lifter.call(call.site, (operator.truediv,), [total, value_of(1.0 * counts)], {})
 
 
 def _typed(call: ArrayCall, target: Any, value: Value, dtype: Any) -> Value:
@@ -84,7 +95,7 @@ def _rows(call: ArrayCall, target: Any, a: Value, axis: Any) -> Value:
     """The reduction along an axis, or along several at once."""
     shape = shape_of(a.kind)
     if isinstance(axis, tuple):
-        axes = [call.of_numpy(lambda k=k: range(len(shape))[k]) for k in axis]
+        axes: list[int] = call.of_numpy(lambda: [range(len(shape))[k] for k in axis])
         rest = [k for k in range(len(shape)) if k not in axes]
         lengths = (*(shape[k] for k in rest), math.prod(shape[k] for k in axes))
         turned = call.lifter.call(call.site, (np.transpose,), [a, value_of((*rest, *axes))], {})

@@ -53,10 +53,18 @@ class ArrayWrite:
         """Assign to items: ``base[index] = value``."""
         call = ArrayCall(self.lifter, self.site, np.put, [self.base, index, value], {})
         shape = shape_of(self.base.kind)
+        if self._is_mask(index) and not shape_of(value.kind):
+            self.whole(self.lifter.call(self.site, (np.where,), [index, value, self.base], {}))
+            return
         where = call.known(index)
         at = call.of_numpy(lambda: np.arange(math.prod(shape)).reshape(shape)[where])
         if np.size(at):
             self._write(np.asarray(at), call.filling(value, self.base, np.shape(at)))
+
+    def _is_mask(self, index: Value) -> bool:
+        """Whether an index is a truth value for each element, which varies."""
+        same = shape_of(index.kind) == shape_of(self.base.kind)
+        return isinstance(index, Variable) and same and element_of(index.kind) is bool
 
     def whole(self, value: Value) -> Value:
         """Replace all elements, as ``base += other`` does; returns the array afterwards."""

@@ -11,8 +11,14 @@ from typing import Any
 import numpy as np
 
 from inversion.errors import NotInvertible
-from inversion.lifting.array_calls import ArrayCall, gathered, operands_in, value_as
-from inversion.lifting.lifted_values import Tupled, Value
+from inversion.lifting.array_calls import (
+    ArrayCall,
+    gathered,
+    of_one_type,
+    operands_in,
+    value_as,
+)
+from inversion.lifting.lifted_values import Tupled, Value, numbers_of
 from inversion.lifting.resolve import WORDS
 from inversion.program.elementwise_statements import elementwise
 from inversion.program.statements import Constant, Operand, Variable
@@ -31,6 +37,9 @@ OPERATORS = frozenset(
     )
 )  # fmt: skip
 
+SEVERAL = frozenset((np.divmod, np.modf))
+"""Functions with several results of the types that arrays have here."""
+
 ARITHMETIC = frozenset(
     (
         operator.add, operator.sub, operator.mul, operator.truediv, operator.floordiv,
@@ -42,7 +51,7 @@ ARITHMETIC = frozenset(
 
 def is_elementwise(target: Any) -> bool:
     if isinstance(target, np.ufunc):
-        return target.signature is None
+        return target.signature is None and (target.nout == 1 or target in SEVERAL)
     return target in OPERATORS
 
 
@@ -51,8 +60,9 @@ def each(call: ArrayCall) -> Value:
     target, args = call.target, [_as_array(call, value) for value in call.args]
     if target is astype:
         (target,), args = (_element(call, args[1]),), args[:1]
-        if element_of(args[0].kind) is target:
-            return _copy(call, args[0])
+        whole = args[0]
+        if element_of(whole.kind) is target and isinstance(whole, (Variable, Constant)):
+            return _copy(call, whole)
     if call.kwargs:
         raise call.refused(f"the keyword {next(iter(call.kwargs))} has no meaning here")
     args = [_broadcast(call, value, args) for value in args]
@@ -149,6 +159,9 @@ def _of_elements(call: ArrayCall, target: Any, elements: list[Value]) -> Value:
             else value
             for value in elements
         ]
+    if target is np.where:  # numbers of one type stand on both sides
+        sides = of_one_type(call, numbers_of(elements[1:]))
+        elements = [elements[0], *sides]
     return call.lifter.call(site, (target,), elements, {})
 
 

@@ -48,6 +48,8 @@ def known_call(target: Any, args: Values, kwargs: Named) -> Value | None:
     numbers = all(isinstance(arg, (Variable, Constant)) for arg in args)
     if target in (operator.is_, operator.is_not) and any(map(_is_none, args)) and len(args) == 2:
         return Constant(all(map(_is_none, args)) is (target is operator.is_))
+    if target in (operator.is_, operator.is_not) and any(is_array(arg.kind) for arg in args):
+        return Constant((args[0] == args[1]) is (target is operator.is_))
     known = not any(map(_is_open, args))
     if _is_hashable(target) and target in COMPARISONS and known and not numbers:
         return value_of(target(*map(plain, args)))

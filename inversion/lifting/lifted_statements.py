@@ -238,9 +238,6 @@ class StatementCall:
     def _item(self, source: Value, index: int) -> Value:
         return self.lifter.call(self.site, (operator.getitem,), [source, value_of(index)], {})
 
-    def _rows(self, value: Value) -> Value:
-        return array_rows(self.lifter, self.site, value)
-
     def item_set(self) -> Value:
         """An assignment to an item or a slice of an array, or to an item of a container."""
         base, index, value = self.given()
@@ -264,10 +261,10 @@ class StatementCall:
 
     def rows_of(self) -> Value:
         """The value whose items are read, an array as its rows."""
-        return self._rows(self.items_of())
+        return array_rows(self.lifter, self.site, self.items_of())
 
     def iterated(self) -> Value:
-        value = self._rows(self.items_of())
+        value = self.rows_of()
         if isinstance(value, Range):
             return iterator_over(self.site, value)
         if isinstance(value, HeapObject) and value.kind is ITERATOR:

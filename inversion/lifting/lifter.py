@@ -7,13 +7,14 @@ a branch.
 
 from __future__ import annotations
 
+import functools
 import types
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from inversion.errors import NotInvertible
-from inversion.lifting.array_methods import array_call, array_rows
+from inversion.lifting.array_methods import array_as, array_call, array_rows
 from inversion.lifting.array_objects import ArrayObjects
 from inversion.lifting.exits import Found, Returned, Way
 from inversion.lifting.heap import contents_of, frozen, made, thawed
@@ -66,9 +67,7 @@ from overlay.core.dispatch import MethodChain, by_types
 from overlay.core.location import location_of
 from overlay.core.target import as_positional, describe, signature_of
 from overlay.interpretations.autodiff import autodiff
-from overlay.interpretations.autodiff.rules.tables.layouts import astype
 from primitives import Relation
-from primitives.arrays.domain import element_of, is_array
 from primitives.relation import RETURN
 
 if TYPE_CHECKING:
@@ -95,14 +94,16 @@ def lift(
     root_finding: bool = True,
     max_trips: int = 1000,
     keywords: Collection[str] = (),
+    folds: bool = True,
 ) -> Lifted:
     """The program of a function for inputs of these names and trees of types, in ``context``.
-    root_finding, max_trips: as in ``invert``. keywords: inputs that are given by keyword.
+    root_finding, max_trips: as in ``invert``. keywords: inputs that are given by keyword. folds:
+    whether calls with constants are computed: not where any rounding of them is to be allowed for.
 
     Raises NotInvertible, with the line, at a statement that is not a call of something that
     has a relation, an overlay method, or Python code.
     """
-    lifter = Lifter(Resolver(context), root_finding=root_finding, max_trips=max_trips)
+    lifter = Lifter(Resolver(context), root_finding=root_finding, max_trips=max_trips, folds=folds)
     check_named(function)
     given = {name: lifter.input(name, tree) for name, tree in inputs}
     where = location_of(function)
@@ -155,8 +156,11 @@ def _of_numbers(target: Any, args: Values, kwargs: Named) -> bool:
 class Lifter:
     """Builder of a program: turns calls into statements."""
 
-    def __init__(self, resolver: Resolver, *, root_finding: bool, max_trips: int) -> None:
+    def __init__(
+        self, resolver: Resolver, *, root_finding: bool, max_trips: int, folds: bool = True
+    ) -> None:
         self.resolver = resolver
+        self.folds = folds
         self.root_finding = root_finding
         self.max_trips = max_trips
         self.statements: list[Statement] = []
@@ -170,7 +174,11 @@ class Lifter:
         self.factories: dict[HeapObject, Value] = {}
         self.attributes: list[tuple[Any, str, Any]] = []
         self.names: set[str] = set()
-        self.arrays = ArrayObjects()
+
+    @functools.cached_property
+    def arrays(self) -> ArrayObjects:
+        """The arrays of the program as objects, which may be written to."""
+        return ArrayObjects()
 
     def fresh(self, wanted: str) -> str:
         """An unused variable name, derived from the name in the source if there is one."""
@@ -292,10 +300,9 @@ class Lifter:
         """A number, or the elements of an array, converted to a type."""
         if value.kind is kind:
             return value
-        if is_array(kind):
-            given = [value, KnownObject(element_of(kind))]
-            (result,) = numbers_of([self.call(replace(site, overlaid=False), (astype,), given, {})])
-            return result
+        array = array_as(self, site, value, kind)
+        if array is not None:
+            return array
         if isinstance(value, Constant):
             return Constant(kind(value.value))
         found = self.resolver.relation(kind, [value.kind], base=True)
@@ -319,7 +326,8 @@ class Lifter:
             for value, kind in zip(args, found.types, strict=True)
         )
         self.functions.update(dict.fromkeys(python_code(found.target)))
-        known = folded(found, cast)
+        may_decide = bool(site.active) and site.active[-1].may_recur
+        known = folded(found, cast) if self.folds or may_decide else None
         if known is not None:
             return known[0] if len(known) == 1 else Tupled(tuple, known)
         kinds = map(found.kinds.__getitem__, found.outputs)

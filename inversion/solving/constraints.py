@@ -249,7 +249,7 @@ def _problem(
 ) -> _Problem:
     given = [_set(f, f"argument {i + 1}", box) for i, box in enumerate(boxes)]
     inputs, _ = inputs_of(f, [kind for _, kind in given])
-    lifted = lift(f, inputs, context, root_finding=False)
+    lifted = lift(f, inputs, context, root_finding=False, folds=False)
     program = rewritten(lifted.program, passes=PASSES)
     for power in negative_powers(program.statements, _declared(program, given)):
         raise NotInvertible(

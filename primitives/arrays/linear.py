@@ -302,6 +302,8 @@ def solved(a: Any, b: Any) -> Relation | None:
     """
     if isinstance(a, np.ndarray) and is_array(b) and element_of(b) is float:
         return _solved_by_constant(a, b)
+    if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
+        return None
     shapes = shape_of(a), shape_of(b)
     regular = len(shapes[0]) == 2 and shapes[0][0] == shapes[0][1] == shapes[1][0]
     if not (is_array(a) and is_array(b) and regular and element_of(a) is element_of(b) is float):

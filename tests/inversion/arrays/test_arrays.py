@@ -357,7 +357,7 @@ NOT_INVERTIBLE = {
     "reshape": (lambda x: x.reshape(2, 2), "cannot reshape"),
     "empty": (lambda x: x[3:], "no elements"),
     "index": (lambda x: x[5], "out of bounds"),
-    "largest and smallest": (lambda x: (x.max(), x.min()), "used more than once"),
+    "singular values": (lambda x: np.linalg.svd(np.diag(x)), "svd.*no relation"),
     "arithmetic with truth values": (lambda x: (x > 0) + (x > 1), "truth values"),
     "mask": (lambda x: x[x > 0], "known beforehand"),
     "keyword": (lambda x: np.exp(x, where=x > 0), "where"),
