@@ -69,7 +69,7 @@ def in_bits(program: Program, domains: Mapping[str, Domain]) -> Program:
 
     domains: those declared for inputs, which say how many bits these have.
     """
-    reading = _Reading(program, domains)
+    reading = _BitReading(program, domains)
     reading.read()
     return reading.rewritten()
 
@@ -625,7 +625,7 @@ def held(holds: Iterable[tuple[Operand, bool]], values: Mapping[Operand, Value])
 # ---- programs -----------------------------------------------------------------------------
 
 
-class _Reading:
+class _BitReading:
     """A program read as forms: the values of its variables, and the inputs that the bits are of.
 
     sources: the variables whose bits are the unknowns, each with where its bits begin: inputs with
