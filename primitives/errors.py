@@ -7,7 +7,7 @@ from typing import Any
 
 from overlay import OverlayError
 
-__all__ = ["BrokenLaw", "NoSolution", "OutsideDomain", "WrongArguments", "reason_of"]
+__all__ = ["BrokenLaw", "NoSolution", "OutsideDomain", "TooHard", "WrongArguments", "reason_of"]
 
 Notes = Iterable[tuple[str, str]]
 
@@ -74,6 +74,10 @@ class BrokenLaw(OverlayError, AssertionError):
 
 class WrongArguments(OverlayError, TypeError):
     """A call has a wrong number of values or parameters, or unknown names."""
+
+
+class TooHard(OverlayError):
+    """A solution takes too many steps, as a factor of a large number does; there may be one."""
 
 
 class OutsideDomain(OverlayError, ValueError):

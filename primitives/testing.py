@@ -24,7 +24,7 @@ from overlay import OverlayError
 from primitives.arrays.array_laws import check_arrays
 from primitives.arrays.domain import is_array
 from primitives.domains import Domain, domain_of
-from primitives.errors import BrokenLaw, NoSolution
+from primitives.errors import BrokenLaw, NoSolution, TooHard
 from primitives.relation import RETURN, Mode, Relation
 
 __all__ = ["BrokenLaw", "check_complete", "check_forward", "check_relation", "check_sound"]
@@ -184,6 +184,8 @@ def _check_complete(
         if any(isinstance(value, float) and math.isinf(value) for value in chosen):
             return
         answer = _solve(mode, {**values, **coordinates})
+    except TooHard:
+        return  # it is refused, and proves nothing
     except REFUSALS as error:
         if mode.incomplete or _underflowed(relation, values):
             return
@@ -219,7 +221,7 @@ def check_sound(
     with np.errstate(all="ignore"):
         try:
             answers = _solve(mode, given)
-        except REFUSALS:
+        except (TooHard, *REFUSALS):
             return
         values = {**given, **answers}
         for name, value in answers.items():

@@ -69,7 +69,7 @@ def in_bits(program: Program, domains: Mapping[str, Domain]) -> Program:
 
     domains: those declared for inputs, which say how many bits these have.
     """
-    reading = _Reading(program, domains)
+    reading = _BitReading(program, domains)
     reading.read()
     return reading.rewritten()
 
@@ -311,7 +311,10 @@ def _shifted(move: Callable[[BitForms, int], BitForms]) -> Callable[..., Value]:
 
 
 def _comparison(sign: Any) -> Callable[..., Value]:
-    return lambda a, b: compared(sign, a, b)
+    def run(a: BitForms, b: BitForms) -> Value:
+        return compared(sign, a, b)
+
+    return run
 
 
 def _places_of(divisor: BitForms) -> int:
@@ -331,26 +334,63 @@ def _same(a: BitForms) -> Value:
     return a
 
 
+def _bitwise(combine: Callable[[int, int], int]) -> Callable[[BitForms, BitForms], Value]:
+    return lambda a, b: each(combine, a, b)
+
+
+def _difference(a: BitForms, b: BitForms) -> Value:
+    return total(a, flipped(b), 1)
+
+
+def _quotient(a: BitForms, b: BitForms) -> Value:
+    return _parts(a, b)[0]
+
+
+def _remainder(a: BitForms, b: BitForms) -> Value:
+    return _parts(a, b)[1]
+
+
+def _is_zero(a: BitForms) -> Value:
+    return nonzero(a, negated=True)
+
+
+def _ones(a: BitForms) -> Value:
+    return Count(tuple(at(a, i) for i in range(WORD)))
+
+
+def _mixed(move: Callable[[BitForms, int], BitForms]) -> Callable[..., Value]:
+    """A xorshift step."""
+
+    def mixed(a: BitForms, k: int) -> BitForms:
+        return each(added, a, move(a, k))
+
+    return _shifted(mixed)
+
+
+def _rotated_right(a: BitForms, k: int) -> BitForms:
+    return rotated(a, -k)
+
+
 RULES: Mapping[Any, Callable[..., Any]] = {
-    operator.and_: lambda a, b: each(both, a, b),
-    operator.or_: lambda a, b: each(either, a, b),
-    operator.xor: lambda a, b: each(added, a, b),
+    operator.and_: _bitwise(both),
+    operator.or_: _bitwise(either),
+    operator.xor: _bitwise(added),
     operator.invert: flipped,
-    operator.not_: lambda a: nonzero(a, negated=True),
+    operator.not_: _is_zero,
     operator.add: total,
-    operator.sub: lambda a, b: total(a, flipped(b), 1),
+    operator.sub: _difference,
     operator.neg: negative,
     operator.mul: product,
     operator.lshift: _shifted(up),
     operator.rshift: _shifted(down),
-    operator.floordiv: lambda a, b: _parts(a, b)[0],
-    operator.mod: lambda a, b: _parts(a, b)[1],
+    operator.floordiv: _quotient,
+    operator.mod: _remainder,
     divmod: _parts,
-    xorshift_left: _shifted(lambda a, k: each(added, a, up(a, k))),
-    xorshift_right: _shifted(lambda a, k: each(added, a, down(a, k))),
+    xorshift_left: _mixed(up),
+    xorshift_right: _mixed(down),
     rotate_left: _shifted(rotated),
-    rotate_right: _shifted(lambda a, k: rotated(a, -k)),
-    bit_count: lambda a: Count(tuple(at(a, i) for i in range(WORD))),
+    rotate_right: _shifted(_rotated_right),
+    bit_count: _ones,
     bool: nonzero,
     int: _same,
     np.int64: _same,
@@ -585,7 +625,7 @@ def held(holds: Iterable[tuple[Operand, bool]], values: Mapping[Operand, Value])
 # ---- programs -----------------------------------------------------------------------------
 
 
-class _Reading:
+class _BitReading:
     """A program read as forms: the values of its variables, and the inputs that the bits are of.
 
     sources: the variables whose bits are the unknowns, each with where its bits begin: inputs with
@@ -621,9 +661,9 @@ class _Reading:
         own = _input_of(variable, domain)
         if own is None:
             return
-        bits = [1 << (self.size + i + 1) for i in range(own.count)]
+        bits = [1 << (self.size + i + 1) for i in range(own.size)]
         self.sources[variable] = own, self.size
-        self.size += own.count
+        self.size += own.size
         self.values[variable] = BitForms(
             tuple(bits[: own.width]), bits[own.width] if own.signed else 0
         )
@@ -687,7 +727,7 @@ class _Reading:
         return [
             v
             for v, (own, start) in self.sources.items()
-            if bits >> (start + 1) & ((1 << own.count) - 1)
+            if bits >> (start + 1) & ((1 << own.size) - 1)
         ]
 
     def system(
@@ -710,8 +750,8 @@ class _Reading:
             found, place = form & 1, 1
             for v in sources:
                 own, start = self.sources[v]
-                found |= (form >> (start + 1) & ((1 << own.count) - 1)) << place
-                place += own.count
+                found |= (form >> (start + 1) & ((1 << own.size) - 1)) << place
+                place += own.size
             return found
 
         results: list[tuple[type, BitForms]] = []

@@ -23,6 +23,7 @@ from overlay.sets import NumberSet, number_set, point
 from primitives import Domain, Interval, Relation
 from primitives.floats.arithmetic import clipped
 from primitives.forms.congruences import is_congruence
+from primitives.integers.modular_powers import power_modulo
 from primitives.relation import RETURN, Mode
 from primitives.sequences.chains import ConcatenationRelation
 
@@ -34,6 +35,13 @@ COMPUTED = 1e-12  # relative error of a solved number
 
 
 ROUNDING = 1e-9
+
+
+def _number_at(mode: Mode, known: Mapping[str, Any], end: float) -> int:
+    """The number that a mode, whose solutions are numbered in ascending order, gives an integer."""
+    assert mode.recover is not None
+    given = {**known, mode.unknown[0]: int(end)}
+    return mode.recover(*(given[axis] for axis in mode.recovers))[0]
 
 
 class Solver:
@@ -163,10 +171,14 @@ class Solver:
         if isinstance(rule, ConcatenationRelation) and known is not None:
             return number_set([(0, rule.count(known) - 1)], whole=True)
         found = state.box.get(step.solved.unknown[0])
-        if is_congruence(rule) and found and math.isfinite(found.width):
-            recover = step.solved.mode.recover
-            assert recover is not None
-            numbers = [recover(int(end))[0] for end in (found.low, found.high)]
+        numbered = is_congruence(rule) or (rule is power_modulo and coordinate == "k" and known)
+        mode = step.solved.mode
+        if numbered and found and math.isfinite(found.width) and len(mode.unknown) == 1:
+            assert mode.recover is not None
+            try:
+                numbers = [_number_at(mode, known or {}, end) for end in (found.low, found.high)]
+            except REFUSALS:
+                return None
             return number_set([(min(numbers), max(numbers))], whole=True)
         ranges = RANGES.get(rule) if step.solved.mode.unknown == ("a",) else None
         if ranges is None or coordinate != "k" or not found:

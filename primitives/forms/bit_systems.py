@@ -39,7 +39,7 @@ class BitInput(NamedTuple):
     signed: bool
 
     @property
-    def count(self) -> int:
+    def size(self) -> int:
         """The number of its bits."""
         return self.width + self.signed
 
@@ -56,12 +56,12 @@ class BitInput(NamedTuple):
         number = int(value)
         if number >> self.width not in ((0, -1) if self.signed else (0,)):
             raise NoSolution("the known value has more bits than its domain")
-        return number & ((1 << self.count) - 1)
+        return number & ((1 << self.size) - 1)
 
     def value(self, bits: int) -> Any:
         """The value with these bits."""
         if self.signed and bits >> self.width:
-            bits -= 1 << self.count
+            bits -= 1 << self.size
         return self.kind(bits)
 
 
@@ -153,7 +153,7 @@ def _joined(inputs: Sequence[BitInput], values: Sequence[Any]) -> int:
     found = at = 0
     for each, value in zip(inputs, values, strict=True):
         found |= each.bits(value) << at
-        at += each.count
+        at += each.size
     return found
 
 
@@ -171,13 +171,13 @@ class _Elimination:
         results: Sequence[tuple[type, BitForms]],
         own: Sequence[int],
     ) -> None:
-        starts = [sum(each.count for each in inputs[:i]) for i in range(len(inputs))]
+        starts = [sum(each.size for each in inputs[:i]) for i in range(len(inputs))]
         self.own = [inputs[i] for i in own]
         self.others = [each for i, each in enumerate(inputs) if i not in own]
         self.results = results
         self.moves = [
-            _moves(each.count for each in self.own),
-            _moves(each.count for each in self.others),
+            _moves(each.size for each in self.own),
+            _moves(each.size for each in self.others),
         ]
         self.known: list[int] = []  # of each equation the form of the other inputs
         equations: list[int] = []  # and the bits of the own ones
@@ -185,7 +185,7 @@ class _Elimination:
             for form in (*forms.low, forms.sign):
                 parts: list[list[int]] = [[], []]
                 for i, each in enumerate(inputs):
-                    bits = form >> (starts[i] + 1) & ((1 << each.count) - 1)
+                    bits = form >> (starts[i] + 1) & ((1 << each.size) - 1)
                     parts[i not in own].append(bits)
                 unknown, rest = (
                     sum(bits << at for bits, at in zip(part, moves, strict=True))
@@ -196,7 +196,7 @@ class _Elimination:
         self.checks: list[int] = []
         self.rows = self._reduced(equations)
         pivots = {row[0] for row in self.rows}
-        count = sum(each.count for each in self.own)
+        count = sum(each.size for each in self.own)
         self.open = [at for at in range(count) if at not in pivots]
         left = len(self.open)
         self.chosen = [min(MOST_AT_ONCE, left - at) for at in range(0, left, MOST_AT_ONCE)]
@@ -242,7 +242,7 @@ class _Elimination:
         for pivot, others, sums in self.rows:
             found |= (parity(others & found) ^ parity(sums & wanted)) << pivot
         answers = [
-            each.value(found >> at & ((1 << each.count) - 1))
+            each.value(found >> at & ((1 << each.size) - 1))
             for each, at in zip(self.own, self.moves[0], strict=True)
         ]
         return tuple(answers) if len(answers) > 1 else answers[0]

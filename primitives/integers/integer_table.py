@@ -23,6 +23,7 @@ from primitives.integers.integer_arithmetic import (
 )
 from primitives.integers.integer_kinds import INT64, INTEGERS, UINT64, IntegerKind
 from primitives.integers.integer_powers import power_int
+from primitives.integers.modular_powers import power_modulo
 from primitives.integers.ordering import ordered
 from primitives.integers.shifts import lshift_int, rshift_int, word_shifts
 from primitives.integers.xorshift import rotations, xorshift_left_of, xorshift_right_of
@@ -70,6 +71,7 @@ INTEGER_RELATIONS: tuple[Relation, ...] = (
     int_of_bool,
     # words have none: numpy's powers wrap, and gcd, comb, factorial and isqrt are of int
     power_int,
+    power_modulo,
     number_theory.gcd,
     number_theory.comb,
     number_theory.factorial,
