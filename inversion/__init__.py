@@ -43,7 +43,7 @@ from inversion.errors import (
 from inversion.inverse import Inverse
 from inversion.invert import choose, invert
 from inversion.planning.parameters import Parameter, ParameterSpace
-from inversion.solving.fitting import Fit
+from inversion.solving.least_squares import Fit
 from inversion.solving.solutions import SolutionBranch, Solutions
 from inversion.tools.renderers import register as _register
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from inversion.derivatives.implicit import has_active, with_tangents
 from inversion.emitting.definition import Definition, as_text
-from inversion.errors import NoSolution, NotInvertible, WrongArguments
+from inversion.errors import NoSolution, WrongArguments
 from inversion.intrinsics.checks import taken_refusals
 from inversion.program.limits import refuse_sequences
 from inversion.running.dask_arrays import has_dask, lazily
@@ -18,9 +18,8 @@ from inversion.running.generated_functions import Cache, GeneratedFunctions, Sta
 from inversion.running.progress import Progress
 from inversion.running.rows import BatchOptions, OnError, RowsInverse
 from inversion.running.sending import Request
-from inversion.solving.argument_search import has_known_numbers
 from inversion.solving.asking import asked, asked_first, is_slow, working_theta
-from inversion.solving.fitting import Fit, fitted_arguments
+from inversion.solving.least_squares import Fit, fitted_arguments
 from inversion.solving.nearest import nearest
 from inversion.solving.solutions import Solutions
 from inversion.solving.starting import infeasible
@@ -428,12 +427,6 @@ class Inverse(Checkable):
         (1.95, 1.05, True)
         """
         self._check_present(NoSolution)
-        if not has_known_numbers(self):
-            raise NotInvertible(
-                f"{self!r} has no fit: it takes unknown floats, and results that are numbers",
-                where=self.origin.where,
-                help="make the other inputs known",
-            )
         given = self._definition.cast_alone(known)
         guess = None if start is None else self._guess(start)
         return fitted_arguments(self, given, noise, weights, guess)

@@ -366,10 +366,14 @@ class Search:
 
         def slopes(box: Box) -> list[list[Bounds]] | None:
             made = images(state, rule.statements, among(box))
-            columns = made and [slopes_in(state, rule.statements, made, v) for v in found]
-            if not columns or None in columns:
+            columns = [
+                column
+                for v in (found if made is not None else ())
+                if (column := slopes_in(state, rule.statements, made or {}, v)) is not None
+            ]
+            if len(columns) < len(found):
                 return None
-            return [[_bounds(c[v]) for c in columns if c is not None] for v in given]
+            return [[_bounds(column[v]) for column in columns] for v in given]
 
         first = {p.name: self.starts.get(p.name, p.domain.default) for p in starts}
         yield self.solver.solved(state.choosing(**first), step, names, known)

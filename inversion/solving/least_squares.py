@@ -15,9 +15,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from inversion.errors import NoSolution, WrongArguments
+from inversion.errors import NoSolution, NotInvertible, WrongArguments
 from inversion.program.trees import axis_of, part, taken_apart
-from inversion.solving.argument_search import ArgumentProblem, argument_problem, flat_numbers
+from inversion.solving.argument_search import (
+    ArgumentProblem,
+    argument_problem,
+    flat_numbers,
+    has_known_numbers,
+)
 from overlay.core.location import caller
 from primitives.relation import RETURN
 
@@ -102,6 +107,12 @@ def fitted_arguments(
     """
     from scipy import optimize  # pyright: ignore[reportMissingTypeStubs]
 
+    if not has_known_numbers(inverse):
+        raise NotInvertible(
+            f"{inverse!r} has no fit: it takes unknown floats, and results that are numbers",
+            where=inverse.origin.where,
+            help="make the other inputs known",
+        )
     least_squares: Any = optimize.least_squares
 
     problem = argument_problem(inverse, known)
@@ -139,18 +150,7 @@ def fitted_arguments(
         )
     if best.status == 0:  # it was broken off
         best = search(best.x, 10 * EVALUATIONS)
-    args = problem.arguments(best.x)
-    by_name = dict(zip(inverse.axes.inputs, args, strict=True))
-    return Fit(
-        {axis: by_name[axis] for axis in inverse.unknown if axis in by_name},
-        inverse.result_of(args),
-        fit.plain(best.x),
-        float(best.cost),
-        fit.covariance(best),
-        bool(best.status > 0),
-        str(best.message),
-        count,
-    )
+    return fit.ended(best, count)
 
 
 class _FitProblem:
@@ -228,6 +228,21 @@ class _FitProblem:
             self.is_exact = False
             found = self.problem.differences(self.residual, x)
         return found * self.scale[:, None] if self.is_exact else found
+
+    def ended(self, found: Any, starts: int) -> Fit:
+        """The fit that a search has ended with."""
+        inverse, args = self.inverse, self.problem.arguments(found.x)
+        by_name = dict(zip(inverse.axes.inputs, args, strict=True))
+        return Fit(
+            {axis: by_name[axis] for axis in inverse.unknown if axis in by_name},
+            inverse.result_of(args),
+            self.plain(found.x),
+            float(found.cost),
+            self.covariance(found),
+            bool(found.status > 0),
+            str(found.message),
+            starts,
+        )
 
     def covariance(self, found: Any) -> Numbers | None:
         """The covariance of the numbers at a minimum."""
