@@ -5,5 +5,7 @@ of the control flow. execution_paths: execution block by block; exits: ends of p
 paths of a fork; iterations, repeating: loops; recursion, self_calls: functions that call
 themselves. lifted_statements: single statements.
 resolve: resolution of calls; known_calls, array_calls, array_methods, elements, sequence_calls,
-lifted_slopes: the kinds of calls. lifted_values: values of names.
+lifted_slopes: the kinds of calls. array_maps: functions that are linear; array_reductions: those of
+rows; array_definitions: those that others define. array_objects, array_writes: arrays that are
+written to, and their views. lifted_values: values of names.
 """

@@ -3,5 +3,5 @@
 all_passes: all of them, in the order in which they run. simplifying: simplifications.
 integer_forms: digits, congruences and systems of integers. grouping: statements that are solved
 together: branches with statements that only they need, chains, polar coordinates, elements of
-arrays, linear systems.
+arrays, linear systems. array_elements: small arrays as numbers, where no plan is found otherwise.
 """
