@@ -17,8 +17,7 @@ from inversion.lifting.inputs import (
     unknown_axis,
 )
 from inversion.lifting.lifter import Lifted, lift
-from inversion.passes.all_passes import IF_NOT_PLANNED, rewritten
-from inversion.passes.array_elements import with_elements
+from inversion.passes.all_passes import otherwise, rewritten
 from inversion.planning.plan import Plan, renamed
 from inversion.planning.planner import plan
 from inversion.planning.tightening import tightened
@@ -249,10 +248,7 @@ def _plan_of(
     try:
         return program, plan(program, known, domains, root_finding=root_finding)
     except NotInvertible as error:
-        for other in (
-            rewritten(program, known, IF_NOT_PLANNED),
-            rewritten(with_elements(whole), known),
-        ):
+        for other in otherwise(whole, program, known):
             if other == program:
                 continue
             try:

@@ -5,8 +5,9 @@ Nothing else rewrites a program between lifting and planning.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
+from inversion.passes.array_elements import with_elements
 from inversion.passes.grouping import (
     absorb,
     chained,
@@ -19,7 +20,14 @@ from inversion.passes.integer_forms import by_digits, reduced, with_integer_syst
 from inversion.passes.simplifying import fold, fuse, narrow, pair, prune, settle, share
 from inversion.program.statements import Program
 
-__all__ = ["IF_NOT_PLANNED", "PASSES", "SIMPLIFY", "Pass", "rewritten", "simplified"]
+__all__ = [
+    "PASSES",
+    "SIMPLIFY",
+    "Pass",
+    "otherwise",
+    "rewritten",
+    "simplified",
+]
 
 Pass = Callable[..., Program]
 """A rewriting of a program; those of ``TAKE_KNOWN`` also take the names of its known axes."""
@@ -66,6 +74,14 @@ def rewritten(
     for rewrite in passes:
         program = rewrite(program, known) if rewrite in TAKE_KNOWN else rewrite(program)
     return program
+
+
+def otherwise(whole: Program, program: Program, known: Sequence[str]) -> Iterator[Program]:
+    """Other forms of a program for which no plan was found: with what is in ``IF_NOT_PLANNED``, and
+    with small arrays as numbers. whole: the program before all passes.
+    """
+    yield rewritten(program, known, IF_NOT_PLANNED)
+    yield rewritten(with_elements(whole), known)
 
 
 def simplified(program: Program) -> Program:
