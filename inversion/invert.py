@@ -19,8 +19,7 @@ from inversion.lifting.inputs import (
     unknown_axis,
 )
 from inversion.lifting.lifter import Lifted, lift
-from inversion.passes.all_passes import IF_NOT_PLANNED, IN_BITS, rewritten
-from inversion.passes.array_elements import with_elements
+from inversion.passes.all_passes import IN_BITS, otherwise, rewritten
 from inversion.planning.plan import Plan, renamed
 from inversion.planning.planner import plan
 from inversion.planning.tightening import tightened
@@ -281,10 +280,7 @@ def _in_other_forms(
     root_finding: bool,
 ) -> tuple[Program, Plan] | None:
     """A program in another form, and its plan, where the rewritten program has none."""
-    for other in (
-        rewritten(program, known, IF_NOT_PLANNED),
-        rewritten(with_elements(whole), known),
-    ):
+    for other in otherwise(whole, program, known):
         if other == program:
             continue
         try:

@@ -64,11 +64,11 @@ def linear_call(call: ArrayCall) -> Value | None:
     varying = {n: [v for v in vs if isinstance(v, Variable)] for n, vs in parts.items()}
     if any(varying[n] for n in varying if n not in names):
         return None
-    groups = [varying[n] for n in names if varying.get(n)]
-    if not together:
-        groups = [[v] for group in groups for v in group]
-    groups = [[v for group in groups for v in group]] if together else groups
+    every = [v for n in names for v in varying.get(n, ())]
+    groups = [every] if together else [[v] for v in every]
     if len(groups) > 2 or not all(groups):
+        return None
+    if every != call.variables:  # they stand in another order
         return None
     map_ = _Map(call, [_Vector(tuple(group)) for group in groups])
     return map_.value()
@@ -210,13 +210,9 @@ class _Map:
 
     def at(self, values: Sequence[Sequence[Any]]) -> NDArray[Any]:
         """The function at values of the operands that vary."""
-        by_operand = {
-            v: value
-            for vector, given in zip(self.vectors, values, strict=True)
-            for v, value in zip(vector.operands, given, strict=True)
-        }
+        left = iter([value for given in values for value in given])
         args, kwargs = self.call.filled(
-            lambda v: by_operand[v] if isinstance(v, Variable) else v.value
+            lambda v: next(left) if isinstance(v, Variable) else v.value
         )
         found = self.call.of_numpy(lambda: self.call.target(*args, **kwargs))
         return np.asarray(found)

@@ -306,6 +306,8 @@ class Lifter:
         if isinstance(value, Constant):
             return Constant(kind(value.value))
         found = self.resolver.relation(kind, [value.kind], base=True)
+        if found is None and kind is complex and value.kind is not float:
+            return self.converted(site, self.converted(site, value, float), complex)
         if found is None:
             raise no_relation(site, kind, [value])
         site = replace(site, name=f"{kind.__name__}_{value.name}")

@@ -5,8 +5,9 @@ Nothing else rewrites a program between lifting and planning.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
+from inversion.passes.array_elements import with_elements
 from inversion.passes.bit_forms import in_bits
 from inversion.passes.grouping import (
     absorb,
@@ -21,7 +22,15 @@ from inversion.passes.simplifying import fold, fuse, narrow, pair, prune, settle
 from inversion.program.statements import Program
 from primitives import Domain
 
-__all__ = ["IF_NOT_PLANNED", "IN_BITS", "PASSES", "SIMPLIFY", "Pass", "rewritten", "simplified"]
+__all__ = [
+    "IN_BITS",
+    "PASSES",
+    "SIMPLIFY",
+    "Pass",
+    "otherwise",
+    "rewritten",
+    "simplified",
+]
 
 Pass = Callable[..., Program]
 """A rewriting of a program; those of ``TAKE_KNOWN`` also take the names of its known axes."""
@@ -83,6 +92,14 @@ def rewritten(
         else:
             program = rewrite(program, known) if rewrite in TAKE_KNOWN else rewrite(program)
     return program
+
+
+def otherwise(whole: Program, program: Program, known: Sequence[str]) -> Iterator[Program]:
+    """Other forms of a program for which no plan was found: with what is in ``IF_NOT_PLANNED``, and
+    with small arrays as numbers. whole: the program before all passes.
+    """
+    yield rewritten(program, known, IF_NOT_PLANNED)
+    yield rewritten(with_elements(whole), known)
 
 
 def simplified(program: Program) -> Program:
