@@ -10,9 +10,9 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from primitives import Relation, parametric, relation
 from primitives.domains import Bool, Domain, Integers, Interval, domain_of
 from primitives.errors import NoSolution
+from primitives.relation import Relation, parametric, relation
 
 __all__ = ["RTOL", "FiniteTable", "Members", "entry", "membership"]
 

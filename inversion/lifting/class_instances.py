@@ -297,7 +297,7 @@ def by_operator(
         return None
     calls = [
         (method, args)
-        for name in DUNDERS.get(target, ())
+        for name in (("__str__", "__repr__") if target is str else DUNDERS.get(target, ()))
         if (method := method_of(args[0], name)) is not None
     ]
     back = REFLECTED.get(target)

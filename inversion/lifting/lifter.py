@@ -17,14 +17,12 @@ from inversion.errors import NotInvertible
 from inversion.lifting.array_methods import array_as, array_call, array_rows
 from inversion.lifting.array_objects import ArrayObjects
 from inversion.lifting.exits import Found, Returned, Way
-from inversion.lifting.heap import contents_of, frozen, made, thawed
 from inversion.lifting.known_calls import known_call
 from inversion.lifting.lifted_slopes import derivative
 from inversion.lifting.lifted_values import (
     Again,
     CallSite,
     Generating,
-    Giving,
     HeapObject,
     Known,
     KnownObject,
@@ -39,12 +37,18 @@ from inversion.lifting.lifted_values import (
     of_tree,
     plain,
     range_of,
-    refused,
     shown_kind,
     value_of,
 )
-from inversion.lifting.made_calls import as_result, called, has_own_binding, made_call
-from inversion.lifting.recursion import ActiveCall, entered
+from inversion.lifting.made_calls import (
+    as_argument,
+    as_result,
+    called,
+    has_own_binding,
+    made_call,
+    without_objects,
+)
+from inversion.lifting.recursion import ActiveCall, entered, generated
 from inversion.lifting.resolve import (
     NUMBERS,
     Resolver,
@@ -266,8 +270,7 @@ class Lifter:
             if found is not None:
                 return found
             if body_of(targets[-1]) is None:
-                args = tuple(frozen(self.known, arg, site.where) for arg in args)
-                kwargs = {n: frozen(self.known, arg, site.where) for n, arg in kwargs.items()}
+                args, kwargs = without_objects(self, site, args, kwargs)
         known = known_call(targets[-1], args, kwargs)
         if known is not None:
             return known
@@ -398,27 +401,12 @@ class Lifter:
         add: Callable[[Value, Value], Value],
     ) -> Value:
         """What a function makes of the values that a generator yields, from ``first``."""
-        cell = generator.used
-        if contents_of(self.known, cell, site.where).items:
-            help = "make a list or a tuple of its items"
-            raise refused("a generator that is used again", site.where, help)
-        self.known[cell] = Tupled(cell.kind, (Constant(True),))
-        held, outer = made(self.known, cell.kind, (first,)), generator.site
-        active = ActiveCall(
-            (generator.function.__code__, outer.overlaid, outer.chain), generator.given,
-            self.depth, cells=generator.cells, giving=Giving(held, add),
-        )  # fmt: skip
-        inside = replace(site, overlaid=outer.overlaid, chain=outer.chain)
-        found = entered(self, inside, generator.function, active)
-        if not isinstance(found, Returned):
-            raise Raises("a generator that raises", site.where)
-        self.known.update(found.heap)
-        return contents_of(self.known, held, site.where).items[0]
+        return generated(self, site, generator, first, add)
 
     def argument(self, tree: Tree) -> Value:
         """The value of an argument, with a new object for each that is mutable."""
         found = of_tree(tree)
-        return thawed(self.known, found) if isinstance(found, Tupled) else found
+        return as_argument(self, found) if isinstance(found, Tupled) else found
 
     def apart(self, go: Callable[[], Found]) -> Way:
         """Follow a path, with statements of its own."""

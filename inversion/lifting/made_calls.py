@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from inversion.errors import NotInvertible
 from inversion.lifting.class_instances import by_operator, instance_call, method_of
 from inversion.lifting.container_calls import container_call
-from inversion.lifting.heap import frozen
+from inversion.lifting.heap import frozen, thawed
 from inversion.lifting.iterable_calls import has_own_binding, held_by, iterable_call
 from inversion.lifting.lifted_values import (
     BoundMethod,
@@ -35,7 +35,14 @@ from primitives.sequences.lists import ELEMENTS
 if TYPE_CHECKING:
     from inversion.lifting.lifter import Lifter
 
-__all__ = ["as_result", "called", "has_own_binding", "made_call"]
+__all__ = [
+    "as_argument",
+    "as_result",
+    "called",
+    "has_own_binding",
+    "made_call",
+    "without_objects",
+]
 
 
 def made_call(
@@ -76,6 +83,19 @@ def function_of(inner: InnerFunction) -> FunctionType:
     found = FunctionType(inner.code, inner.module, inner.code.co_name, inner.defaults, cells)
     found.__kwdefaults__ = dict(inner.named)
     return found
+
+
+def as_argument(lifter: Lifter, value: Value) -> Value:
+    """An argument of the program, with a new object for each part that is mutable."""
+    return thawed(lifter.known, value)
+
+
+def without_objects(
+    lifter: Lifter, site: CallSite, args: Values, kwargs: Named
+) -> tuple[Values, Named]:
+    """The arguments of a call that changes nothing, with the contents of objects in their place."""
+    found = tuple(frozen(lifter.known, arg, site.where) for arg in args)
+    return found, {n: frozen(lifter.known, arg, site.where) for n, arg in kwargs.items()}
 
 
 def as_result(lifter: Lifter, site: CallSite, function: Any, value: Value) -> Value:

@@ -19,7 +19,7 @@ from inversion.errors import NotInvertible
 from inversion.lifting.execution_paths import Walk
 from inversion.lifting.exits import At, End, Found, Nowhere, Place, Returned, Several, Way
 from inversion.lifting.function_code import code_of
-from inversion.lifting.heap import frozen, made, thawed
+from inversion.lifting.heap import contents_of, frozen, made, thawed
 from inversion.lifting.lifted_values import (
     Again,
     CallSite,
@@ -28,8 +28,11 @@ from inversion.lifting.lifted_values import (
     HeapObject,
     Known,
     KnownObject,
+    Raises,
+    Tupled,
     Value,
     heap_of,
+    refused,
     variables_in,
 )
 from inversion.lifting.repeating import Repeating, Turn
@@ -123,6 +126,32 @@ def entered(
         lifter.known = outer
     del lifter.statements[statements:], lifter.holds[holds:]
     return Calls(replace(walk, site=site), function, here).found()
+
+
+def generated(
+    lifter: Lifter,
+    site: CallSite,
+    generator: Generating,
+    first: Value,
+    add: Callable[[Value, Value], Value],
+) -> Value:
+    """What a function makes of the values that a generator yields, one by one, from ``first``."""
+    cell = generator.used
+    if contents_of(lifter.known, cell, site.where).items:
+        help = "make a list or a tuple of its items"
+        raise refused("a generator that is used again", site.where, help)
+    lifter.known[cell] = Tupled(cell.kind, (Constant(True),))
+    held, outer = made(lifter.known, cell.kind, (first,)), generator.site
+    active = ActiveCall(
+        (generator.function.__code__, outer.overlaid, outer.chain), generator.given,
+        lifter.depth, cells=generator.cells, giving=Giving(held, add),
+    )  # fmt: skip
+    inside = replace(site, overlaid=outer.overlaid, chain=outer.chain)
+    found = entered(lifter, inside, generator.function, active)
+    if not isinstance(found, Returned):
+        raise Raises("a generator that raises", site.where)
+    lifter.known.update(found.heap)
+    return contents_of(lifter.known, held, site.where).items[0]
 
 
 class Calls(Repeating):

@@ -95,7 +95,6 @@ DUNDERS: dict[Any, tuple[str, ...]] = {
     },
     **{each: (_named(each.__name__),) for each in (abs, len, float, int, iter, round, divmod)},
     operator.abs: ("__abs__",),
-    str: ("__str__", "__repr__"),
     bool: ("__bool__", "__len__"),
 }
 """The methods of its first operand that an operator or builtin calls, in order."""

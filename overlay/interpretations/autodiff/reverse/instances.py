@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import functools
 import inspect
-import operator
 from abc import ABCMeta
 from collections.abc import Mapping, Sequence
 from types import FunctionType, MemberDescriptorType
 from typing import TYPE_CHECKING, Any
 
+from overlay.code.contents import DUNDERS, REFLECTED
 from overlay.code.record import attribute_held
 from overlay.interpretations.autodiff.reverse.made_objects import (
     METHODS,
@@ -45,28 +45,8 @@ __all__ = [
 MISSING = object()
 
 
-def _dunder(name: str) -> str:
-    return f"__{name.strip('_')}__"
-
-
 _MADE_IN_PYTHON = 1 << 9  # Py_TPFLAGS_HEAPTYPE
 _OWN = ("__getattribute__", "__getattr__", "__setattr__", "__new__")
-_ALONE = ("neg", "pos", "getitem", "setitem", "delitem", "contains")
-_NAMES = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and_", "or_")
-_SWAPPED = ("lt", "gt"), ("le", "ge"), ("gt", "lt"), ("ge", "le"), ("eq", "eq"), ("ne", "ne")
-_OPERATORS: dict[Any, tuple[tuple[str, ...], str | None]] = {
-    **{getattr(operator, n): ((_dunder(n),), _dunder(f"r{n}")) for n in _NAMES},
-    **{
-        getattr(operator, f"i{n.strip('_')}"): ((_dunder(f"i{n}"), _dunder(n)), _dunder(f"r{n}"))
-        for n in _NAMES
-    },
-    **{getattr(operator, n): ((_dunder(n),), _dunder(other)) for n, other in _SWAPPED},
-    **{getattr(operator, n): ((_dunder(n),), None) for n in _ALONE},
-    **{each: ((_dunder(each.__name__),), None) for each in (abs, len, float, iter)},
-    bool: (("__bool__", "__len__"), None),
-}
-"""The methods of its first operand that an operator or builtin calls, and the reflected one of its
-second."""
 
 
 def is_instance(operand: Any) -> bool:
@@ -223,7 +203,7 @@ def attribute_of_super(lifter: Calling, cls: Any, receiver: Any, name: str) -> A
 def by_operator(lifter: Calling, function: Any, args: Sequence[Any]) -> Any:
     """The result of an operator by the method of an instance among its operands; ``MISSING`` if
     there is none."""
-    direct, reflected = _OPERATORS.get(function, ((), None))
+    direct, reflected = DUNDERS.get(function, ()), REFLECTED.get(function)
     calls = [(args[0], name, list(args[1:])) for name in direct if args and _has(args[0], name)]
     if reflected is not None and len(args) == 2 and _has(args[1], reflected):
         back = (args[1], reflected, [args[0]])

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, TypeGuard
 
 import numpy as np
 
+from overlay.code.contents import METHODS as ROLES
+from overlay.code.contents import Role, applied
 from overlay.interpretations.autodiff.reverse.pullbacks import kind_of
 from overlay.interpretations.autodiff.reverse.reverse_program import (
     BOOL,
@@ -417,8 +419,27 @@ def _clear(lifter: Calling, items: MadeObject) -> Any:
 # ---- methods of dicts ---------------------------------------------------------------------
 
 
-def _get(lifter: Calling, items: MadeObject, key: Any, default: Any = NONE) -> Any:
-    return named_items(lifter, items).get(key_of(key), default)
+def _of_dict(method: Any) -> Callable[..., Any]:
+    """A method of dicts that moves items, which are known by their keys."""
+
+    def lifted(lifter: Calling, items: MadeObject, *args: Any, **named: Any) -> Any:
+        held = named_items(lifter, items)
+        before, roles = dict(held), ROLES[method]
+        given = [
+            key_of(value) if role is Role.KEY else value
+            for role, value in zip(roles, args, strict=False)
+        ]
+        if roles == (Role.MAPPING,):
+            given = [{k: v for each in args for k, v in as_dict(lifter, each).items()} | named]
+        try:
+            found = applied(method, held, given)
+        except KeyError:
+            raise Unreadable("it takes a key from a dict that may not be there") from None
+        if held != before or method is dict.update:
+            set_named(lifter, items, held)
+        return NONE if found is None else found
+
+    return lifted
 
 
 def _keys(lifter: Calling, items: MadeObject) -> Any:
@@ -434,14 +455,6 @@ def _items(lifter: Calling, items: MadeObject) -> Any:
     return tuple((lifter.constant(key), value) for key, value in held.items())
 
 
-def _update(lifter: Calling, items: MadeObject, *others: Any, **named: Any) -> Any:
-    held = named_items(lifter, items)
-    for other in others:
-        held |= as_dict(lifter, other)
-    set_named(lifter, items, held | named)
-    return NONE
-
-
 def as_dict(lifter: Calling, operand: Any) -> dict[Any, Any]:
     """The items of a mapping."""
     if isinstance(operand, MadeObject) and operand.cls is dict:
@@ -454,24 +467,6 @@ def as_dict(lifter: Calling, operand: Any) -> dict[Any, Any]:
     return {key_of(key): value for key, value in pairs}
 
 
-def _set_default(lifter: Calling, items: MadeObject, key: Any, value: Any = NONE) -> Any:
-    held = named_items(lifter, items)
-    if key_of(key) not in held:
-        set_named(lifter, items, {**held, key_of(key): value})
-    return held.get(key_of(key), value)
-
-
-def _take(lifter: Calling, items: MadeObject, key: Any, *default: Any) -> Any:
-    held = named_items(lifter, items)
-    if key_of(key) not in held:
-        if not default:
-            raise Unreadable("it takes a key from a dict that may not be there")
-        return default[0]
-    taken = held.pop(key_of(key))
-    set_named(lifter, items, held)
-    return taken
-
-
 METHODS: dict[Any, Callable[..., Any]] = {
     list.append: _append,
     list.extend: _extend,
@@ -480,13 +475,10 @@ METHODS: dict[Any, Callable[..., Any]] = {
     list.reverse: _reverse,
     list.copy: _copy,
     list.clear: _clear,
-    dict.get: _get,
     dict.keys: _keys,
     dict.values: _values,
     dict.items: _items,
-    dict.update: _update,
-    dict.setdefault: _set_default,
-    dict.pop: _take,
+    **{each: _of_dict(each) for each in (dict.get, dict.update, dict.setdefault, dict.pop)},
     dict.copy: _copy,
     dict.clear: _clear,
 }
