@@ -74,9 +74,9 @@ def _whole(run: Run, ufunc: Any, args: Sequence[Any], named: dict[str, Any]) -> 
     """The result of an elementwise ufunc."""
     rest = set(named) - {"out", "where", "dtype", "casting", "order", "subok"}
     out: Any = named.get("out")
-    if rest or (type(out) is tuple and len(out) > 1):
+    if rest or (isinstance(out, tuple) and len(out) > 1):
         raise NoForm
-    into = out[0] if type(out) is tuple else out
+    into: Any = next(iter(out), None) if isinstance(out, tuple) else out
     options = {key: x for key, x in named.items() if key not in ("out", "where")}
     if into is not None:
         if type(into) is not Batch or not into.ndim:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -25,9 +25,10 @@ def label(x: Any) -> Hashable:
     if isinstance(x, (np.ndarray, np.generic)) and x.dtype.kind in "biufcMm":
         return (kind, x.dtype, x.shape)
     if isinstance(x, (list, tuple)):
-        return (kind, *map(label, x))
+        items: Sequence[Any] = x
+        return (kind, *[label(part) for part in items])
     if kind is dict:
-        parts: dict[Any, Any] = dict(x)
+        parts = cast("dict[Any, Any]", x)
         return (kind, *((key, label(part)) for key, part in parts.items()))
     if x is None or kind in (int, str, bytes, slice, type, range) or isinstance(x, np.dtype):
         return (kind, repr(x) if kind is slice else x)
