@@ -1,10 +1,10 @@
 """Batching: functions of one sample, run for many samples at once.
 
-``applying``: application of operators and functions of numpy to batches.
+``batched_calls``: application of operators and functions of numpy to batches.
 ``batches``: the values that a program has at one place for several samples.
 ``indexing``: parts of batches of arrays, and writing into them.
-``joining``: one value of the values of several samples.
-``looping``: calls that are made for one sample after the other.
+``stacking``: one value of the values of several samples.
+``one_by_one``: calls that are made for one sample after the other.
 ``batch_methods``: the table of methods for batches: what the protocols of Python
 and numpy do not hand to them.
 ``batch_forms``: forms of numpy's functions for whole batches.

@@ -16,8 +16,8 @@ import numpy as np
 from overlay.interpretations.autodiff.rules.array_rules import array_rule_of
 from overlay.interpretations.autodiff.rules.tables.layouts import astype
 from overlay.interpretations.batching.batches import Batch, leaves, mapped
-from overlay.interpretations.batching.looping import viewed
-from overlay.interpretations.batching.sample_runs import Run
+from overlay.interpretations.batching.one_by_one import viewed
+from overlay.interpretations.batching.sample_runs import BatchRun
 from overlay.interpretations.batching.shaping import (
     NoForm,
     aligned,
@@ -29,7 +29,7 @@ from overlay.interpretations.batching.shaping import (
 
 __all__ = ["FORMS", "Form", "NoForm", "rule_of"]
 
-Form = Callable[[Run, Any, Sequence[Any], dict[str, Any]], Any]
+Form = Callable[[BatchRun, Any, Sequence[Any], dict[str, Any]], Any]
 """Makes a call with batches among its arguments: of a run, a function, its arguments."""
 
 
@@ -63,7 +63,7 @@ def _only(given: dict[str, Any], *names: str) -> None:
         raise NoForm
 
 
-def _batch(run: Run, x: Any) -> Batch:
+def _batch(run: BatchRun, x: Any) -> Batch:
     """An argument as a batch of arrays."""
     if type(x) is Batch:
         return x
@@ -75,7 +75,7 @@ def _batch(run: Run, x: Any) -> Batch:
 # ---- elements rearranged ------------------------------------------------------------------
 
 
-def rearranged(run: Run, function: Any, args: Sequence[Any], named: dict[str, Any]) -> Any:
+def rearranged(run: BatchRun, function: Any, args: Sequence[Any], named: dict[str, Any]) -> Any:
     """Each element of the result is an element of the data, at the same place for all samples: a
     view if the function gives one, else taken by the places."""
     bound = _binding(function, args, named)
@@ -111,7 +111,7 @@ def _again(found: Any, parts: list[Any]) -> Any:
 
 
 def _by_places(
-    run: Run, function: Any, bound: inspect.BoundArguments, data: tuple[str, ...]
+    run: BatchRun, function: Any, bound: inspect.BoundArguments, data: tuple[str, ...]
 ) -> Any:
     """The result by the places of its elements among those of all data; place 0 is a zero."""
     pool: list[Any] = []
@@ -171,7 +171,7 @@ def along(default: Any, *others: str, whole: bool = True) -> Form:
     not be given. whole: whether the function takes several axes.
     """
 
-    def form(run: Run, function: Any, args: Sequence[Any], named: dict[str, Any]) -> Any:
+    def form(run: BatchRun, function: Any, args: Sequence[Any], named: dict[str, Any]) -> Any:
         bound = _binding(function, args, named)
         given = dict(bound.arguments)
         first = next(iter(bound.signature.parameters))
@@ -240,7 +240,7 @@ def _shifted(axis: Any, ndim: int) -> int:
     return int(axis) % ndim + 1
 
 
-def fourier(run: Run, function: Any, args: Sequence[Any], named: dict[str, Any]) -> Any:
+def fourier(run: BatchRun, function: Any, args: Sequence[Any], named: dict[str, Any]) -> Any:
     """The form of transforms of several axes."""
     given = _bound(function, args, named)
     _only(given, "a")
@@ -258,7 +258,7 @@ def fourier(run: Run, function: Any, args: Sequence[Any], named: dict[str, Any])
 def elementwise(*names: str) -> Form:
     """The form of a function that broadcasts these parameters."""
 
-    def form(run: Run, function: Any, args: Sequence[Any], named: dict[str, Any]) -> Any:
+    def form(run: BatchRun, function: Any, args: Sequence[Any], named: dict[str, Any]) -> Any:
         bound = _binding(function, args, named)
         given = bound.arguments
         _only(given, *names)
@@ -282,7 +282,7 @@ def elementwise(*names: str) -> Form:
 # ---- matrices and products ----------------------------------------------------------------
 
 
-def stacked(run: Run, function: Any, args: Sequence[Any], named: dict[str, Any]) -> Any:
+def stacked(run: BatchRun, function: Any, args: Sequence[Any], named: dict[str, Any]) -> Any:
     """The form of a function of matrices that takes stacks of them."""
     bound = _binding(function, args, named)
     first = next(iter(bound.signature.parameters))
@@ -294,7 +294,7 @@ def stacked(run: Run, function: Any, args: Sequence[Any], named: dict[str, Any])
     return result(run, function(*bound.args, **bound.kwargs))
 
 
-def solved(run: Run, function: Any, args: Sequence[Any], named: dict[str, Any]) -> Any:
+def solved(run: BatchRun, function: Any, args: Sequence[Any], named: dict[str, Any]) -> Any:
     """The form of ``np.linalg.solve``."""
     a, b = (_bound(function, args, named)[name] for name in ("a", "b"))
     vector = depth_of(b) == 1
@@ -314,7 +314,9 @@ def _pair(function: Any, args: Sequence[Any], named: dict[str, Any], *more: str)
     return [bound.arguments[name] for name in names[:2]]
 
 
-def _contracted(run: Run, a: Any, b: Any, first: Sequence[int], second: Sequence[int]) -> Batch:
+def _contracted(
+    run: BatchRun, a: Any, b: Any, first: Sequence[int], second: Sequence[int]
+) -> Batch:
     """The products of two arrays, summed over axes of the samples: a product of matrices."""
     a, b = _batch(run, a), _batch(run, b)
     kept = [k for k in range(a.ndim) if k not in first]
@@ -330,7 +332,7 @@ def _contracted(run: Run, a: Any, b: Any, first: Sequence[int], second: Sequence
     return Batch(run, np.matmul(x, y).reshape(run.size, *shape))
 
 
-def dotted(run: Run, function: Any, args: Sequence[Any], named: dict[str, Any]) -> Any:
+def dotted(run: BatchRun, function: Any, args: Sequence[Any], named: dict[str, Any]) -> Any:
     """The form of ``np.dot``, ``np.inner`` and ``np.vdot``."""
     a, b = (_batch(run, x) for x in _pair(function, args, named))
     if function is np.vdot:
@@ -342,13 +344,13 @@ def dotted(run: Run, function: Any, args: Sequence[Any], named: dict[str, Any]) 
     return _contracted(run, a, b, [a.ndim - 1], [last])
 
 
-def outer(run: Run, function: Any, args: Sequence[Any], named: dict[str, Any]) -> Any:
+def outer(run: BatchRun, function: Any, args: Sequence[Any], named: dict[str, Any]) -> Any:
     """The form of ``np.outer``."""
     a, b = (_batch(run, x).value.reshape(run.size, -1) for x in _pair(function, args, named))
     return Batch(run, a[:, :, None] * b[:, None, :])
 
 
-def tensordot(run: Run, function: Any, args: Sequence[Any], named: dict[str, Any]) -> Any:
+def tensordot(run: BatchRun, function: Any, args: Sequence[Any], named: dict[str, Any]) -> Any:
     """The form of ``np.tensordot``."""
     bound = _binding(function, args, named)
     _only(bound.arguments, *list(bound.signature.parameters)[:2])
@@ -364,7 +366,7 @@ def tensordot(run: Run, function: Any, args: Sequence[Any], named: dict[str, Any
     return _contracted(run, a, b, first, second)
 
 
-def kron(run: Run, function: Any, args: Sequence[Any], named: dict[str, Any]) -> Any:
+def kron(run: BatchRun, function: Any, args: Sequence[Any], named: dict[str, Any]) -> Any:
     """The form of ``np.kron``."""
     a, b = (_batch(run, x) for x in _pair(function, args, named))
     depth = max(a.ndim, b.ndim)
@@ -375,7 +377,7 @@ def kron(run: Run, function: Any, args: Sequence[Any], named: dict[str, Any]) ->
     return Batch(run, (x * y).reshape(run.size, *shape))
 
 
-def traced(run: Run, function: Any, args: Sequence[Any], named: dict[str, Any]) -> Any:
+def traced(run: BatchRun, function: Any, args: Sequence[Any], named: dict[str, Any]) -> Any:
     """The form of ``np.trace``."""
     given = _bound(function, args, named)
     first = "a" if "a" in given else "x"
@@ -387,7 +389,7 @@ def traced(run: Run, function: Any, args: Sequence[Any], named: dict[str, Any]) 
     return Batch(run, np.trace(x.value, axis1=one, axis2=two, **given))
 
 
-def einsum(run: Run, function: Any, args: Sequence[Any], named: dict[str, Any]) -> Any:
+def einsum(run: BatchRun, function: Any, args: Sequence[Any], named: dict[str, Any]) -> Any:
     """The form of ``np.einsum`` with subscripts: one letter more, of the samples."""
     if not args or type(args[0]) is not str or named.keys() - {"optimize"}:
         raise NoForm
@@ -407,7 +409,7 @@ def einsum(run: Run, function: Any, args: Sequence[Any], named: dict[str, Any]) 
     return Batch(run, np.einsum(f"{','.join(terms)}->{free}{output}", *values, **named))
 
 
-def convolved(run: Run, function: Any, args: Sequence[Any], named: dict[str, Any]) -> Any:
+def convolved(run: BatchRun, function: Any, args: Sequence[Any], named: dict[str, Any]) -> Any:
     """The form of ``np.convolve`` and ``np.correlate``: products with windows."""
     bound = _binding(function, args, named)
     _only(bound.arguments, "a", "v")
@@ -437,7 +439,7 @@ def convolved(run: Run, function: Any, args: Sequence[Any], named: dict[str, Any
     return Batch(run, found)
 
 
-def arrayed(run: Run, function: Any, args: Sequence[Any], named: dict[str, Any]) -> Any:
+def arrayed(run: BatchRun, function: Any, args: Sequence[Any], named: dict[str, Any]) -> Any:
     """The form of ``np.array`` and its kin."""
     given = dict(zip(("object", "dtype"), args, strict=False)) | named
     x = given.pop("object", given.pop("a", None))
@@ -460,7 +462,7 @@ def arrayed(run: Run, function: Any, args: Sequence[Any], named: dict[str, Any])
     return x
 
 
-def shaped_like(run: Run, function: Any, args: Sequence[Any], named: dict[str, Any]) -> Any:
+def shaped_like(run: BatchRun, function: Any, args: Sequence[Any], named: dict[str, Any]) -> Any:
     """The form of ``np.zeros_like`` and its kin."""
     bound = _binding(function, args, named)
     names = list(bound.signature.parameters)
@@ -480,7 +482,7 @@ def shaped_like(run: Run, function: Any, args: Sequence[Any], named: dict[str, A
     return Batch(run, function(*bound.args, **bound.kwargs))
 
 
-def asked(run: Run, function: Any, args: Sequence[Any], named: dict[str, Any]) -> Any:
+def asked(run: BatchRun, function: Any, args: Sequence[Any], named: dict[str, Any]) -> Any:
     """The form of questions that have one answer for all samples."""
     (x,) = args
     if type(x) is not Batch:
@@ -488,7 +490,7 @@ def asked(run: Run, function: Any, args: Sequence[Any], named: dict[str, Any]) -
     return function(x.value[0], **named)
 
 
-def defined(run: Run, function: Any, args: Sequence[Any], named: dict[str, Any]) -> Any:
+def defined(run: BatchRun, function: Any, args: Sequence[Any], named: dict[str, Any]) -> Any:
     """The form of a function that others define, in its rule of differentiation."""
     rule = array_rule_of(function)
     every = leaves([*args, *named.values()])
@@ -497,7 +499,7 @@ def defined(run: Run, function: Any, args: Sequence[Any], named: dict[str, Any])
     return rule.by(*args, **named)
 
 
-def padded(run: Run, function: Any, args: Sequence[Any], named: dict[str, Any]) -> Any:
+def padded(run: BatchRun, function: Any, args: Sequence[Any], named: dict[str, Any]) -> Any:
     """The form of ``np.pad``."""
     bound = _binding(function, args, named)
     given = bound.arguments
@@ -515,7 +517,7 @@ def padded(run: Run, function: Any, args: Sequence[Any], named: dict[str, Any]) 
     return Batch(run, function(*bound.args, **bound.kwargs))
 
 
-def normed(run: Run, function: Any, args: Sequence[Any], named: dict[str, Any]) -> Any:
+def normed(run: BatchRun, function: Any, args: Sequence[Any], named: dict[str, Any]) -> Any:
     """The form of ``np.linalg.norm`` and its kin: of vectors, or of matrices."""
     given = _bound(function, args, named)
     _only(given, "x")
@@ -542,7 +544,7 @@ def normed(run: Run, function: Any, args: Sequence[Any], named: dict[str, Any]) 
     return Batch(run, function(value, axis=shifted, keepdims=keep, **given))
 
 
-def crossed(run: Run, function: Any, args: Sequence[Any], named: dict[str, Any]) -> Any:
+def crossed(run: BatchRun, function: Any, args: Sequence[Any], named: dict[str, Any]) -> Any:
     """The form of ``np.cross`` of the last axes."""
     pair = _pair(function, args, named)
     if not all(depth_of(x) for x in pair):
@@ -550,7 +552,7 @@ def crossed(run: Run, function: Any, args: Sequence[Any], named: dict[str, Any])
     return Batch(run, function(*aligned(run, [_batch(run, x) for x in pair])))
 
 
-def sloped(run: Run, function: Any, args: Sequence[Any], named: dict[str, Any]) -> Any:
+def sloped(run: BatchRun, function: Any, args: Sequence[Any], named: dict[str, Any]) -> Any:
     """The form of ``np.gradient``."""
     bound = _binding(function, args, named)
     first = next(iter(bound.signature.parameters))
@@ -569,7 +571,7 @@ def sloped(run: Run, function: Any, args: Sequence[Any], named: dict[str, Any]) 
     return result(run, function(x.value, *spacing, axis=shifted, edge_order=order))
 
 
-def spaced(run: Run, function: Any, args: Sequence[Any], named: dict[str, Any]) -> Any:
+def spaced(run: BatchRun, function: Any, args: Sequence[Any], named: dict[str, Any]) -> Any:
     """The form of ``np.linspace``, ``np.logspace`` and ``np.geomspace``."""
     bound = _binding(function, args, named)
     given = bound.arguments
@@ -587,7 +589,7 @@ def spaced(run: Run, function: Any, args: Sequence[Any], named: dict[str, Any]) 
     return Batch(run, function(*bound.args, **bound.kwargs))
 
 
-def polynomial(run: Run, function: Any, args: Sequence[Any], named: dict[str, Any]) -> Any:
+def polynomial(run: BatchRun, function: Any, args: Sequence[Any], named: dict[str, Any]) -> Any:
     """The form of ``np.polyval``, as numpy computes it."""
     given = _bound(function, args, named)
     p, x = _batch(run, given["p"]), given["x"]
@@ -600,7 +602,7 @@ def polynomial(run: Run, function: Any, args: Sequence[Any], named: dict[str, An
     return Batch(run, total)
 
 
-def accumulated(run: Run, function: Any, args: Sequence[Any], named: dict[str, Any]) -> Any:
+def accumulated(run: BatchRun, function: Any, args: Sequence[Any], named: dict[str, Any]) -> Any:
     """The form of ``np.cumulative_sum`` and ``np.cumulative_prod``."""
     bound = _binding(function, args, named)
     _only(bound.arguments, next(iter(bound.signature.parameters)))
@@ -614,20 +616,20 @@ def accumulated(run: Run, function: Any, args: Sequence[Any], named: dict[str, A
     return Batch(run, function(x.value, **named))
 
 
-def multiplied(run: Run, function: Any, args: Sequence[Any], named: dict[str, Any]) -> Any:
+def multiplied(run: BatchRun, function: Any, args: Sequence[Any], named: dict[str, Any]) -> Any:
     """The form of functions of ``np.linalg`` that are ufuncs elsewhere."""
     if named:
         raise NoForm
     return getattr(np, function.__name__)(*args)
 
 
-def compared(run: Run, function: Any, args: Sequence[Any], named: dict[str, Any]) -> Any:
+def compared(run: BatchRun, function: Any, args: Sequence[Any], named: dict[str, Any]) -> Any:
     """The form of ``np.allclose``."""
     found = np.isclose(*args, **named)
     return Batch(run, found.value.reshape(run.size, -1).all(1), python=True)
 
 
-def differences(run: Run, function: Any, args: Sequence[Any], named: dict[str, Any]) -> Any:
+def differences(run: BatchRun, function: Any, args: Sequence[Any], named: dict[str, Any]) -> Any:
     """The form of ``np.diff``."""
     return along(-1, "prepend", "append")(run, function, args, named)
 

@@ -13,9 +13,9 @@ import numpy as np
 
 from overlay import Context, MethodTable, call_next, nonoverlay
 from overlay.catalogue import FUNCTIONS
-from overlay.interpretations.batching.applying import applied, checked, operate
+from overlay.interpretations.batching.batched_calls import applied, checked, operate
 from overlay.interpretations.batching.batches import Batch, leaves
-from overlay.interpretations.batching.looping import looped, name_of
+from overlay.interpretations.batching.one_by_one import looped, name_of
 from overlay.interpretations.batching.sample_runs import current
 from overlay.interpretations.batching.shaping import aligned, depth_of, rows_of
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from overlay import nonoverlay
 from overlay.core.late_binding import LateBound
-from overlay.interpretations.batching.sample_runs import Run
+from overlay.interpretations.batching.sample_runs import BatchRun
 
 __all__ = ["Batch", "distinct", "leaves", "mapped"]
 
@@ -30,7 +30,7 @@ class Batch:
 
     __slots__ = ("python", "run", "value")
 
-    def __init__(self, run: Run, value: Any, *, python: bool = False) -> None:
+    def __init__(self, run: BatchRun, value: Any, *, python: bool = False) -> None:
         self.run, self.value, self.python = run, value, python
 
     @property
@@ -163,10 +163,10 @@ class Batch:
 
     @property
     def flat(self) -> Any:
-        return Flat(self)
+        return FlatBatch(self)
 
 
-class Flat:
+class FlatBatch:
     """The elements of a batch of arrays, as ``ndarray.flat``."""
 
     def __init__(self, base: Batch) -> None:

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from overlay.interpretations.batching.batches import Batch, leaves
-from overlay.interpretations.batching.looping import looped, viewed
-from overlay.interpretations.batching.sample_runs import Run
+from overlay.interpretations.batching.one_by_one import looped, viewed
+from overlay.interpretations.batching.sample_runs import BatchRun
 from overlay.interpretations.batching.shaping import depth_of, joined, rows_of
 
 __all__ = ["part", "write"]
@@ -20,7 +20,7 @@ def _parts(index: Any) -> tuple[Any, ...]:
     return index if type(index) is tuple else (index,)
 
 
-def part(run: Run, a: Any, index: Any) -> Any:
+def part(run: BatchRun, a: Any, index: Any) -> Any:
     """``a[index]`` of each sample, where the array or the index differs among them."""
     if type(a) is not Batch or leaves(index):
         if not isinstance(a, np.ndarray):
@@ -46,7 +46,7 @@ def _coordinates_taken(value: Any, places: Any) -> Any:
     return value[(slice(None), *np.unravel_index(places, value.shape[1:]))]
 
 
-def _by_samples(run: Run, a: Any, index: Any) -> Any:
+def _by_samples(run: BatchRun, a: Any, index: Any) -> Any:
     """The parts by an index that differs among the samples."""
     value = rows_of(run, a)
     given = _rowwise(run, value, index)
@@ -59,7 +59,7 @@ def _by_samples(run: Run, a: Any, index: Any) -> Any:
     return Batch(run, found if found.base is None else found.copy())
 
 
-def _rowwise(run: Run, value: Any, index: Any) -> tuple[tuple[Any, ...], int, int] | None:
+def _rowwise(run: BatchRun, value: Any, index: Any) -> tuple[tuple[Any, ...], int, int] | None:
     """An index of the rows of samples: with the number of axes of the arrays of integers in it,
     and of the axes before these in a sample's part. None if there is no such index."""
     parts = _parts(index)
@@ -94,7 +94,7 @@ def _is_whole(x: Any) -> bool:
     return type(x) is int or isinstance(x, np.integer) or kind in ("i", "u")
 
 
-def write(run: Run, a: Batch, index: Any, value: Any) -> None:
+def write(run: BatchRun, a: Batch, index: Any, value: Any) -> None:
     """``a[index] = value`` of each sample."""
     if isinstance(value, (list, tuple)) and leaves(value):
         value = joined(run, value)
@@ -128,7 +128,7 @@ def write(run: Run, a: Batch, index: Any, value: Any) -> None:
     a.value[(slice(None), *coordinates)] = _valued(run, value, np.shape(places))
 
 
-def _valued(run: Run, value: Any, shape: Sequence[int]) -> Any:
+def _valued(run: BatchRun, value: Any, shape: Sequence[int]) -> Any:
     """A value that is written, with an axis of samples that fits a part of this shape."""
     if type(value) is not Batch:
         return value

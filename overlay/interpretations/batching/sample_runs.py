@@ -10,11 +10,11 @@ from typing import NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["LOGGER", "Run", "Split", "current"]
+__all__ = ["LOGGER", "BatchRun", "Split", "current"]
 
 LOGGER = logging.getLogger("overlay.batching")
 
-current: contextvars.ContextVar[Run | None] = contextvars.ContextVar("batching", default=None)
+current: contextvars.ContextVar[BatchRun | None] = contextvars.ContextVar("batching", default=None)
 """The run in force; arrays that the program makes are batches of it."""
 
 
@@ -26,7 +26,7 @@ class Split(BaseException):
     told where each goes on alone.
     """
 
-    def __init__(self, run: Run, labels: Sequence[Hashable], why: str) -> None:
+    def __init__(self, run: BatchRun, labels: Sequence[Hashable], why: str) -> None:
         super().__init__("the samples of a batch differ")
         self.run, self.labels, self.why = run, labels, why
 
@@ -38,7 +38,7 @@ class Split(BaseException):
         return [np.array(places, np.intp) for places in found.values()]
 
 
-class Run:
+class BatchRun:
     """One run of a function for several samples at once.
 
     rows: the numbers of the samples among all of the call. parent: the run in which the function
@@ -49,7 +49,7 @@ class Run:
     def __init__(
         self,
         rows: NDArray[np.intp],
-        parent: Run | None = None,
+        parent: BatchRun | None = None,
         count: int = 1,
         trace: Callable[[str], None] | None = None,
     ) -> None:
@@ -78,7 +78,7 @@ class Run:
         if self.trace is not None:
             self.trace(call)
 
-    def rows_in(self, other: Run) -> NDArray[np.intp] | None:
+    def rows_in(self, other: BatchRun) -> NDArray[np.intp] | None:
         """For each sample of this run, the place of its sample in an enclosing run; None if the
         other does not enclose it."""
         places = np.arange(self.size)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from overlay.interpretations.batching.batches import Batch
-from overlay.interpretations.batching.sample_runs import Run
+from overlay.interpretations.batching.sample_runs import BatchRun
 
 __all__ = ["NoForm", "aligned", "depth_of", "joined", "result", "rows_of"]
 
@@ -17,7 +17,7 @@ class NoForm(Exception):
     """A call has no form for whole batches."""
 
 
-def aligned(run: Run, args: Sequence[Any], *, least: int = 0, weak: bool = True) -> list[Any]:
+def aligned(run: BatchRun, args: Sequence[Any], *, least: int = 0, weak: bool = True) -> list[Any]:
     """Arguments as arrays that broadcast as the samples' do.
 
     least: the least number of axes of the samples. weak: whether Python's numbers take the type of
@@ -52,7 +52,7 @@ def _kinds(args: Sequence[Any]) -> list[Any]:
     return [x.dtype for x in typed if not (type(x) is Batch and x.python)]
 
 
-def result(run: Run, found: Any) -> Any:
+def result(run: BatchRun, found: Any) -> Any:
     """What a function of whole arrays gives, as batches."""
     if isinstance(found, tuple):
         parts = [result(run, each) for each in found]
@@ -62,7 +62,7 @@ def result(run: Run, found: Any) -> Any:
     return Batch(run, found)
 
 
-def rows_of(run: Run, x: Any) -> Any:
+def rows_of(run: BatchRun, x: Any) -> Any:
     """An argument as an array with a row for each sample."""
     if type(x) is Batch:
         return x.value
@@ -70,7 +70,7 @@ def rows_of(run: Run, x: Any) -> Any:
     return np.broadcast_to(plain, (run.size, *plain.shape))
 
 
-def joined(run: Run, x: Any) -> Batch:
+def joined(run: BatchRun, x: Any) -> Batch:
     """A list of batches as a batch of arrays."""
     if isinstance(x, (list, tuple)):
         parts = [joined(run, each) for each in x]

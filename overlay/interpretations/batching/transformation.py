@@ -12,7 +12,7 @@ from overlay import nonoverlay
 from overlay.interpretations.autodiff.duals import Active
 from overlay.interpretations.batching.batch_methods import CONTEXT
 from overlay.interpretations.batching.batches import Batch, mapped
-from overlay.interpretations.batching.sample_runs import Run, Split, current
+from overlay.interpretations.batching.sample_runs import BatchRun, Split, current
 
 __all__ = ["batched"]
 
@@ -23,10 +23,9 @@ def batched(
     """A function of one sample, as a function of arrays of samples.
 
     ``batched(f)(xs)`` equals ``np.stack([f(x) for x in xs])``, and runs f for all samples at once,
-    with whole arrays. Where the samples differ in a condition, a length or an error, they are split
-    into groups, and f is run again for each group: f may run several times, and what it does beside
-    giving a result is done as often. Results are numbers, arrays, and tuples, lists and dicts of
-    these.
+    with whole arrays. Where they differ in a condition, a length or an error, they are split into
+    groups, and f is run again for each group: what it does beside giving a result is done as often.
+    Results are numbers, arrays, and tuples, lists and dicts of these.
 
     Parameters
     ----------
@@ -38,8 +37,8 @@ def batched(
         tuple, list or dict, one axis is that of each array, or there is one for each. Arguments by
         keyword are shared.
     trace
-        Called with the name of each call that is made for one sample after the other, as there is
-        no form of it for whole arrays. The logger ``overlay.batching`` has the same as records.
+        Called with the name of each call without a form for whole arrays, which is made for each
+        sample. The logger ``overlay.batching`` has these as records.
 
     Examples
     --------
@@ -118,7 +117,7 @@ def _stacked(found: list[Any]) -> Any:
     return np.stack([np.asarray(x) for x in found]) if np.ndim(first) else np.array(found)
 
 
-class _Call:
+class _BatchedCall:
     """A call of a batched function.
 
     count: the number of its samples; size: that in all samples of an enclosing run. pending: the
@@ -147,7 +146,7 @@ class _Call:
         self.size = self.count * (1 if self.parent is None else self.parent.size)
         self.pending = [np.arange(self.size)]
         self.results: list[tuple[Any, Any]] = []
-        self.rows, self.run = self.pending[0], Run(self.pending[0])
+        self.rows, self.run = self.pending[0], BatchRun(self.pending[0])
 
     def _moved(self, x: Any, axis: Any) -> Any:
         """An argument with the samples first, in place of its arrays, as ``_Rows``."""
@@ -184,13 +183,13 @@ class _Call:
         level = x.level
         return (level.array if np.ndim(x.value) > 1 else level.number)(*parts)
 
-    def enter(self) -> tuple[Run | None, list[Any]]:
+    def enter(self) -> tuple[BatchRun | None, list[Any]]:
         """The run of the next group, and its arguments; of one sample there is no run."""
         rows = self.rows = self.pending.pop()
         if len(rows) == 1 and self.parent is None:
             row = int(rows[0])
             return None, [_replaced(x, lambda given: _one(given, row)) for x in self.args]
-        run = self.run = Run(rows, self.parent, self.count, self.trace)
+        run = self.run = BatchRun(rows, self.parent, self.count, self.trace)
         return run, [_replaced(x, lambda given: Batch(run, given.value[rows])) for x in self.args]
 
     def fail(self, error: Exception) -> None:
@@ -244,7 +243,7 @@ def _one(rows: _Rows, row: int) -> Any:
     return found.copy() if isinstance(found, np.ndarray) else found
 
 
-def _joined(call: _Call, groups: list[tuple[Any, Any]], order: Any) -> Any:
+def _joined(call: _BatchedCall, groups: list[tuple[Any, Any]], order: Any) -> Any:
     first = next((x for _, x in groups if isinstance(x, Active)), groups[0][1])
     if isinstance(first, Active):
         return _joined_active(call, groups, order, first)
@@ -269,7 +268,9 @@ def _joined(call: _Call, groups: list[tuple[Any, Any]], order: Any) -> Any:
     return Batch(call.parent, found.reshape(call.parent.size, call.count, *found.shape[1:]))
 
 
-def _joined_active(call: _Call, groups: list[tuple[Any, Any]], order: Any, first: Any) -> Any:
+def _joined_active(
+    call: _BatchedCall, groups: list[tuple[Any, Any]], order: Any, first: Any
+) -> Any:
     """The results of a derivative's level; those of some groups may be constant."""
     kind = (first.level.number, first.level.array)
 
@@ -299,5 +300,13 @@ def _spread(x: Any, count: int) -> Any:
 is_taped = nonoverlay(_is_taped)
 one_by_one = _one_by_one
 # the driver is not a part of the program, which an enclosing run may follow
-begin, entered, failed = nonoverlay(_Call), nonoverlay(_Call.enter), nonoverlay(_Call.fail)
-left, divided, joined = nonoverlay(_Call.leave), nonoverlay(_Call.divide), nonoverlay(_Call.join)
+begin, entered, failed = (
+    nonoverlay(_BatchedCall),
+    nonoverlay(_BatchedCall.enter),
+    nonoverlay(_BatchedCall.fail),
+)
+left, divided, joined = (
+    nonoverlay(_BatchedCall.leave),
+    nonoverlay(_BatchedCall.divide),
+    nonoverlay(_BatchedCall.join),
+)

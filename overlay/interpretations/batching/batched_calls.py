@@ -13,10 +13,10 @@ from overlay.interpretations.batching import batches
 from overlay.interpretations.batching.batch_forms import rule_of
 from overlay.interpretations.batching.batches import Batch, leaves, mapped
 from overlay.interpretations.batching.indexing import part, write
-from overlay.interpretations.batching.joining import label
-from overlay.interpretations.batching.looping import looped, name_of
-from overlay.interpretations.batching.sample_runs import Run, Split
+from overlay.interpretations.batching.one_by_one import looped, name_of
+from overlay.interpretations.batching.sample_runs import BatchRun, Split
 from overlay.interpretations.batching.shaping import NoForm, aligned, depth_of, result
+from overlay.interpretations.batching.stacking import label
 
 __all__ = ["applied", "applied_ufunc", "checked", "operate"]
 
@@ -24,7 +24,7 @@ __all__ = ["applied", "applied_ufunc", "checked", "operate"]
 PLAIN = (int, float, complex, bool, np.ndarray, np.float64)
 
 
-def _of_one_run(args: Any, named: dict[str, Any]) -> tuple[Run, Any, dict[str, Any]]:
+def _of_one_run(args: Any, named: dict[str, Any]) -> tuple[BatchRun, Any, dict[str, Any]]:
     """The innermost run of some arguments, and the arguments as its batches."""
     direct = [x for x in args if type(x) is Batch]
     if len(direct) == len(args) - len([x for x in args if type(x) in PLAIN]) and not named:
@@ -33,7 +33,7 @@ def _of_one_run(args: Any, named: dict[str, Any]) -> tuple[Run, Any, dict[str, A
             runs = list(dict.fromkeys(x.run for x in direct))
     else:
         runs = list(dict.fromkeys(x.run for x in leaves([*args, *named.values()])))
-    run: Run = runs[0]
+    run: BatchRun = runs[0]
     for other in runs[1:]:
         if other.rows_in(run) is not None:
             run = other
@@ -51,7 +51,7 @@ def _of_one_run(args: Any, named: dict[str, Any]) -> tuple[Run, Any, dict[str, A
     return run, mapped(tuple(args), lifted), mapped(dict(named), lifted)
 
 
-def _looped(run: Run, function: Any, args: Sequence[Any], named: dict[str, Any]) -> Any:
+def _looped(run: BatchRun, function: Any, args: Sequence[Any], named: dict[str, Any]) -> Any:
     return looped(run, function, args, named, name_of(function))
 
 
@@ -70,7 +70,7 @@ def _applied(function: Any, args: Sequence[Any], named: dict[str, Any]) -> Any:
     return _looped(run, function, args, named)
 
 
-def _whole(run: Run, ufunc: Any, args: Sequence[Any], named: dict[str, Any]) -> Any:
+def _whole(run: BatchRun, ufunc: Any, args: Sequence[Any], named: dict[str, Any]) -> Any:
     """The result of an elementwise ufunc."""
     rest = set(named) - {"out", "where", "dtype", "casting", "order", "subok"}
     out: Any = named.get("out")
@@ -91,7 +91,7 @@ def _whole(run: Run, ufunc: Any, args: Sequence[Any], named: dict[str, Any]) -> 
     return result(run, ufunc(*aligned(run, args), **options))
 
 
-def _matmul(run: Run, a: Any, b: Any) -> Any:
+def _matmul(run: BatchRun, a: Any, b: Any) -> Any:
     """The product of matrices and vectors."""
     first, second = depth_of(a) == 1, depth_of(b) == 1
     if not depth_of(a) or not depth_of(b):
@@ -120,7 +120,7 @@ def _expanded(x: Any, place: int) -> Any:
     return np.expand_dims(x, place)
 
 
-def _core(run: Run, ufunc: Any, args: Sequence[Any]) -> Any:
+def _core(run: BatchRun, ufunc: Any, args: Sequence[Any]) -> Any:
     """The result of a ufunc of vectors or matrices: only the axes before these are broadcast."""
     inputs = ufunc.signature.split("->")[0].split("),(")
     cores = [each.strip("()").count(",") + bool(each.strip("()")) for each in inputs]
@@ -134,7 +134,9 @@ def _core(run: Run, ufunc: Any, args: Sequence[Any]) -> Any:
     return result(run, ufunc(*given))
 
 
-def _along(run: Run, ufunc: Any, method: str, args: Sequence[Any], named: dict[str, Any]) -> Any:
+def _along(
+    run: BatchRun, ufunc: Any, method: str, args: Sequence[Any], named: dict[str, Any]
+) -> Any:
     """A ufunc's ``reduce`` and its kin: along an axis of the samples."""
     if method == "outer" and len(args) == 2 and not named:
         a, b = args
@@ -189,7 +191,7 @@ def _applied_ufunc(ufunc: Any, method: str, args: Sequence[Any], named: dict[str
     return looped(run, call, args, named, name)
 
 
-def _array(run: Run, x: Any) -> Any:
+def _array(run: BatchRun, x: Any) -> Any:
     return _applied(np.array, (x,), {}) if leaves(x) else x
 
 
@@ -247,7 +249,7 @@ def _operate(function: Any, args: Sequence[Any]) -> Any:
 NUMBERS = (int, float, complex, bool)
 
 
-def checked(run: Run, function: Any, ufunc: Any, args: Sequence[Any]) -> Any:
+def checked(run: BatchRun, function: Any, ufunc: Any, args: Sequence[Any]) -> Any:
     """The results of a function of Python's numbers: by a ufunc, and by the function itself where
     that has no finite result, as the function may raise an error there."""
     with np.errstate(all="ignore"):

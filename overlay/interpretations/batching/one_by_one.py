@@ -10,14 +10,14 @@ import numpy as np
 
 from overlay.core.target import describe
 from overlay.interpretations.batching.batches import Batch, leaves, mapped
-from overlay.interpretations.batching.joining import batch_of, label
-from overlay.interpretations.batching.sample_runs import Run, current
+from overlay.interpretations.batching.sample_runs import BatchRun, current
+from overlay.interpretations.batching.stacking import batch_of, label
 
 __all__ = ["looped", "of_rows", "viewed"]
 
 
 def of_rows(
-    run: Run, call: Callable[[int], Any], rows: Sequence[int] | None = None
+    run: BatchRun, call: Callable[[int], Any], rows: Sequence[int] | None = None
 ) -> tuple[list[Any], Exception | None]:
     """The results of a call for each sample; the run is split where some raise an error or results
     have not the same form. If all raise, the first error.
@@ -43,7 +43,9 @@ def of_rows(
     return found, first
 
 
-def looped(run: Run, function: Any, args: Sequence[Any], named: dict[str, Any], name: str) -> Any:
+def looped(
+    run: BatchRun, function: Any, args: Sequence[Any], named: dict[str, Any], name: str
+) -> Any:
     """The result of a function that is called for each sample."""
     if any(callable(x) and not isinstance(x, type) for x in (*args, *named.values())):
         run.one_by_one(name)  # what the function calls is the program's
@@ -67,7 +69,7 @@ def looped(run: Run, function: Any, args: Sequence[Any], named: dict[str, Any], 
     return batch_of(run, found)
 
 
-def _views(run: Run, x: Batch, found: list[Any]) -> Any:
+def _views(run: BatchRun, x: Batch, found: list[Any]) -> Any:
     """The batch of results that are views of the samples of a batch."""
     begin = x.value.__array_interface__["data"][0]
     step = x.value.strides[0]
@@ -80,7 +82,7 @@ def _views(run: Run, x: Batch, found: list[Any]) -> Any:
     return viewed(run, x.value, found[0])
 
 
-def viewed(run: Run, value: Any, first: Any) -> Batch:
+def viewed(run: BatchRun, value: Any, first: Any) -> Batch:
     """The batch of views that are to the samples of an array what ``first`` is to its first."""
     strides = (value.strides[0], *first.strides)
     shape = (run.size, *first.shape)
