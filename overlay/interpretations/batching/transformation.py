@@ -25,17 +25,16 @@ def batched(
     ``batched(f)(xs)`` equals ``np.stack([f(x) for x in xs])``, and runs f for all samples at once,
     with whole arrays. Where they differ in a condition, a length or an error, they are split into
     groups, and f is run again for each group: what it does beside giving a result is done as often.
-    Results are numbers, arrays, and tuples, lists and dicts of these.
+    Results are numbers, arrays, and containers of these.
 
     Parameters
     ----------
     f
-        A function of one sample: any Python function of numbers and arrays.
+        Any Python function of numbers and arrays.
     axes
         The axis of the samples: one integer for all positional arguments, or one for each, in a
-        tuple or list; None for an argument that all samples share. Within an argument that is a
-        tuple, list or dict, one axis is that of each array, or there is one for each. Arguments by
-        keyword are shared.
+        tuple or list; None for an argument that all share, as those by keyword are. Within an
+        argument that is a tuple, list or dict, one axis is for each array, or several are given.
     trace
         Called with the name of each call without a form for whole arrays, which is made for each
         sample. The logger ``overlay.batching`` has these as records.
@@ -48,8 +47,8 @@ def batched(
     ...     if x[0] > 0.0:
     ...         return x @ x
     ...     return x[1]
-    >>> batched(f)(np.array([[1.0, 2.0], [-1.0, 7.0], [3.0, 4.0]]))
-    array([ 5.,  7., 25.])
+    >>> batched(f)(np.array([[1.0, 2.0], [-1.0, 7.0]]))
+    array([5., 7.])
     """
 
     @functools.wraps(f)
@@ -59,7 +58,7 @@ def batched(
         call = begin(args, axes, trace)
         while call.pending:
             run, given = entered(call)
-            if run is None:  # one sample, for which f is run as it is
+            if run is None:  # of one sample
                 left(call, f(*given, **kwargs))
                 continue
             token = current.set(run)
@@ -117,7 +116,7 @@ def _stacked(found: list[Any]) -> Any:
     return np.stack([np.asarray(x) for x in found]) if np.ndim(first) else np.array(found)
 
 
-class _BatchedCall:
+class _Driver:
     """A call of a batched function.
 
     count: the number of its samples; size: that in all samples of an enclosing run. pending: the
@@ -243,7 +242,7 @@ def _one(rows: _Rows, row: int) -> Any:
     return found.copy() if isinstance(found, np.ndarray) else found
 
 
-def _joined(call: _BatchedCall, groups: list[tuple[Any, Any]], order: Any) -> Any:
+def _joined(call: _Driver, groups: list[tuple[Any, Any]], order: Any) -> Any:
     first = next((x for _, x in groups if isinstance(x, Active)), groups[0][1])
     if isinstance(first, Active):
         return _joined_active(call, groups, order, first)
@@ -268,9 +267,7 @@ def _joined(call: _BatchedCall, groups: list[tuple[Any, Any]], order: Any) -> An
     return Batch(call.parent, found.reshape(call.parent.size, call.count, *found.shape[1:]))
 
 
-def _joined_active(
-    call: _BatchedCall, groups: list[tuple[Any, Any]], order: Any, first: Any
-) -> Any:
+def _joined_active(call: _Driver, groups: list[tuple[Any, Any]], order: Any, first: Any) -> Any:
     """The results of a derivative's level; those of some groups may be constant."""
     kind = (first.level.number, first.level.array)
 
@@ -301,12 +298,12 @@ is_taped = nonoverlay(_is_taped)
 one_by_one = _one_by_one
 # the driver is not a part of the program, which an enclosing run may follow
 begin, entered, failed = (
-    nonoverlay(_BatchedCall),
-    nonoverlay(_BatchedCall.enter),
-    nonoverlay(_BatchedCall.fail),
+    nonoverlay(_Driver),
+    nonoverlay(_Driver.enter),
+    nonoverlay(_Driver.fail),
 )
 left, divided, joined = (
-    nonoverlay(_BatchedCall.leave),
-    nonoverlay(_BatchedCall.divide),
-    nonoverlay(_BatchedCall.join),
+    nonoverlay(_Driver.leave),
+    nonoverlay(_Driver.divide),
+    nonoverlay(_Driver.join),
 )
