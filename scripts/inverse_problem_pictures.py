@@ -71,7 +71,7 @@ def kepler(p: dict[str, Any], axes: Any) -> None:
     axes.legend()
 
 
-def orbit_from_apsides(p: dict[str, Any], axes: Any) -> None:
+def orbit_from_state(p: dict[str, Any], axes: Any) -> None:
     """The ellipse of a satellite around the earth, which is in one focus; the satellite is marked,
     with an arrow for its velocity."""
     q, e, anomaly = p["answers"][0]

@@ -29,6 +29,7 @@ PARTS = ("program", "question", "check")
 FIELDS = ("Field", "Shows", "Source", "Question")
 SECONDS = 10  # of CPU time, after which an answer is no longer waited for
 PEERS = {"sympy": "sympy", "scipy": "scipy.optimize", "z3": "z3", "oryx": "oryx"}
+_PLAIN = str.maketrans("", "", "`|")
 NUMBER = re.compile(r"[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?")
 
 
@@ -169,8 +170,10 @@ def one(name: str, peer: str) -> dict[str, Any]:
         found = [tuple(answer) for answer in getattr(tried, f"by_{peer}")(module)]
         seconds = time.process_time() - start
     except Exception as error:
-        kind = type(error).__name__
-        return {"verdict": f"no: `{kind}`", "seconds": time.process_time() - start}
+        said = (
+            " ".join(f"{type(error).__name__}: {error}".split()).translate(_PLAIN)[:60].rstrip(": ")
+        )
+        return {"verdict": f"no: `{said}`", "seconds": time.process_time() - start}
     return {"verdict": verdict(module, found), "seconds": seconds}
 
 
@@ -233,7 +236,9 @@ def _apart(name: str, peer: str) -> dict[str, Any]:
 
 
 def duration(seconds: float) -> str:
-    return f"{seconds:.2g} s" if seconds >= 1 else f"{1000 * seconds:.2g} ms"
+    if seconds < 0.001:  # the clock of a process may be no finer
+        return "under 1 ms"
+    return f"{seconds:.2g} s" if seconds >= 1 else f"{1000 * seconds:.3g} ms"
 
 
 def page(kept: dict[str, Any], alternatives: dict[str, str]) -> str:

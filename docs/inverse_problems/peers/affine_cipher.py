@@ -4,9 +4,8 @@
 def by_sympy(p):
     import sympy as sp
 
-    a, b, k, m = sp.symbols("a b k m", integer=True)
-    found = sp.solve([4 * a + b - 17 - 26 * k, 19 * a + b - 3 - 26 * m], (a, b), dict=True)
-    return [tuple(int(x) for x in (each[a], each[b])) for each in found]
+    a = (17 - 3) * sp.mod_inverse(4 - 19, 26) % 26
+    return [(int(a), int((17 - 4 * a) % 26))]
 
 
 def by_z3(p):
