@@ -1,7 +1,7 @@
 """Camera calibration: a photograph without its distortion.
 
 Field: cameras
-Shows: two unknowns guessed at once, and many points in a batch
+Shows: two unknowns guessed at once
 Source: D. C. Brown, Close-range camera calibration (1971); the model of OpenCV's calib3d
 Question: Which ideal point is seen at x = 0.3, y = -0.2 by a lens with these coefficients?
 """

@@ -1,7 +1,7 @@
 """Options: the volatility in a price.
 
 Field: finance
-Shows: one argument of five; a price below all others is proved to have none
+Shows: one argument of five; that no volatility gives a price is proved
 Source: J. C. Hull, Options, Futures, and Other Derivatives, 10th ed., ch. 15 and 20
 Question: A call on 100 for 105, due in half a year at 2 %, costs 4.2. What volatility is in that?
 """

@@ -1,4 +1,4 @@
-"""Mortgages: rate, principal or years, from one formula.
+"""Mortgages: rate or principal, from one formula.
 
 Field: finance
 Shows: one axis of a program asked for after the other
