@@ -266,7 +266,8 @@ def _written(kept: dict[str, Any], alternatives: dict[str, str]) -> Iterator[str
     for name in names():
         said, row = described(name), kept[name]
         yield f"\n## {said['title']}\n"
-        yield f"*{said['Shows']}.* {said['Question']}\n"
+        shows = said["Shows"]
+        yield f"*{shows[0].upper()}{shows[1:]}.* {said['Question']}\n"
         yield f"Source: {said['Source']}.\n"
         text = source(name)
         yield f"```py\n{text[_start(text) :].rstrip()}\n```\n"
