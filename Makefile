@@ -34,7 +34,7 @@ on_each = status=0; for version in $(1); do \
 	echo "Python $$version: $$python"; $(2) || status=1; done
 
 .DEFAULT_GOAL := help
-.PHONY: FORCE help venv cuda published demo notebooks test test-long test-short test-all test-others test-oldest
+.PHONY: FORCE help venv cuda published demo gallery notebooks test test-long test-short test-all test-others test-oldest
 .PHONY: conformance check measures format peers report
 .PHONY: fuzz mutation coverage soak docs dist dist-check gpu-check clean
 
@@ -52,6 +52,9 @@ FORCE:
 
 demo: $(READY)  ## overlays and inverses on real code, in about three minutes
 	@$(BIN)/python demo.py
+
+gallery: $(READY) peers  ## the inverse problems of docs/inverse_problems, run beside their peers: the page and its pictures
+	@$(BIN)/python -m scripts.inverse_problems
 
 notebooks: $(READY)  ## the notebooks, run top to bottom; what they show is written into them
 	@$(BIN)/python -m scripts.run_notebooks

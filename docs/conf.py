@@ -34,7 +34,10 @@ PAGES = {
         *("choosing", "programs", "notebooks", "looking", "generic", "write_an_interpretation"),
         *("composition", "plugins", "analysis", "kernels", "scaling"),
     ),
-    "Inversion": ("inversion", "constraints", "arrays", "relations", "potential_and_limits"),
+    "Inversion": (
+        *("inversion", "inverse_problems", "constraints", "arrays", "relations"),
+        "potential_and_limits",
+    ),
     "Interpretations": (
         *(
             "autodiff",

@@ -1,0 +1,369 @@
+"""Runs the gallery of inverse problems, and writes the page that shows it.
+
+A problem is a file in ``docs/inverse_problems``: the program, the question, the check. Beside it,
+in ``peers``, stands what others need for the same answers: a function ``by_NAME`` for each, which
+is given the names of the program and gives the answers. Each runs in a process of its own.
+"""
+
+import argparse
+import ast
+import contextlib
+import importlib.util
+import io
+import json
+import math
+import re
+import resource
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+FOLDER = Path(__file__).parents[1] / "docs" / "inverse_problems"
+PAGE = FOLDER.with_suffix(".md")
+KEPT = FOLDER / "measured.json"
+PICTURES = FOLDER / "pictures"
+PARTS = ("program", "question", "check")
+FIELDS = ("Field", "Shows", "Source", "Question")
+SECONDS = 10  # of CPU time, after which an answer is no longer waited for
+PEERS = {"sympy": "sympy", "scipy": "scipy.optimize", "z3": "z3", "oryx": "oryx"}
+_PLAIN = str.maketrans("", "", "`|")
+NUMBER = re.compile(r"[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?")
+
+
+def names() -> list[str]:
+    """The problems, by field and then by name."""
+    found = [path.stem for path in FOLDER.glob("*.py")]
+    return sorted(found, key=lambda name: (described(name)["Field"], name))
+
+
+def described(name: str) -> dict[str, str]:
+    """The title of a problem, and what its docstring says under each name of ``FIELDS``."""
+    title, _, text = (ast.get_docstring(ast.parse(source(name))) or "").partition("\n")
+    found = re.findall(rf"^({'|'.join(FIELDS)}): (.+(?:\n +.+)*)", text, re.MULTILINE)
+    said = {"title": title.rstrip("."), **dict(found)}
+    return {field: " ".join(text.split()).replace("*", r"\*") for field, text in said.items()}
+
+
+def source(name: str) -> str:
+    return (FOLDER / f"{name}.py").read_text()
+
+
+def parts(name: str) -> dict[str, str]:
+    """The text of each part, after as many empty lines as stand before it in the file."""
+    lines = source(name).splitlines(keepends=True)
+    cuts = [0, *(i for i, line in enumerate(lines) if line.startswith("# ---- "))]
+    ends = [*cuts[1:], len(lines)]
+    bounds = zip(PARTS, cuts, ends, strict=True)
+    return {part: "\n" * low + "".join(lines[low:high]) for part, low, high in bounds}
+
+
+def ran(name: str) -> tuple[dict[str, Any], float, str]:
+    """Run a problem; return its names, the CPU seconds of its question, and what it printed."""
+    module: dict[str, Any] = {"__name__": name}
+    seconds, printed = 0.0, io.StringIO()
+    for part, text in parts(name).items():
+        code = compile(text, str(FOLDER / f"{name}.py"), "exec")
+        start = time.process_time()
+        with contextlib.redirect_stdout(printed):
+            exec(code, module)
+        if part == "question":
+            seconds = time.process_time() - start
+    return module, seconds, printed.getvalue()
+
+
+def peer_path(name: str) -> Path:
+    return FOLDER / "peers" / f"{name}.py"
+
+
+def peers_of(name: str) -> list[str]:
+    """Who is tried on a problem, in the order of ``PEERS``."""
+    path = peer_path(name)
+    text = path.read_text() if path.exists() else ""
+    return [peer for peer in PEERS if f"def by_{peer}(" in text]
+
+
+def code_lines(text: str) -> int:
+    """The lines of code, less those that import, and less comments and docstrings."""
+    tree = ast.parse(text)
+    counted: set[int] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.stmt) and not isinstance(node, ast.Import | ast.ImportFrom):
+            said = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+            body = getattr(node, "body", None)
+            end = body[0].lineno - 1 if body else node.end_lineno or node.lineno
+            if not said:
+                counted.update(range(node.lineno, max(end, node.lineno) + 1))
+    written = text.splitlines()
+    return sum(1 for i in counted if written[i - 1].strip() and written[i - 1].strip()[0] != "#")
+
+
+def lines_of_peer(name: str, peer: str) -> int:
+    """The lines in the function, less the one that names it."""
+    text = peer_path(name).read_text()
+    (function,) = (
+        node
+        for node in ast.parse(text).body
+        if isinstance(node, ast.FunctionDef) and node.name == f"by_{peer}"
+    )
+    return code_lines(ast.get_source_segment(text, function) or "") - 1
+
+
+# ---- in a process of its own ------------------------------------------------------------------
+
+
+def _warm(peer: str) -> None:
+    """Have a peer solve something small: what it imports and prepares is not timed."""
+    if peer == "sympy":
+        import sympy
+
+        x = sympy.Symbol("x")
+        sympy.solve(x**2 - 1, x), sympy.nsolve(x**3 - 2, x, 1)
+    elif peer == "z3":
+        import z3
+
+        z3.solve(z3.BitVec("b", 4) == 1, show=False)
+        z3.Solver().check(z3.Real("r") > 1)
+    elif peer == "scipy":
+        from scipy import optimize
+
+        optimize.brentq(lambda x: x - 1, 0, 3)
+        optimize.fsolve(lambda x: x - 1, 0.5)
+    elif peer == "oryx":
+        import jax
+        import oryx
+
+        jax.config.update("jax_enable_x64", True)
+        oryx.core.inverse(jax.numpy.exp)(1.0)
+    else:
+        from inversion import invert
+
+        invert(lambda x: x + 1, float)(1.0)
+
+
+def _limited() -> None:
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    most = math.ceil(used.ru_utime + used.ru_stime) + SECONDS
+    resource.setrlimit(resource.RLIMIT_CPU, (most, most + 5))
+
+
+def one(name: str, peer: str) -> dict[str, Any]:
+    """Run a problem, or a peer on it; return what it printed, its answers, and the CPU seconds."""
+    _warm(peer)
+    if not peer:
+        module, seconds, printed = ran(name)
+        answers = [list(answer) for answer in module["answers"]]
+        if not all(module["holds"](*answer) for answer in answers):
+            raise RuntimeError(f"{name}: an answer does not hold")
+        return {"printed": printed, "answers": answers, "seconds": seconds}
+    module, _, _ = ran(name)
+    spec = importlib.util.spec_from_file_location(f"peers_{name}", peer_path(name))
+    assert spec is not None
+    assert spec.loader is not None
+    tried = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(tried)
+    _limited()
+    start = time.process_time()
+    try:
+        found = [tuple(answer) for answer in getattr(tried, f"by_{peer}")(module)]
+        seconds = time.process_time() - start
+    except Exception as error:
+        said = (
+            " ".join(f"{type(error).__name__}: {error}".split()).translate(_PLAIN)[:60].rstrip(": ")
+        )
+        return {"verdict": f"no: `{said}`", "seconds": time.process_time() - start}
+    return {"verdict": verdict(module, found), "seconds": seconds}
+
+
+def verdict(module: dict[str, Any], found: Sequence[tuple[Any, ...]]) -> str:
+    """What a peer's answers come to beside ours, each checked by the program run forward."""
+    ours = [tuple(answer) for answer in module["answers"]]
+    right = [answer for answer in found if module["holds"](*answer)]
+    reached = sum(any(_alike(mine, answer) for answer in right) for mine in ours)
+    if not found:
+        return "no answer"
+    said = "yes" if len(ours) == 1 else f"all {len(ours)}"
+    if reached < len(ours):
+        said = f"{reached} of {len(ours)}" if reached else "another answer" if right else "none"
+    wrong = len(found) - len(right)
+    return f"{said}, {wrong} wrong" if wrong else said
+
+
+def _alike(a: Sequence[Any], b: Sequence[Any]) -> bool:
+    return all(math.isclose(x, y, rel_tol=1e-5, abs_tol=1e-7) for x, y in zip(a, b, strict=True))
+
+
+# ---- all of them ------------------------------------------------------------------------------
+
+
+def measured(name: str) -> dict[str, Any]:
+    """A problem with what was found and measured, and the same of each peer that is installed."""
+    found = _apart(name, "")
+    kept: dict[str, Any] = {
+        "printed": found["printed"],
+        "answers": len(found["answers"]),
+        "lines": code_lines(parts(name)["question"]),
+        "seconds": _rounded(found["seconds"]),
+        "peers": {},
+    }
+    for peer in peers_of(name):
+        row = kept["peers"][peer] = {"lines": lines_of_peer(name, peer)}
+        if importlib.util.find_spec(PEERS[peer].partition(".")[0]) is None:
+            row["verdict"] = "not installed"
+            continue
+        tried = _apart(name, peer)
+        row |= {**tried, "seconds": _rounded(tried["seconds"])}
+    return kept
+
+
+def _rounded(seconds: float) -> float:
+    return float(f"{seconds:.2g}")
+
+
+def _apart(name: str, peer: str) -> dict[str, Any]:
+    command = [sys.executable, "-m", __spec__.name, "--one", name, "--peer", peer]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=FOLDER.parents[1])
+    if done.returncode < 0 and peer:  # ended by the limit
+        return {"verdict": f"none in {SECONDS} s", "seconds": float(SECONDS)}
+    if done.returncode:
+        raise RuntimeError(f"{name} {peer}: {done.stderr}")
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+# ---- the page ---------------------------------------------------------------------------------
+
+
+def duration(seconds: float) -> str:
+    if seconds < 0.001:  # the clock of a process may be no finer
+        return "under 1 ms"
+    return f"{seconds:.2g} s" if seconds >= 1 else f"{1000 * seconds:.3g} ms"
+
+
+def page(kept: dict[str, Any], alternatives: dict[str, str]) -> str:
+    """The page: an overview, and each problem with its code, output, picture and peers."""
+    return "\n".join(_written(kept, alternatives)) + "\n"
+
+
+def _written(kept: dict[str, Any], alternatives: dict[str, str]) -> Iterator[str]:
+    all_peers = [peer for name in names() for peer in kept[name]["peers"].items()]
+    yield _BEGINNING.format(
+        count=len(names()),
+        tried=len(all_peers),
+        seconds=SECONDS,
+        most=max(len(source(name).splitlines()) for name in names()),
+    )
+    yield "| Problem | Field | Shows | Here | Peers |"
+    yield "| --- | --- | --- | ---: | --- |"
+    for name in names():
+        said, row = described(name), kept[name]
+        peers = "; ".join(f"{peer}: {of['verdict']}" for peer, of in row["peers"].items())
+        link = f"[{said['title']}](#{anchor(said['title'])})"
+        yield (
+            f"| {link} | {said['Field']} | {said['Shows']} | {duration(row['seconds'])} | {peers} |"
+        )
+    for name in names():
+        said, row = described(name), kept[name]
+        yield f"\n## {said['title']}\n"
+        shows = said["Shows"]
+        yield f"*{shows[0].upper()}{shows[1:]}.* {said['Question']}\n"
+        yield f"Source: {said['Source']}.\n"
+        text = source(name)
+        yield f"```py\n{text[_start(text) :].rstrip()}\n```\n"
+        yield f"It prints\n\n```text\n{row['printed'].rstrip()}\n```\n"
+        if name in alternatives:
+            yield f"![{alternatives[name]}](inverse_problems/pictures/{name}.svg)\n"
+        yield "| | Answers | Lines | CPU time |\n| --- | --- | ---: | ---: |"
+        yield f"| `invert` | {row['answers']} | {row['lines']} | {duration(row['seconds'])} |"
+        for peer, of in row["peers"].items():
+            took = duration(of["seconds"]) if "seconds" in of else ""
+            yield f"| {peer} | {of['verdict']} | {of['lines']} | {took} |"
+
+
+def anchor(title: str) -> str:
+    """Of a heading, as GitHub and the site make it."""
+    return re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-")
+
+
+def _start(text: str) -> int:
+    """Where the code of a file starts, after its docstring."""
+    return text.index('"""', 3) + 3 + len("\n\n")
+
+
+_BEGINNING = """# Inverse problems
+
+{count} problems from textbooks, standards and published code. The program is written forwards, as
+its source has it; the question is asked of `invert`; each answer is checked by the program, run
+forward. The files are in [docs/inverse_problems](inverse_problems), {most} lines at most;
+`make gallery` runs them, tries their peers, draws the pictures and writes this page.
+
+The peers are {tried} programs in `docs/inverse_problems/peers`, run in the same command where they
+are installed. *Answers*: which of our answers they give, each checked in the same way. *Lines*:
+code that is needed beside the program as it is, imports left out. Formulas of sympy and z3 are made
+by the program itself where it takes their symbols, as polynomials and bits often do; elsewhere, and
+for JAX, which Oryx inverts, the program is written again. *CPU time*: from the question to the
+answers, after imports and one small problem; in ours are reading, planning and writing the inverse,
+and the check of each answer. After {seconds} s a peer is ended. Peers that have no row were not
+tried.
+"""
+
+
+def same_output(printed: str, kept: str) -> bool:
+    """Whether two outputs have the same words, and numbers that agree."""
+    if NUMBER.sub("#", printed) != NUMBER.sub("#", kept):
+        return False
+    pairs = zip(NUMBER.findall(printed), NUMBER.findall(kept), strict=True)
+    return all(math.isclose(float(a), float(b), rel_tol=2e-5, abs_tol=2e-6) for a, b in pairs)
+
+
+def alternatives() -> dict[str, str]:
+    """The alternative text of each picture: what the docstring says that draws it."""
+    tree = ast.parse(Path(__file__).with_name("inverse_problem_pictures.py").read_text())
+    of = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
+    return {
+        name: " ".join((ast.get_docstring(of[name]) or "").split())
+        for name in names()
+        if name in of
+    }
+
+
+def draw(chosen: Sequence[str]) -> None:
+    """Draw the pictures of these problems."""
+    from scripts import inverse_problem_pictures as pictures
+
+    PICTURES.mkdir(exist_ok=True)
+    for name in chosen:
+        function: Callable[..., Any] | None = getattr(pictures, name, None)
+        if function is not None:
+            pictures.saved(function, ran(name)[0], PICTURES / f"{name}.svg")
+
+
+def main() -> None:
+    """Run all problems and peers, or those named; draw the pictures, and write the page."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("problems", nargs="*", help="all, where none is named")
+    parser.add_argument("--page", action="store_true", help="of what is kept, with nothing run")
+    parser.add_argument("--one", help=argparse.SUPPRESS)
+    parser.add_argument("--peer", default="", help=argparse.SUPPRESS)
+    given = parser.parse_args()
+    if given.one:
+        print(json.dumps(one(given.one, given.peer), default=lambda number: number.item()))
+        return
+    kept = json.loads(KEPT.read_text()) if KEPT.exists() else {}
+    chosen = given.problems or names()
+    if not given.page:
+        for name in chosen:
+            kept[name] = measured(name)
+            print(name, kept[name]["seconds"], kept[name]["peers"], flush=True)
+            kept = {each: kept[each] for each in names() if each in kept}
+            KEPT.write_text(json.dumps(kept, indent=1, ensure_ascii=False) + "\n")
+        draw(chosen)
+    missing = [name for name in names() if name not in kept]
+    if missing:
+        sys.exit(f"no page: never run were {', '.join(missing)}")
+    PAGE.write_text(page(kept, alternatives()))
+
+
+if __name__ == "__main__":
+    main()
