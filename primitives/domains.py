@@ -639,57 +639,107 @@ def generator_at(unit: float) -> np.random.Generator:
 
 @dataclass(frozen=True)
 class Strings(Domain):
-    """All strings.
+    """Strings: all, or those of some characters and lengths.
 
-    A number in [0, 1] seeds a generator that draws the length, at most 24, and the characters.
+    A number in [0, 1] seeds a generator that draws the length, at most 24 more than the least, and
+    the characters.
+
+    Parameters
+    ----------
+    alphabet
+        The characters that may be in a string; all where it is empty.
+    low, high
+        The least and the greatest length; None for no greatest one.
+
+    Raises
+    ------
+    OverlayError
+        The domain would be empty.
+
+    Examples
+    --------
+    >>> code = Strings("01", 2, 3)
+    >>> code.contains("101"), code.contains("1"), code.contains("12")
+    (True, False, False)
     """
 
+    alphabet: str = ""
+    low: int = 0
+    high: int | None = None
     kind = str
 
+    def __post_init__(self) -> None:
+        if self.low < 0 or (self.high is not None and self.high < self.low):
+            raise OverlayError(
+                f"the domain of strings of {self.low} to {self.high} characters is empty",
+                help="give the lower bound first",
+            )
+        object.__setattr__(self, "alphabet", "".join(dict.fromkeys(self.alphabet)))
+
     def __repr__(self) -> str:
-        return "Text"
+        if self.total:
+            return "Text"
+        return f"Strings({self.alphabet!r}, {self.low}, {self.high})"
+
+    @property
+    def is_fixed(self) -> bool:
+        """Whether all members have one length."""
+        return self.low == self.high
 
     def contains(self, value: Any) -> bool:
-        return isinstance(value, str)
+        return (
+            isinstance(value, str)
+            and self.low <= len(value)
+            and (self.high is None or len(value) <= self.high)
+            and (not self.alphabet or not value.strip(self.alphabet))
+        )
 
     def spread(self, units: NDArray[np.float64]) -> NDArray[Any]:
         found = np.empty(len(units), dtype=object)
+        letters = self.alphabet or _CHARACTERS
         for i, unit in enumerate(units):
             rng = generator_at(unit)
-            length = min(int(rng.geometric(0.2)) - 1, 24)
-            found[i] = "".join(_CHARACTERS[k] for k in rng.integers(len(_CHARACTERS), size=length))
+            length = self.low + min(int(rng.geometric(0.2)) - 1, 24)
+            length = length if self.high is None else min(length, self.high)
+            found[i] = "".join(letters[k] for k in rng.integers(len(letters), size=length))
         return found
 
     @property
     def default(self) -> str:
-        return ""
+        return (self.alphabet or "a")[0] * self.low
 
     @property
     def edges(self) -> tuple[str, ...]:
         cases = "a", "A", "aA", "ß", "SS", "İ", "ΑΣ", "ας", "\u03c3", "ŉ", "ﬃ", "ꭰ"
-        return (
-            "",
-            *cases,
-            " ",
-            "0",
-            "-7",
-            "+007",
-            " 12 ",
-            "1_0",
-            "\u0661",
-            "1e3",
-            "0.5",
-            "abab",
-            "\n",
-        )
+        numbers = " ", "0", "-7", "+007", " 12 ", "1_0", "\u0661", "1e3", "0.5", "abab", "\n"
+        ends = self.default, (self.alphabet or "a")[-1] * self.low
+        return tuple(dict.fromkeys(v for v in ("", *cases, *numbers, *ends) if self.contains(v)))
 
     def condition(self, name: str, kind: type | None = None) -> str:
-        return "True"
+        parts: list[str] = []
+        if self.low == self.high:
+            parts.append(f"len({name}) == {self.low}")
+        elif self.high is not None:
+            parts.append(f"{self.low} <= len({name}) <= {self.high}")
+        elif self.low:
+            parts.append(f"len({name}) >= {self.low}")
+        if self.alphabet:
+            parts.append(f"not {name}.strip({self.alphabet!r})")
+        return " and ".join(parts) or "True"
 
     def meet(self, other: Domain) -> Domain:
         if not isinstance(other, Strings):
             raise OverlayError(f"{self!r} and {other!r} have no members of one type")
-        return self
+        letters = self.alphabet or other.alphabet
+        if self.alphabet and other.alphabet:
+            letters = "".join(c for c in self.alphabet if c in other.alphabet)
+        highs = [high for high in (self.high, other.high) if high is not None]
+        low, high = max(self.low, other.low), min(highs) if highs else None
+        if not letters and (self.alphabet or other.alphabet):
+            if low:
+                raise OverlayError(f"{self!r} and {other!r} have no members in common")
+            high = 0
+        return Strings(letters, low, high)
 
     @property
     def dtype(self) -> np.dtype[Any]:
