@@ -26,6 +26,8 @@ from primitives.errors import OutsideDomain
 __all__ = [
     "Bool",
     "Booleans",
+    "ByteStrings",
+    "Bytes",
     "Complex",
     "ComplexNumbers",
     "Domain",
@@ -746,6 +748,78 @@ class Strings(Domain):
         return np.dtype(object)
 
 
+@dataclass(frozen=True)
+class ByteStrings(Domain):
+    """Bytes of some lengths.
+
+    A number in [0, 1] seeds a generator that draws the length, at most 12 more than the least, and
+    the bytes.
+
+    Parameters
+    ----------
+    low, high
+        The least and the greatest length; None for no greatest one.
+
+    Raises
+    ------
+    OverlayError
+        The domain would be empty.
+
+    Examples
+    --------
+    >>> ByteStrings(2, 2).contains(b"ab"), ByteStrings(2, 2).contains(b"abc")
+    (True, False)
+    """
+
+    low: int = 0
+    high: int | None = None
+    kind = bytes
+
+    def __post_init__(self) -> None:
+        if self.low < 0 or (self.high is not None and self.high < self.low):
+            raise OverlayError(
+                f"the domain of {self.low} to {self.high} bytes is empty",
+                help="give the lower bound first",
+            )
+
+    def contains(self, value: Any) -> bool:
+        is_long = isinstance(value, bytes) and self.low <= len(value)
+        return is_long and (self.high is None or len(value) <= self.high)
+
+    def spread(self, units: NDArray[np.float64]) -> NDArray[Any]:
+        found = np.empty(len(units), dtype=object)
+        for i, unit in enumerate(units):
+            rng = generator_at(unit)
+            length = self.low + min(int(rng.geometric(0.3)) - 1, 12)
+            length = length if self.high is None else min(length, self.high)
+            found[i] = bytes(rng.integers(256, size=length).tolist())
+        return found
+
+    @property
+    def default(self) -> bytes:
+        return bytes(self.low)
+
+    @property
+    def edges(self) -> tuple[bytes, ...]:
+        ends = bytes(self.low), b"\xff" * self.low, b"\0", b"ab", b"\xc3\xa4", b"\x80"
+        return tuple(dict.fromkeys(value for value in ends if self.contains(value)))
+
+    def condition(self, name: str, kind: type | None = None) -> str:
+        if self.high is not None:
+            return f"{self.low} <= len({name}) <= {self.high}"
+        return f"len({name}) >= {self.low}" if self.low else "True"
+
+    def meet(self, other: Domain) -> Domain:
+        if not isinstance(other, ByteStrings):
+            raise OverlayError(f"{self!r} and {other!r} have no members of one type")
+        highs = [high for high in (self.high, other.high) if high is not None]
+        return ByteStrings(max(self.low, other.low), min(highs) if highs else None)
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        return np.dtype(object)
+
+
 _CHARACTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 .,-+_äßéΣςλİ€"
 
 Real = Interval(-math.inf, math.inf)
@@ -756,6 +830,7 @@ Integer = Integers()
 Bool = Booleans()
 Complex = ComplexNumbers()
 Text = Strings()
+Bytes = ByteStrings()
 Int64 = Integers(-(2**63), 2**63 - 1, kind=np.int64)
 Word64 = Integers(0, 2**64 - 1, kind=np.uint64)
 
@@ -775,6 +850,7 @@ _BY_TYPE: tuple[tuple[type, Domain], ...] = (
     (float, Real),
     (complex, Complex),
     (str, Text),
+    (bytes, Bytes),
     (np.int64, Int64),
     (np.uint64, Word64),
 )
