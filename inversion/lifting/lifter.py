@@ -63,6 +63,7 @@ from inversion.lifting.resolve import (
 )
 from inversion.lifting.self_calls import through
 from inversion.lifting.sequence_calls import sequence_call, sequence_of
+from inversion.lifting.text_calls import text_call
 from inversion.numba_compilation import result_type
 from inversion.program.statements import Constant, Operand, Program, Statement, Variable, renumbered
 from inversion.program.trees import Tree, leaves, mapped
@@ -72,9 +73,10 @@ from overlay.core.dispatch import MethodChain, by_types
 from overlay.core.location import location_of
 from overlay.core.target import as_positional, describe, signature_of
 from overlay.interpretations.autodiff import autodiff
-from primitives import Relation
+from primitives import Domain, Relation
 from primitives.arrays.domain import is_array
 from primitives.relation import RETURN
+from primitives.sequences.items import Apart
 
 if TYPE_CHECKING:
     from inversion.lifting.function_code import FunctionCode
@@ -166,6 +168,8 @@ def _as_result(lifter: Lifter, site: CallSite, value: Value) -> Value:
         flat = all(isinstance(item, (Variable, Constant)) for item in value.items)
         if texts or (flat and len(kinds) == 1 and kinds <= {int, float}):
             return sequence_of(lifter, site, value)
+    if isinstance(value, Tupled) and value.kind is str:
+        return sequence_of(lifter, site, value)
     if isinstance(value, Tupled):
         return value.of(_as_result(lifter, site, item) for item in value.items)
     if isinstance(value, KnownObject) and isinstance(value.value, (list, dict, bytes)):
@@ -197,6 +201,8 @@ class Lifter:
         self.factories: dict[HeapObject, Value] = {}
         self.attributes: list[tuple[Any, str, Any]] = []
         self.names: set[str] = set()
+        self.domains: dict[Operand, Domain] = {}
+        self.marks: set[str] = set()
 
     def fresh(self, wanted: str) -> str:
         """An unused variable name, derived from the name in the source if there is one."""
@@ -297,6 +303,9 @@ class Lifter:
         of_arrays = array_call(self, site, targets, args, kwargs)
         if of_arrays is not None:
             return of_arrays
+        of_texts = text_call(self, site, targets[-1], args, kwargs)
+        if of_texts is not None:
+            return of_texts
         of_sequences = sequence_call(self, site, targets[-1], args, kwargs)
         if of_sequences is not None:
             return of_sequences
@@ -354,6 +363,9 @@ class Lifter:
         made = [self.variable(site.name, kind, word) for kind in kinds]
         results = tuple(replace(v, source=source) if source else v for v in made)
         self.statements.append(Statement(found, results, cast, site.where))
+        domain = found.element if isinstance(found, Apart) else found.codomain
+        if domain is not None:
+            self.domains.update(dict.fromkeys(results, domain))
         return results[0] if len(results) == 1 else Tupled(tuple, results)
 
     def _inline(self, site: CallSite, function: Any, args: Values, kwargs: Named) -> Value:

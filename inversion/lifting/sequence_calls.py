@@ -54,6 +54,11 @@ def sequence_of(lifter: Lifter, site: CallSite, value: Value, kind: Any = None) 
     """
     if isinstance(value, KnownObject) and isinstance(value.value, str):
         return Constant(str(value.value))
+    if isinstance(value, Tupled) and value.kind is str:
+        items = [sequence_of(lifter, site, item) for item in value.items]
+        if all(isinstance(item, Constant) for item in items):
+            return Constant("".join(map(plain, items)))
+        return lifter.state(site, chain(str, (True,) * len(items)), numbers_of(items))
     if not isinstance(value, Tupled) or value.kind is not list:
         return value
     if not value.items:
@@ -123,7 +128,8 @@ def sequence_call(
 
 def _has_sequence(value: Value) -> bool:
     if isinstance(value, Tupled):
-        return value.kind is list and any(map(_has_sequence, value.items))
+        is_list_of_texts = value.kind is list and any(map(_has_sequence, value.items))
+        return value.kind is str or is_list_of_texts
     if isinstance(value, KnownObject):
         return isinstance(value.value, str)
     return isinstance(value, (Variable, Constant)) and is_sequence(value.kind)

@@ -76,7 +76,7 @@ def _changed(method: str, key: tuple[Any, ...]) -> Relation:
     def forward(a: str) -> str:
         return getattr(str, method)(a, *args)
 
-    forward.__name__ = method
+    forward.__name__ = forward.__qualname__ = method
     return relation(
         forward, str, f"return = {method}(a)",
         ret=lambda a: forward(a),
@@ -108,7 +108,7 @@ def tested(method: str, *, single: bool = False) -> Relation:
     def forward(a: str) -> bool:
         return getattr(str, method)(a)
 
-    forward.__name__ = method
+    forward.__name__ = forward.__qualname__ = method
     domain = Strings("", 1, 1) if single else Text
     others = tuple(text for text in WITNESSES if domain.contains(text))
     return relation(

@@ -68,8 +68,10 @@ class Format:
         return not self.width or left or not inside
 
 
-def of_format(kind: type, spec: str) -> Relation | None:
-    """The relation of ``format(a, spec)`` for a type, or None where it has none."""
+def of_format(kind: type, spec: str, within: Integers | None = None) -> Relation | None:
+    """The relation of ``format(a, spec)`` for a type, or None where it has none. within: the domain
+    of an integer, from which the length of its text follows.
+    """
     made = Format.read(spec)
     if made is None:
         return None
@@ -80,7 +82,7 @@ def of_format(kind: type, spec: str) -> Relation | None:
     if kind is str:
         return None if made.precision is not None else padded("format", (spec,))
     if kind is int and made.type in BASES:
-        return _integer(spec)
+        return _integer(spec, within)
     if kind is float and made.type in ("", *OF_FLOATS) and made.is_clear:
         return _float(spec)
     return None
@@ -92,7 +94,7 @@ def formatted(spec: str) -> Callable[[Any], str]:
     def written(a: Any) -> str:
         return format(a, spec)
 
-    written.__name__ = "format"
+    written.__name__ = written.__qualname__ = "format"
     return written
 
 
@@ -138,6 +140,8 @@ def padded(method: str, args: tuple[Any, ...]) -> Relation:
         def forward(a: str) -> str:
             return PADDING[method](a, *args)
 
+        forward.__name__ = forward.__qualname__ = method
+
     def taken(ret: str, kept: int) -> str:
         found = before_padding(ret, forward, fill)
         if not found:
@@ -177,7 +181,7 @@ def integers_in(ret: str, forward: Callable[[int], str], fill: str, base: int) -
 
 
 @functools.lru_cache(maxsize=4096)
-def _integer(spec: str) -> Relation:
+def _integer(spec: str, within: Integers | None) -> Relation:
     made = Format.read(spec)
     assert made is not None
     forward, base, fill = formatted(spec), BASES[made.type], made.fill
@@ -199,22 +203,29 @@ def _integer(spec: str) -> Relation:
         recover=lambda ret, a: (integers_in(ret, forward, fill, base).index(a),),
     )  # fmt: skip
     return relation(
-        forward, int, "return = format(a)", returns=str, codomain=_texts(made, base),
+        forward, int, "return = format(a)", returns=str, codomain=_texts(made, base, within),
         ret=lambda a: forward(a),
         a=one if made.is_clear else several,
         edges="which: of several numbers, where digits are padding",
     )  # fmt: skip
 
 
-def _texts(made: Format, base: int) -> Strings:
+def _texts(made: Format, base: int, within: Integers | None) -> Strings:
     """The domain of the texts of integers."""
     digits = "0123456789abcdef"[:base]
     digits = digits.upper() if made.type == "X" else digits
     signs = "-" + made.sign.replace("-", "") + made.grouping
     prefix = (made.type if base != 10 else "") if made.alternate else ""
     letters = digits + signs + prefix + (made.fill if made.width else "")
+    letters = "".join(dict.fromkeys(letters))
     least = max(1 + (2 if prefix else 0), made.width)
-    return Strings("".join(dict.fromkeys(letters)), least)
+    if within is None or within.low is None or within.high is None:
+        return Strings(letters, least)
+    ends = [len(format(end, made.spec)) for end in (within.low, within.high)]
+    if within.low < 0 < within.high:
+        return Strings(letters, least, max(ends))
+    letters = letters if within.low < 0 else letters.replace("-", "")
+    return Strings(letters, min(ends), max(ends))
 
 
 # ---- floats -------------------------------------------------------------------------------
@@ -326,20 +337,24 @@ def to_base(number: int, base: int) -> str:
 
 
 @functools.cache
-def int_of_base(base: int) -> Relation:
-    """The relation of ``int(a, base)``."""
+def int_of_base(base: int, width: int | None = None) -> Relation:
+    """The relation of ``int(a, base)``. width: the length of the string, if it is known."""
 
     def forward(a: str) -> int:
         return int(a, base)
 
     def written(ret: int, near: str) -> str:
         plain = to_base(ret, base or 10)
-        return restored(near, ret, forward, plain.zfill(len(near)) if base else plain)
+        if width is not None and len(plain) > width:
+            raise NoSolution("the number has more digits than the string")
+        long = plain.zfill(len(near) if width is None else width)
+        return restored(near, ret, forward, long if base else plain)
 
-    forward.__name__ = "int"
+    forward.__name__ = forward.__qualname__ = "int"
+    texts = Text if width is None else Strings("", width, width)
     return relation(
-        forward, str, "return = int(a)", returns=int,
+        forward, str, "return = int(a)", returns=int, domain=texts,
         ret=lambda a: forward(a),
-        a=parametric(written, near=Text, recover=lambda a: (a,)),
+        a=parametric(written, near=texts, recover=lambda a: (a,)),
         edges="zeros before the digits, where near is longer",
     )  # fmt: skip

@@ -40,13 +40,15 @@ class Apart(Relation):
     of a coordinate, ``free``.
 
     kind: the type of the sequence. known: its items, in order; None for those that are axes.
+    letters: the characters that these may be, "" for all.
     """
 
-    def __init__(self, kind: type, known: tuple[Any, ...]) -> None:
+    def __init__(self, kind: type, known: tuple[Any, ...], letters: str = "") -> None:
         self.kind = kind
         self.template = known
         element, domain = of_item(kind)
-        self.element = domain
+        self.letters = letters
+        self.element = Strings(letters, 1, 1) if letters else domain
         self.places = [i for i, item in enumerate(known) if item is None]
         outputs = tuple(f"x{i}" for i in self.places)
         several = len(outputs) > 1
@@ -55,7 +57,7 @@ class Apart(Relation):
             (kind,),
             f"{', '.join(outputs) if several else RETURN} = items(a)",
             domain={"a": _whole(kind, len(known))},
-            codomain=None if several else domain,
+            codomain=None if several else self.element,
             returns=(element,) * len(outputs) if several else element,
             where=None,
             edges="free: items that nothing determines",
@@ -107,7 +109,7 @@ class Apart(Relation):
                 names, self._items(wanted, given), ("a", *given), {}, overdetermined=bool(given)
             )
         lacking = len(names) - 1
-        free = _whole(self.kind, lacking)
+        free = _whole(self.kind, lacking, self.letters)
         coordinates: dict[str, Domain] = {"free": free} if lacking else {}
 
         def solve(*values: Any) -> Any:
@@ -140,10 +142,10 @@ class Apart(Relation):
         return solve
 
 
-def _whole(kind: type, length: int) -> Domain:
+def _whole(kind: type, length: int, letters: str = "") -> Domain:
     """The domain of the sequences of a type and one length."""
     if kind is str:
-        return Strings("", length, length)
+        return Strings(letters, length, length)
     if kind is bytes:
         return ByteStrings(length, length)
     found = domain_of(kind)
@@ -152,9 +154,11 @@ def _whole(kind: type, length: int) -> Domain:
 
 
 @functools.lru_cache(maxsize=4096)
-def apart(kind: type, known: tuple[Any, ...]) -> Apart:
-    """The relation of a sequence and those of its items that are None in a template."""
-    return Apart(kind, known)
+def apart(kind: type, known: tuple[Any, ...], letters: str = "") -> Apart:
+    """The relation of a sequence and those of its items that are None in a template. letters: the
+    characters that these may be.
+    """
+    return Apart(kind, known, letters)
 
 
 # ---- digits -------------------------------------------------------------------------------
