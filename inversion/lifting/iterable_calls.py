@@ -85,6 +85,10 @@ def items_of(lifter: Lifter, site: CallSite, value: Value) -> tuple[Value, ...] 
         return tuple(
             lifter.call(site, (operator.getitem,), (value, Constant(i)), {}) for i in range(rows)
         )
+    if isinstance(value, Variable) and value.kind is str:
+        from inversion.lifting.text_calls import characters_of
+
+        return characters_of(lifter, site, value)
     return items_in_turn(value, MOST_ITEMS)
 
 

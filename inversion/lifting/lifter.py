@@ -76,12 +76,14 @@ from overlay.interpretations.autodiff import autodiff
 from primitives import Domain, Relation
 from primitives.arrays.domain import is_array
 from primitives.relation import RETURN
-from primitives.sequences.items import Apart
+from primitives.domains import Strings
+from primitives.sequences.items import Apart, apart
+from primitives.sequences.lists import is_list
 
 if TYPE_CHECKING:
     from inversion.lifting.function_code import FunctionCode
 
-__all__ = ["Lifted", "Lifter", "lift"]
+__all__ = ["Lifted", "Lifter", "Template", "lift"]
 
 
 @dataclass(frozen=True)
@@ -102,18 +104,29 @@ def lift(
     root_finding: bool = True,
     max_trips: int = 1000,
     keywords: Collection[str] = (),
+    domains: Mapping[str, Domain] | None = None,
+    shapes: Mapping[str, Template] | None = None,
+    marks: set[str] | None = None,
 ) -> Lifted:
     """The program of a function for inputs of these names and trees of types, in ``context``.
-    root_finding, max_trips: as in ``invert``. keywords: inputs that are given by keyword.
+    root_finding, max_trips: as in ``invert``. keywords: inputs that are given by keyword. domains:
+    of inputs, or of parts of them. shapes: of sequences that are taken apart into their items.
+    marks: takes the characters at which strings are cut.
 
     Raises NotInvertible, with the line, at a statement that is not a call of something that
     has a relation, an overlay method, or Python code.
     """
     lifter = Lifter(Resolver(context), root_finding=root_finding, max_trips=max_trips)
-    given = {name: lifter.input(name, tree) for name, tree in inputs}
+    lifter.marks = set() if marks is None else marks
+    given = {name: lifter.input(name, tree, domains or {}) for name, tree in inputs}
     where = location_of(function)
     site = CallSite("result", where, overlaid=context is not None)
-    values = {name: thawed(lifter.known, of_tree(tree)) for name, tree in given.items()}
+    values = {
+        name: of_template(lifter, site, tree, shapes[name])
+        if shapes is not None and name in shapes
+        else thawed(lifter.known, of_tree(tree))
+        for name, tree in given.items()
+    }
     args = [value for name, value in values.items() if name not in keywords]
     named = {name: value for name, value in values.items() if name in keywords}
     result = lifter.call(site, (function,), args, named)
@@ -154,6 +167,22 @@ def lift(
         tuple(lifter.attributes),
     )
     return Lifted(program, axes)
+
+
+Template = tuple[Any, ...]
+"""The items of a sequence that are known, in order, and None for those that vary."""
+
+
+def of_template(lifter: Lifter, site: CallSite, whole: Variable, template: Template) -> Value:
+    """An input of a known length, as a structure of its items."""
+    kind = list if is_list(whole.kind) else whole.kind
+    domain = lifter.domains.get(whole)
+    letters = domain.alphabet if isinstance(domain, Strings) else ""
+    site = replace(site, name=whole.name)
+    found = lifter.state(site, apart(whole.kind, template, letters), [whole])
+    taken = iter(found.items if isinstance(found, Tupled) else (found,))
+    items = (next(taken) if item is None else value_of(item) for item in template)
+    return thawed(lifter.known, Tupled(kind, tuple(items)))
 
 
 def _as_result(lifter: Lifter, site: CallSite, value: Value) -> Value:
@@ -217,13 +246,16 @@ class Lifter:
         base = wanted.partition(".")[0]
         return Variable(self.fresh(wanted), kind, base if base.isidentifier() else word)
 
-    def input(self, name: str, tree: Tree) -> Tree:
-        """The variables of an input, in a tree."""
+    def input(self, name: str, tree: Tree, domains: Mapping[str, Domain]) -> Tree:
+        """The variables of an input, in a tree. domains: of inputs and their parts, by name."""
 
         def variable(path: str, kind: Any) -> Variable:
             parts = path.replace("[", "_").replace("]", "").replace(".", "_")
             made = self.fresh(name + parts)
-            return Variable(made, kind, made)
+            found = Variable(made, kind, made)
+            if name + path in domains:
+                self.domains[found] = domains[name + path]
+            return found
 
         return mapped(tree, variable)
 

@@ -35,7 +35,7 @@ from inversion.lifting.lifted_values import (
     value_of,
 )
 from inversion.lifting.lookups import member
-from inversion.lifting.sequence_calls import sequence_of
+from inversion.lifting.sequence_calls import sequence_call, sequence_of
 from inversion.program.statements import Constant, Operand, Variable
 from primitives.domains import Integers, Strings
 from primitives.sequences.changes import CHANGES, CONDITIONS, changed, tested
@@ -736,6 +736,40 @@ def _compared(target: Any) -> Callable[..., Value | None]:
     return found
 
 
+def _item(lifter: Lifter, site: CallSite, text: Value, index: Value) -> Value | None:
+    """An item or a slice of a string of known length that is one operand."""
+    items = characters_of(lifter, site, text) if isinstance(text, Variable) else None
+    if items is None:
+        return None
+    return lifter.call(site, (operator.getitem,), (Tupled(str, items), index), {})
+
+
+def _length(lifter: Lifter, site: CallSite, text: Value) -> Value | None:
+    low, high = _length_of(lifter, text) if _is_text(text) else (0, None)
+    return Constant(low) if low == high else None
+
+
+def _add(lifter: Lifter, site: CallSite, one: Value, other: Value) -> Value | None:
+    if not (_is_text(one) and _is_text(other)):
+        return None
+    both = [part for part in (one, other) if part != EMPTY]
+    if len(both) < 2 or all(_is_of_characters(lifter, part) for part in both):
+        return joined(lifter, site, both)
+    found = sequence_call(lifter, site, operator.add, tuple(both), {})
+    if found is not None:
+        note_length(lifter, one, other, found)
+    return found
+
+
+def _join(lifter: Lifter, site: CallSite, separator: Value, parts: Value) -> Value | None:
+    if not isinstance(parts, Tupled) or parts.kind not in (list, tuple, str):
+        return None
+    if not all(map(_is_text, parts.items)):
+        return None
+    every = [part for item in parts.items for part in (separator, item)][1:]
+    return joined(lifter, site, every)
+
+
 def _contains(lifter: Lifter, site: CallSite, text: Value, part: Value) -> Value | None:
     if not (_is_text(text) and _is_text(part)):
         return None
@@ -769,6 +803,11 @@ CALLS: Mapping[Any, Callable[..., Value | None]] = {
     base64.b32encode: _through(text_functions.base32_of),
     base64.b16encode: _through(text_functions.base16_of),
     operator.contains: _contains,
+    operator.getitem: _item,
+    operator.add: _add,
+    operator.iadd: _add,
+    len: _length,
+    str.join: _join,
     **{
         target: _compared(target)
         for target in (operator.lt, operator.le, operator.gt, operator.ge)

@@ -17,9 +17,9 @@ from inversion.program.elementwise_statements import Elementwise, elementwise
 from inversion.program.linear_systems import LinearSystem, system
 from inversion.program.loop_blocks import split
 from inversion.program.moved_elements import Moved, places_of
-from inversion.program.statements import Operand, Program, Statement, Variable
+from inversion.program.statements import Constant, Operand, Program, Statement, Variable
 from primitives import Domain, Relation
-from primitives.domains import Text
+from primitives.domains import Strings, Text
 from primitives.arrays.domain import is_array
 from primitives.floats.arithmetic import mul
 from primitives.floats.trigonometric import angle as angle_of
@@ -111,8 +111,13 @@ def _bounded(statement: Statement, made: Mapping[Operand, Domain | None]) -> Sta
     rule = statement.relation
     if not isinstance(rule, ConcatenationRelation) or rule.returns is not str:
         return statement
-    domains = [made.get(part) or Text for part in statement.arguments]
-    if all(domain.total for domain in domains):
+    domains: list[Domain] = [
+        Strings(part.value, len(part.value), len(part.value))
+        if isinstance(part, Constant)
+        else made.get(part) or Text
+        for part in statement.arguments
+    ]
+    if all(isinstance(p, Constant) or d.total for p, d in zip(statement.arguments, domains, strict=True)):
         return statement
     return replace(statement, relation=chain(str, rule.singles, tuple(domains)))
 

@@ -71,9 +71,13 @@ class ConcatenationRelation(Relation):
         names = tuple(name for name in self.axes if name in wanted)
         others = tuple(name for name in self.axes if name not in wanted)
         places = tuple(map(self.axes.index, names))
-        fixed = self.domains or (None,) * len(self.singles)
-        lengths = (fixed[place] for place in places if not self.singles[place])
-        is_open = sum(found is None or not found.is_fixed for found in lengths) > 1
+        is_open = sum(not self.singles[place] for place in places) > 1
+        if self.domains is not None and is_open:
+            ends = [
+                domain if i in places or not (domain is None or domain.is_fixed) else FIXED
+                for i, domain in enumerate(self.domains)
+            ]
+            is_open = not is_clear(ends)
         coordinates = {INDEX: Natural} if is_open else {}
         solve, recover = solving(self.singles, places, self.domains, is_open=is_open)
         takes = (RETURN, *others, *coordinates)
@@ -89,6 +93,32 @@ class ConcatenationRelation(Relation):
         pieces = [known.get(name) for name in self.axes]
         is_open = [name not in known for name in self.axes]
         return ways(known[RETURN], pieces, is_open, self.singles, self.domains)[0][0]
+
+
+FIXED = Strings("", 1, 1)
+
+
+def is_clear(domains: Sequence[Strings | None]) -> bool:
+    """Whether a string is cut into parts in one way only: each part, but for one, has one length,
+    or ends where no character of its own can follow; counted from the left before that one, and
+    from the right after it.
+    """
+    left = _clear_before(domains)
+    return left >= len(domains) - 1 - _clear_before(domains[::-1])
+
+
+def _clear_before(domains: Sequence[Strings | None]) -> int:
+    """The number of first parts that are cut in one way."""
+    for i, domain in enumerate(domains):
+        if domain is not None and domain.is_fixed:
+            continue
+        after = domains[i + 1] if i + 1 < len(domains) else None
+        apart = domain is not None and after is not None and domain.alphabet and after.alphabet
+        if not apart or not after or not domain or not after.low:
+            return i
+        if not set(domain.alphabet).isdisjoint(after.alphabet):
+            return i
+    return len(domains)
 
 
 def _bounds(domain: Domain) -> Strings | None:
