@@ -160,11 +160,11 @@ class InverseByLength(Inverse):
             count = len(self._lengths.unknown)
             inverse = self.at(*self._lengths.of(given, theta[:count], self._marks))
             return inverse(*values, theta[count:], **rest) if theta[count:] else inverse(*values)
-        refused: NoSolution | None = None
+        refused: NoSolution | WrongArguments | None = None
         for inverse in self._plans(given):
             try:
                 return inverse(*values, **rest)
-            except NoSolution as error:
+            except (NoSolution, WrongArguments) as error:  # the result may have another length
                 refused = error
         raise NoSolution(
             f"no solution of {self.origin.name} was found for the lengths that were tried",
@@ -321,9 +321,7 @@ class Lengths:
                     runs += 1
                     if runs > MOST_RUNS:
                         return
-                    shapes = dict(
-                        zip(self.names, self.of(given, (template,), marks), strict=True)
-                    )
+                    shapes = dict(zip(self.names, self.of(given, (template,), marks), strict=True))
                     if self._fit(shapes, given, wanted):
                         yield shapes
         yield from later

@@ -708,7 +708,7 @@ class Strings(Domain):
 
     @property
     def default(self) -> str:
-        return (self.alphabet or "a")[0] * self.low
+        return (self.alphabet or "0")[0] * self.low
 
     @property
     def edges(self) -> tuple[str, ...]:

@@ -362,7 +362,9 @@ def _grow(lifter: Lifter, site: CallSite, one: Value, other: Value) -> Value | N
 
 def _times(lifter: Lifter, site: CallSite, one: Value, other: Value) -> Value | None:
     for value, count in ((one, other), (other, one)):
-        held = None if is_known(value) else _rows_of(lifter, site, value)
+        held = _rows_of(lifter, site, value)
+        if held is not None and held.kind is str and is_known(value):
+            return value_of(plain(value) * count.value) if isinstance(count, Constant) else None
         if held is not None and held.keys is None and isinstance(count, Constant):
             return _new(lifter, _plain_kind(held.kind), held.items * count.value)
     return None

@@ -19,6 +19,7 @@ from inversion.lifting.container_calls import container_call, held_by, one_or_ot
 from inversion.lifting.exits import Found, Returned, Way
 from inversion.lifting.heap import frozen, thawed
 from inversion.lifting.inner_functions import begun, function_of, gives, run_generator
+from inversion.lifting.integer_ranges import ranges_of
 from inversion.lifting.iterable_calls import has_own_binding, iterable_call
 from inversion.lifting.known_calls import known_call
 from inversion.lifting.lifted_slopes import derivative
@@ -396,7 +397,10 @@ class Lifter:
         results = tuple(replace(v, source=source) if source else v for v in made)
         self.statements.append(Statement(found, results, cast, site.where))
         domain = found.element if isinstance(found, Apart) else found.codomain
-        if domain is not None:
+        inside = ranges_of(found, cast, self.domains)
+        if inside is not None:
+            self.domains.update(zip(results, inside, strict=True))
+        elif domain is not None:
             self.domains.update(dict.fromkeys(results, domain))
         return results[0] if len(results) == 1 else Tupled(tuple, results)
 

@@ -313,7 +313,7 @@ def _int(lifter: Lifter, site: CallSite, text: Value, base: Value = Constant(10)
 
 
 def _str(lifter: Lifter, site: CallSite, value: Value = EMPTY) -> Value | None:
-    if isinstance(value, Tupled) and value.kind is str:
+    if _is_text(value) and isinstance(value, (Tupled, Variable)):
         return value
     bounds = lifter.domains.get(value) if isinstance(value, Variable) else None
     if isinstance(bounds, Integers) and value.kind is int and bounds.high is not None:
@@ -365,11 +365,8 @@ def _character(lifter: Lifter, site: CallSite, name: str, item: Value, args: Val
 
 def _differs(lifter: Lifter, site: CallSite, item: Value, others: str | None) -> None:
     """Ask that a character that varies is none of some others; of white space for None."""
-    if others is None:
-        is_one = lifter.state(site, tested("isspace", single=True), operands(lifter, site, [item]))
-    else:
-        held = Tupled(tuple, tuple(map(KnownObject, others)))
-        is_one = member(lifter, site, held, item)
+    asked = ("isspace", "") if others is None else ("in", others)
+    is_one = lifter.state(site, tested(*asked, single=True), operands(lifter, site, [item]))
     if isinstance(is_one, Variable):
         lifter.holds.append((is_one, False))
 
@@ -485,7 +482,9 @@ def _find(*, from_right: bool, must: bool) -> Callable[..., Value | None]:
             if must:
                 raise Raises("a part that is not in the string", site.where)
             return Constant(-1)
-        return Constant(len(marks) - 1 - marks[::-1].index(True) if from_right else marks.index(True))
+        return Constant(
+            len(marks) - 1 - marks[::-1].index(True) if from_right else marks.index(True)
+        )
 
     return found
 
@@ -504,7 +503,9 @@ def _starts(*, at_end: bool) -> Callable[..., Value | None]:
             if len(wanted) > len(items):
                 continue
             here = items[len(items) - len(wanted) :] if at_end else items[: len(wanted)]
-            same = lifter.call(site, (operator.eq,), (Tupled(tuple, tuple(here)), Tupled(tuple, wanted)), {})
+            same = lifter.call(
+                site, (operator.eq,), (Tupled(tuple, tuple(here)), Tupled(tuple, wanted)), {}
+            )
             result = either_of(lifter, site, result, same)
         return result
 
@@ -611,9 +612,7 @@ def _from_bytes(
     return number_of(lifter, site, items, plain(byteorder), signed=bool(plain(signed)))
 
 
-def number_of(
-    lifter: Lifter, site: CallSite, items: Values, order: str, *, signed: bool
-) -> Value:
+def number_of(lifter: Lifter, site: CallSite, items: Values, order: str, *, signed: bool) -> Value:
     """The integer of bytes."""
     items = items if order == "big" else items[::-1]
     if not items:
@@ -809,8 +808,7 @@ CALLS: Mapping[Any, Callable[..., Value | None]] = {
     len: _length,
     str.join: _join,
     **{
-        target: _compared(target)
-        for target in (operator.lt, operator.le, operator.gt, operator.ge)
+        target: _compared(target) for target in (operator.lt, operator.le, operator.gt, operator.ge)
     },
 }
 """The functions of strings and bytes."""

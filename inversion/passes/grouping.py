@@ -102,7 +102,10 @@ def chained(program: Program) -> Program:
 def _items_taken(statements: Sequence[Statement]) -> dict[Variable, Domain | None]:
     """The domains of the items that sequences are taken apart into."""
     return {
-        v: s.relation.element for s in statements if isinstance(s.relation, Apart) for v in s.results
+        v: s.relation.element
+        for s in statements
+        if isinstance(s.relation, Apart)
+        for v in s.results
     }
 
 
@@ -117,7 +120,10 @@ def _bounded(statement: Statement, made: Mapping[Operand, Domain | None]) -> Sta
         else made.get(part) or Text
         for part in statement.arguments
     ]
-    if all(isinstance(p, Constant) or d.total for p, d in zip(statement.arguments, domains, strict=True)):
+    if all(
+        isinstance(p, Constant) or d.total
+        for p, d in zip(statement.arguments, domains, strict=True)
+    ):
         return statement
     return replace(statement, relation=chain(str, rule.singles, tuple(domains)))
 

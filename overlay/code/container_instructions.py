@@ -6,7 +6,14 @@ from collections.abc import Callable
 
 from overlay.code import marks
 from overlay.code.body import WithBlock
-from overlay.code.decoding import MADE, Instruction, conversion_of, iterator_place, iterator_slots, made_by
+from overlay.code.decoding import (
+    MADE,
+    Instruction,
+    conversion_of,
+    iterator_place,
+    iterator_slots,
+    made_by,
+)
 from overlay.code.marks import Pattern
 from overlay.code.statements import NULL, Statements
 

@@ -90,6 +90,7 @@ def _changed(method: str, key: tuple[Any, ...]) -> Relation:
 
 
 FEW = "a string that is put together in several other ways is looked for by near alone"
+NAMES = {"in": "isin"}
 WITNESSES = ("a", "A", "0", " ", "\u00e9", "\n", "!", "_", "\u00b2", "\u00bd", "Aa", "")
 
 
@@ -102,20 +103,23 @@ def witness(test: Callable[[str], bool], wanted: bool, others: Iterable[str]) ->
 
 
 @functools.lru_cache(maxsize=4096)
-def tested(method: str, *, single: bool = False) -> Relation:
-    """The relation of a condition on a string. single: on strings of one character."""
+def tested(method: str, others: str = "", *, single: bool = False) -> Relation:
+    """The relation of a condition on a string: a method, or ``in`` for whether a character is one
+    of others. single: on strings of one character.
+    """
 
     def forward(a: str) -> bool:
-        return getattr(str, method)(a)
+        return a in others if method == "in" else getattr(str, method)(a)
 
-    forward.__name__ = forward.__qualname__ = method
+    forward.__name__ = forward.__qualname__ = NAMES.get(method, method)
     domain = Strings("", 1, 1) if single else Text
-    others = tuple(text for text in WITNESSES if domain.contains(text))
+    tries = tuple(text for text in (*WITNESSES, *others) if domain.contains(text))
     return relation(
-        forward, str, f"return = {method}(a)", returns=bool, low_information=True, domain=domain,
+        forward, str, f"return = {NAMES.get(method, method)}(a)", returns=bool, domain=domain,
+        low_information=method != "in",
         ret=lambda a: forward(a),
         a=parametric(
-            lambda ret, near: witness(forward, ret, (near, *others)), near=domain,
+            lambda ret, near: witness(forward, ret, (near, *tries)), near=domain,
             recover=lambda a: (a,),
         ),
         edges="near where that fits",

@@ -220,7 +220,8 @@ def _texts(made: Format, base: int, within: Integers | None) -> Strings:
     letters = "".join(dict.fromkeys(letters))
     least = max(1 + (2 if prefix else 0), made.width)
     if within is None or within.low is None or within.high is None:
-        return Strings(letters, least)
+        above = within is not None and within.low is not None and within.low >= 0
+        return Strings(letters.replace("-", "") if above else letters, least)
     ends = [len(format(end, made.spec)) for end in (within.low, within.high)]
     if within.low < 0 < within.high:
         return Strings(letters, least, max(ends))
@@ -351,9 +352,14 @@ def int_of_base(base: int, width: int | None = None) -> Relation:
         return restored(near, ret, forward, long if base else plain)
 
     forward.__name__ = forward.__qualname__ = "int"
-    texts = Text if width is None else Strings("", width, width)
+    texts, numbers = Text, None
+    if width is not None:
+        texts = Strings("", width, width)
+        numbers = Integers(1 - (base or 10) ** (width - 1), (base or 10) ** width - 1)
+        if base == 0:
+            numbers = None
     return relation(
-        forward, str, "return = int(a)", returns=int, domain=texts,
+        forward, str, "return = int(a)", returns=int, domain=texts, codomain=numbers,
         ret=lambda a: forward(a),
         a=parametric(written, near=texts, recover=lambda a: (a,)),
         edges="zeros before the digits, where near is longer",

@@ -232,5 +232,3 @@ class FromDigits(Relation):
 def from_bytes(count: int, *, signed: bool) -> FromDigits:
     """The relation of an integer and so many bytes, the highest first."""
     return FromDigits(256, count, signed=signed)
-
-
