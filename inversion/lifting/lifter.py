@@ -76,8 +76,8 @@ from overlay.core.target import as_positional, describe, signature_of
 from overlay.interpretations.autodiff import autodiff
 from primitives import Domain, Relation
 from primitives.arrays.domain import is_array
-from primitives.relation import RETURN
 from primitives.domains import Strings
+from primitives.relation import RETURN
 from primitives.sequences.items import Apart, apart
 from primitives.sequences.lists import is_list
 

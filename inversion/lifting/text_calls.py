@@ -38,7 +38,7 @@ from inversion.lifting.lookups import member
 from inversion.lifting.sequence_calls import sequence_call, sequence_of
 from inversion.program.statements import Constant, Operand, Variable
 from primitives.domains import Integers, Strings
-from primitives.sequences.changes import CHANGES, CONDITIONS, changed, tested
+from primitives.sequences.changes import CHANGES, CONDITIONS, changed, condition
 from primitives.sequences.formats import OF_FLOATS, Format, int_of_base, of_format, padded
 from primitives.sequences.items import apart, from_bytes
 
@@ -47,7 +47,8 @@ if TYPE_CHECKING:
 
 __all__ = ["characters_of", "joined", "text_call"]
 
-EMPTY = KnownObject("")
+EMPTY, NONE, BIG, UTF_8 = (KnownObject(each) for each in ("", None, "big", "utf-8"))
+NO, ONE, TEN, ALL = (Constant(each) for each in (False, 1, 10, -1))
 
 
 def text_call(
@@ -301,7 +302,7 @@ def _number_as(spec: str) -> Callable[..., Value | None]:
     return found
 
 
-def _int(lifter: Lifter, site: CallSite, text: Value, base: Value = Constant(10)) -> Value | None:
+def _int(lifter: Lifter, site: CallSite, text: Value, base: Value = TEN) -> Value | None:
     if not _is_text(text) or not is_known(base):
         return None
     low, high = _length_of(lifter, text)
@@ -337,7 +338,7 @@ def _method(lifter: Lifter, site: CallSite, name: str, text: Value, args: Values
     if name in ("ljust", "rjust", "center", "zfill"):
         found = padded(name, tuple(known))
     elif name in CONDITIONS:
-        found = tested(name, single=_length_of(lifter, text) == (1, 1))
+        found = condition(name, single=_length_of(lifter, text) == (1, 1))
     elif name in CHANGES:
         found = changed(name, tuple(known))
     else:
@@ -366,7 +367,7 @@ def _character(lifter: Lifter, site: CallSite, name: str, item: Value, args: Val
 def _differs(lifter: Lifter, site: CallSite, item: Value, others: str | None) -> None:
     """Ask that a character that varies is none of some others; of white space for None."""
     asked = ("isspace", "") if others is None else ("in", others)
-    is_one = lifter.state(site, tested(*asked, single=True), operands(lifter, site, [item]))
+    is_one = lifter.state(site, condition(*asked, single=True), operands(lifter, site, [item]))
     if isinstance(is_one, Variable):
         lifter.holds.append((is_one, False))
 
@@ -386,7 +387,7 @@ def _marks(lifter: Lifter, site: CallSite, items: Values, others: str | None) ->
 
 
 def _pieces(lifter: Lifter, site: CallSite, items: Values, separator: Value) -> list[Values] | None:
-    if separator == KnownObject(None):
+    if separator == NONE:
         marks = _marks(lifter, site, items, None)
         found: list[list[Value]] = [[]]
         for item, is_mark in zip(items, marks, strict=True):
@@ -412,15 +413,15 @@ def text_with(items: Values) -> Value:
 
 def _split(*, from_right: bool) -> Callable[..., Value | None]:
     def found(
-        lifter: Lifter, site: CallSite, items: Values, separator: Value = KnownObject(None),
-        most: Value = Constant(-1),
+        lifter: Lifter, site: CallSite, items: Values, separator: Value = NONE,
+        most: Value = ALL,
     ) -> Value | None:  # fmt: skip
         pieces = _pieces(lifter, site, items, separator)
         if pieces is None or not is_known(most):
             return None
         limit = plain(most)
         if 0 <= limit < len(pieces) - 1:
-            if separator == KnownObject(None):
+            if separator == NONE:
                 return None
             mark = [value_of(c) for c in plain(separator)]
             extra = len(pieces) - limit
@@ -449,9 +450,7 @@ def _partition(*, from_right: bool) -> Callable[..., Value | None]:
 
 
 def _strip(*, left: bool, right: bool) -> Callable[..., Value | None]:
-    def found(
-        lifter: Lifter, site: CallSite, items: Values, chars: Value = KnownObject(None)
-    ) -> Value | None:
+    def found(lifter: Lifter, site: CallSite, items: Values, chars: Value = NONE) -> Value | None:
         if not is_known(chars):
             return None
         others = plain(chars)
@@ -491,10 +490,7 @@ def _find(*, from_right: bool, must: bool) -> Callable[..., Value | None]:
 
 def _starts(*, at_end: bool) -> Callable[..., Value | None]:
     def found(lifter: Lifter, site: CallSite, items: Values, part: Value) -> Value | None:
-        if isinstance(part, Tupled) and part.kind is tuple:
-            parts = part.items
-        else:
-            parts = (part,)
+        parts = part.items if isinstance(part, Tupled) and part.kind is tuple else (part,)
         result: Value = Constant(False)
         for each in parts:
             wanted = characters_of(lifter, site, each)
@@ -527,9 +523,7 @@ def _condition(name: str) -> Callable[..., Value | None]:
     return found
 
 
-def _encode(
-    lifter: Lifter, site: CallSite, items: Values, encoding: Value = KnownObject("utf-8")
-) -> Value | None:
+def _encode(lifter: Lifter, site: CallSite, items: Values, encoding: Value = UTF_8) -> Value | None:
     """Bytes of a string; one byte for each character that varies."""
     name = str(plain(encoding)).lower().replace("_", "-")
     if name not in LIMITS:
@@ -555,9 +549,7 @@ LIMITS: Mapping[str, int] = {
 """The code points below which a character is one byte, by encoding."""
 
 
-def _decode(
-    lifter: Lifter, site: CallSite, data: Value, encoding: Value = KnownObject("utf-8")
-) -> Value | None:
+def _decode(lifter: Lifter, site: CallSite, data: Value, encoding: Value = UTF_8) -> Value | None:
     items = octets(lifter, site, data)
     name = str(plain(encoding)).lower().replace("_", "-")
     if items is None or name not in LIMITS:
@@ -601,8 +593,8 @@ OF_CHARACTERS: Mapping[str, Callable[..., Value | None]] = {
 
 
 def _from_bytes(
-    lifter: Lifter, site: CallSite, data: Value, byteorder: Value = KnownObject("big"),
-    signed: Value = Constant(False),
+    lifter: Lifter, site: CallSite, data: Value, byteorder: Value = BIG,
+    signed: Value = NO,
 ) -> Value | None:  # fmt: skip
     if isinstance(data, KnownObject) and data.value is int:
         return None
@@ -623,8 +615,8 @@ def number_of(lifter: Lifter, site: CallSite, items: Values, order: str, *, sign
 
 
 def _to_bytes(
-    lifter: Lifter, site: CallSite, number: Value, length: Value = Constant(1),
-    byteorder: Value = KnownObject("big"), signed: Value = Constant(False),
+    lifter: Lifter, site: CallSite, number: Value, length: Value = ONE,
+    byteorder: Value = BIG, signed: Value = NO,
 ) -> Value | None:  # fmt: skip
     if not all(map(is_known, (length, byteorder, signed))):
         return None

@@ -19,8 +19,8 @@ from inversion.program.loop_blocks import split
 from inversion.program.moved_elements import Moved, places_of
 from inversion.program.statements import Constant, Operand, Program, Statement, Variable
 from primitives import Domain, Relation
-from primitives.domains import Strings, Text
 from primitives.arrays.domain import is_array
+from primitives.domains import Strings, Text
 from primitives.floats.arithmetic import mul
 from primitives.floats.trigonometric import angle as angle_of
 from primitives.floats.trigonometric import cosine, hypotenuse, sine

@@ -13,8 +13,9 @@ from typing import Any
 from primitives.domains import Strings, Text
 from primitives.errors import NoSolution
 from primitives.relation import Relation, parametric, relation
+from primitives.sequences.formats import itself
 
-__all__ = ["CHANGES", "CONDITIONS", "changed", "tested"]
+__all__ = ["CHANGES", "CONDITIONS", "changed", "condition"]
 
 CHANGES = frozenset(
     (
@@ -77,13 +78,13 @@ def _changed(method: str, key: tuple[Any, ...]) -> Relation:
         return getattr(str, method)(a, *args)
 
     forward.__name__ = forward.__qualname__ = method
+
+    def before(ret: str, near: str) -> str:
+        return unchanged(method, args, ret, near)
+
     return relation(
         forward, str, f"return = {method}(a)",
-        ret=lambda a: forward(a),
-        a=parametric(
-            lambda ret, near: unchanged(method, args, ret, near), near=Text,
-            recover=lambda a: (a,),
-        ),
+        ret=forward, a=parametric(before, near=Text, recover=itself),
         edges="near where that fits",
         incomplete=FEW if method in ("translate", "replace") else None,
     )  # fmt: skip
@@ -103,7 +104,7 @@ def witness(test: Callable[[str], bool], wanted: bool, others: Iterable[str]) ->
 
 
 @functools.lru_cache(maxsize=4096)
-def tested(method: str, others: str = "", *, single: bool = False) -> Relation:
+def condition(method: str, others: str = "", *, single: bool = False) -> Relation:
     """The relation of a condition on a string: a method, or ``in`` for whether a character is one
     of others. single: on strings of one character.
     """
@@ -114,13 +115,13 @@ def tested(method: str, others: str = "", *, single: bool = False) -> Relation:
     forward.__name__ = forward.__qualname__ = NAMES.get(method, method)
     domain = Strings("", 1, 1) if single else Text
     tries = tuple(text for text in (*WITNESSES, *others) if domain.contains(text))
+
+    def one(ret: bool, near: str) -> str:
+        return witness(forward, ret, (near, *tries))
+
     return relation(
         forward, str, f"return = {NAMES.get(method, method)}(a)", returns=bool, domain=domain,
         low_information=method != "in",
-        ret=lambda a: forward(a),
-        a=parametric(
-            lambda ret, near: witness(forward, ret, (near, *tries)), near=domain,
-            recover=lambda a: (a,),
-        ),
+        ret=forward, a=parametric(one, near=domain, recover=itself),
         edges="near where that fits",
     )  # fmt: skip

@@ -1,7 +1,8 @@
 """Numbers and strings as text by a format: ``format``, digits to a base, padded strings.
 
 A relation is made for each format. The texts of different integers are different, unless they
-are padded with digits on the right; a float is found from its text up to the rounding of the format.
+are padded with digits on the right; a float is found from its text up to the rounding of the
+format.
 """
 
 from __future__ import annotations
@@ -129,18 +130,16 @@ PADDING = {"ljust": str.ljust, "rjust": str.rjust, "center": str.center, "zfill"
 @functools.lru_cache(maxsize=4096)
 def padded(method: str, args: tuple[Any, ...]) -> Relation:
     """The relation of a string that is padded to a width: by a format, or a method of strings."""
-    if method == "format":
-        forward = formatted(args[0])
-        made = Format.read(args[0])
-        assert made is not None
-        width, fill = made.width, made.fill
-    else:
+    made = Format.read(args[0]) if method == "format" else None
+    if made is None:
         width, fill = args[0], "0" if method == "zfill" else (*args, " ")[1]
+    else:
+        width, fill = made.width, made.fill
 
-        def forward(a: str) -> str:
-            return PADDING[method](a, *args)
+    def forward(a: str) -> str:
+        return format(a, args[0]) if method == "format" else PADDING[method](a, *args)
 
-        forward.__name__ = forward.__qualname__ = method
+    forward.__name__ = forward.__qualname__ = method
 
     def taken(ret: str, kept: int) -> str:
         found = before_padding(ret, forward, fill)
@@ -148,13 +147,12 @@ def padded(method: str, args: tuple[Any, ...]) -> Relation:
             raise NoSolution("it is not padded to the width")
         return found[kept % len(found)]
 
+    def place(ret: str, a: str) -> tuple[int]:
+        return (before_padding(ret, forward, fill).index(a),)
+
     return relation(
         forward, str, f"return = {method}(a)", codomain=Strings(low=width) if width > 0 else Text,
-        ret=lambda a: forward(a),
-        a=parametric(
-            taken, kept=Natural,
-            recover=lambda ret, a: (before_padding(ret, forward, fill).index(a),),
-        ),
+        ret=forward, a=parametric(taken, kept=Natural, recover=place),
         edges="kept: how much of the padding belongs to the string",
     )  # fmt: skip
 
@@ -198,14 +196,13 @@ def _integer(spec: str, within: Integers | None) -> Relation:
             raise NoSolution("no integer is written like this by the format")
         return found[which % len(found)]
 
-    several = parametric(
-        chosen, which=Natural,
-        recover=lambda ret, a: (integers_in(ret, forward, fill, base).index(a),),
-    )  # fmt: skip
+    def place(ret: str, a: int) -> tuple[int]:
+        return (integers_in(ret, forward, fill, base).index(a),)
+
     return relation(
         forward, int, "return = format(a)", returns=str, codomain=_texts(made, base, within),
-        ret=lambda a: forward(a),
-        a=one if made.is_clear else several,
+        ret=forward,
+        a=one if made.is_clear else parametric(chosen, which=Natural, recover=place),
         edges="which: of several numbers, where digits are padding",
     )  # fmt: skip
 
@@ -300,13 +297,21 @@ def _float(spec: str) -> Relation:
     exact = made.precision is None and made.type == ""
     digits = "0123456789.eE+-infa%, _" + (made.fill if made.width else "")
     letters = "".join(dict.fromkeys(digits + made.sign))
+
+    def one(ret: str) -> float:
+        return float_in(ret, made)
+
+    def among(ret: str, u: float) -> float:
+        return rounded_back(ret, u, made)
+
+    def place(ret: str, a: float) -> tuple[float]:
+        return (place_among(ret, a, made),)
+
     return relation(
-        forward, float, "return = format(a)", returns=str, codomain=Strings(letters, max(1, made.width)),
-        ret=lambda a: forward(a),
-        a=(lambda ret: float_in(ret, made)) if exact else parametric(
-            lambda ret, u: rounded_back(ret, u, made), u=Interval(-0.5, 0.5),
-            recover=lambda ret, a: (place_among(ret, a, made),),
-        ),
+        forward, float, "return = format(a)", returns=str,
+        codomain=Strings(letters, max(1, made.width)),
+        ret=forward,
+        a=one if exact else parametric(among, u=Interval(-0.5, 0.5), recover=place),
         edges="u: where among the numbers with one text, which the text itself is amid",
     )  # fmt: skip
 
@@ -325,6 +330,11 @@ def restored(near: str, ret: Any, forward: Callable[[str], Any], plain: str) -> 
     raise NoSolution("the function gives this for no text")
 
 
+def itself(a: str) -> tuple[str]:
+    """The coordinate that is the answer."""
+    return (a,)
+
+
 DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
 
 
@@ -339,28 +349,29 @@ def to_base(number: int, base: int) -> str:
 
 @functools.cache
 def int_of_base(base: int, width: int | None = None) -> Relation:
-    """The relation of ``int(a, base)``. width: the length of the string, if it is known."""
+    """The relation of ``int(a, base)``. width: the length of the string, if it is known: it has
+    digits alone then.
+    """
+    plain = DIGITS[: base or 10]
+    letters = "".join(dict.fromkeys(plain + plain.upper()))
+    texts: Strings = Text if width is None else Strings(letters, width, width)
+    numbers = None if width is None else Integers(0, (base or 10) ** width - 1)
 
-    def forward(a: str) -> int:
+    def number(a: str) -> int:
+        if not texts.contains(a):
+            raise NoSolution("it has other characters than digits")
         return int(a, base)
 
     def written(ret: int, near: str) -> str:
-        plain = to_base(ret, base or 10)
-        if width is not None and len(plain) > width:
+        digits = to_base(ret, base or 10)
+        if width is not None and len(digits) > width:
             raise NoSolution("the number has more digits than the string")
-        long = plain.zfill(len(near) if width is None else width)
-        return restored(near, ret, forward, long if base else plain)
+        long = digits.zfill(len(near) if width is None else width)
+        return restored(near, ret, number, long if base else digits)
 
-    forward.__name__ = forward.__qualname__ = "int"
-    texts, numbers = Text, None
-    if width is not None:
-        texts = Strings("", width, width)
-        numbers = Integers(1 - (base or 10) ** (width - 1), (base or 10) ** width - 1)
-        if base == 0:
-            numbers = None
+    number.__name__ = number.__qualname__ = "int"
     return relation(
-        forward, str, "return = int(a)", returns=int, domain=texts, codomain=numbers,
-        ret=lambda a: forward(a),
-        a=parametric(written, near=texts, recover=lambda a: (a,)),
+        number, str, "return = int(a)", returns=int, domain=texts, codomain=numbers,
+        ret=number, a=parametric(written, near=texts, recover=itself),
         edges="zeros before the digits, where near is longer",
     )  # fmt: skip
