@@ -209,9 +209,7 @@ def formatted(lifter: Lifter, site: CallSite, value: Value, spec: str) -> Value 
         value = lifter.call(site, (float,), (value,), {})
     if not isinstance(value, Variable):
         return None
-    bounds = lifter.domains.get(value)
-    within = bounds if isinstance(bounds, Integers) and value.kind is int else None
-    found = of_format(value.kind, spec, within)
+    found = of_format(value.kind, spec, lifter.domains.get(value))
     return None if found is None else lifter.state(site, found, [value])
 
 

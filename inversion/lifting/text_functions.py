@@ -52,11 +52,10 @@ def base16_of(data: bytes) -> bytes:
     return bytes(found)
 
 
-def _in_groups(data: bytes, size: int, count: int, digits: bytes) -> bytes:
-    """Groups of bytes as digits to a base, with padding."""
+def _in_groups(data: bytes, size: int, count: int, bits: int, digits: bytes) -> bytes:
+    """Groups of bytes as digits of so many bits, with padding."""
     found: list[int] = []
-    base = len(digits)
-    bits = base.bit_length() - 1
+    base = 2**bits
     for start in range(0, len(data), size):
         chunk = data[start : start + size]
         missing = size - len(chunk)
@@ -76,9 +75,9 @@ def _in_groups(data: bytes, size: int, count: int, digits: bytes) -> bytes:
 def base64_of(data: bytes, altchars: Any = None) -> bytes:
     """``base64.b64encode``."""
     digits = DIGITS_64 if altchars is None else DIGITS_64[:62] + altchars
-    return _in_groups(data, 3, 4, digits)
+    return _in_groups(data, 3, 4, 6, digits)
 
 
 def base32_of(data: bytes) -> bytes:
     """``base64.b32encode``."""
-    return _in_groups(data, 5, 8, DIGITS_32)
+    return _in_groups(data, 5, 8, 5, DIGITS_32)

@@ -71,7 +71,10 @@ def _as_divisions(program: Program) -> Program:
 
 
 def _as_division(statement: Statement) -> Statement:
-    target, args = statement.relation.target, statement.arguments
+    rule, args = statement.relation, statement.arguments
+    if not isinstance(rule, Relation):
+        return statement
+    target = rule.target
     if target is operator.and_ and len(args) == 2 and isinstance(args[0], Constant):
         args = args[::-1]
     if target not in (operator.rshift, operator.and_) or len(args) != 2 or args[0].kind is not int:

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from primitives.domains import Integers, Interval, Strings, Text
+from primitives.domains import Domain, Integers, Interval, Strings, Text
 from primitives.errors import NoSolution
 from primitives.integers.integer_kinds import Natural
 from primitives.relation import Relation, parametric, relation
@@ -69,9 +69,9 @@ class Format:
         return not self.width or left or not inside
 
 
-def of_format(kind: type, spec: str, within: Integers | None = None) -> Relation | None:
+def of_format(kind: type, spec: str, within: Domain | None = None) -> Relation | None:
     """The relation of ``format(a, spec)`` for a type, or None where it has none. within: the domain
-    of an integer, from which the length of its text follows.
+    of the value, from which the length and the characters of its text follow.
     """
     made = Format.read(spec)
     if made is None:
@@ -81,9 +81,10 @@ def of_format(kind: type, spec: str, within: Integers | None = None) -> Relation
     except (ValueError, TypeError):
         return None
     if kind is str:
-        return None if made.precision is not None else padded("format", (spec,))
+        letters = within.alphabet if isinstance(within, Strings) else ""
+        return None if made.precision is not None else padded("format", (spec,), letters)
     if kind is int and made.type in BASES:
-        return _integer(spec, within)
+        return _integer(spec, within if isinstance(within, Integers) else None)
     if kind is float and made.type in ("", *OF_FLOATS) and made.is_clear:
         return _float(spec)
     return None
@@ -128,8 +129,10 @@ PADDING = {"ljust": str.ljust, "rjust": str.rjust, "center": str.center, "zfill"
 
 
 @functools.lru_cache(maxsize=4096)
-def padded(method: str, args: tuple[Any, ...]) -> Relation:
-    """The relation of a string that is padded to a width: by a format, or a method of strings."""
+def padded(method: str, args: tuple[Any, ...], letters: str = "") -> Relation:
+    """The relation of a string that is padded to a width: by a format, or a method of strings.
+    letters: the characters that the string may have, "" for all.
+    """
     made = Format.read(args[0]) if method == "format" else None
     if made is None:
         width, fill = args[0], "0" if method == "zfill" else (*args, " ")[1]
@@ -151,7 +154,8 @@ def padded(method: str, args: tuple[Any, ...]) -> Relation:
         return (before_padding(ret, forward, fill).index(a),)
 
     return relation(
-        forward, str, f"return = {method}(a)", codomain=Strings(low=width) if width > 0 else Text,
+        forward, str, f"return = {method}(a)", returns=str,
+        codomain=Strings(letters and letters + fill, max(width, 0)),
         ret=forward, a=parametric(taken, kept=Natural, recover=place),
         edges="kept: how much of the padding belongs to the string",
     )  # fmt: skip

@@ -227,10 +227,6 @@ def removed(x):
     return x
 
 
-def converted(x):
-    return f"{x!r}"
-
-
 def mapped(x):
     match x:
         case {"a": y}:
@@ -248,7 +244,6 @@ REFUSED = {
     used_in_a_list_and_again: "an iterator that is used again",
     inner_sets: "made within it",
     removed: "del of a variable is not supported",
-    converted: "!r in an f-string is not supported",
     mapped: "a pattern of a mapping is not supported",
 }
 
