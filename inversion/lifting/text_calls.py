@@ -421,10 +421,9 @@ def _split(*, from_right: bool) -> Callable[..., Value | None]:
         if 0 <= limit < len(pieces) - 1:
             if separator == NONE:
                 return None
-            mark = [value_of(c) for c in plain(separator)]
             extra = len(pieces) - limit
             rest = pieces[:extra] if from_right else pieces[limit:]
-            whole = functools.reduce(lambda a, b: [*a, *mark, *b], rest)
+            whole = [item for piece in rest for item in (separator, *piece)][1:]
             pieces = [whole, *pieces[extra:]] if from_right else [*pieces[:limit], whole]
         return made(lifter.known, list, map(text_with, pieces))
 

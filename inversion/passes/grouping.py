@@ -94,7 +94,9 @@ def chained(program: Program) -> Program:
     used = {o for s in kept for o in s.arguments if isinstance(s.relation, ConcatenationRelation)}
     gone = {v for v in inner if v not in used and _is_in_chain(program, v)}
     left = tuple(s for s in kept if not gone & set(s.results))
-    made = {s.result: s.relation.codomain for s in left if len(s.results) == 1}
+    made: dict[Operand, Domain | None] = {
+        s.result: s.relation.codomain for s in left if len(s.results) == 1
+    }
     made |= _items_taken(left)
     return program.replace(statements=tuple(_bounded(s, made) for s in left))
 

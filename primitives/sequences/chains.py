@@ -74,7 +74,7 @@ class ConcatenationRelation(Relation):
         is_open = sum(not self.singles[place] for place in places) > 1
         if self.domains is not None and is_open:
             ends = [
-                domain if i in places or not (domain is None or domain.is_fixed) else FIXED
+                domain if i in places else _once_known(domain)
                 for i, domain in enumerate(self.domains)
             ]
             is_open = not is_clear(ends)
@@ -95,7 +95,9 @@ class ConcatenationRelation(Relation):
         return ways(known[RETURN], pieces, is_open, self.singles, self.domains)[0][0]
 
 
-FIXED = Strings("", 1, 1)
+def _once_known(domain: Strings | None) -> Strings:
+    """A domain like that of a part, for one length."""
+    return Strings(domain.alphabet if domain is not None and domain.low else "", 1, 1)
 
 
 def is_clear(domains: Sequence[Strings | None]) -> bool:

@@ -7,7 +7,7 @@ solved item by item.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from primitives.domains import ByteStrings, Domain, Integers, Strings, domain_of
@@ -31,6 +31,11 @@ def of_item(kind: type) -> tuple[type, Domain]:
     found = domain_of(element)
     assert found is not None
     return element, found
+
+
+def alone_or_all(values: Sequence[Any]) -> Any:
+    """Values as a solver gives them: one alone, several as a tuple."""
+    return tuple(values) if len(values) != 1 else values[0]
 
 
 class Apart(Relation):
@@ -69,8 +74,7 @@ class Apart(Relation):
 
     def taken(self, a: Any) -> Any:
         """The items of a sequence that are not known."""
-        found = self.unknown_items(a)
-        return found if len(found) > 1 else found[0]
+        return alone_or_all(self.unknown_items(a))
 
     def unknown_items(self, a: Any) -> tuple[Any, ...]:
         """The items of a sequence that are not known, if it has this length and the known ones."""
@@ -136,8 +140,7 @@ class Apart(Relation):
             items = dict(zip(self.outputs, self.unknown_items(a), strict=True))
             if any(items[name] != value for name, value in zip(given, known, strict=True)):
                 raise NoSolution("the items disagree")
-            found = tuple(items[name] for name in self.outputs if name in wanted)
-            return found if len(found) > 1 else found[0]
+            return alone_or_all([items[name] for name in self.outputs if name in wanted])
 
         return solve
 
@@ -219,8 +222,7 @@ class FromDigits(Relation):
                 digits = dict(zip(self.axes, self.digits(ret), strict=True))
                 if any(digits[name] != value for name, value in zip(given, known, strict=True)):
                     raise NoSolution("a known digit is another one")
-                found = tuple(digits[name] for name in names)
-                return found if len(found) > 1 else found[0]
+                return alone_or_all([digits[name] for name in names])
 
             self.modes[wanted] = Mode(
                 names, solve, (RETURN, *given), {}, overdetermined=bool(given)

@@ -19,7 +19,7 @@ def colour(r: Byte, g: Byte, b: Byte):
 
 
 def colour_as_in_c(r: Byte, g: Byte, b: Byte):
-    return "#%02x%02X%02x" % (r, g, b)
+    return "#%02x%02X%02x" % (r, g, b)  # noqa: UP031
 
 
 def clock(hours: Annotated[int, Integers(0, 23)], minutes: int, seconds: float):

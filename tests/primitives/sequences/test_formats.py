@@ -139,7 +139,8 @@ def test_parts_are_cut_where_their_domains_end():
 def test_domains_of_strings_and_bytes():
     code = Strings("01", 2, 3)
     assert all(code.contains(value) for value in (*code.edges, *code.spread([0.1, 0.5, 0.9])))
-    assert eval(code.condition("x"), {"x": "011"}) and not eval(code.condition("x"), {"x": "012"})
+    assert eval(code.condition("x"), {"x": "011"})
+    assert not eval(code.condition("x"), {"x": "012"})
     assert code.meet(Strings("12", 0, 2)) == Strings("1", 2, 2)
     assert ByteStrings(2).meet(ByteStrings(0, 4)) == ByteStrings(2, 4)
     assert all(map(ByteStrings(1, 3).contains, ByteStrings(1, 3).spread([0.2, 0.7])))
