@@ -145,7 +145,7 @@ class InverseByLength(Inverse):
         """
         count = len(self.known) - sum(axis in named for axis in self.known)
         if len(values) == count + 1 and theta is None:
-            *values, theta = values
+            values, theta = values[:-1], values[-1]
         if len(values) != count:
             raise WrongArguments(
                 f"{self!r} takes {', '.join(self.known)}, and θ", where=caller(),
@@ -313,6 +313,8 @@ class Lengths:
             elif fit:
                 sizes.append(chosen)
                 yield shapes
+            elif marks and self._is_as_long(shapes, given, wanted):
+                sizes.insert(0, chosen)
             elif marks:
                 sizes.append(chosen)
         if marks and len(self.unknown) == 1:
@@ -340,6 +342,10 @@ class Lengths:
         if RETURN not in given:
             return True
         return any(_may_be(one, other, wanted) for one, other in pairs)
+
+    def _is_as_long(self, shapes: Shapes, given: Mapping[str, Any], wanted: Any) -> bool:
+        """Whether the function gives results that are as long as a known one for these shapes."""
+        return any(size_of(one) == size_of(wanted) for one, _ in self._results(shapes, given))
 
     def _results(self, shapes: Shapes, given: Mapping[str, Any]) -> list[tuple[Any, Any]]:
         """What the function gives for two arguments of these shapes, for each pair that it runs
