@@ -29,6 +29,7 @@ from inversion.lifting.lifted_values import (
     refused,
     value_of,
 )
+from inversion.lifting.sequence_calls import characters_of
 from inversion.program.statements import Constant, Variable
 from primitives.arrays.domain import is_array, shape_of
 
@@ -86,8 +87,6 @@ def items_of(lifter: Lifter, site: CallSite, value: Value) -> tuple[Value, ...] 
             lifter.call(site, (operator.getitem,), (value, Constant(i)), {}) for i in range(rows)
         )
     if isinstance(value, Variable) and value.kind is str:
-        from inversion.lifting.text_calls import characters_of
-
         return characters_of(lifter, site, value)
     return items_in_turn(value, MOST_ITEMS)
 

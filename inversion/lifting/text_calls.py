@@ -35,17 +35,17 @@ from inversion.lifting.lifted_values import (
     value_of,
 )
 from inversion.lifting.lookups import member
-from inversion.lifting.sequence_calls import sequence_call, sequence_of
+from inversion.lifting.sequence_calls import characters_of, sequence_call, sequence_of
 from inversion.program.statements import Constant, Operand, Variable
 from primitives.domains import Integers, Strings
 from primitives.sequences.changes import CHANGES, CONDITIONS, changed, condition
 from primitives.sequences.formats import OF_FLOATS, Format, int_of_base, of_format, padded
-from primitives.sequences.items import apart, from_bytes
+from primitives.sequences.items import from_bytes
 
 if TYPE_CHECKING:
     from inversion.lifting.lifter import Lifter
 
-__all__ = ["characters_of", "joined", "text_call"]
+__all__ = ["joined", "text_call"]
 
 EMPTY, NONE, BIG, UTF_8 = (KnownObject(each) for each in ("", None, "big", "utf-8"))
 NO, ONE, TEN, ALL = (Constant(each) for each in (False, 1, 10, -1))
@@ -112,24 +112,6 @@ def octets(lifter: Lifter, site: CallSite, data: Value | None) -> tuple[Value, .
 
 
 # ---- texts of known length ----------------------------------------------------------------
-
-
-def characters_of(lifter: Lifter, site: CallSite, value: Value) -> tuple[Value, ...] | None:
-    """The characters of a string whose length is known, else None."""
-    if isinstance(value, (KnownObject, Constant)) and isinstance(value.value, str):
-        return tuple(map(KnownObject, value.value))
-    if isinstance(value, Tupled) and value.kind is str:
-        return value.items
-    if not isinstance(value, Variable) or value.kind is not str:
-        return None
-    domain = lifter.domains.get(value)
-    if not isinstance(domain, Strings) or not domain.is_fixed or not domain.low:
-        return None
-    if domain.low == 1:
-        return (value,)
-    found = lifter.state(site, apart(str, (None,) * domain.low, domain.alphabet), [value])
-    assert isinstance(found, Tupled)
-    return found.items
 
 
 def _length_of(lifter: Lifter, value: Value) -> tuple[int, int | None]:
