@@ -50,7 +50,7 @@ class Inverse(Checkable):
 
     def __init__(self, definition: Definition, request: Request, cache: Cache = False) -> None:
         super().__init__(definition, GeneratedFunctions(definition, cache))
-        self._request = request
+        self.request = request
         self._calls = 0
         self._fast: Callable[..., tuple[Any, ...]] | None = None
         self._watch = Staleness(definition.plan.program, definition.context)
@@ -59,7 +59,12 @@ class Inverse(Checkable):
         )
 
     def __reduce__(self) -> Any:
-        return self._request.reduced()
+        return self.request.reduced()
+
+    @property
+    def definition(self) -> Definition:
+        """All that the inverse is made of."""
+        return self._definition
 
     @property
     def is_out_of_date(self) -> bool:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from inversion.by_length import by_length
 from inversion.emitting.definition import Definition
 from inversion.emitting.entry_code import emit
 from inversion.emitting.raising import may_hide_errors
@@ -18,7 +19,7 @@ from inversion.lifting.inputs import (
     numbers_of,
     unknown_axis,
 )
-from inversion.lifting.lifter import Lifted, lift
+from inversion.lifting.lifter import Lifted, Template, lift
 from inversion.passes.all_passes import IN_BITS, otherwise, rewritten
 from inversion.planning.plan import Plan, renamed
 from inversion.planning.planner import plan
@@ -132,13 +133,52 @@ def choose(
     inputs, domains = inputs_within(f, types, domain or {})
     names = [name for name, _ in inputs]
     _check_known(f, known, [*names, RETURN])
+    options = {
+        "known": tuple(known),
+        "context": context,
+        "domain": domain,
+        "root_finding": root_finding,
+    }
+    options |= {"max_trips": max_trips, "rtol": rtol, "atol": atol, "cache": cache}
+    request = Request(choose, f, types, options)
+
+    def made(shapes: Mapping[str, Template], marks: set[str]) -> Inverse:
+        return _chosen(request, inputs, domains, shapes, marks)
+
+    try:
+        return made({}, set())
+    except NotInvertible:
+        found = by_length(
+            _positional(f, names, _by_keyword(f, names)), inputs, known, domains, made
+        )
+        if found is None:
+            raise
+        return found
+
+
+def _chosen(
+    request: Request,
+    inputs: Sequence[tuple[str, Tree]],
+    domains: Mapping[str, Domain],
+    shapes: Mapping[str, Template],
+    marks: set[str],
+) -> Inverse:
+    """The inverse that was asked for. shapes: of sequences that are taken apart into their items.
+    marks: takes the characters at which the function cuts these.
+    """
+    f, options = request.function, request.options
+    known, context, root_finding = (options[n] for n in ("known", "context", "root_finding"))
+    max_trips, rtol, atol, cache = (options[n] for n in ("max_trips", "rtol", "atol", "cache"))
+    names = [name for name, _ in inputs]
     keywords = _by_keyword(f, names)
     try:
         lifted = lift(f, inputs, context, root_finding=root_finding, max_trips=max_trips,
-                      keywords=keywords)  # fmt: skip
+                      keywords=keywords, domains=domains, shapes=shapes, marks=marks)  # fmt: skip
         axes = _axes(f, lifted, known)
         program, made, stated = _planned(lifted, axes, domains, root_finding=root_finding)
     except NotInvertible:
+        if shapes:
+            raise
         tried = by_trial(_positional(f, names, keywords), inputs, known, domains, context)
         if tried is None:
             raise
@@ -150,14 +190,7 @@ def choose(
     definition = Definition(
         function, made, axes, source, context, stated, (rtol, atol), program, hides
     )
-    options = {
-        "known": tuple(known),
-        "context": context,
-        "domain": domain,
-        "root_finding": root_finding,
-    }
-    options |= {"max_trips": max_trips, "rtol": rtol, "atol": atol, "cache": cache}
-    return Inverse(definition, Request(choose, f, types, options), cache)
+    return Inverse(definition, request, cache)
 
 
 def _check_known(f: Callable[..., Any], known: Sequence[str], axes: Sequence[str]) -> None:

@@ -26,6 +26,8 @@ from primitives.errors import OutsideDomain
 __all__ = [
     "Bool",
     "Booleans",
+    "ByteStrings",
+    "Bytes",
     "Complex",
     "ComplexNumbers",
     "Domain",
@@ -639,57 +641,179 @@ def generator_at(unit: float) -> np.random.Generator:
 
 @dataclass(frozen=True)
 class Strings(Domain):
-    """All strings.
+    """Strings: all, or those of some characters and lengths.
 
-    A number in [0, 1] seeds a generator that draws the length, at most 24, and the characters.
+    A number in [0, 1] seeds a generator that draws the length, at most 24 more than the least, and
+    the characters.
+
+    Parameters
+    ----------
+    alphabet
+        The characters that may be in a string; all where it is empty.
+    low, high
+        The least and the greatest length; None for no greatest one.
+
+    Raises
+    ------
+    OverlayError
+        The domain would be empty.
+
+    Examples
+    --------
+    >>> code = Strings("01", 2, 3)
+    >>> code.contains("101"), code.contains("1"), code.contains("12")
+    (True, False, False)
     """
 
+    alphabet: str = ""
+    low: int = 0
+    high: int | None = None
     kind = str
 
+    def __post_init__(self) -> None:
+        if self.low < 0 or (self.high is not None and self.high < self.low):
+            raise OverlayError(
+                f"the domain of strings of {self.low} to {self.high} characters is empty",
+                help="give the lower bound first",
+            )
+        object.__setattr__(self, "alphabet", "".join(dict.fromkeys(self.alphabet)))
+
     def __repr__(self) -> str:
-        return "Text"
+        if self.total:
+            return "Text"
+        return f"Strings({self.alphabet!r}, {self.low}, {self.high})"
+
+    @property
+    def is_fixed(self) -> bool:
+        """Whether all members have one length."""
+        return self.low == self.high
 
     def contains(self, value: Any) -> bool:
-        return isinstance(value, str)
+        return (
+            isinstance(value, str)
+            and self.low <= len(value)
+            and (self.high is None or len(value) <= self.high)
+            and (not self.alphabet or not value.strip(self.alphabet))
+        )
+
+    def spread(self, units: NDArray[np.float64]) -> NDArray[Any]:
+        found = np.empty(len(units), dtype=object)
+        letters = self.alphabet or _CHARACTERS
+        for i, unit in enumerate(units):
+            rng = generator_at(unit)
+            length = self.low + min(int(rng.geometric(0.2)) - 1, 24)
+            length = length if self.high is None else min(length, self.high)
+            found[i] = "".join(letters[k] for k in rng.integers(len(letters), size=length))
+        return found
+
+    @property
+    def default(self) -> str:
+        return (self.alphabet or "0")[0] * self.low
+
+    @property
+    def edges(self) -> tuple[str, ...]:
+        cases = "a", "A", "aA", "ß", "SS", "İ", "ΑΣ", "ας", "\u03c3", "ŉ", "ﬃ", "ꭰ"
+        numbers = " ", "0", "-7", "+007", " 12 ", "1_0", "\u0661", "1e3", "0.5", "abab", "\n"
+        ends = self.default, (self.alphabet or "a")[-1] * self.low
+        return tuple(dict.fromkeys(v for v in ("", *cases, *numbers, *ends) if self.contains(v)))
+
+    def condition(self, name: str, kind: type | None = None) -> str:
+        parts: list[str] = []
+        if self.low == self.high:
+            parts.append(f"len({name}) == {self.low}")
+        elif self.high is not None:
+            parts.append(f"{self.low} <= len({name}) <= {self.high}")
+        elif self.low:
+            parts.append(f"len({name}) >= {self.low}")
+        if self.alphabet:
+            parts.append(f"not {name}.strip({self.alphabet!r})")
+        return " and ".join(parts) or "True"
+
+    def meet(self, other: Domain) -> Domain:
+        if not isinstance(other, Strings):
+            raise OverlayError(f"{self!r} and {other!r} have no members of one type")
+        letters = self.alphabet or other.alphabet
+        if self.alphabet and other.alphabet:
+            letters = "".join(c for c in self.alphabet if c in other.alphabet)
+        highs = [high for high in (self.high, other.high) if high is not None]
+        low, high = max(self.low, other.low), min(highs) if highs else None
+        if not letters and (self.alphabet or other.alphabet):
+            if low:
+                raise OverlayError(f"{self!r} and {other!r} have no members in common")
+            high = 0
+        return Strings(letters, low, high)
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        return np.dtype(object)
+
+
+@dataclass(frozen=True)
+class ByteStrings(Domain):
+    """Bytes of some lengths.
+
+    A number in [0, 1] seeds a generator that draws the length, at most 12 more than the least, and
+    the bytes.
+
+    Parameters
+    ----------
+    low, high
+        The least and the greatest length; None for no greatest one.
+
+    Raises
+    ------
+    OverlayError
+        The domain would be empty.
+
+    Examples
+    --------
+    >>> ByteStrings(2, 2).contains(b"ab"), ByteStrings(2, 2).contains(b"abc")
+    (True, False)
+    """
+
+    low: int = 0
+    high: int | None = None
+    kind = bytes
+
+    def __post_init__(self) -> None:
+        if self.low < 0 or (self.high is not None and self.high < self.low):
+            raise OverlayError(
+                f"the domain of {self.low} to {self.high} bytes is empty",
+                help="give the lower bound first",
+            )
+
+    def contains(self, value: Any) -> bool:
+        is_long = isinstance(value, bytes) and self.low <= len(value)
+        return is_long and (self.high is None or len(value) <= self.high)
 
     def spread(self, units: NDArray[np.float64]) -> NDArray[Any]:
         found = np.empty(len(units), dtype=object)
         for i, unit in enumerate(units):
             rng = generator_at(unit)
-            length = min(int(rng.geometric(0.2)) - 1, 24)
-            found[i] = "".join(_CHARACTERS[k] for k in rng.integers(len(_CHARACTERS), size=length))
+            length = self.low + min(int(rng.geometric(0.3)) - 1, 12)
+            length = length if self.high is None else min(length, self.high)
+            found[i] = bytes(rng.integers(256, size=length).tolist())
         return found
 
     @property
-    def default(self) -> str:
-        return ""
+    def default(self) -> bytes:
+        return bytes(self.low)
 
     @property
-    def edges(self) -> tuple[str, ...]:
-        cases = "a", "A", "aA", "ß", "SS", "İ", "ΑΣ", "ας", "\u03c3", "ŉ", "ﬃ", "ꭰ"
-        return (
-            "",
-            *cases,
-            " ",
-            "0",
-            "-7",
-            "+007",
-            " 12 ",
-            "1_0",
-            "\u0661",
-            "1e3",
-            "0.5",
-            "abab",
-            "\n",
-        )
+    def edges(self) -> tuple[bytes, ...]:
+        ends = bytes(self.low), b"\xff" * self.low, b"\0", b"ab", b"\xc3\xa4", b"\x80"
+        return tuple(dict.fromkeys(value for value in ends if self.contains(value)))
 
     def condition(self, name: str, kind: type | None = None) -> str:
-        return "True"
+        if self.high is not None:
+            return f"{self.low} <= len({name}) <= {self.high}"
+        return f"len({name}) >= {self.low}" if self.low else "True"
 
     def meet(self, other: Domain) -> Domain:
-        if not isinstance(other, Strings):
+        if not isinstance(other, ByteStrings):
             raise OverlayError(f"{self!r} and {other!r} have no members of one type")
-        return self
+        highs = [high for high in (self.high, other.high) if high is not None]
+        return ByteStrings(max(self.low, other.low), min(highs) if highs else None)
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -706,6 +830,7 @@ Integer = Integers()
 Bool = Booleans()
 Complex = ComplexNumbers()
 Text = Strings()
+Bytes = ByteStrings()
 Int64 = Integers(-(2**63), 2**63 - 1, kind=np.int64)
 Word64 = Integers(0, 2**64 - 1, kind=np.uint64)
 
@@ -725,6 +850,7 @@ _BY_TYPE: tuple[tuple[type, Domain], ...] = (
     (float, Real),
     (complex, Complex),
     (str, Text),
+    (bytes, Bytes),
     (np.int64, Int64),
     (np.uint64, Word64),
 )

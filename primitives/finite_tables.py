@@ -10,7 +10,7 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from primitives.domains import Bool, Domain, Integers, Interval, domain_of
+from primitives.domains import Bool, Domain, Integers, Interval, Strings, domain_of
 from primitives.errors import NoSolution
 from primitives.relation import Relation, parametric, relation
 
@@ -66,6 +66,9 @@ def _range_of(values: tuple[Any, ...]) -> Domain | None:
     kind = type(values[0])
     if kind is float:
         return Interval(min(values), max(values)) if min(values) < max(values) else None
+    if kind is str:
+        lengths = list(map(len, values))
+        return Strings("", min(lengths), max(lengths))
     if kind is bool or domain_of(kind) is None or not isinstance(values[0], int):
         return domain_of(kind)
     return Integers(min(values), max(values))

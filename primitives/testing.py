@@ -336,8 +336,8 @@ def _solve(mode: Mode, values: Values) -> dict[str, Any]:
 
 
 def _size(value: Any) -> float:
-    """The absolute value, at most the largest float; 0 for a string or a list."""
-    if isinstance(value, (str, list)):
+    """The absolute value, at most the largest float; 0 for a string, bytes or a list."""
+    if isinstance(value, (str, bytes, list)):
         return 0.0
     if isinstance(value, complex):
         return math.hypot(value.real, value.imag)  # abs raises where this overflows
@@ -349,7 +349,7 @@ def _gap(one: Any, other: Any) -> Any:
     if isinstance(one, kinds) or isinstance(other, kinds):
         gap = _size(complex(one) - complex(other))
         return math.inf if math.isnan(gap) else gap
-    if isinstance(one, (str, list)):
+    if isinstance(one, (str, bytes, list)):
         return 0 if one == other else math.inf
     return math.inf if int(one) != int(other) else 0
 

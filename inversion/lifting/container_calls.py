@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 __all__ = ["container_call", "item_or"]
 
 NO, NONE = Constant(False), KnownObject(None)
-ROWS = (list, tuple, bytearray, bytes)
+ROWS = (list, tuple, bytearray, bytes, str)
 
 
 def container_call(
@@ -275,7 +275,7 @@ def _part(lifter: Lifter, source: Value, held: Tupled, key: slice) -> Value:
         return value_of(source.value[key])
     if held.kind in (list, bytearray):
         return made(lifter.known, held.kind, held.items[key])
-    return Tupled(held.kind if held.kind is bytes else tuple, held.items[key])
+    return Tupled(held.kind if held.kind in (bytes, str) else tuple, held.items[key])
 
 
 def _set(lifter: Lifter, site: CallSite, owner: Value, index: Value, value: Value) -> Value | None:
@@ -345,11 +345,11 @@ def _rows_of(lifter: Lifter, site: CallSite, value: Value) -> Tupled | None:
     held = held_by(lifter, site, value)
     if held is None or held.kind not in (*ROWS, *SETS, *DICTS):
         return None
-    return held
+    return None if held.kind is str and is_known(value) and not held.items else held
 
 
 def _new(lifter: Lifter, kind: type, items: tuple[Value, ...]) -> Value:
-    if kind in (tuple, bytes):
+    if kind in (tuple, bytes, str):
         return Tupled(kind, items)
     return made(lifter.known, kind, items)
 
@@ -360,7 +360,7 @@ def _plain_kind(kind: type) -> type:
 
 def _add(lifter: Lifter, site: CallSite, one: Value, other: Value) -> Value | None:
     first, second = (_rows_of(lifter, site, value) for value in (one, other))
-    if first is None or second is None:
+    if first is None or second is None or (is_known(one) and is_known(other)):
         return None
     kind = _plain_kind(first.kind)
     if kind is not _plain_kind(second.kind) and {kind, second.kind} != {bytes, bytearray}:
@@ -383,6 +383,8 @@ def _grow(lifter: Lifter, site: CallSite, one: Value, other: Value) -> Value | N
 def _times(lifter: Lifter, site: CallSite, one: Value, other: Value) -> Value | None:
     for value, count in ((one, other), (other, one)):
         held = _rows_of(lifter, site, value)
+        if held is not None and held.kind is str and is_known(value):
+            return value_of(plain(value) * count.value) if isinstance(count, Constant) else None
         if held is not None and held.keys is None and isinstance(count, Constant):
             return _new(lifter, _plain_kind(held.kind), held.items * count.value)
     return None

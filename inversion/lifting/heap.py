@@ -96,7 +96,7 @@ def frozen(known: Known, value: Value, where: str = "", depth: int = 0) -> Value
 
 def is_mutable(kind: Any) -> bool:
     """Whether objects of a class are changed in place: those but tuples and frozen records."""
-    if not isinstance(kind, type) or issubclass(kind, (tuple, bytes, frozenset)):
+    if not isinstance(kind, type) or issubclass(kind, (tuple, str, bytes, frozenset)):
         return False
     options: Any = getattr(kind, "__dataclass_params__", None)
     return options is None or not options.frozen

@@ -30,7 +30,7 @@ from primitives.sequences.lists import is_list, list_of
 
 __all__ = ["inputs_of", "inputs_within", "numbers_of", "unknown_axis"]
 
-KINDS = (float, int, bool, complex, np.int64, np.uint64, str)
+KINDS = (float, int, bool, complex, np.int64, np.uint64, str, bytes)
 EQUAL: Mapping[Any, type] = {np.float64: float, np.bool_: bool}
 
 

@@ -33,6 +33,7 @@ from inversion.lifting.lifted_values import (
     shown_kind,
     value_of,
 )
+from inversion.lifting.sequence_calls import characters_of
 from primitives.arrays.domain import is_array, shape_of
 
 if TYPE_CHECKING:
@@ -103,6 +104,8 @@ def items_of(lifter: Lifter, site: CallSite, value: Value) -> tuple[Value, ...] 
         return tuple(
             lifter.call(site, (operator.getitem,), (value, Constant(i)), {}) for i in range(rows)
         )
+    if isinstance(value, Variable) and value.kind is str:
+        return characters_of(lifter, site, value)
     return items_in_turn(value, MOST_ITEMS)
 
 

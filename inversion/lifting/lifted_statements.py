@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import builtins
-import functools
 import inspect
 import operator
 from collections.abc import Callable, Mapping, Sequence
@@ -58,6 +57,7 @@ from inversion.lifting.lifted_values import (
     value_of,
 )
 from inversion.lifting.sequence_calls import bound_method
+from inversion.lifting.text_calls import joined
 from inversion.program.statements import Variable
 from overlay.code import marks
 from overlay.code.body import Apply, ConstantValue, Copy, Make, Statement, WithBlock, is_step
@@ -313,14 +313,11 @@ class StatementCall:
     def _text(self, items: list[Value]) -> Value:
         if self.step.instruction == "FORMAT_SIMPLE":
             return self.lifter.call(self.site, (str,), items, {})
-        if self.step.instruction != "BUILD_STRING":
-            converts = self.step.instruction == "CONVERT_VALUE"
-            raise self._unread("!r in an f-string" if converts else "a format spec in an f-string")
-
-        def joined(one: Value, other: Value) -> Value:
-            return self.lifter.call(self.site, (operator.add,), [one, other], {})
-
-        return functools.reduce(joined, items)
+        if self.step.instruction == "CONVERT_VALUE":
+            return self.lifter.call(self.site, (plain(items[1]),), items[:1], {})
+        if self.step.instruction == "FORMAT_WITH_SPEC":
+            return self.lifter.call(self.site, (format,), items, {})
+        return joined(self.lifter, self.site, items)
 
     # ---- marks for other instructions ----
 

@@ -282,6 +282,8 @@ def plain(value: Value) -> Any:
             return dict(zip(value.keys or (), items, strict=True))
         if value.kind in CONTAINERS:
             return value.kind(items)
+        if value.kind is str:
+            return "".join(items)
         if is_record(value.kind) or value.kind is tuple:
             return value.kind(*items) if is_record(value.kind) else tuple(items)
     if isinstance(value, (KnownObject, Constant)):

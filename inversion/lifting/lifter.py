@@ -17,6 +17,8 @@ from inversion.errors import NotInvertible
 from inversion.lifting.array_methods import array_as, array_call, array_rows
 from inversion.lifting.array_objects import ArrayObjects
 from inversion.lifting.exits import Found, Returned, Way
+from inversion.lifting.heap import thawed
+from inversion.lifting.integer_ranges import ranges_of
 from inversion.lifting.known_calls import known_call
 from inversion.lifting.lifted_slopes import derivative
 from inversion.lifting.lifted_values import (
@@ -63,6 +65,7 @@ from inversion.lifting.resolve import (
 )
 from inversion.lifting.self_calls import through
 from inversion.lifting.sequence_calls import sequence_call, sequence_of
+from inversion.lifting.text_calls import text_call
 from inversion.program.statements import Constant, Operand, Program, Statement, Variable, renumbered
 from inversion.program.trees import Tree, leaves, mapped
 from inversion.program.variable_names import subject_of, word_for
@@ -71,13 +74,16 @@ from overlay.core.dispatch import MethodChain, by_types
 from overlay.core.location import location_of
 from overlay.core.target import as_positional, describe, signature_of
 from overlay.interpretations.autodiff import autodiff
-from primitives import Relation
+from primitives import Domain, Relation
+from primitives.domains import Strings
 from primitives.relation import RETURN
+from primitives.sequences.items import Apart, apart
+from primitives.sequences.lists import is_list
 
 if TYPE_CHECKING:
     from inversion.lifting.function_code import FunctionCode
 
-__all__ = ["Lifted", "Lifter", "lift"]
+__all__ = ["Lifted", "Lifter", "Template", "lift"]
 
 
 @dataclass(frozen=True)
@@ -99,20 +105,26 @@ def lift(
     max_trips: int = 1000,
     keywords: Collection[str] = (),
     folds: bool = True,
+    domains: Mapping[str, Domain] | None = None,
+    shapes: Mapping[str, Template] | None = None,
+    marks: set[str] | None = None,
 ) -> Lifted:
     """The program of a function for inputs of these names and trees of types, in ``context``.
     root_finding, max_trips: as in ``invert``. keywords: inputs that are given by keyword. folds:
     whether calls with constants are computed: not where any rounding of them is to be allowed for.
+    domains: of inputs, or of parts of them. shapes: of sequences that are taken apart into their
+    items. marks: takes the characters at which strings are cut.
 
     Raises NotInvertible, with the line, at a statement that is not a call of something that
     has a relation, an overlay method, or Python code.
     """
     lifter = Lifter(Resolver(context), root_finding=root_finding, max_trips=max_trips, folds=folds)
+    lifter.marks = set() if marks is None else marks
     check_named(function)
-    given = {name: lifter.input(name, tree) for name, tree in inputs}
+    given = {name: lifter.input(name, tree, domains or {}) for name, tree in inputs}
     where = location_of(function)
     site = CallSite("result", where, overlaid=context is not None)
-    values = {name: lifter.argument(tree) for name, tree in given.items()}
+    values = _arguments(lifter, site, given, shapes or {})
     args = [value for name, value in values.items() if name not in keywords]
     named = {name: value for name, value in values.items() if name in keywords}
     result = lifter.call(site, (function,), args, named)
@@ -150,6 +162,34 @@ def lift(
     return Lifted(program, axes)
 
 
+Template = tuple[Any, ...]
+"""The items of a sequence that are known, in order, and None for those that vary."""
+
+
+def _arguments(
+    lifter: Lifter, site: CallSite, given: Mapping[str, Any], shapes: Mapping[str, Template]
+) -> dict[str, Value]:
+    """The values of the arguments; those that have a shape are taken apart into their items."""
+    return {
+        name: of_template(lifter, site, tree, shapes[name])
+        if name in shapes
+        else lifter.argument(tree)
+        for name, tree in given.items()
+    }
+
+
+def of_template(lifter: Lifter, site: CallSite, whole: Variable, template: Template) -> Value:
+    """An input of a known length, as a structure of its items."""
+    kind = list if is_list(whole.kind) else whole.kind
+    domain = lifter.domains.get(whole)
+    letters = domain.alphabet if isinstance(domain, Strings) else ""
+    site = replace(site, name=whole.name)
+    found = lifter.state(site, apart(whole.kind, template, letters), [whole])
+    taken = iter(found.items if isinstance(found, Tupled) else (found,))
+    items = (next(taken) if item is None else value_of(item) for item in template)
+    return thawed(lifter.known, Tupled(kind, tuple(items)))
+
+
 def _of_numbers(target: Any, args: Values, kwargs: Named) -> bool:
     """Whether a call is one with one or two numbers, which makes nothing."""
     if kwargs or not 1 <= len(args) <= 2 or (isinstance(target, type) and target not in NUMBERS):
@@ -178,6 +218,8 @@ class Lifter:
         self.factories: dict[HeapObject, Value] = {}
         self.attributes: list[tuple[Any, str, Any]] = []
         self.names: set[str] = set()
+        self.domains: dict[Operand, Domain] = {}
+        self.marks: set[str] = set()
 
     @functools.cached_property
     def arrays(self) -> ArrayObjects:
@@ -197,13 +239,16 @@ class Lifter:
         base = wanted.partition(".")[0]
         return Variable(self.fresh(wanted), kind, base if base.isidentifier() else word)
 
-    def input(self, name: str, tree: Tree) -> Tree:
-        """The variables of an input, in a tree."""
+    def input(self, name: str, tree: Tree, domains: Mapping[str, Domain]) -> Tree:
+        """The variables of an input, in a tree. domains: of inputs and their parts, by name."""
 
         def variable(path: str, kind: Any) -> Variable:
             parts = path.replace("[", "_").replace("]", "").replace(".", "_")
             made = self.fresh(name + parts)
-            return Variable(made, kind, made)
+            found = Variable(made, kind, made)
+            if name + path in domains:
+                self.domains[found] = domains[name + path]
+            return found
 
         return mapped(tree, variable)
 
@@ -277,6 +322,9 @@ class Lifter:
         of_arrays = array_call(self, site, targets, args, kwargs)
         if of_arrays is not None:
             return of_arrays
+        of_texts = text_call(self, site, targets[-1], args, kwargs)
+        if of_texts is not None:
+            return of_texts
         of_sequences = sequence_call(self, site, targets[-1], args, kwargs)
         if of_sequences is not None:
             return of_sequences
@@ -340,6 +388,12 @@ class Lifter:
         made = [self.variable(site.name, kind, word) for kind in kinds]
         results = tuple(replace(v, source=source) if source else v for v in made)
         self.statements.append(Statement(found, results, cast, site.where))
+        domain = found.element if isinstance(found, Apart) else found.codomain
+        inside = ranges_of(found, cast, self.domains)
+        if inside is not None:
+            self.domains.update(zip(results, inside, strict=True))
+        elif domain is not None:
+            self.domains.update(dict.fromkeys(results, domain))
         return results[0] if len(results) == 1 else Tupled(tuple, results)
 
     def _inline(self, site: CallSite, function: Any, args: Values, kwargs: Named) -> Value:

@@ -48,9 +48,14 @@ def looked_up(lifter: Lifter, site: CallSite, held: Tupled, index: Value) -> Val
     if not isinstance(index, Variable):
         raise refused(f"an item by a {shown_kind(index)} that varies", site.where)
     count = len(held.items)
-    keys = range(-count, count) if held.keys is None else held.keys
+    keys = (*range(count), *range(-count, 0)) if held.keys is None else held.keys
     items = (*held.items, *held.items) if held.keys is None else held.items
-    entries = {key: item for key, item in zip(keys, items, strict=True) if _fits(key, index.kind)}
+    inside = lifter.domains.get(index)
+    entries = {
+        key: item
+        for key, item in zip(keys, items, strict=True)
+        if _fits(key, index.kind) and (inside is None or inside.contains(key))
+    }
     return _entries(lifter, site, entries, index)
 
 

@@ -120,6 +120,8 @@ def _structure(lifter: Lifter, site: CallSite, value: Value) -> Value:
         flat = all(isinstance(item, (Variable, Constant)) for item in value.items)
         if texts or (flat and len(kinds) == 1 and kinds <= set(ELEMENTS)):
             return sequence_of(lifter, site, value)
+    if isinstance(value, Tupled) and value.kind is str:
+        return sequence_of(lifter, site, value)
     if isinstance(value, Tupled):
         return value.of(_structure(lifter, site, item) for item in value.items)
     if isinstance(value, KnownObject) and isinstance(value.value, (list, dict, bytes)):

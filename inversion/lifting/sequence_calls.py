@@ -23,14 +23,16 @@ from inversion.lifting.lifted_values import (
     value_of,
 )
 from inversion.program.statements import Constant, Variable
+from primitives.domains import Strings
 from primitives.sequences.chains import chain
+from primitives.sequences.items import apart
 from primitives.sequences.lists import ELEMENTS, is_list, is_sequence, list_of
 from primitives.sequences.parts import sliced
 
 if TYPE_CHECKING:
     from inversion.lifting.lifter import Lifter
 
-__all__ = ["bound_method", "sequence_call", "sequence_of", "varies"]
+__all__ = ["bound_method", "characters_of", "sequence_call", "sequence_of", "varies"]
 
 
 def varies(value: Value) -> TypeGuard[Variable]:
@@ -54,6 +56,11 @@ def sequence_of(lifter: Lifter, site: CallSite, value: Value, kind: Any = None) 
     """
     if isinstance(value, KnownObject) and isinstance(value.value, str):
         return Constant(str(value.value))
+    if isinstance(value, Tupled) and value.kind is str:
+        items = [sequence_of(lifter, site, item) for item in value.items]
+        if all(isinstance(item, Constant) for item in items):
+            return Constant("".join(map(plain, items)))
+        return lifter.state(site, chain(str, (True,) * len(items)), numbers_of(items))
     if not isinstance(value, Tupled) or value.kind is not list:
         return value
     if not value.items:
@@ -71,6 +78,24 @@ def sequence_of(lifter: Lifter, site: CallSite, value: Value, kind: Any = None) 
     if all(isinstance(item, Constant) for item in converted):
         return Constant([plain(item) for item in converted])
     return lifter.state(site, chain(list_of(element), (True,) * len(converted)), converted)
+
+
+def characters_of(lifter: Lifter, site: CallSite, value: Value) -> tuple[Value, ...] | None:
+    """The characters of a string whose length is known, else None."""
+    if isinstance(value, (KnownObject, Constant)) and isinstance(value.value, str):
+        return tuple(map(KnownObject, value.value))
+    if isinstance(value, Tupled) and value.kind is str:
+        return value.items
+    if not isinstance(value, Variable) or value.kind is not str:
+        return None
+    domain = lifter.domains.get(value)
+    if not isinstance(domain, Strings) or not domain.is_fixed or not domain.low:
+        return None
+    if domain.low == 1:
+        return (value,)
+    found = lifter.state(site, apart(str, (None,) * domain.low, domain.alphabet), [value])
+    assert isinstance(found, Tupled)
+    return found.items
 
 
 def _common(site: CallSite, items: Values) -> type:
@@ -123,7 +148,8 @@ def sequence_call(
 
 def _has_sequence(value: Value) -> bool:
     if isinstance(value, Tupled):
-        return value.kind is list and any(map(_has_sequence, value.items))
+        is_list_of_texts = value.kind is list and any(map(_has_sequence, value.items))
+        return value.kind is str or is_list_of_texts
     if isinstance(value, KnownObject):
         return isinstance(value.value, str)
     return isinstance(value, (Variable, Constant)) and is_sequence(value.kind)

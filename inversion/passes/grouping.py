@@ -17,17 +17,19 @@ from inversion.program.elementwise_statements import Elementwise, elementwise
 from inversion.program.equation_systems import EquationSystem, system
 from inversion.program.loop_blocks import split
 from inversion.program.moved_elements import Moved, places_of
-from inversion.program.statements import Operand, Program, Statement, Variable
-from primitives import Relation
+from inversion.program.statements import Constant, Operand, Program, Statement, Variable
+from primitives import Domain, Relation
 from primitives.arrays.domain import is_array
 from primitives.complex_numbers import absolute, parts, phase, to_polar
 from primitives.complex_numbers import imag as complex_imag
 from primitives.complex_numbers import real as complex_real
+from primitives.domains import Strings, Text
 from primitives.floats.arithmetic import mul
 from primitives.floats.trigonometric import angle as angle_of
 from primitives.floats.trigonometric import cosine, hypotenuse, sine
 from primitives.forms.polar import polar, unpolar
 from primitives.sequences.chains import ConcatenationRelation, chain
+from primitives.sequences.items import Apart
 
 __all__ = [
     "absorb",
@@ -94,7 +96,41 @@ def chained(program: Program) -> Program:
             inner[statement.result] = statement
     used = {o for s in kept for o in s.arguments if isinstance(s.relation, ConcatenationRelation)}
     gone = {v for v in inner if v not in used and _is_in_chain(program, v)}
-    return program.replace(statements=tuple(s for s in kept if not gone & set(s.results)))
+    left = tuple(s for s in kept if not gone & set(s.results))
+    made: dict[Operand, Domain | None] = {
+        s.result: s.relation.codomain for s in left if len(s.results) == 1
+    }
+    made |= _items_taken(left)
+    return program.replace(statements=tuple(_bounded(s, made) for s in left))
+
+
+def _items_taken(statements: Sequence[Statement]) -> dict[Variable, Domain | None]:
+    """The domains of the items that sequences are taken apart into."""
+    return {
+        v: s.relation.element
+        for s in statements
+        if isinstance(s.relation, Apart)
+        for v in s.results
+    }
+
+
+def _bounded(statement: Statement, made: Mapping[Operand, Domain | None]) -> Statement:
+    """A concatenation of strings whose parts are only cut where what makes them gives them."""
+    rule = statement.relation
+    if not isinstance(rule, ConcatenationRelation) or rule.returns is not str:
+        return statement
+    domains: list[Domain] = [
+        Strings(part.value, len(part.value), len(part.value))
+        if isinstance(part, Constant)
+        else made.get(part) or Text
+        for part in statement.arguments
+    ]
+    if all(
+        isinstance(p, Constant) or d.total
+        for p, d in zip(statement.arguments, domains, strict=True)
+    ):
+        return statement
+    return replace(statement, relation=chain(str, rule.singles, tuple(domains)))
 
 
 def _flat(statement: Statement, inner: dict[Operand, Statement]) -> Statement:

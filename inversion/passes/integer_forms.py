@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import operator
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -57,6 +58,39 @@ def by_digits(program: Program) -> Program:
     """Rewrite divisions of an integer by constants as a chain, if several quotients and remainders
     of it are used, and fit together.
     """
+    divided = _as_divisions(program)
+    found = _by_digits(divided)
+    return program if found is divided else found
+
+
+def _as_divisions(program: Program) -> Program:
+    """The program with shifts to the right by constants, and masks of the lowest bits, of
+    integers as quotients and remainders.
+    """
+    return program.replace(statements=tuple(map(_as_division, program.statements)))
+
+
+def _as_division(statement: Statement) -> Statement:
+    rule, args = statement.relation, statement.arguments
+    if not isinstance(rule, Relation):
+        return statement
+    target = rule.target
+    if target is operator.and_ and len(args) == 2 and isinstance(args[0], Constant):
+        args = args[::-1]
+    if target not in (operator.rshift, operator.and_) or len(args) != 2 or args[0].kind is not int:
+        return statement
+    by = args[1]
+    if not isinstance(by, Constant) or isinstance(args[0], Constant) or by.value < 0:
+        return statement
+    floor, remainder, _ = DIVISION[int]
+    if target is operator.rshift and by.value < 1024:
+        return replace(statement, relation=floor, arguments=(args[0], Constant(1 << by.value)))
+    if target is operator.and_ and by.value & (by.value + 1) == 0 and by.value:
+        return replace(statement, relation=remainder, arguments=(args[0], Constant(by.value + 1)))
+    return statement
+
+
+def _by_digits(program: Program) -> Program:
     if sum(s.relation in RULES for s in program.statements) < 2:
         return program
     tried = set[Variable]()

@@ -6,7 +6,14 @@ from collections.abc import Callable
 
 from overlay.code import marks
 from overlay.code.body import WithBlock
-from overlay.code.decoding import MADE, Instruction, iterator_place, iterator_slots, made_by
+from overlay.code.decoding import (
+    MADE,
+    Instruction,
+    conversion_of,
+    iterator_place,
+    iterator_slots,
+    made_by,
+)
 from overlay.code.marks import Pattern
 from overlay.code.statements import NULL, Statements
 
@@ -25,6 +32,14 @@ _PUTS = (
 def _make(to: Statements, ins: Instruction) -> None:
     items = to.taken(ins)
     cls = to.constant(MADE[ins.name])
+    conversion = conversion_of(ins)
+    if conversion is not None:
+        both = (items[0], to.constant(conversion))
+        converted = to.apply(marks.new, cls, native=both, instruction="CONVERT_VALUE")
+        if made_by(ins) == "CONVERT_VALUE":
+            to.stack[-1] = converted
+            return
+        items = (converted, *items[1:])
     to.stack[-1] = to.apply(marks.new, cls, native=items, instruction=made_by(ins))
 
 

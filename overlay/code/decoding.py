@@ -110,6 +110,13 @@ def made_by(ins: Instruction) -> str:
     return "CONVERT_VALUE" if ins.arg & 3 else "FORMAT_SIMPLE"
 
 
+def conversion_of(ins: Instruction) -> Any:
+    """The function that an instruction converts a value with before it is formatted, or None."""
+    if ins.name in ("CONVERT_VALUE", "FORMAT_VALUE"):
+        return {1: str, 2: repr, 3: ascii}.get(ins.arg & 3)
+    return None
+
+
 # ---- decoded arguments --------------------------------------------------------------------
 
 

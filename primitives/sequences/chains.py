@@ -9,7 +9,7 @@ import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from primitives.domains import Domain, domain_of
+from primitives.domains import Domain, Strings, domain_of
 from primitives.errors import NoSolution
 from primitives.integers.integer_kinds import Natural
 from primitives.relation import RETURN, Mode, Relation
@@ -34,10 +34,13 @@ class ConcatenationRelation(Relation):
     Each set of parts has a mode, created on first use. If several sequences are unknown, ``index``
     numbers the possible splits of the whole, the shortest first part first, modulo their number, so
     that each index has an answer if there is one.
-    singles: for each part, whether it is an item rather than a sequence.
+    singles: for each part, whether it is an item rather than a sequence. domains: of the parts;
+    these are cut only where they are members.
     """
 
-    def __init__(self, kind: type, singles: tuple[bool, ...]) -> None:
+    def __init__(
+        self, kind: type, singles: tuple[bool, ...], domains: tuple[Domain, ...] | None = None
+    ) -> None:
         names = ("a", "b") if singles == (False, False) else _names(singles)
         item = element_of_sequence(kind)
         types = tuple(item if single else kind for single in singles)
@@ -46,13 +49,14 @@ class ConcatenationRelation(Relation):
             operator.add if names == ("a", "b") else whole,
             types,
             f"return = {_written(names, singles)}",
-            domain={n: domain_for(t) for n, t in zip(names, types, strict=True)},
+            domain=dict(zip(names, domains or map(domain_for, types), strict=True)),
             codomain=domain_for(kind),
             returns=kind,
             where=None,
             joint=True,
         )
         self.singles = singles
+        self.domains = None if domains is None else tuple(map(_bounds, domains))
         self.modes[frozenset([RETURN])] = Mode((RETURN,), whole, self.axes, {})
         for unknown in (*((name,) for name in names), names):
             self.mode(unknown)
@@ -68,8 +72,14 @@ class ConcatenationRelation(Relation):
         others = tuple(name for name in self.axes if name not in wanted)
         places = tuple(map(self.axes.index, names))
         is_open = sum(not self.singles[place] for place in places) > 1
+        if self.domains is not None and is_open:
+            ends = [
+                domain if i in places else _once_known(domain)
+                for i, domain in enumerate(self.domains)
+            ]
+            is_open = not is_clear(ends)
         coordinates = {INDEX: Natural} if is_open else {}
-        solve, recover = solving(self.singles, places, is_open=is_open)
+        solve, recover = solving(self.singles, places, self.domains, is_open=is_open)
         takes = (RETURN, *others, *coordinates)
         recovers = (RETURN, *self.axes) if is_open else ()
         overdetermined = not any(not self.singles[place] for place in places) and bool(others)
@@ -82,7 +92,40 @@ class ConcatenationRelation(Relation):
         """The number of splits, if these parts and the whole are known."""
         pieces = [known.get(name) for name in self.axes]
         is_open = [name not in known for name in self.axes]
-        return ways(known[RETURN], pieces, is_open, self.singles)[0][0]
+        return ways(known[RETURN], pieces, is_open, self.singles, self.domains)[0][0]
+
+
+def _once_known(domain: Strings | None) -> Strings:
+    """A domain like that of a part, for one length."""
+    return Strings(domain.alphabet if domain is not None and domain.low else "", 1, 1)
+
+
+def is_clear(domains: Sequence[Strings | None]) -> bool:
+    """Whether a string is cut into parts in one way only: each part, but for one, has one length,
+    or ends where no character of its own can follow; counted from the left before that one, and
+    from the right after it.
+    """
+    left = _clear_before(domains)
+    return left >= len(domains) - 1 - _clear_before(domains[::-1])
+
+
+def _clear_before(domains: Sequence[Strings | None]) -> int:
+    """The number of first parts that are cut in one way."""
+    for i, domain in enumerate(domains):
+        if domain is not None and domain.is_fixed:
+            continue
+        after = domains[i + 1] if i + 1 < len(domains) else None
+        apart = domain is not None and after is not None and domain.alphabet and after.alphabet
+        if not apart or not after or not domain or not after.low:
+            return i
+        if not set(domain.alphabet).isdisjoint(after.alphabet):
+            return i
+    return len(domains)
+
+
+def _bounds(domain: Domain) -> Strings | None:
+    """The domain of a string that says where it may end, or None."""
+    return domain if isinstance(domain, Strings) and not domain.total else None
 
 
 def _names(singles: Sequence[bool]) -> tuple[str, ...]:
@@ -99,10 +142,12 @@ def _written(names: Sequence[str], singles: Sequence[bool]) -> str:
     return " + ".join(shown)
 
 
-@functools.cache
-def chain(kind: type, singles: tuple[bool, ...]) -> ConcatenationRelation:
+@functools.lru_cache(maxsize=4096)
+def chain(
+    kind: type, singles: tuple[bool, ...], domains: tuple[Domain, ...] | None = None
+) -> ConcatenationRelation:
     """The relation of a string or list concatenated from these parts; cached."""
-    return ConcatenationRelation(kind, singles)
+    return ConcatenationRelation(kind, singles, domains)
 
 
 def concatenation(kind: type) -> Relation:
@@ -149,18 +194,34 @@ def stands_at(ret: Any, at: int, part: Any) -> bool:
     return len(found) == len(part) and all(is_same(one, other) for one, other in pairs)
 
 
-def ways(ret: Any, parts: Any, is_open: Any, singles: Any) -> Counts:
+def ends_of(ret: Any, at: int, within: Strings | None) -> range:
+    """The positions where a part that begins at a position may end."""
+    if within is None:
+        return range(at, len(ret) + 1)
+    last = len(ret) if within.high is None else min(len(ret), at + within.high)
+    if within.alphabet:
+        letters = within.alphabet
+        last = next((i for i in range(at, last) if ret[i] not in letters), last)
+    return range(at + within.low, last + 1)
+
+
+def ways(ret: Any, parts: Any, is_open: Any, singles: Any, domains: Any = None) -> Counts:
     """For each part, and each position in ``ret``, the number of splits of the rest into this part
     and those after it.
     """
     size = len(ret)
     counts: Counts = [[0] * size + [1]]
-    for part, unknown, single in reversed(list(zip(parts, is_open, singles, strict=True))):
+    domains = domains or (None,) * len(singles)
+    every = list(zip(parts, is_open, singles, domains, strict=True))
+    for part, unknown, single, within in reversed(every):
         after = counts[0]
         if single:
             here = [
-                after[at + 1] if unknown or is_same(ret[at], part) else 0 for at in range(size)
+                after[at + 1] if is_item(ret[at], part, within, unknown=unknown) else 0
+                for at in range(size)
             ] + [0]
+        elif unknown and within is not None:
+            here = [sum(after[end] for end in ends_of(ret, at, within)) for at in range(size + 1)]
         elif unknown:
             here = list(itertools.accumulate(reversed(after)))[::-1]
         else:
@@ -172,23 +233,37 @@ def ways(ret: Any, parts: Any, is_open: Any, singles: Any) -> Counts:
     return counts
 
 
+def is_item(found: Any, part: Any, within: Strings | None, *, unknown: bool) -> bool:
+    """Whether an item of the whole is a part, or may be one that is not known."""
+    if unknown:
+        return within is None or within.contains(found)
+    return is_same(found, part)
+
+
 def solving(
-    singles: tuple[bool, ...], places: tuple[int, ...], *, is_open: bool
+    singles: tuple[bool, ...],
+    places: tuple[int, ...],
+    domains: tuple[Strings | None, ...] | None = None,
+    *,
+    is_open: bool,
 ) -> tuple[Callable[..., Any], Callable[..., Any]]:
     """The solver from a whole, the parts at other places, and the index if there is a choice, to
     the parts at these places; and the function from the whole and all parts to the index.
     """
     unknown = [i in places for i in range(len(singles))]
+    within = domains or (None,) * len(singles)
 
     def solve(ret: Any, *known: Any) -> Any:
         given = iter(known)
         parts: list[Any] = [None if lacks else next(given) for lacks in unknown]
-        counts = ways(ret, parts, unknown, singles)
+        counts = ways(ret, parts, unknown, singles, domains)
         if counts[0][0] == 0:
             raise NoSolution("the known parts are not where they would have to be")
         index = known[-1] % counts[0][0] if is_open else 0
         at, found = 0, list[Any]()
-        for after, part, lacks, single in zip(counts[1:], parts, unknown, singles, strict=True):
+        for after, part, lacks, single, inside in zip(
+            counts[1:], parts, unknown, singles, within, strict=True
+        ):
             if single:
                 found += [ret[at]] if lacks else []
                 at += 1
@@ -196,19 +271,23 @@ def solving(
             if not lacks:
                 at += len(part)
                 continue
-            end = at
+            ends = iter(ends_of(ret, at, inside))
+            end = next(ends)
             while index >= after[end]:
-                index, end = index - after[end], end + 1
+                index, end = index - after[end], next(ends)
             found.append(ret[at:end])
             at = end
         return tuple(found) if len(found) > 1 else found[0]
 
     def recover(ret: Any, *parts: Any) -> tuple[int]:
-        counts = ways(ret, parts, unknown, singles)
+        counts = ways(ret, parts, unknown, singles, domains)
         at = index = 0
-        for after, part, lacks, single in zip(counts[1:], parts, unknown, singles, strict=True):
+        for after, part, lacks, single, inside in zip(
+            counts[1:], parts, unknown, singles, within, strict=True
+        ):
             end = at + (1 if single else len(part))
-            index += sum(after[at:end]) if lacks and not single else 0
+            if lacks and not single:
+                index += sum(after[each] for each in ends_of(ret, at, inside) if each < end)
             at = end
         return (index,)
 

@@ -77,7 +77,7 @@ def is_sequence(kind: Any) -> bool:
 
 @dataclass(frozen=True)
 class Lists(Domain):
-    """The domain of lists, of any length, whose elements lie in a domain.
+    """The domain of lists, of any length or of one, whose elements lie in a domain.
 
     A number in [0, 1] seeds a generator that draws the length, at most 12, and the elements.
 
@@ -87,41 +87,50 @@ class Lists(Domain):
     """
 
     element: Domain
+    length: int | None = None
     kind: type = field(init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "kind", list_of(self.element.kind))
 
     def contains(self, value: Any) -> bool:
-        return isinstance(value, list) and all(map(self.element.contains, value))
+        is_long = isinstance(value, list) and self.length in (None, len(value))
+        return is_long and all(map(self.element.contains, value))
 
     def spread(self, units: NDArray[np.float64]) -> NDArray[Any]:
         found = np.empty(len(units), dtype=object)
         for i, unit in enumerate(units):
             rng = generator_at(unit)
-            drawn = self.element.sample(rng, min(int(rng.geometric(0.3)) - 1, 12))
+            count = min(int(rng.geometric(0.3)) - 1, 12)
+            drawn = self.element.sample(rng, count if self.length is None else self.length)
             found[i] = [self.element.cast(value) for value in drawn]
         return found
 
     @property
     def default(self) -> Any:
-        return []
+        return [self.element.default] * (self.length or 0)
 
     @property
     def edges(self) -> tuple[Any, ...]:
         first, *others = self.element.edges
+        if self.length is not None:
+            return [first] * self.length, [*others, first][-1:] * self.length
         return [], [first], [first, first], [first, *others[:3]], [*others[:2], first, others[0]]
 
     def condition(self, name: str, kind: type | None = None) -> str:
-        if self.element.total:
-            return "True"
-        inside = self.element.condition("item", getattr(kind, "element", None))
-        return f"all({inside} for item in {name})"
+        parts = [] if self.length is None else [f"len({name}) == {self.length}"]
+        if not self.element.total:
+            inside = self.element.condition("item", getattr(kind, "element", None))
+            parts.append(f"all({inside} for item in {name})")
+        return " and ".join(parts) or "True"
 
     def meet(self, other: Domain) -> Domain:
         if not isinstance(other, Lists):
             raise OverlayError(f"{self!r} and {other!r} have no members of one type")
-        return Lists(self.element.meet(other.element))
+        lengths = {self.length, other.length} - {None}
+        if len(lengths) > 1:
+            raise OverlayError(f"{self!r} and {other!r} have no members in common")
+        return Lists(self.element.meet(other.element), *lengths)
 
     @property
     def dtype(self) -> np.dtype[Any]:

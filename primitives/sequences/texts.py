@@ -6,7 +6,7 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
-from primitives.domains import Integers, Text
+from primitives.domains import Integers, Strings, Text
 from primitives.errors import NoSolution
 from primitives.integers.integer_kinds import Natural
 from primitives.relation import Relation, parametric, relation
@@ -167,6 +167,7 @@ str_of_int = relation(
     int,
     "return = str(a)",
     returns=str,
+    codomain=Strings("0123456789-", 1),
     ret=lambda a: str(a),
     a=lambda ret: number_in(ret, int),
 )
@@ -175,6 +176,7 @@ str_of_float = relation(
     float,
     "return = str(a)",
     returns=str,
+    codomain=Strings("0123456789.e+-", 3),
     ret=lambda a: str(a),
     a=lambda ret: number_in(ret, float),
 )
@@ -238,7 +240,7 @@ ord_ = relation(
     a=lambda ret: character_of(ret),
 )
 chr_ = relation(
-    chr, int, "return = chr(a)", returns=str, domain=Point,
+    chr, int, "return = chr(a)", returns=str, domain=Point, codomain=Strings("", 1, 1),
     ret=lambda a: character_of(a),
     a=lambda ret: point_of(ret),
 )  # fmt: skip

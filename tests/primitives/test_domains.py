@@ -303,4 +303,4 @@ def test_types_have_domains():
     assert domain_of(float) is domain_of(np.float64) is Real
     assert domain_of(bool) is Bool
     assert domain_of(np.uint64) is Word64
-    assert domain_of(bytes) is None
+    assert domain_of(bytearray) is None

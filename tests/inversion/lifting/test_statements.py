@@ -212,10 +212,6 @@ def used_in_a_list_and_again(x):
     return taken[0][1] + x
 
 
-def converted(x):
-    return f"{x!r}"
-
-
 REFUSED = {
     returns_in_a_handler: "try, an exception that is caught",
     goes_on_after_a_handler: "try, an exception that is caught",
@@ -225,7 +221,6 @@ REFUSED = {
     kept_unset: "z may be used before it has a value",
     used_twice: "an iterator that is used again",
     used_in_a_list_and_again: "an iterator that is used again",
-    converted: "!r in an f-string is not supported",
 }
 
 
