@@ -135,13 +135,7 @@ def lift(
     def leaf(path: str, value: Value) -> str:
         value = sequence_of(lifter, site, value)
         if not isinstance(value, (Variable, Constant)):
-            known = isinstance(value, KnownObject)
-            shown = repr(value.value) if known else f"a {shown_kind(value)}"
-            raise NotInvertible(
-                f"cannot invert {describe(function)}: it returns {shown}",
-                where=where,
-                help="return a number, or a tuple of numbers",
-            )
+            raise _no_result(function, value, where)
         returned[RETURN + path] = value
         return RETURN + path
 
@@ -164,6 +158,15 @@ def lift(
 
 Template = tuple[Any, ...]
 """The items of a sequence that are known, in order, and None for those that vary."""
+
+
+def _no_result(function: Any, value: Value, where: str) -> NotInvertible:
+    shown = repr(value.value) if isinstance(value, KnownObject) else f"a {shown_kind(value)}"
+    return NotInvertible(
+        f"cannot invert {describe(function)}: it returns {shown}",
+        where=where,
+        help="return a number, or a tuple of numbers",
+    )
 
 
 def _arguments(
