@@ -48,4 +48,4 @@ def congruence(factor: int, shift: int, modulus: int) -> Relation:
 
 def is_congruence(rule: object) -> bool:
     """Whether a relation is a congruence, whose solutions are numbered in ascending order."""
-    return isinstance(rule, Relation) and rule.target.__module__ == __name__
+    return isinstance(rule, Relation) and getattr(rule.target, "__module__", "") == __name__
