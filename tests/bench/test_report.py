@@ -22,7 +22,9 @@ DOCS = ROOT / "docs"
 LINES = tomllib.loads((BENCH / "report" / "lines.toml").read_text())
 PAGES = [ROOT / "README.md", *sorted(DOCS.glob("*.md"))]
 PACKAGES = ("overlay", "inversion", "primitives")
-OTHERS = [page for page in PAGES if page.name != "report.md"]
+# those of the gallery are measured with it, beside their programs
+MEASURED = ("report.md", "inverse_problems.md")
+OTHERS = [page for page in PAGES if page.name not in MEASURED]
 ELSEWHERE = {  # none, where nobody measured them
     *("gpu", "report", "fuzz", "soak", "mutation"),
     *("coverage", "fresh_clone", "levels", "packages", "tests"),
