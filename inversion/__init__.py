@@ -24,6 +24,7 @@ solved.
 ``running``: on one result, on rows of results, and in other processes.
 ``solving``: solvers: all solutions, the nearest one, and one where no choices are given.
 ``tools``: tools for inverses: inspection, checks and export.
+``by_length``: inverses of functions that go through strings, bytes or lists item by item.
 """
 
 from typing import TYPE_CHECKING, Any

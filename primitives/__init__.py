@@ -18,6 +18,7 @@ compiles all solvers in that form.
 ``forms``: relations of whole expressions, solvable once the uses of a variable are collected.
 ``integers``: relations of the mathematical integers, and of numpy's words.
 ``sequences``: relations of strings and lists.
+``finite_tables``: the entry at a place or key, and membership.
 """
 
 import overlay_dispatch

@@ -11,4 +11,5 @@ shifts scale.
 ``contracted_functions``: contractors of functions of floats: those of the catalogue, angles,
 rounding.
 ``contracted_ordering``: contractors of comparisons, choices and truth values.
+``contracted_tables``: contractors of finite tables, by enumeration of the keys.
 """

@@ -14,4 +14,5 @@ functions.
 
 ``applied`` and ``depths`` are for the engine; ``fingerprint``, ``digest`` and ``record`` for
 caches.
+``contents``: methods of lists, dicts and sets on contents that are known item by item.
 """

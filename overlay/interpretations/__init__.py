@@ -21,4 +21,5 @@ score, condition and infer.
 ``record_replay``: records the results of chosen calls of a run, and replays the run without
 making these calls.
 ``tagging``: value tagging: values carry metadata through a program that is unaware of it.
+``batching``: functions of one sample, run for many samples at once.
 """

@@ -5,4 +5,5 @@ integers, which compiled code refuses beyond 64 bits; ``integer_table`` lists th
 ``integer_arithmetic``, ``division`` and ``divmod``, ``ordering``, ``bits``, ``shifts``,
 ``xorshift`` and ``conversion``, and, of integers alone, in ``integer_powers`` and
 ``number_theory``.
+``modular_powers``: powers modulo an integer: roots and discrete logarithms.
 """
