@@ -348,8 +348,8 @@ class Lengths:
         return any(size_of(one) == size_of(wanted) for one, _ in self._results(shapes, given))
 
     def _results(self, shapes: Shapes, given: Mapping[str, Any]) -> list[tuple[Any, Any]]:
-        """What the function gives for two arguments of these shapes, for each pair that it runs
-        on.
+        """The results for two arguments of these shapes, for each pair on which the function
+        runs.
         """
         found: list[tuple[Any, Any]] = []
         for pair in SAMPLES:

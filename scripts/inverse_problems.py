@@ -178,7 +178,7 @@ def one(name: str, peer: str) -> dict[str, Any]:
 
 
 def verdict(module: dict[str, Any], found: Sequence[tuple[Any, ...]]) -> str:
-    """What a peer's answers come to beside ours, each checked by the program run forward."""
+    """The verdict on a peer's answers beside ours, each checked by the program run forward."""
     ours = [tuple(answer) for answer in module["answers"]]
     right = [answer for answer in found if module["holds"](*answer)]
     reached = sum(any(_alike(mine, answer) for answer in right) for mine in ours)

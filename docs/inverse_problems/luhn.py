@@ -16,7 +16,7 @@ Digit = Annotated[int, Integers(0, 9)]
 
 
 def check_sum(a: Digit, b: Digit):
-    """Of 7992 a398 71b."""
+    """The Luhn sum, modulo 10, of 7992 a398 71b."""
     total = 0
     for place, digit in enumerate((b, 1, 7, 8, 9, 3, a, 2, 9, 9, 7)):
         double = digit * 2 if place % 2 else digit

@@ -237,7 +237,7 @@ class ArrayCall:
         return self.of_numpy(lambda: self.target(*call.args, **call.kwargs))
 
     def of_numpy(self, run: Callable[[], Any]) -> Any:
-        """What numpy gives; its errors are those of the call."""
+        """The result of a function of numpy, whose errors are those of the call."""
         try:
             with np.errstate(all="ignore"):
                 return run()
@@ -345,7 +345,7 @@ class ArrayCall:
 
 
 NOT_GIVEN: Any = inspect.signature(np.sum).parameters["keepdims"].default
-"""What numpy's functions take for an argument that is not given."""
+"""The default of numpy's functions that stands for an argument that is not given."""
 
 NUMBERING: Mapping[Any, Any] = {float: np.float64, complex: np.complex128}
 """The types of element numbers, which hold what a function puts between elements."""

@@ -22,10 +22,12 @@ from inversion.lifting.lifted_values import (
     Tupled,
     Value,
     Values,
+    refused,
     value_of,
 )
 from inversion.lifting.resolve import body_of, forward_only
 from inversion.program.statements import Constant, Operand, Variable
+from overlay.core.target import describe, signature_of
 from overlay.interpretations.autodiff.rules.array_rules import array_rule_of
 from overlay.interpretations.autodiff.rules.tables.layouts import astype
 from primitives.arrays.array_table import ARRAY_RELATIONS
@@ -125,6 +127,9 @@ def array_call(
     if isinstance(target, BoundArrayMethod):
         return _method(lifter, site, target, args, kwargs)
     target = targets[-1]  # what is in place is a write of what it gives
+    if _has_out(target, args, kwargs):
+        help = "assign the result instead: y = f(x), or y[:] = f(x)"
+        raise refused(f"out= in a call of {describe(target)}", site.where, help)
     if any(isinstance(value, Tupled) for value in args) and _takes_lists(target):
         args = [_as_array(lifter, site, value) for value in args]
         kwargs = {name: _as_array(lifter, site, value) for name, value in kwargs.items()}
@@ -144,6 +149,19 @@ def array_call(
     if body_of(target) is None:
         return called.noted(_forwards(called))
     return None
+
+
+def _has_out(target: Any, args: Values, kwargs: Named) -> bool:
+    """Whether a function of numpy is given an array for its result, by position or keyword."""
+    given = kwargs.get("out")
+    if given is None and isinstance(target, np.ufunc):
+        given = args[target.nin] if len(args) > target.nin else None
+    elif given is None and str(getattr(target, "__module__", "")).partition(".")[0] == "numpy":
+        signature = signature_of(target)
+        names = [] if signature is None else list(signature.parameters)
+        place = names.index("out") if "out" in names else len(args)
+        given = args[place] if len(args) > place else None
+    return given is not None and not (isinstance(given, KnownObject) and given.value is None)
 
 
 def _method(

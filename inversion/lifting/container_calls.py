@@ -226,7 +226,7 @@ def _of_key_or(lifter: Lifter, site: CallSite, held: Tupled, key: Value, default
 
 
 def item_or(there: bool, lookup: Any, key: Any, default: Any) -> Any:
-    """What a lookup gives for a key, or a default where it is not there. It is lifted."""
+    """The value of a lookup for a key, or a default where it is not there. It is lifted."""
     return lookup(key) if there else default
 
 

@@ -513,8 +513,8 @@ def _sorted(
 
 
 def _order(keys: list[Value]) -> list[Any] | None:
-    """What values are sorted by: themselves if known, else the first parts of tuples, where these
-    are known and all different.
+    """Keys by which values are sorted: the values if known, else the first parts of tuples, where
+    these are known and all different.
     """
     if all(map(is_known, keys)):
         return list(map(plain, keys))

@@ -213,7 +213,7 @@ class Join:
         return self.within(way, lambda: self.lifter.converted(site, value, kind))
 
     def within[T](self, way: Way, go: Callable[[], T]) -> T:
-        """What is made at the end of a path."""
+        """The result of a call at the end of a path, with its statements there."""
         outer, self.lifter.statements = self.lifter.statements, way.statements
         try:
             return go()

@@ -468,7 +468,7 @@ def _of_attribute(call: StatementCall, function: Any, given: list[Value]) -> Val
 
 
 def _left(*args: Any) -> None:
-    """What a plain context manager does at its end: nothing that a program sees. It is lifted."""
+    """The end of a plain context manager: nothing that a program sees. It is lifted."""
     return
 
 

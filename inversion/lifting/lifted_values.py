@@ -184,8 +184,8 @@ class Generating:
 
 @dataclass(frozen=True)
 class Giving:
-    """What becomes of the values that a generator yields. held: the cell of what is made of them.
-    add: what is made of that and a further value.
+    """The use of the values that a generator yields. held: the cell of the value made of them so
+    far. add: makes the next value of that and a further one.
     """
 
     held: HeapObject

@@ -457,7 +457,7 @@ class Lifter:
         first: Value,
         add: Callable[[Value, Value], Value],
     ) -> Value:
-        """What a function makes of the values that a generator yields, from ``first``."""
+        """The value that a function makes of all that a generator yields, from ``first``."""
         return generated(self, site, generator, first, add)
 
     def argument(self, tree: Tree) -> Value:

@@ -135,7 +135,7 @@ def generated(
     first: Value,
     add: Callable[[Value, Value], Value],
 ) -> Value:
-    """What a function makes of the values that a generator yields, one by one, from ``first``."""
+    """The value that a function makes of all that a generator yields, from ``first``."""
     cell = generator.used
     if contents_of(lifter.known, cell, site.where).items:
         help = "make a list or a tuple of its items"

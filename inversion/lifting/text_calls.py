@@ -207,7 +207,8 @@ def _filled(
         parts.append(KnownObject(literal))
         if name is None:
             continue
-        first, rest = re.match(r"([^.[]*)(.*)", name, re.DOTALL).groups()  # type: ignore[union-attr]
+        first = re.split(r"[.[]", name, maxsplit=1)[0]
+        rest = name[len(first) :]
         if rest or "{" in (spec or ""):
             raise refused("an item, an attribute or a format within a format", site.where)
         if not first:

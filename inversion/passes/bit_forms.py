@@ -402,7 +402,7 @@ RULES: Mapping[Any, Callable[..., Any]] = {
         )
     },
 }  # fmt: skip
-"""What each function of integers does to forms, by function."""
+"""Functions of forms, by the function of integers that they stand for."""
 KNOWN_RELATIONS = frozenset(map(id, (*INTEGER_RELATIONS, *booleans)))
 
 

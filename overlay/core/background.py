@@ -28,8 +28,8 @@ LONGEST: Final = 30.0
 
 
 class GivenUp(BaseException):
-    """What is made in the background is given up. No error: code that handles errors lets it
-    pass.
+    """The end of a compilation in the background that is given up. No error: code that handles
+    errors lets it pass.
     """
 
 

@@ -53,7 +53,7 @@ def _kinds(args: Sequence[Any]) -> list[Any]:
 
 
 def result(run: BatchRun, found: Any) -> Any:
-    """What a function of whole arrays gives, as batches."""
+    """The result of a function of whole arrays, as batches."""
     if isinstance(found, tuple):
         parts = [result(run, each) for each in found]
         return type(found)(*parts) if hasattr(found, "_fields") else tuple(parts)

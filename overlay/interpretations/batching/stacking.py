@@ -17,8 +17,8 @@ them, which have no bounds: a batch of those is split."""
 
 
 def label(x: Any) -> Hashable:
-    """What two samples' values must have in common to be one batch: structure, shapes, and what is
-    neither a number nor an array."""
+    """The key that the values of samples share to be one batch: structure, shapes, and parts that
+    are neither numbers nor arrays."""
     kind = type(x)
     if kind in PYTHON:
         return kind

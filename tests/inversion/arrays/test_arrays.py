@@ -17,6 +17,8 @@ from inversion.program.moved_elements import Moved
 from inversion.running import array_kernels as kernels
 from inversion.running.array_kernels import ArrayKernel
 from overlay import Context, MethodTable
+from overlay.core.target import describe
+from overlay.interpretations.autodiff.rules.array_rules import ARRAY_RULES
 from primitives import Interval, Shape, array_of, relation, relation_of
 from tests.examples import examples
 
@@ -548,3 +550,38 @@ def test_long_loops_of_floats_are_left_to_threads_and_what_they_miss_to_the_reas
     with pytest.raises(NoSolution, match="at element 40000"):
         inverse(values, 3.0)
     assert stretches == [50_000, 50_000]
+
+
+WITH_OUT = [
+    rule.function for rule in ARRAY_RULES if "out" in rule.signature.parameters and rule.samples
+]
+
+
+@pytest.mark.parametrize("function", WITH_OUT, ids=describe)
+def test_a_function_that_writes_to_an_array_for_its_result_is_refused(function):
+    with pytest.raises(NotInvertible, match="out= in a call of"):
+        invert(lambda x: function(x, out=np.zeros(3)), Z(3))
+
+
+OUT, NUMBER = np.zeros(3), np.zeros(())
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: (np.var(x, out=NUMBER), x),
+        lambda x: np.clip(x, 0.0, 1.0, OUT),
+        lambda x: x.sum(0, None, NUMBER),
+        lambda x: np.add(x, 1.0, OUT),
+        lambda x: np.add(x, 1.0, out=OUT),
+        lambda x: np.dot(np.eye(3), x, OUT),
+        lambda x: x.cumsum(out=OUT),
+    ],
+)
+def test_an_array_for_the_result_is_refused_by_position_and_in_methods(f):
+    with pytest.raises(NotInvertible, match="out= in a call of"):
+        invert(f, Z(3))
+
+
+def test_no_array_for_the_result_is_as_none_given():
+    assert invert(lambda x: np.cumsum(x, out=None), Z(3)) is not None
