@@ -145,7 +145,10 @@ def array_call(
         return called.noted(found)
     by = definition_of(target)
     if by is not None:
-        return lifter.call(replace(site, overlaid=False), (by,), args, kwargs)
+        try:
+            return lifter.call(replace(site, overlaid=False), (by,), args, kwargs)
+        except NotInvertible as error:  # a line of the definition is not one of the program
+            raise called.refused(error.asked) from error
     if body_of(target) is None:
         return called.noted(_forwards(called))
     return None
