@@ -47,18 +47,8 @@ def _var(
     return total / (count - ddof - correction)
 
 
-def _std(
-    a: Any,
-    axis: Any = None,
-    dtype: Any = None,
-    out: Any = None,
-    ddof: Any = 0,
-    keepdims: Any = False,
-    where: Any = True,
-    mean: Any = None,
-    correction: Any = 0,
-) -> Any:
-    return np.sqrt(_var(a, axis, dtype, out, ddof, keepdims, where, mean, correction))
+def _std(a: Any, *args: Any, **named: Any) -> Any:
+    return np.sqrt(_var(a, *args, **named))
 
 
 def _norm(x: Any, ord: Any = None, axis: Any = None, keepdims: Any = False) -> Any:

@@ -34,7 +34,10 @@ def hex_of(data: bytes, sep: str = "") -> str:
 
 def hexlified(data: bytes) -> bytes:
     """The hexadecimal digits of bytes, as bytes."""
-    digits = b"0123456789abcdef"
+    return _in_sixteens(data, b"0123456789abcdef")
+
+
+def _in_sixteens(data: bytes, digits: bytes) -> bytes:
     found: list[int] = []
     for octet in data:
         high, low = divmod(octet, 16)
@@ -44,12 +47,7 @@ def hexlified(data: bytes) -> bytes:
 
 def base16_of(data: bytes) -> bytes:
     """``base64.b16encode``."""
-    digits = b"0123456789ABCDEF"
-    found: list[int] = []
-    for octet in data:
-        high, low = divmod(octet, 16)
-        found += [digits[high], digits[low]]
-    return bytes(found)
+    return _in_sixteens(data, b"0123456789ABCDEF")
 
 
 def _in_groups(data: bytes, size: int, count: int, bits: int, digits: bytes) -> bytes:
