@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from inversion.errors import NoSolution, NotInvertible, WrongArguments
-from inversion.inverse import Inverse
+from inversion.inverse import Inverse, check_bounds
 from inversion.lifting.lifter import Template
 from inversion.planning.parameters import Parameter, ParameterSpace
 from inversion.program.trees import Node, Tree
@@ -218,13 +218,12 @@ class InverseByLength(Inverse):
         timeout: float | None = None,
         progress: Progress = False,
     ) -> Solutions:
-        """All solutions with arguments of the first length that has one; see ``Inverse``."""
-        given = dict(zip(self.known, known, strict=True))
-        for inverse in self._plans(given):
-            found = inverse.solutions(*known, limit=limit, timeout=timeout, progress=progress)
-            if next(iter(found), None) is not None:
-                return inverse.solutions(*known, limit=limit, timeout=timeout, progress=progress)
-        return super().solutions(*known, limit=limit, timeout=timeout, progress=progress)
+        """All solutions with arguments of the lengths that are likely, one length after the other;
+        see ``Inverse``. Other lengths are not ruled out, and the status says so.
+        """
+        check_bounds(limit, timeout)
+        plans = self._plans(dict(zip(self.known, known, strict=True)))
+        return Solutions(self, known, limit, timeout, progress, plans)
 
 
 class Lengths:

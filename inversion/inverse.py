@@ -30,7 +30,7 @@ from overlay.core.in_force import outside
 from overlay.core.location import caller
 from primitives.relation import RETURN
 
-__all__ = ["Inverse"]
+__all__ = ["Inverse", "check_bounds"]
 
 COMPILED_AFTER = 20_000
 """The number of calls after which an inverse is compiled in the background: they take about as long
@@ -355,7 +355,7 @@ class Inverse(Checkable):
         >>> [branch.point for branch in invert(lambda x: x * x, float).solutions(4.0)]
         [(2.0,), (-2.0,)]
         """
-        _check_bounds(limit, timeout)
+        check_bounds(limit, timeout)
         return Solutions(self, self.known_values(known), limit, timeout, progress)
 
     def nearest(self, *known_and_guess: Any, timeout: float | None = None) -> tuple[Any, ...]:
@@ -387,7 +387,7 @@ class Inverse(Checkable):
         >>> invert(lambda x: x * x, float).nearest(4.0, -3.0)
         (-2.0,)
         """
-        _check_bounds(None, timeout)
+        check_bounds(None, timeout)
         refuse_sequences(self.origin, "measure how near solutions are")
         self._check_present(NoSolution)
         *known, guess = known_and_guess or (None,)
@@ -509,7 +509,7 @@ class Inverse(Checkable):
         return explained(self._definition, error, given, is_changed=self._watch.outdated)
 
 
-def _check_bounds(limit: Any, timeout: Any) -> None:
+def check_bounds(limit: Any, timeout: Any) -> None:
     """Raise WrongArguments unless these are valid limits of a search."""
     if limit is not None and (not isinstance(limit, int) or limit < 0):
         raise WrongArguments(

@@ -6,7 +6,7 @@ import itertools
 import math
 import re
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
@@ -315,8 +315,10 @@ class Solutions:
         limit: int | None = None,
         timeout: float | None = None,
         progress: Progress = False,
+        plans: Iterable[Inverse] | None = None,
     ) -> None:
         self._inverse = inverse
+        self._plans = plans
         self._known = known
         self._limit = limit
         self._left = math.inf if timeout is None else timeout
@@ -391,6 +393,14 @@ class Solutions:
     def _begun(self) -> Iterator[SolutionBranch | None]:
         if self._inverse.is_out_of_date:
             self._unproved.add("changed", "the function has changed since: call invert again")
+        if self._plans is not None:
+            for inverse in self._plans:
+                known = inverse.known_values(self._known)
+                if infeasible(inverse, known) is None:
+                    yield from search(inverse, known, {}, None, self._unproved)
+            reason = "arguments of other lengths than those tried are not ruled out"
+            self._unproved.add("lengths", reason)
+            return
         proof = infeasible(self._inverse, self._known)
         if proof is not None and not self._unproved:
             self._reason = str(proof)

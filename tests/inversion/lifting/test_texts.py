@@ -7,7 +7,7 @@ from typing import Annotated
 
 import pytest
 
-from inversion import choose, invert
+from inversion import WrongArguments, choose, invert
 from primitives import Integers
 from primitives.domains import Strings
 
@@ -150,3 +150,16 @@ def test_a_domain_says_how_long_a_string_is():
         return int(text[::-1], 2)
 
     assert invert(number)(3) == ("1100",)
+
+
+def in_pieces(s):
+    return "".join({"a": "x", "b": "xx"}[c] for c in s)
+
+
+def test_solutions_have_all_lengths_that_are_tried_and_do_not_say_that_these_are_all():
+    found = invert(in_pieces, str).solutions("xxx")
+    assert {branch.point for branch in found} == {("ab",), ("ba",), ("aaa",)}
+    assert found.status == "not_exhausted"
+    assert "other lengths" in found.reason
+    with pytest.raises(WrongArguments):
+        invert(in_pieces, str).solutions("xxx", limit=-1)
