@@ -243,6 +243,7 @@ class StatementCall:
         base, index, value = self.given()
         if not is_array(base.kind):
             return self.lifter.call(self.site, (operator.setitem,), [base, index, value], {})
+        index, value = (frozen(self.known, each, self.step.where) for each in (index, value))
         self._write(base).item(index, value)
         return KnownObject(None)
 

@@ -65,6 +65,16 @@ def a_fancy_index_copies(x):
     return y, part
 
 
+def lists_that_the_program_makes(x):
+    at = [0]
+    at.append(2)
+    y = x * 1
+    y[at] *= 2.0
+    y[:] = [y[1], y[0], y[2] + 1.0]
+    y[[0, 1]] += [1.0, x[2]]
+    return y
+
+
 def an_array_in_a_list(x):
     pair = [x * 1, x * 2]
     pair[0][1] = 7 * x[0]
@@ -118,7 +128,7 @@ WRITES = [
     items, slices_in_place, two_names, another_array_afterwards, views_see_writes,
     a_transposed_view, a_copy_in_another_order, a_fancy_index_copies, an_array_in_a_list,
     rows_of_a_matrix, one_way_of_a_branch, a_long_loop, items_by_turn, integers,
-    where_a_mask_holds,
+    where_a_mask_holds, lists_that_the_program_makes,
 ]  # fmt: skip
 
 
