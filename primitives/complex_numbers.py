@@ -369,7 +369,9 @@ def verified(again: complex, ret: complex, found: complex) -> complex:
 
 def root_of(ret: complex, b: int, k: int) -> complex:
     """The base whose power with a whole exponent is ``ret``: root k, counted by their angles."""
-    if b == 0 or not k < abs(b):
+    if b == 0:
+        raise NoSolution("a power with the exponent 0 does not tell its base")
+    if not k < abs(b):
         raise NoSolution("a power has as many roots as its exponent says")
     if ret == 0:
         if b < 0 or k > 0:

@@ -133,7 +133,8 @@ def whole(
     module = body.module
     key = one, "rows", tuple(kind is not None for _, kind in given)
     rows = module.part(key, f"{one}_rows", lambda name: kernel(name, one, given, outs))
-    module.kernels[rows] = ElementLoop(one, len(outs), quick)
+    floats = all(kind in (None, float) for _, kind in given)
+    module.kernels[rows] = ElementLoop(one, len(outs), floats, quick)
     columns = [body.own(f"{name}_column") for name, _ in outs]
     for column, (_, kind) in zip(columns, outs, strict=True):
         body.row(f"{column} = np.empty({_size(rule)}, {dtype_name(kind)})")

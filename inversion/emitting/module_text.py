@@ -66,12 +66,13 @@ ROUGHLY = 1e-6, 0.0, 1e-9
 
 class ElementLoop(NamedTuple):
     """A loop over elements. one: the function that solves an element. outs: the number of arrays
-    that it fills. quick: whether the function returns floats, and may return NaN where it would
-    raise.
+    that it fills. floats: whether the elements that it takes are floats. quick: whether the
+    function returns floats, and may return NaN where it would raise.
     """
 
     one: str
     outs: int
+    floats: bool
     quick: bool
 
 

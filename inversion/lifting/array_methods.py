@@ -145,10 +145,13 @@ def array_call(
         return called.noted(found)
     by = definition_of(target)
     if by is not None:
+        inner = site.active[-1] if site.active else None
+        if inner and inner.code[0] is by.__code__ and set(inner.given) & set(called.variables):
+            raise called.refused("its result is computed from the values of its array")
         try:
             return lifter.call(replace(site, overlaid=False), (by,), args, kwargs)
         except NotInvertible as error:  # a line of the definition is not one of the program
-            raise called.refused(error.asked) from error
+            raise called.refused(dict(error.notes).get("reason", error.asked)) from error
     if body_of(target) is None:
         return called.noted(_forwards(called))
     return None
@@ -161,7 +164,8 @@ def _has_out(target: Any, args: Values, kwargs: Named) -> bool:
         given = args[target.nin] if len(args) > target.nin else None
     elif given is None and str(getattr(target, "__module__", "")).partition(".")[0] == "numpy":
         signature = signature_of(target)
-        names = [] if signature is None else list(signature.parameters)
+        places = [] if signature is None else list(signature.parameters.values())
+        names = [place.name for place in places if place.kind is place.POSITIONAL_OR_KEYWORD]
         place = names.index("out") if "out" in names else len(args)
         given = args[place] if len(args) > place else None
     return given is not None and not (isinstance(given, KnownObject) and given.value is None)
@@ -282,6 +286,30 @@ OF_ANY_LENGTH = frozenset((np.nonzero, np.flatnonzero, np.argwhere, np.roots))
 """Functions whose results may have another length for other values."""
 
 
+SAMPLE_ELEMENTS = (1, -1 - 1j, 1j)
+"""Elements of the arrays that show the type of a result; of reals, their real parts."""
+
+
+def _of_sample(called: ArrayCall, element: complex) -> Value | None:
+    """The result for arrays filled with an element; None where there is none for that element."""
+
+    def filled(value: Variable | Constant) -> Any:
+        if not isinstance(value, Variable):
+            return value.value
+        kind = np.dtype(element_of(value.kind))
+        return np.full(
+            shape_of(value.kind), element if kind.kind == "c" else kind.type(element.real)
+        )
+
+    sample, kwargs = called.filled(filled)
+    try:
+        return value_of(called.of_numpy(lambda: called.target(*sample, **kwargs)))
+    except NotInvertible:
+        if element == SAMPLE_ELEMENTS[0]:
+            raise
+        return None
+
+
 def _forwards(called: ArrayCall) -> Value:
     """The result of a function of arrays that is only run forwards."""
     rule = array_rule_of(called.target)
@@ -289,16 +317,11 @@ def _forwards(called: ArrayCall) -> Value:
         raise called.refused("its indices, axes and shapes have to be known beforehand")
     if rule is None or rule.kind not in ("constant", "smooth") or called.target in OF_ANY_LENGTH:
         raise called.refused("it has none for arguments of these shapes, types and axes")
-    sample, kwargs = called.filled(
-        lambda v: (
-            np.ones(shape_of(v.kind), np.dtype(element_of(v.kind)))
-            if isinstance(v, Variable)
-            else v.value
-        )
-    )
-    found = value_of(called.of_numpy(lambda: called.target(*sample, **kwargs)))
+    found, *others = (_of_sample(called, value) for value in SAMPLE_ELEMENTS)
     if not isinstance(found, Constant):
         raise called.refused("it gives no array or number")
+    if any(other is not None and other.kind != found.kind for other in others):
+        raise called.refused("the type or the shape of its result depends on the elements")
     variables = list(dict.fromkeys(called.variables))
     kind = int if found.kind is np.int64 else found.kind
 

@@ -38,8 +38,6 @@ if TYPE_CHECKING:
 
 MOST_TURNS = 1000
 """Maximum number of unrolled iterations in a program."""
-MOST_UNROLLED = 128
-"""Maximum length of a range of constants that is unrolled where a turn is no statement."""
 
 
 def looped(walk: Walk, label: int, known: Known, stops: frozenset[int]) -> Found | None:

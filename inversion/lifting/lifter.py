@@ -127,7 +127,14 @@ def lift(
     values = _arguments(lifter, site, given, shapes or {})
     args = [value for name, value in values.items() if name not in keywords]
     named = {name: value for name, value in values.items() if name in keywords}
-    result = lifter.call(site, (function,), args, named)
+    try:
+        result = lifter.call(site, (function,), args, named)
+    except RecursionError as error:
+        raise NotInvertible(
+            f"cannot invert {describe(function)}: its calls are nested too deeply to be followed",
+            where=where,
+            help="call fewer functions within one another, or raise sys.setrecursionlimit",
+        ) from error
     if not isinstance(result, (Variable, Constant)):
         result = as_result(lifter, site, function, result)
     returned: dict[str, Operand] = {}

@@ -262,73 +262,107 @@ def _fused(program: Program, kind: type) -> Program:
     if not any(isinstance(s.relation, kind) for s in program.statements):
         return program
     fusion = _Fusion(program, kind)
-    while fusion.merged():
-        pass
+    fusion.merge_all()
     return program.replace(statements=tuple(fusion.statements()))
 
 
 class _Fusion:
-    """Merges groups of a program's statements, given by number."""
+    """Merges groups of a program's statements, given by number.
+
+    What two groups were refused for stays while neither changes: merging others leaves the paths
+    between them. So a merged group alone is tried again, with those before it and after it.
+    """
 
     def __init__(self, program: Program, kind: type) -> None:
         self.program = program
         self.kind = kind
-        self.groups: list[Group] = [(i,) for i in range(len(program.statements))]
         self.users: dict[Operand, set[int]] = {}
+        self.touching: dict[Variable, set[int]] = {}
+        self.group_of: list[Group] = [(i,) for i in range(len(program.statements))]
         for i, statement in enumerate(program.statements):
             for operand in statement.arguments:
                 self.users.setdefault(operand, set()).add(i)
+        self.arrays = {group: self._arrays_in(group) for group in self.group_of}
+        self.readers = {group: self._readers_of(group) for group in self.group_of}
         self.given = {*program.results.values(), *(value for value, _ in program.holds)}
 
     def of(self, group: Group) -> list[Statement]:
         """The statements of a group."""
         return [self.program.statements[i] for i in group]
 
-    def merged(self) -> bool:
-        """Merge two groups; returns whether there were any."""
-        for i, one in enumerate(self.groups):
-            for other in self.groups[i + 1 :]:
-                if self.fit(one, other) and self.free(one, other):
-                    self.groups = [g for g in self.groups if g not in (one, other)]
-                    self.groups.insert(i, tuple(sorted((*one, *other))))
-                    return True
-        return False
+    def _arrays_in(self, group: Group) -> frozenset[Variable]:
+        """The arrays in a group of one statement, if that is of the kind."""
+        (statement,) = self.of(group)
+        if not isinstance(statement.relation, self.kind):
+            return frozenset()
+        arrays = frozenset(v for v in statement.variables if is_array(v.kind))
+        for array in arrays:
+            self.touching.setdefault(array, set()).update(group)
+        return arrays
+
+    def _readers_of(self, group: Group) -> frozenset[int]:
+        """The statements that read the results of a group of one statement."""
+        (statement,) = self.of(group)
+        return frozenset(i for v in statement.results for i in self.users.get(v, ()))
+
+    def merge_all(self) -> None:
+        """Merge groups until no two fit."""
+        at = 0
+        while at < len(self.group_of):
+            at = self._merged_at(at)
+
+    def _merged_at(self, at: int) -> int:
+        """Merge the group that begins with a statement with one after it; returns the statement to
+        go on at.
+        """
+        one = self.group_of[at]
+        later = (g for g in self.near(one) if g > one) if one[0] == at else ()
+        other = next((g for g in later if self.fit(one, g)), None)
+        if other is None:
+            return at + 1
+        made = self._merge(one, other)
+        before = next((g for g in self.near(made) if g < made and self.fit(g, made)), None)
+        return at if before is None else self._merge(before, made)[0]
+
+    def _merge(self, one: Group, other: Group) -> Group:
+        made = tuple(sorted((*one, *other)))
+        for i in made:
+            self.group_of[i] = made
+        self.arrays[made] = self.arrays[one] | self.arrays[other]
+        self.readers[made] = self.readers[one] | self.readers[other]
+        return made
+
+    def near(self, group: Group) -> list[Group]:
+        """The other groups of the kind that share an array with a group."""
+        touching = (i for v in self.arrays[group] for i in self.touching[v])
+        return sorted({self.group_of[i] for i in touching} - {group})
 
     def fit(self, one: Group, other: Group) -> bool:
-        """Whether two groups are of the kind, and share an array."""
-        first, second = self.of(one)[0].relation, self.of(other)[0].relation
-        if not (isinstance(first, self.kind) and isinstance(second, self.kind)):
-            return False
-        shapes = {r.shape for r in (first, second) if isinstance(r, Elementwise)}
-        if len(shapes) > 1:
-            return False
-        arrays = {v for s in self.of(one) for v in s.variables if is_array(v.kind)}
-        return any(v in arrays for s in self.of(other) for v in s.variables)
+        """Whether two groups that share an array can run together."""
+        relations = (self.program.statements[group[0]].relation for group in (one, other))
+        shapes = {r.shape for r in relations if isinstance(r, Elementwise)}
+        return len(shapes) <= 1 and self.free(one, other)
 
-    def follows(self, group: Group) -> Iterator[Group]:
+    def follows(self, group: Group) -> set[Group]:
         """The groups that read the results of a group."""
-        readers = {i for s in self.of(group) for v in s.results for i in self.users.get(v, ())}
-        for other in self.groups:
-            if other != group and not readers.isdisjoint(other):
-                yield other
+        return {self.group_of[i] for i in self.readers[group]} - {group}
 
     def free(self, one: Group, other: Group) -> bool:
         """Whether no path of dependencies leads from one group to the other through a third."""
         for first, last in ((one, other), (other, one)):
-            waiting = [g for g in self.follows(first) if g != last]
-            seen = set(waiting)
+            seen = self.follows(first) - {last}
+            waiting = list(seen)
             while waiting:
-                for group in self.follows(waiting.pop()):
-                    if group == last:
-                        return False
-                    if group not in seen:
-                        seen.add(group)
-                        waiting.append(group)
+                following = self.follows(waiting.pop())
+                if last in following:
+                    return False
+                waiting += following - seen
+                seen |= following
         return True
 
     def statements(self) -> Iterator[Statement]:
         """A statement for each group, in order of dependence."""
-        left = sorted(self.groups)
+        left = sorted(set(self.group_of))
         known: set[Operand] = set(self.program.inputs)
         while left:
             group = next(g for g in left if self.ready(g, known))

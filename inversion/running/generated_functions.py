@@ -82,7 +82,7 @@ class GeneratedFunctions:
         for rows, loop in self._source.kernels.items():
             compiled = self._compiled_part, self._quick_loop
             forms = [partial(one, rows) for one in (compiled if loop.quick else compiled[:1])]
-            one = Lockstep(namespace[loop.one], fits=loop.quick and plain)
+            one = Lockstep(namespace[loop.one], fits=plain and (loop.quick or loop.floats))
             namespace[rows] = ArrayKernel(one, loop.outs, forms)
         return namespace
 

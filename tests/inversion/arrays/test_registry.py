@@ -12,6 +12,8 @@ NOT_INVERTED = ("extract", "matrix_rank")
 LISTS = ("split", "hsplit", "vsplit", "dsplit", "array_split")
 """Functions that give lists, which are unpacked."""
 LOST_DIGITS = ("ptp",)
+COMPLEX_UNKNOWN = ("vander",)
+"""Functions with the power 0, of which numbered roots of complex numbers do not tell the base."""
 
 
 def calls(rule):
@@ -21,7 +23,8 @@ def calls(rule):
         named = args.pop() if args and isinstance(args[-1], dict) else {}
         for place, value in enumerate(args):
             is_array = isinstance(value, np.ndarray) and value.size > 0
-            if is_array and value.dtype.kind in "fc" and np.isfinite(value).all():
+            kinds = "f" if name_of(rule) in COMPLEX_UNKNOWN else "fc"
+            if is_array and value.dtype.kind in kinds and np.isfinite(value).all():
                 yield of_one(rule.function, args, named, place), value
 
 

@@ -243,3 +243,12 @@ def loops(inverse):
 def test_loops_stay_loops():
     assert len(loops(MADE[squared])) == 1
     assert MADE[squared].source.count("for turn in range") == 1
+
+
+def test_calls_nested_too_deeply_are_refused_by_name():
+    space = {}
+    calls = [f"def f{i}(x):\n    return f{i - 1}(x)\n" for i in range(1, 200)]
+    exec("def f0(x):\n    return x + 1\n" + "".join(calls), space)
+    assert invert(space["f20"], float)(3.0) == (2.0,)
+    with pytest.raises(NotInvertible, match="f199: its calls are nested too deeply"):
+        invert(space["f199"], float)
