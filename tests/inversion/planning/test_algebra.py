@@ -131,9 +131,12 @@ def test_integers_are_exact_or_left_to_others():
 
 
 @settings(max_examples=examples(60))
-@given(x=small, top=three, bottom=three)
-def test_the_relation_of_a_fraction_is_complete(x, top, bottom):
-    rule = fraction(quadratic=True, free=True)
+@given(kind=st.sampled_from([float, complex]), x=small, top=three, bottom=three)
+def test_the_relation_of_a_fraction_is_complete(kind, x, top, bottom):
+    rule = fraction(kind, quadratic=True, free=True)
+    turn = 1.0 if kind is float else 0.6 + 0.8j
+    x, *numbers = (kind(value) * turn**i for i, value in enumerate((x, *top, *bottom)))
+    top, bottom = numbers[:3], numbers[3:]
     try:
         value = rule(x, *top, *bottom)
     except NoSolution:
