@@ -9,6 +9,7 @@ from typing import Any
 
 from overlay.code.constants import captured_by, global_constant, nested, stored_in
 from overlay.code.known_values import Known, global_value
+from overlay.code.versions import require_readable
 
 __all__ = ["Scope", "current_scope", "scope_of", "shared_scope"]
 
@@ -30,7 +31,11 @@ class Scope:
 
 
 def scope_of(function: FunctionType) -> Scope:
-    """The scope of a function, with the values that do not change while the program runs."""
+    """The scope of a function, with the values that do not change while the program runs.
+
+    Raises UnsupportedPython on a version whose instructions are not known.
+    """
+    require_readable()
     code, namespace = function.__code__, function.__globals__
     own = frozenset(code.co_cellvars)
     set_by_others = {name for each in nested(code) for name in stored_in(each)}
