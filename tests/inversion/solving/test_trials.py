@@ -71,7 +71,7 @@ def test_arguments_are_found_where_a_result_is_in_steps_or_in_text(name: str):
     ],
 )
 def test_trials_come_nearer_by_changes_of_numbers_and_characters(f, kinds, wanted):
-    domains = {int: Integers(0, 9), str: Strings("acxyzTCXYZ", 3, 3)}
+    domains = {int: Integers(0, 9), str: Strings("acxyzTCXYZAt", 3, 3)}
     parts = [(kind, cells_of(kind, domains[kind], None, 3)) for kind in kinds]
     found = next(from_trials(lambda made: f(*made), parts, "return", wanted))
     assert f(*found) == wanted
