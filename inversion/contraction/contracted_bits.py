@@ -110,7 +110,7 @@ def _or(a: Piece, b: Piece) -> Piece:
         return ALL
     if _apart(a, b):
         return a[0] + b[0], a[1] + b[1]
-    return max(a[0], b[0]), min(a[1] + b[1], _all_ones(a[1], b[1]))
+    return max(a[0], b[0]), _less_than_sum(a, b)
 
 
 def _xor(a: Piece, b: Piece) -> Piece:
@@ -118,7 +118,15 @@ def _xor(a: Piece, b: Piece) -> Piece:
         return ALL
     if _apart(a, b):
         return a[0] + b[0], a[1] + b[1]
-    return max(a[0] - b[1], b[0] - a[1], 0), min(a[1] + b[1], _all_ones(a[1], b[1]))
+    lows = (one[0] - other[1] for one, other in ((a, b), (b, a)) if other[1] < INF)
+    return max((0, *lows)), _less_than_sum(a, b)
+
+
+def _less_than_sum(a: Piece, b: Piece) -> Bound:
+    """The upper bound of bits of either: their sum, and all ones. An integer may be larger than any
+    float, so that infinity is not added to it.
+    """
+    return INF if INF in (a[1], b[1]) else min(a[1] + b[1], _all_ones(a[1], b[1]))
 
 
 def _apart(a: Piece, b: Piece) -> bool:
@@ -126,7 +134,7 @@ def _apart(a: Piece, b: Piece) -> bool:
     is their sum. Neither is negative.
     """
     return any(
-        one[0] == one[1] and other[1] < INF and not int(one[0]) & int(_all_ones(other[1]))
+        one[0] == one[1] < INF and other[1] < INF and not int(one[0]) & int(_all_ones(other[1]))
         for one, other in ((a, b), (b, a))
     )
 

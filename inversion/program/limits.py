@@ -10,7 +10,7 @@ from inversion.program.structured import Structured
 from primitives.arrays.domain import is_array, shape_of
 from primitives.sequences.lists import is_sequence
 
-__all__ = ["first_sequence", "has_arrays", "refuse_arrays", "refuse_sequences"]
+__all__ = ["first_sequence", "has_arrays", "has_floats", "refuse_arrays", "refuse_sequences"]
 
 
 def refuse_arrays(program: Program, what: str) -> None:
@@ -52,6 +52,11 @@ def refuse_sequences(program: Program, what: str) -> None:
 def has_arrays(program: Program) -> bool:
     """Whether an axis of a program, or an inner value, is an array."""
     return any(is_array(kind) for _, kind, _ in _operands(program))
+
+
+def has_floats(program: Program) -> bool:
+    """Whether an axis of a program, or an inner value, is a float."""
+    return any(kind is float for _, kind, _ in _operands(program))
 
 
 def _operands(program: Program) -> Iterator[tuple[str, type, str]]:

@@ -3,7 +3,8 @@
 solutions: the solutions, branch by branch. branch_search: traversal of a plan; search_state: the
 choices so far; candidates: values of a choice; equations: single statements; isolation: all roots
 of an equation; system_roots: those of several; search_slopes: sets of derivatives; starting: the
-initial state. asking: one solution, by all methods; argument_search, boxes, even_points: search for
-arguments; finite: enumeration. least_squares: fits. nearest: the closest solution. constraints:
+initial state. asking: one solution, by all methods; argument_search, boxes, trials, even_points:
+search for arguments; finite: enumeration. least_squares: fits. nearest: the closest solution.
+constraints:
 contract, pave and solve. negative_powers, unproved: cases without proof.
 """

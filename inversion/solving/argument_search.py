@@ -30,6 +30,7 @@ from overlay.sets import NumberSet
 from primitives import Interval
 from primitives.arrays.domain import element_of, shape_of
 from primitives.relation import RETURN
+from primitives.sequences.lists import is_list
 
 if TYPE_CHECKING:
     from inversion.inverse import Inverse
@@ -42,6 +43,7 @@ __all__ = [
     "from_arguments",
     "goes_on",
     "has_known_numbers",
+    "has_lists",
     "has_more_results",
     "has_numbers",
 ]
@@ -55,6 +57,7 @@ DIFFERENCE = 1e-6  # relative step of difference quotients
 SCALES = (1.0, 10.0, 0.1, 100.0, 1e3, 1e4, 1e5)  # of starts for unbounded numbers
 WIDEST = 1e9  # a wider set counts as unbounded
 
+NUMBERS = (float, complex, int, bool, np.int64, np.uint64)
 REFUSED = (Exception,)  # the function itself may raise anything
 Numbers = NDArray[np.float64]
 
@@ -69,10 +72,7 @@ def has_known_numbers(inverse: Inverse) -> bool:
     known = [axis for axis in inverse.known if axis_of(axis)[0] == RETURN]
     unknown = [axis for axis in inverse.unknown if axis != RETURN]
     sizes = [_size(kind, (float, complex)) for kind in _kinds(inverse, unknown)]
-    results = [
-        _size(kind, (float, complex, int, bool, np.int64, np.uint64))
-        for kind in _kinds(inverse, known)
-    ]
+    results = [_size(kind, NUMBERS) or _is_of_numbers(kind) for kind in _kinds(inverse, known)]
     return bool(sizes and results) and 0 not in (*sizes, *results) and sum(sizes) <= MOST_NUMBERS
 
 
@@ -80,10 +80,9 @@ def has_more_results(inverse: Inverse) -> bool:
     """Whether more real numbers are known of the result than are unknown."""
     if not has_known_numbers(inverse):
         return False
-    every = (float, complex, int, bool, np.int64, np.uint64)
     known = [axis for axis in inverse.known if axis_of(axis)[0] == RETURN]
     unknown = [axis for axis in inverse.unknown if axis != RETURN]
-    sizes = [sum(_size(kind, every) for kind in _kinds(inverse, a)) for a in (known, unknown)]
+    sizes = [sum(_size(kind, NUMBERS) for kind in _kinds(inverse, a)) for a in (known, unknown)]
     return sizes[0] > sizes[1]
 
 
@@ -98,6 +97,17 @@ def _size(kind: Any, elements: tuple[Any, ...]) -> int:
     if element not in elements:
         return 0
     return math.prod(shape_of(kind)) * (2 if element is complex else 1)
+
+
+def has_lists(inverse: Inverse) -> bool:
+    """Whether numbers that are known of the result are in lists."""
+    known = [axis for axis in inverse.known if axis_of(axis)[0] == RETURN]
+    return any(map(_is_of_numbers, _kinds(inverse, known)))
+
+
+def _is_of_numbers(kind: Any) -> bool:
+    """Whether a type is one of lists of numbers."""
+    return is_list(kind) and kind.element in NUMBERS
 
 
 def goes_on(inverse: Inverse) -> bool:

@@ -1,13 +1,15 @@
 """The search for a solution without given parameters: in a fixed order, with a fixed end.
 
-1. The default θ. (If a plan has roots among arrays, which is slow, 3 is first.)
+1. The default θ. (If a plan has roots among arrays or lists, which is slow, 3 is first.)
 2. The first of the solutions, discrete choices outwards from their defaults, in the order of
    ``solutions``: single ones at once, of families the default, then points of a fixed sequence.
 3. The arguments themselves: from some starts, the difference between the function's result and the
-   known one is minimised by the method of Levenberg and Marquardt.
+   known one is minimised by the method of Levenberg and Marquardt. (This precedes 2 if numbers are
+   known from lists: they are mostly more than are unknown, and choices for one miss the others.)
 4. Boxes of arguments, contracted and bisected.
-5. The solutions that come after the first ones.
-6. Points of the same sequence in the space of all parameters.
+5. Trials: numbers and characters are changed, where the result comes nearer.
+6. The solutions that come after the first ones.
+7. Points of the same sequence in the space of all parameters.
 
 The sequence is that of J. H. Halton (1960), which fills a cube evenly. The search is limited by
 steps, so that the answer is the same every time, on every machine.
@@ -30,6 +32,7 @@ from inversion.solving.argument_search import (
     STARTS,
     from_arguments,
     goes_on,
+    has_lists,
     has_more_results,
     has_numbers,
 )
@@ -39,6 +42,7 @@ from inversion.solving.finite import is_by_trial
 from inversion.solving.negative_powers import negative_powers
 from inversion.solving.solutions import SolutionBranch, search
 from inversion.solving.starting import infeasible
+from inversion.solving.trials import RUNS, arguments_by_trials, has_trials
 from inversion.solving.unproved import Unproved
 from primitives.relation import RETURN
 
@@ -132,10 +136,12 @@ def _without_choice(inverse: Inverse, refused: NoSolution, proof: NoSolution | N
 
 
 def is_slow(inverse: Inverse) -> bool:
-    """Whether each θ takes long, and arguments can be searched: if a plan has roots among
-    arrays.
+    """Whether each θ takes long, and arguments can be searched: if a plan has roots among arrays,
+    or of lists.
     """
-    return has_roots(inverse) and has_arrays(inverse.origin) and has_numbers(inverse)
+    if not has_roots(inverse) or not has_numbers(inverse):
+        return False
+    return has_arrays(inverse.origin) or has_lists(inverse)
 
 
 def asked_first(
@@ -210,17 +216,25 @@ class _Search:
             return
         open_ = [p for p in self.inverse.parameters if p.name not in self.given]
         self.looked.append("the default θ")
+        is_first = has_numbers(self.inverse) and has_lists(self.inverse)
+        if is_first:
+            yield from self.of_starts()
         through = iter(()) if self.has_arrays else self.through_solutions(steps)
         for answer in through:
             if answer is None:
                 break
             yield answer
-        if not self.is_exhausted and has_numbers(self.inverse):
-            yield from self.of_arguments(from_arguments(self.inverse, self.known, self.fixed))
-            self.looked.append(f"{STARTS} starts of the arguments")
+        if not self.is_exhausted and has_numbers(self.inverse) and not is_first:
+            yield from self.of_starts()
         if not self.is_exhausted and has_boxes(self.inverse):
             yield from self.of_arguments(from_boxes(self.inverse, self.known, self.fixed))
             self.looked.append(f"up to {BOXES} boxes of the arguments")
+        if not self.is_exhausted and has_trials(self.inverse):
+            most = RUNS * steps // SEARCH_STEPS
+            yield from self.of_arguments(
+                arguments_by_trials(self.inverse, self.known, self.fixed, most)
+            )
+            self.looked.append(f"up to {most} trials of the arguments")
         if not self.is_exhausted:
             yield from (answer for answer in through if answer is not None)
         if not self.is_exhausted and open_:
@@ -294,6 +308,10 @@ class _Search:
         inverse = self.inverse
         free = {v.name: p.name for v, p in inverse.program.free.items()}
         return {v: self.given[n] for v, n in free.items() if n in self.given}
+
+    def of_starts(self) -> Iterator[Answer]:
+        yield from self.of_arguments(from_arguments(self.inverse, self.known, self.fixed))
+        self.looked.append(f"{STARTS} starts of the arguments")
 
     def of_arguments(self, found: Iterator[list[Any] | None]) -> Iterator[Answer]:
         """Answers among these arguments. None: there are no others."""

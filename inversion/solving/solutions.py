@@ -17,6 +17,7 @@ from inversion.errors import NoSolution, WrongArguments
 from inversion.planning.parameters import Parameter, ParameterSpace
 from inversion.planning.plan import left_out
 from inversion.planning.repeated import filled
+from inversion.program.limits import has_floats
 from inversion.program.shown import html_of
 from inversion.program.trees import taken_apart
 from inversion.running.progress import Progress, SearchProgress
@@ -239,7 +240,7 @@ def few_arguments(inverse: Inverse, known: tuple[Any, ...]) -> list[Sequence[Any
     inputs = {v.name: v for v in program.inputs}
     unknown = [inputs.get(axis) for axis in inverse.unknown]
     whole = all(v is not None and v.kind in (int, bool) for v in unknown)
-    if not whole or not any(v.kind is float for v in program.variables) or goes_on(inverse):
+    if not whole or not has_floats(program) or goes_on(inverse):
         return None
     try:
         box = box_of(inverse, known)

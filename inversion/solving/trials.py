@@ -1,0 +1,421 @@
+"""Search for arguments by trials: numbers and characters are changed, one or two at a time.
+
+For functions of integers and strings, and for results in steps or in text, where no derivative says
+what to change: only values of the function are used. What a result lacks of the known one is
+measured, numbers by their difference and texts from their first character on. From some starts,
+each change that comes nearest is kept. Numbers with bounds are also drawn within the bounds of
+those points that come nearest. All is in a fixed order, with a fixed number of runs.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from inversion.contraction.contracted_programs import Nothing
+from inversion.errors import NoSolution
+from inversion.program.limits import has_arrays
+from inversion.program.statements import Program, Variable
+from inversion.program.trees import Node, leaves, rebuilt, taken_apart
+from inversion.solving.argument_search import goes_on
+from inversion.solving.even_points import point_of
+from inversion.solving.starting import box_of
+from overlay.sets import NumberSet
+from primitives import Integers, Interval
+from primitives.arrays.domain import element_of, shape_of
+from primitives.domains import Domain, Strings
+from primitives.relation import RETURN
+from primitives.sequences.items import Apart
+
+if TYPE_CHECKING:
+    from inversion.inverse import Inverse
+
+__all__ = ["RUNS", "Cell", "arguments_by_trials", "cells_of", "from_trials", "has_trials"]
+
+RUNS = 12_000
+"""The most runs of the function."""
+MOST_CELLS = 64
+"""The most numbers and characters that are changed."""
+MOST_DRAWN = 6  # numbers that are drawn within bounds
+DRAWN = 120  # points that are drawn each time
+KEPT = 12  # the nearest of these
+ROUNDS = 60
+STARTS = 40
+DESCENTS = 3  # from the nearest of the starts
+MOST_OF_PAIR = 1024
+EVERY = 512  # values of one cell that are all tried
+FIRST_SUMS = 1024  # combinations of 0 and 1
+LETTERS = "".join(map(chr, range(32, 127)))
+FAR = 1e6
+ROUNDING = 1e-13
+WHOLE = (int, np.int64, np.uint64)
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A number or a character. whole: integers. low, high: the bounds. letters: of a character."""
+
+    low: float
+    high: float
+    whole: bool
+    letters: str = ""
+
+    @property
+    def is_bounded(self) -> bool:
+        return math.isfinite(self.low) and math.isfinite(self.high)
+
+    def at(self, unit: float, low: float | None = None, high: float | None = None) -> Any:
+        """The value at a place in (0, 1) within bounds."""
+        low, high = self.low if low is None else low, self.high if high is None else high
+        if not (math.isfinite(low) and math.isfinite(high)):
+            low, high = max(low, -16), min(high, 16)
+        if self.whole:
+            return min(int(low) + int(unit * (int(high) - int(low) + 1)), int(high))
+        return low + unit * (high - low)
+
+    @property
+    def default(self) -> Any:
+        value = min(max(0, self.low), self.high)
+        return int(value) if self.whole else float(value)
+
+    def near(self, value: Any) -> Iterator[Any]:
+        """The values to try in the place of one: all if they are few, else outwards."""
+        if self.whole and self.high - self.low < EVERY:
+            yield from range(int(self.low), int(self.high) + 1)
+            return
+        if self.whole:
+            steps: Iterator[Any] = (2**k for k in range(20))
+            steps = itertools.chain(range(1, 33), steps)
+        else:
+            steps = (2.0**-k * max(abs(value), 1.0) for k in range(40))
+        for step in steps:
+            for found in (value + step, value - step):
+                if self.low <= found <= self.high:
+                    yield found
+
+
+def cells_of(kind: Any, domain: Domain | None, found: NumberSet | None, length: int) -> list[Cell]:
+    """The cells of a value of a type; none if it is of another type. length: of a string."""
+    if kind is str:
+        letters = domain.alphabet if isinstance(domain, Strings) and domain.alphabet else LETTERS
+        return [Cell(0, len(letters) - 1, whole=True, letters=letters)] * length
+    element = element_of(kind)
+    if element not in (*WHOLE, float, bool):
+        return []
+    low, high = (0, 1) if element is bool else (-math.inf, math.inf)
+    if isinstance(domain, Interval):
+        low, high = domain.ends
+    elif isinstance(domain, Integers):
+        low = -math.inf if domain.low is None else domain.low
+        high = math.inf if domain.high is None else domain.high
+    if found is not None and found.pieces:
+        low, high = max(low, found.low), min(high, found.high)
+    return [Cell(low, high, whole=element is not float)] * math.prod(shape_of(kind))
+
+
+def made_of(kind: Any, cells: Sequence[Cell], values: Sequence[Any]) -> Any:
+    """The value of a type with these cells."""
+    if kind is str:
+        return "".join(c.letters[v] for c, v in zip(cells, values, strict=True))
+    if shape_of(kind):
+        return np.array(values, dtype=element_of(kind)).reshape(shape_of(kind))
+    return kind(values[0])
+
+
+def arguments_by_trials(
+    inverse: Inverse, known: Sequence[Any], fixed: Mapping[str, Any], runs: int
+) -> Iterator[list[Any]]:
+    """All arguments of the function at the points that trials lead to.
+
+    fixed: inputs of the program that are given, by name. runs: the most runs of the function.
+    """
+    values = dict(zip(inverse.known, known, strict=True))
+    trees, program = inverse.axes.trees, inverse.origin
+    given = dict(fixed)
+    for axis in inverse.known:
+        if axis != RETURN and axis not in inverse.axes.inputs:
+            return  # a part of an argument is known
+    names = [leaf for axis in inverse.unknown for leaf in leaves(trees[axis]) if leaf not in given]
+    kinds = [program.operand(name).kind for name in names]
+    lengths = _lengths(program)
+    try:
+        box = {} if has_arrays(program) else box_of(inverse, known)
+    except Nothing:
+        return
+    sets = {variable.name: found for variable, found in box.items()}
+    parts = [
+        (kind, cells_of(kind, inverse.domains.get(name), sets.get(name), lengths.get(name, 0)))
+        for name, kind in zip(names, kinds, strict=True)
+    ]
+    may_go_on = goes_on(inverse)
+
+    def arguments(made: Sequence[Any]) -> list[Any]:
+        every = {**given, **dict(zip(names, made, strict=True))}
+        return [
+            values[axis]
+            if axis in values
+            else rebuilt(trees[axis], iter([every[leaf] for leaf in leaves(trees[axis])]))
+            for axis in inverse.axes.inputs
+        ]
+
+    def run(made: list[Any]) -> Any:
+        args = arguments(made)
+        if may_go_on and inverse.coordinates_of(args) is None:
+            raise NoSolution("the function may not end")
+        return inverse.result_of(args)
+
+    for made in from_trials(run, parts, trees[RETURN], values[RETURN], runs):
+        yield arguments(made)
+
+
+def has_trials(inverse: Inverse) -> bool:
+    """Whether trials may find arguments: they have numbers or characters, and the result is
+    known.
+    """
+    return RETURN in inverse.known and RETURN not in inverse.unknown
+
+
+def _lengths(program: Program) -> dict[str, int]:
+    """The length of each string whose items the program takes apart."""
+    return {
+        s.arguments[0].name: len(s.relation.template)
+        for s in program.statements
+        if isinstance(s.relation, Apart) and isinstance(s.arguments[0], Variable)
+    }
+
+
+def from_trials(
+    run: Callable[[list[Any]], Any],
+    parts: Sequence[tuple[Any, Sequence[Cell]]],
+    tree: Any,
+    wanted: Any,
+    runs: int = RUNS,
+) -> Iterator[list[Any]]:
+    """Values of the parts with which a function comes as near as is found to a known result.
+
+    run: the function of the parts; it may raise anything. parts: the type and cells of each. tree:
+    the structure of the result.
+    """
+    cells = [cell for _, own in parts for cell in own]
+    if not 0 < len(cells) <= MOST_CELLS or not all(own for _, own in parts):
+        return
+    trial = _Trial(run, parts, tree, wanted, runs)
+    for search in (trial.of_sums, trial.of_draws, trial.of_steps, trial.of_changes):
+        for values in search():
+            if trial.off(values) == 0:
+                yield trial.made(values)
+
+
+class _Trial:
+    """One search: the cells, and the distance of each point that was tried."""
+
+    def __init__(
+        self,
+        run: Callable[[list[Any]], Any],
+        parts: Sequence[tuple[Any, Sequence[Cell]]],
+        tree: Any,
+        wanted: Any,
+        runs: int,
+    ) -> None:
+        self.run, self.parts, self.tree = run, parts, tree
+        self.wanted = _flat(tree, wanted)
+        self.left = runs
+        self.cells = [cell for _, own in parts for cell in own]
+        self.seen: dict[tuple[Any, ...], float] = {}
+
+    def made(self, values: Sequence[Any]) -> list[Any]:
+        left, found = iter(values), list[Any]()
+        for kind, own in self.parts:
+            found.append(made_of(kind, own, [next(left) for _ in own]))
+        return found
+
+    def result(self, values: Sequence[Any]) -> list[Any] | None:
+        """The parts of the result; None if the function raises."""
+        if self.left <= 0:
+            return None
+        self.left -= 1
+        try:
+            return _flat(self.tree, self.run(self.made(values)))
+        except Exception:  # of the function
+            return None
+
+    def off(self, values: Sequence[Any]) -> float:
+        """What the result lacks of the known one; infinite if the function raises."""
+        key = tuple(values)
+        if key not in self.seen:
+            found = self.result(values)
+            self.seen[key] = math.inf if found is None else _distance(found, self.wanted)
+        return self.seen[key]
+
+    # ---- searches ----
+
+    def of_sums(self) -> Iterator[list[Any]]:
+        """All combinations of the first two values of integers, where they are few."""
+        if 2 ** len(self.cells) <= FIRST_SUMS and all(c.whole for c in self.cells):
+            for bits in itertools.product((0, 1), repeat=len(self.cells)):
+                values = [c.default + b for c, b in zip(self.cells, bits, strict=True)]
+                if all(c.low <= v <= c.high for c, v in zip(self.cells, values, strict=True)):
+                    yield values
+
+    def of_draws(self) -> Iterator[list[Any]]:
+        """Points within the bounds of the nearest ones, again and again."""
+        cells = self.cells
+        if len(cells) > MOST_DRAWN or not all(c.is_bounded and not c.letters for c in cells):
+            return
+        bounds = [(c.low, c.high) for c in cells]
+        best: list[list[Any]] = []
+        for number in range(ROUNDS):
+            if self.left <= RUNS // 3:
+                return
+            units = (point_of(number * DRAWN + i + 1, len(cells)) for i in range(DRAWN))
+            drawn = [
+                [c.at(u, *b) for c, u, b in zip(cells, unit, bounds, strict=True)] for unit in units
+            ]
+            yield from drawn
+            best = sorted((v for v in (*best, *drawn) if self.off(v) < math.inf), key=self.off)
+            best = best[:KEPT]
+            if not best:
+                return
+            bounds = [_around(c, [v[i] for v in best]) for i, c in enumerate(cells)]
+        yield from self.descended(best[0])
+
+    def of_steps(self) -> Iterator[list[Any]]:
+        """Newton's steps between integers, with differences over long steps: functions that round
+        are nearly linear there.
+        """
+        if not all(c.whole and not c.letters for c in self.cells) or len(self.cells) < 2:
+            return
+        values = [c.default for c in self.cells]
+        for width in (64, 16, 4, 1):
+            for _ in range(4):
+                found = self.numbers(values)
+                if found is None:
+                    return
+                columns = [self.numbers(_moved(values, i, width)) for i in range(len(values))]
+                if any(column is None for column in columns):
+                    break
+                slopes = np.array([(c - found) / width for c in columns if c is not None]).T
+                wanted = np.array(self.wanted, dtype=float)
+                step = np.rint(np.linalg.lstsq(slopes, wanted - found, rcond=None)[0])
+                there = [
+                    int(min(max(v + int(s), c.low), c.high))
+                    for v, s, c in zip(values, step, self.cells, strict=True)
+                ]
+                if self.off(there) >= self.off(values):
+                    break
+                values = there
+            yield from self.descended(values)
+
+    def numbers(self, values: Sequence[Any]) -> Any:
+        """The result as an array of numbers; None where it is none."""
+        found = self.result(values)
+        if found is None or len(found) != len(self.wanted):
+            return None
+        if any(isinstance(part, str) for part in (*found, *self.wanted)):
+            return None
+        numbers = np.array(found, dtype=float)
+        return numbers if np.isfinite(numbers).all() else None
+
+    def of_changes(self) -> Iterator[list[Any]]:
+        """Changes of one or two cells, from the nearest of some starts."""
+        starts = [[c.default for c in self.cells]]
+        for letter in "0aA":
+            starts.append([c.letters.find(letter) if c.letters else c.default for c in self.cells])
+        starts = [s for s in starts if all(c.low <= v for c, v in zip(self.cells, s, strict=True))]
+        for number in range(1, STARTS):
+            units = point_of(number, len(self.cells))
+            starts.append([c.at(u) for c, u in zip(self.cells, units, strict=True)])
+        starts = [s for s in sorted(starts, key=self.off) if self.off(s) < math.inf]
+        for start in starts[:DESCENTS]:
+            yield from self.descended(start)
+
+    def descended(self, values: list[Any]) -> Iterator[list[Any]]:
+        """The point where no change of one cell, or of two, comes nearer."""
+        while self.left > 0 and self.off(values) > 0:
+            found = self.best((values,), range(len(values)))
+            if found is None:
+                found = self.of_pairs(values)
+            if found is None:
+                break
+            values = found
+        yield values
+
+    def best(self, firsts: Sequence[list[Any]], places: Sequence[int]) -> list[Any] | None:
+        """The points after changes of each cell in turn; None if none comes nearer."""
+        (values,) = firsts
+        before = self.off(values)
+        for i in places:
+            others = ([*values[:i], v, *values[i + 1 :]] for v in self.cells[i].near(values[i]))
+            values = min(itertools.chain([values], others), key=self.off)
+        return values if self.off(values) < before else None
+
+    def of_pairs(self, values: list[Any]) -> list[Any] | None:
+        """The nearest point after changes of two cells, among values that the function takes."""
+        before = self.off(values)
+        taken: list[list[Any]] = []
+        for i, cell in enumerate(self.cells):
+            others = itertools.islice(cell.near(values[i]), EVERY)
+            ways = [v for v in others if self.off([*values[:i], v, *values[i + 1 :]]) < math.inf]
+            taken.append([values[i], *ways[: math.isqrt(MOST_OF_PAIR)]])
+        for i, j in itertools.combinations(range(len(values)), 2):
+            pairs = itertools.product(taken[i], taken[j])
+            others = ([*values[:i], v, *values[i + 1 : j], w, *values[j + 1 :]] for v, w in pairs)
+            there = min(others, key=self.off)
+            if self.off(there) < before:
+                return there
+            if self.left <= 0:
+                return None
+        return None
+
+
+def _moved(values: Sequence[Any], at: int, width: int) -> list[Any]:
+    return [*values[:at], values[at] + width, *values[at + 1 :]]
+
+
+def _around(cell: Cell, values: Sequence[Any]) -> tuple[float, float]:
+    """The bounds of values, a little wider, within those of the cell."""
+    low, high = min(values), max(values)
+    more = max((high - low) / 4, 1 if cell.whole else 0)
+    return max(cell.low, low - more), min(cell.high, high + more)
+
+
+def _flat(tree: Any, value: Any) -> list[Any]:
+    """The numbers and texts of a result."""
+    found: list[Any] = []
+    for part in taken_apart(tree, value) if isinstance(tree, Node) else [value]:
+        if isinstance(part, np.ndarray):
+            found += part.ravel().tolist()
+        elif isinstance(part, (list, tuple)):
+            found += part
+        else:
+            found.append(part)
+    return found
+
+
+def _distance(found: Sequence[Any], wanted: Sequence[Any]) -> float:
+    total = FAR * abs(len(found) - len(wanted))
+    for one, other in zip(found, wanted, strict=False):
+        if isinstance(other, str):
+            total += _text_distance(one, other) if isinstance(one, str) else FAR
+        elif isinstance(other, float):
+            off = abs(one - other) / max(1.0, abs(other))
+            total += off if off > ROUNDING else 0.0
+        elif one != other:
+            total += abs(one - other)
+    return total if total == total else math.inf
+
+
+def _text_distance(one: str, other: str) -> float:
+    """The difference of two texts: that of a character counts more than all of those after it."""
+    total, weight = 0.0, 1.0
+    for a, b in itertools.zip_longest(one, other):
+        if a != b:
+            apart = 1.0 if a is None or b is None else min(abs(ord(a) - ord(b)) / 128, 0.9)
+            total += weight * (1 + apart)
+        weight /= 4
+    return total
