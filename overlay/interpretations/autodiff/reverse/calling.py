@@ -54,6 +54,11 @@ from overlay.interpretations.autodiff.reverse.reverse_program import (
 from overlay.interpretations.autodiff.reverse.structural import STRUCTURAL
 from overlay.interpretations.autodiff.reverse.structure import Unreadable
 from overlay.interpretations.autodiff.rules.array_rules import array_rule_of
+from overlay.interpretations.autodiff.rules.default_arguments import (
+    in_places,
+    signature_of,
+    without_defaults,
+)
 
 __all__ = ["Calling"]
 
@@ -161,16 +166,24 @@ class Calling(Naming, ABC):
         made = self.users.emitted(self, function, args, kwargs)
         if made is not None:
             return made
+        is_numeric = _is_numeric(function)
+        signature = _signature(function) if args or kwargs else None
+        if signature is not None:
+            args, kwargs = without_defaults(signature, args, kwargs, _known)
         if kwargs:
             args, kwargs = _positional(function, args, kwargs)
-        is_numeric = _is_numeric(function)
         if is_numeric:
             args = [whole(self, arg) for arg in args]
             kwargs = {name: whole(self, arg) for name, arg in kwargs.items()}
             known = known_result(self, function, args, kwargs)
             if known is not None:
                 return known
-        found = self._by_pullback(function, args) if not kwargs else None
+        given, others = args, kwargs
+        if signature is not None:
+            given, others = in_places(signature, args, kwargs, _known)
+        found = self._by_pullback(function, given) if not others else None
+        if found is None:
+            found = self._by_other(function, given, others)
         if found is None:
             found = self._by_rule(function, args, kwargs)
         if found is not None:
@@ -198,8 +211,7 @@ class Calling(Naming, ABC):
         return found
 
     def _by_pullback(self, function: Any, args: list[Any]) -> Any:
-        """The result of a call of a function that has a pullback, or is lifted as another one; None
-        for others."""
+        """The result of a call of a function that has a pullback; None for others."""
         folded = self._folded(function, args)
         if folded is not None:
             return folded
@@ -214,10 +226,14 @@ class Calling(Naming, ABC):
             return self.emit(pullback, args)
         if function in (max, min) and len(args) > 2:
             return self.call(function, [self.call(function, args[:-1], {}), args[-1]], {})
-        other = BY_OTHERS.get((id(function), len(args)))
-        if other is not None and all(kind_of(a) is not None for a in args):
-            return self.enter_own(other, args, {})
         return None
+
+    def _by_other(self, function: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
+        """The result of a call of a function that is lifted as another one; None for others."""
+        other = BY_OTHERS.get((id(function), len(args), *kwargs))
+        if other is None or any(kind_of(a) is None for a in (*args, *kwargs.values())):
+            return None
+        return self.enter_own(other, args, kwargs)
 
     def _enter_definition(
         self, by: Any, function: Any, args: list[Any], kwargs: dict[str, Any]
@@ -404,9 +420,24 @@ def _hashable(function: Any) -> bool:
     return type(function).__hash__ is not None
 
 
+def _signature(function: Any) -> inspect.Signature | None:
+    """The parameters of a function that is not written in Python, or has a rule; None of others,
+    and where they are unknown."""
+    rule = array_rule_of(function)
+    if rule is None and not _hashable(function):
+        return None
+    if rule is None and isinstance(function, FunctionType) and not _is_numeric(function):
+        return None
+    return signature_of(function, rule)
+
+
+def _known(operand: Any) -> Any:
+    """The value of an operand that is known before the program runs."""
+    return operand.value if isinstance(operand, KnownBefore) else inspect.Parameter.empty
+
+
 def _positional(function: Any, args: list[Any], kwargs: dict[str, Any]) -> tuple[Any, Any]:
-    if function in (np.sum, np.mean) and set(kwargs) == {"axis"}:
-        return [*args, kwargs["axis"]], {}
+    """The arguments of a conversion to an array, without those that change no number of it."""
     if function in (np.array, np.asarray, np.asanyarray, np.copy) and len(args) == 1:
         copies = kwargs.get("copy") or KnownBefore(
             True if function in (np.array, np.copy) else None

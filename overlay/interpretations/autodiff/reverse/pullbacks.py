@@ -192,6 +192,12 @@ def pullback_of(function: Any, args: Sequence[Any], name: Callable[[Any], str]) 
     maker = _MAKERS.get(id(function))
     if maker is not None:
         return maker(function, args, kinds, name)
+    if KnownBefore(None) in args:
+        rule = rule_of(function, arrays=True)
+        optional = frozenset() if rule is None else rule.optional
+        pairs = enumerate(zip(args, kinds, strict=True))
+        # no bound is a number that bounds nothing
+        kinds = [FLOAT if i in optional and a == KnownBefore(None) else k for i, (a, k) in pairs]
     if any(kind is None for kind in kinds):
         return None
     known = [kind for kind in kinds if kind is not None]
@@ -578,10 +584,12 @@ def _stacked(function: Any, args: Any, kinds: Any, name: Any) -> Pullback | None
 
 # ---- functions lifted as others -----------------------------------------------------------
 
-BY_OTHERS: dict[tuple[int, int], Any] = {
+BY_OTHERS: dict[tuple[Any, ...], Any] = {
     (id(np.linalg.norm), 1): norm,
     (id(np.var), 1): variance,
     (id(np.std), 1): deviation,
+    (id(np.var), 1, "ddof"): variance,
+    (id(np.std), 1, "ddof"): deviation,
     (id(np.prod), 1): product_of,
     (id(math.prod), 1): product_in_order,
     (id(np.cumprod), 1): products_so_far,
@@ -596,4 +604,5 @@ BY_OTHERS: dict[tuple[int, int], Any] = {
     (id(max), 2): larger,
     (id(min), 2): smaller,
 }
-"""Functions, by number of arguments, that are lifted as other functions."""
+"""Functions, by the number of positional arguments and the names of the others, that are lifted as
+other functions."""

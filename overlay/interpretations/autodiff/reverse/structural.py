@@ -291,6 +291,8 @@ def _printed(lifter: Calling, *args: Any, **kwargs: Any) -> Any:
 _METHODS: dict[str, Any] = {
     **{name: getattr(np, name) for name in ("sum", "mean", "prod", "dot", "copy", "ravel")},
     **{name: getattr(np, name) for name in ("cumsum", "max", "min", "argmax", "argmin")},
+    **{name: getattr(np, name) for name in ("std", "var", "clip", "cumprod", "trace", "diagonal")},
+    **{name: getattr(np, name) for name in ("repeat", "take", "squeeze", "swapaxes")},
     "reshape": np.ndarray.reshape,
     "transpose": np.transpose,
     "flatten": np.ravel,
