@@ -16,6 +16,7 @@ import numpy as np
 from overlay.core.target import describe
 from overlay.interpretations.autodiff.reverse.adjoint_names import Naming
 from overlay.interpretations.autodiff.reverse.by_rules import by_rule, refuse_compiled
+from overlay.interpretations.autodiff.reverse.complex_pullbacks import complex_pullback
 from overlay.interpretations.autodiff.reverse.instances import (
     MISSING,
     by_operator,
@@ -30,6 +31,7 @@ from overlay.interpretations.autodiff.reverse.operands import identity
 from overlay.interpretations.autodiff.reverse.pullbacks import (
     BY_OTHERS,
     INPLACE,
+    UFUNCS,
     Pullback,
     kind_of,
     pullback_of,
@@ -220,9 +222,12 @@ class Calling(Naming, ABC):
             if isinstance(args[0], ReverseValue) and args[0].kind.ndim:
                 return self._add_in_place(inplace, *args)
             return self.call(inplace, args, {})
-        pullback = pullback_of(function, args, self.name)
+        pullback = complex_pullback(_operator_of(function), args, self.name)
+        if pullback is None:
+            pullback = pullback_of(function, args, self.name)
         if pullback is not None:
-            self.reads_attributes |= pullback.of_items
+            # compiled code runs the adjoint, not the program with duals
+            self.reads_attributes |= pullback.of_items or pullback.kind.dtype == "c"
             return self.emit(pullback, args)
         if function in (max, min) and len(args) > 2:
             return self.call(function, [self.call(function, args[:-1], {}), args[-1]], {})
@@ -231,7 +236,8 @@ class Calling(Naming, ABC):
     def _by_other(self, function: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
         """The result of a call of a function that is lifted as another one; None for others."""
         other = BY_OTHERS.get((id(function), len(args), *kwargs))
-        if other is None or any(kind_of(a) is None for a in (*args, *kwargs.values())):
+        given = [kind_of(a) for a in (*args, *kwargs.values())]
+        if other is None or any(kind is None or kind.dtype == "c" for kind in given):
             return None
         return self.enter_own(other, args, kwargs)
 
@@ -251,6 +257,7 @@ class Calling(Naming, ABC):
     def _folded(self, function: Any, args: list[Any]) -> Any:
         """The result of an operator on known numbers."""
         kinds = (int, float, bool, str) if function in _COMPARED else (int, float, bool)
+        kinds = kinds if function in _COMPARED else (*kinds, complex)
         known = all(isinstance(a, KnownBefore) and isinstance(a.value, kinds) for a in args)
         module = getattr(function, "__module__", "")
         if not known or not (module in ("_operator", "math") or function in _PLAIN):
@@ -378,7 +385,7 @@ class Calling(Naming, ABC):
         value = whole(self, value)
         if isinstance(value, tuple):
             value = self.call(np.array, [value], {})
-        if array.kind.dtype != "f" or kind_of(value) is None:
+        if array.kind.dtype != "f" or not _is_real(value):
             raise Unreadable("it writes something else than a number into an array")
         kinds = [kind_of(part) for part in _parts(index)]
         if any(kind is not None and kind.ndim for kind in kinds):
@@ -414,6 +421,17 @@ def _is_numbers(operand: Any) -> bool:
         and bool(operand)
         and all(kind_of(item) is not None for item in operand)
     )
+
+
+def _is_real(operand: Any) -> bool:
+    """Whether an operand is of real numbers."""
+    kind = kind_of(operand)
+    return kind is not None and kind.dtype != "c"
+
+
+def _operator_of(function: Any) -> Any:
+    """The operator that a ufunc is."""
+    return UFUNCS.get(function, function) if _hashable(function) else function
 
 
 def _hashable(function: Any) -> bool:
