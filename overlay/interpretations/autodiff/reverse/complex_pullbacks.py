@@ -41,21 +41,26 @@ _SAME = (operator.getitem, np.ravel, np.reshape, np.transpose, np.copy, np.asarr
 """Functions whose pullbacks are those of floats: they move numbers."""
 
 
-_OF_CMATH = {"asin": "arcsin", "acos": "arccos", "atan": "arctan"}
-_OF_CMATH |= {f"{name}h": f"{other}h" for name, other in _OF_CMATH.items()}
+_OF_CMATH = {f"a{name}": f"arc{name}" for name in ("sin", "cos", "tan", "sinh", "cosh", "tanh")}
+"""The functions of cmath that have another name in numpy."""
 
 
-_OF_COMPLEX: dict[Any, Callable[..., Any]] = {
-    np.tanh: lambda z, ret: (1.0 - ret * ret,),
-    np.arcsinh: lambda z: (1.0 / np.sqrt(1.0 + z * z),),
-}
+def _by_tanh(z: Any, ret: Any) -> tuple[Any]:
+    return (1.0 - ret * ret,)
+
+
+def _by_arcsinh(z: Any) -> tuple[Any]:
+    return (1.0 / np.sqrt(1.0 + z * z),)
+
+
+_OF_COMPLEX: dict[Any, Callable[..., Any]] = {np.tanh: _by_tanh, np.arcsinh: _by_arcsinh}
 """Derivatives of functions whose rules are for real numbers, as they avoid overflow."""
 
 
 @cache
 def holomorphic() -> dict[int, tuple[Any, np.ufunc]]:
     """The holomorphic functions of numpy and cmath, by identity, each with that of numpy."""
-    ufuncs = [each for row in FUNCTIONS for each in row.numpy if isinstance(each, np.ufunc)]
+    ufuncs = [each for row in FUNCTIONS for each in row.numpy]
     found = [(f, f) for f in (*ufuncs, np.square, np.reciprocal) if f.nin == 1 and _takes(f)]
     by_name = {f.__name__: f for f, _ in found}
     pairs = ((f, by_name.get(_OF_CMATH.get(name, name))) for name, f in vars(cmath).items())
