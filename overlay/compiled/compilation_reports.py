@@ -33,7 +33,6 @@ __all__ = [
 ]
 
 LOG: Final = logging.getLogger("overlay.compiled")
-logging.getLogger("overlay").addHandler(logging.NullHandler())
 
 PROGRESS: Final = "OVERLAY_PROGRESS"
 # Whether somebody gives the interpreter its commands; IPython sets sys.ps1 too, and in notebooks.

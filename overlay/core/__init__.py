@@ -6,7 +6,7 @@
 ``in_force``: the stack of contexts in force. ``metadata``: comparison of contexts' metadata.
 ``pickling``, ``content_identity``: tables, contexts and functions in other processes.
 ``cache_folder``, ``bounded_store``: caches on disk, and in memory.
-``background``: what is made in a thread meanwhile.
+``background``: what is made in a thread meanwhile. ``logs``: records for ``logging``.
 ``jitted``: functions made by numba. ``late_binding``: hooks bound to higher layers.
 ``errors``, ``location``, ``markup``: messages and their rendering.
 ``own_builtins``: builtins for the engine's own code.

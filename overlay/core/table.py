@@ -14,6 +14,7 @@ from overlay.core.errors import MethodNotFound, OverlayError
 from overlay.core.fitting import refuse_misfit
 from overlay.core.in_force import runs_natively
 from overlay.core.location import caller, name_of
+from overlay.core.logs import tell
 from overlay.core.method import Method, Methods
 from overlay.core.own_builtins import __builtins__
 from overlay.core.pickling import home_of_caller, reduced_table, restore_table, table_of
@@ -199,6 +200,7 @@ class MethodTable:
             key = key_of_target(target)
             self._later.setdefault(key, (target, []))[1].append(add)
             self._changed(target)
+        tell(LOCK)
 
     def _fill(self, key: Hashable) -> None:
         """Register a target's deferred methods, without notifying listeners: they counted as
@@ -283,6 +285,7 @@ class MethodTable:
             if generic is not None:
                 generic.accept(method.declared)
             self._changed(method.target)
+        tell(LOCK)
 
     @runs_natively
     def remove(self, target: Any, *types: Any) -> None:
@@ -313,6 +316,7 @@ class MethodTable:
             else:
                 del self._methods[key], self._targets[key]
             self._changed(target)
+        tell(LOCK)
 
     @runs_natively
     def clear(self) -> None:
@@ -328,6 +332,7 @@ class MethodTable:
             self.version += 1
             for target in targets:
                 self._changed(target)
+        tell(LOCK)
 
     @staticmethod
     def _has_types(method: Method, types: Sequence[Any]) -> bool:

@@ -11,6 +11,7 @@ object in each stack: see ``OwnObjects``.
 
 from __future__ import annotations
 
+import logging
 import sys
 import threading
 import weakref
@@ -26,6 +27,7 @@ from overlay.core.errors import OverlayError, UnsupportedPython
 from overlay.core.in_force import natively
 from overlay.core.jitted import is_dispatcher
 from overlay.core.location import caller, shown
+from overlay.core.logs import PYTHON, noted, tell
 from overlay.core.own_builtins import __builtins__
 from overlay.core.table import LOCK, Method
 from overlay.core.target import (
@@ -54,6 +56,7 @@ intercept: Any = _native.intercept
 _LOOK = -1  # equal to no number of modules: the next entry looks for targets again
 # How many of the last frames one method has to fill for a recursion to be its own.
 _FRAMES, _REPEATS = 60, 10
+_MOST_NAMED = 8  # the most targets that a record of the log names
 
 
 def obstacles(stack: Stack) -> list[tuple[Any, str]]:
@@ -227,6 +230,7 @@ class InterceptingEngine:
         self._mine: dict[Any, Intercepted] = {}
         self.own = OwnObjects(stack)
         self._refused: dict[Any, tuple[Any, str]] = {}  # targets that cannot be intercepted
+        self._is_begun = False  # whether the targets of the first run are intercepted
         self._asks_at_calls = False  # whether calls are instrumented, for plugins
         # whether instructions of code that runs in the stack are instrumented
         self.applies = False
@@ -248,6 +252,19 @@ class InterceptingEngine:
             except BaseException:
                 self.release()
                 raise
+        self._is_begun = True
+        if PYTHON.isEnabledFor(logging.INFO):
+            self._note_begin(stack)
+            tell(LOCK)
+
+    def _note_begin(self, stack: Stack) -> None:
+        """Note that contexts are entered for the first time, and what they intercept."""
+        names = ", ".join(repr(table.name) for table in stack.tables) or "no tables"
+        shown = [*map(describe, dict.fromkeys(t for each in stack.tables for t in each.targets()))]
+        more = f" and {len(shown) - _MOST_NAMED} others" if len(shown) > _MOST_NAMED else ""
+        asks = f"; plugins asked about calls: {len(stack.plugins)}" * self._asks_at_calls
+        listed = ", ".join(shown[:_MOST_NAMED]) or "nothing"
+        noted(logging.INFO, "first run with %s: intercepts %s%s%s", names, listed, more, asks)
 
     def table_changed(self, target: Any) -> None:
         """Intercept a target that a table now has a method of, and release one that no table
@@ -264,6 +281,8 @@ class InterceptingEngine:
         plain = INPLACE.get(id(target), (target, ""))[0]
         wanted = any(table.has(target) or table.has(plain) for table in self._tables)
         wanted = wanted or id(target) in carrying.OTHERWISE
+        if self._is_begun and PYTHON.isEnabledFor(logging.INFO):
+            self._note_change(stack, target, wanted=wanted, before=key in self._mine)
         if wanted and key not in self._mine:
             reason = why_not(target)
             if reason is not None:
@@ -283,6 +302,19 @@ class InterceptingEngine:
             self.applies = self.applies or id(target) in sites.NUMBERS
         elif not wanted and key in self._mine:
             _release(self._mine.pop(key))
+
+    def _note_change(self, stack: Stack, target: Any, *, wanted: bool, before: bool) -> None:
+        """Note that methods of a target were added, replaced or removed after the first run."""
+        change = {
+            (True, True): "what calls resolved to is dropped",
+            (True, False): "it is intercepted now",
+            (False, True): "it is no longer intercepted",
+        }.get((wanted, before))
+        if change is not None:
+            names = ", ".join(repr(table.name) for table in stack.tables)
+            noted(
+                logging.INFO, "methods of %s changed, with %s: %s", describe(target), names, change
+            )
 
     def _refuse(self, stack: Stack, target: Any, reason: str) -> NoReturn:
         """Raise OverlayError for a new target that cannot be intercepted, and make the next entry

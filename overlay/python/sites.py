@@ -9,6 +9,7 @@ without such an instruction is never examined again.
 from __future__ import annotations
 
 import functools
+import logging
 import sys
 import weakref
 from types import CodeType
@@ -21,6 +22,7 @@ from overlay.code.versions import FRAMES_TELL_DEPTH
 from overlay.core.errors import OverlayError
 from overlay.core.in_force import stack_in_force
 from overlay.core.location import caller, is_ours
+from overlay.core.logs import PYTHON, noted, tell
 from overlay.core.own_builtins import __builtins__
 from overlay.core.table import LOCK
 from overlay.python.hidden_frames import is_hidden
@@ -157,6 +159,12 @@ def _prepare(code: CodeType) -> None:
             if not known:
                 key = id(code)
                 _prepared[key] = weakref.ref(code, functools.partial(_forget, key))
+                if PYTHON.isEnabledFor(logging.DEBUG):
+                    noted(
+                        logging.DEBUG, "instrumented %s, %s:%d; instructions: %d",
+                        code.co_qualname, code.co_filename, code.co_firstlineno, len(rows),
+                    )  # fmt: skip
+    tell(LOCK)
 
 
 def _forget(key: int, _: object) -> None:

@@ -488,11 +488,11 @@ def _declare_of_lists(level: Level, rule: ArrayRule, function: Any) -> None:
     for each in types:
         names = ", ".join("xy"[: len(each)])
         body = (
-            f"if holds_listed({names}):\n    return applied(function, ({names}, *rest), {{}})\n"
-            f"return call_next({names}, *rest)"
+            f"if holds_listed({names}):\n    return applied(function, ({names}, *rest), named)\n"
+            f"return call_next({names}, *rest, **named)"
         )
         space = {"holds_listed": nonoverlay(_holds_listed), "applied": applied}
-        method = _method(level, f"{names}, *rest", body, **space, function=function)
+        method = _method(level, f"{names}, *rest, **named", body, **space, function=function)
         # a number with tangents is a tuple, too
         declare(level.table, function, method, each, precedence=-1)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
@@ -252,9 +252,11 @@ def _result(
     level: Level, rule: ArrayRule, function: Any, args: Sequence[Any], named: dict[str, Any]
 ) -> Any:
     if rule.by is not None:
-        if any(x is NOT_GIVEN for x in (*args, *named.values())):
+        if any(x is NOT_GIVEN or x is None for x in (*args, *named.values())):
             bound = bound_arguments(rule, args, named)
             args, named = bound.args, bound.kwargs
+        if not rule.is_defined_for(args, named):
+            _refuse_arguments(function)
         context = _context_of_levels(levels_of(args, named))
         return as_c_calls(context, rule.by, *args, **named)
     application = _Application(level, rule, function, args, named)
@@ -452,16 +454,20 @@ def bound_arguments(rule: ArrayRule, args: Sequence[Any], named: Any) -> inspect
     try:
         bound = rule.signature.bind(*args, **named)
     except TypeError:
-        refuse_form(
-            rule.function,
-            "these arguments",
-            "call it in a form that its rule has, or wrap the call in inactive(...) where its "
-            "derivative does not matter",
-        )
+        _refuse_arguments(rule.function)
     for name, parameter in rule.signature.parameters.items():
         if name in bound.arguments and bound.arguments[name] is parameter.default:
             del bound.arguments[name]
     return bound
+
+
+def _refuse_arguments(function: Any) -> NoReturn:
+    refuse_form(
+        function,
+        "these arguments",
+        "call it in a form that its rule has, or wrap the call in inactive(...) where its "
+        "derivative does not matter",
+    )
 
 
 def _at_leaves(change: Any, active: Any) -> list[Any]:

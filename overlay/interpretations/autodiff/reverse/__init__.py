@@ -10,6 +10,7 @@ statements.
 function is inlined.
 ``compiled_forms``: forms of functions of numpy in adjoints that are compiled.
 ``compiled_pullback``: generation of the source of an adjoint.
+``complex_pullbacks``: pullbacks of functions of complex numbers.
 ``defining``: functions defined by generated source.
 ``forwards``: the forward pass of an adjoint: lines that run the program, and store values for the
 backward pass.

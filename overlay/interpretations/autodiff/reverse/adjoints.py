@@ -136,8 +136,13 @@ def _make(
         lifted = lifter.lift(f, kinds)
         given = [i for i, kind in enumerate(kinds) if not isinstance(kind, KnownBefore)]
         active = [lifted.arguments[given.index(i)] for i in places]
-        if not all(value.is_float for value in active):
+        if not all(value.kind.dtype == "f" for value in active):
             raise Unreadable("it is differentiated by what is no float")
+        if any(value.kind.dtype == "c" for value in floats_of(lifted.result)):
+            raise Unreadable(
+                "it returns a complex number",
+                help="return a real one: its absolute value, or a part",
+            )
         name = _name_of(f)
         source, names, makes = adjoint_source(name, lifted, active, form)
     except Unreadable as error:

@@ -237,7 +237,7 @@ class _Joins:
         if operand is not UNSET or kind is None:
             return operand
         if not kind.ndim:
-            return KnownBefore({"f": 0.0, "i": 0, "b": False}[kind.dtype])
+            return KnownBefore({"f": 0.0, "c": 0j, "i": 0, "b": False}[kind.dtype])
         before, self.lifter.region = self.lifter.region, region
         found = self.lifter.call(np.zeros, [(KnownBefore(0),) * kind.ndim], {})
         self.lifter.region = before

@@ -16,6 +16,7 @@ import numpy as np
 from overlay.core.target import describe
 from overlay.interpretations.autodiff.reverse.adjoint_names import Naming
 from overlay.interpretations.autodiff.reverse.by_rules import by_rule, refuse_compiled
+from overlay.interpretations.autodiff.reverse.complex_pullbacks import complex_pullback
 from overlay.interpretations.autodiff.reverse.instances import (
     MISSING,
     by_operator,
@@ -30,6 +31,7 @@ from overlay.interpretations.autodiff.reverse.operands import identity
 from overlay.interpretations.autodiff.reverse.pullbacks import (
     BY_OTHERS,
     INPLACE,
+    UFUNCS,
     Pullback,
     kind_of,
     pullback_of,
@@ -54,6 +56,11 @@ from overlay.interpretations.autodiff.reverse.reverse_program import (
 from overlay.interpretations.autodiff.reverse.structural import STRUCTURAL
 from overlay.interpretations.autodiff.reverse.structure import Unreadable
 from overlay.interpretations.autodiff.rules.array_rules import array_rule_of
+from overlay.interpretations.autodiff.rules.default_arguments import (
+    in_places,
+    signature_of,
+    without_defaults,
+)
 
 __all__ = ["Calling"]
 
@@ -161,16 +168,24 @@ class Calling(Naming, ABC):
         made = self.users.emitted(self, function, args, kwargs)
         if made is not None:
             return made
+        is_numeric = _is_numeric(function)
+        signature = _signature(function) if args or kwargs else None
+        if signature is not None:
+            args, kwargs = without_defaults(signature, args, kwargs, _known)
         if kwargs:
             args, kwargs = _positional(function, args, kwargs)
-        is_numeric = _is_numeric(function)
         if is_numeric:
             args = [whole(self, arg) for arg in args]
             kwargs = {name: whole(self, arg) for name, arg in kwargs.items()}
             known = known_result(self, function, args, kwargs)
             if known is not None:
                 return known
-        found = self._by_pullback(function, args) if not kwargs else None
+        given, others = args, kwargs
+        if signature is not None:
+            given, others = in_places(signature, args, kwargs, _known)
+        found = self._by_pullback(function, given) if not others else None
+        if found is None:
+            found = self._by_other(function, given, others)
         if found is None:
             found = self._by_rule(function, args, kwargs)
         if found is not None:
@@ -198,8 +213,7 @@ class Calling(Naming, ABC):
         return found
 
     def _by_pullback(self, function: Any, args: list[Any]) -> Any:
-        """The result of a call of a function that has a pullback, or is lifted as another one; None
-        for others."""
+        """The result of a call of a function that has a pullback; None for others."""
         folded = self._folded(function, args)
         if folded is not None:
             return folded
@@ -208,16 +222,24 @@ class Calling(Naming, ABC):
             if isinstance(args[0], ReverseValue) and args[0].kind.ndim:
                 return self._add_in_place(inplace, *args)
             return self.call(inplace, args, {})
-        pullback = pullback_of(function, args, self.name)
+        pullback = complex_pullback(_operator_of(function), args, self.name)
+        if pullback is None:
+            pullback = pullback_of(function, args, self.name)
         if pullback is not None:
-            self.reads_attributes |= pullback.of_items
+            # compiled code runs the adjoint, not the program with duals
+            self.reads_attributes |= pullback.of_items or pullback.kind.dtype == "c"
             return self.emit(pullback, args)
         if function in (max, min) and len(args) > 2:
             return self.call(function, [self.call(function, args[:-1], {}), args[-1]], {})
-        other = BY_OTHERS.get((id(function), len(args)))
-        if other is not None and all(kind_of(a) is not None for a in args):
-            return self.enter_own(other, args, {})
         return None
+
+    def _by_other(self, function: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
+        """The result of a call of a function that is lifted as another one; None for others."""
+        other = BY_OTHERS.get((id(function), len(args), *kwargs))
+        given = [kind_of(a) for a in (*args, *kwargs.values())]
+        if other is None or any(kind is None or kind.dtype == "c" for kind in given):
+            return None
+        return self.enter_own(other, args, kwargs)
 
     def _enter_definition(
         self, by: Any, function: Any, args: list[Any], kwargs: dict[str, Any]
@@ -235,6 +257,7 @@ class Calling(Naming, ABC):
     def _folded(self, function: Any, args: list[Any]) -> Any:
         """The result of an operator on known numbers."""
         kinds = (int, float, bool, str) if function in _COMPARED else (int, float, bool)
+        kinds = kinds if function in _COMPARED else (*kinds, complex)
         known = all(isinstance(a, KnownBefore) and isinstance(a.value, kinds) for a in args)
         module = getattr(function, "__module__", "")
         if not known or not (module in ("_operator", "math") or function in _PLAIN):
@@ -362,7 +385,7 @@ class Calling(Naming, ABC):
         value = whole(self, value)
         if isinstance(value, tuple):
             value = self.call(np.array, [value], {})
-        if array.kind.dtype != "f" or kind_of(value) is None:
+        if array.kind.dtype != "f" or not _is_real(value):
             raise Unreadable("it writes something else than a number into an array")
         kinds = [kind_of(part) for part in _parts(index)]
         if any(kind is not None and kind.ndim for kind in kinds):
@@ -400,13 +423,39 @@ def _is_numbers(operand: Any) -> bool:
     )
 
 
+def _is_real(operand: Any) -> bool:
+    """Whether an operand is of real numbers."""
+    kind = kind_of(operand)
+    return kind is not None and kind.dtype != "c"
+
+
+def _operator_of(function: Any) -> Any:
+    """The operator that a ufunc is."""
+    return UFUNCS.get(function, function) if _hashable(function) else function
+
+
 def _hashable(function: Any) -> bool:
     return type(function).__hash__ is not None
 
 
+def _signature(function: Any) -> inspect.Signature | None:
+    """The parameters of a function that is not written in Python, or has a rule; None of others,
+    and where they are unknown."""
+    rule = array_rule_of(function)
+    if rule is None and not _hashable(function):
+        return None
+    if rule is None and isinstance(function, FunctionType) and not _is_numeric(function):
+        return None
+    return signature_of(function, rule)
+
+
+def _known(operand: Any) -> Any:
+    """The value of an operand that is known before the program runs."""
+    return operand.value if isinstance(operand, KnownBefore) else inspect.Parameter.empty
+
+
 def _positional(function: Any, args: list[Any], kwargs: dict[str, Any]) -> tuple[Any, Any]:
-    if function in (np.sum, np.mean) and set(kwargs) == {"axis"}:
-        return [*args, kwargs["axis"]], {}
+    """The arguments of a conversion to an array, without those that change no number of it."""
     if function in (np.array, np.asarray, np.asanyarray, np.copy) and len(args) == 1:
         copies = kwargs.get("copy") or KnownBefore(
             True if function in (np.array, np.copy) else None

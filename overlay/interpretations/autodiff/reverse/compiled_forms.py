@@ -30,7 +30,7 @@ def outer(a: Any, b: Any) -> Any:
 def sum_along_0(a: Any) -> Any:
     if a.ndim != 2:
         return np.sum(a, axis=0)
-    found = np.zeros(a.shape[1])
+    found = np.zeros(a.shape[1], a.dtype)
     for i in range(a.shape[0]):
         for j in range(a.shape[1]):
             found[j] += a[i, j]
@@ -40,7 +40,7 @@ def sum_along_0(a: Any) -> Any:
 def sum_along_1(a: Any) -> Any:
     if a.ndim != 2:
         return np.sum(a, axis=1)
-    found = np.zeros(a.shape[0])
+    found = np.zeros(a.shape[0], a.dtype)
     for i in range(a.shape[0]):
         for j in range(a.shape[1]):
             found[i] += a[i, j]
@@ -51,7 +51,7 @@ def onto_1(change: Any, like: Any) -> Any:
     """See ``running.onto_1``."""
     if change.shape[0] == like.shape[0]:
         return change
-    found = np.zeros(1)
+    found = np.zeros(1, change.dtype)
     for each in change:
         found[0] += each
     return found
@@ -62,7 +62,7 @@ def onto_2(change: Any, like: Any) -> Any:
     rows, columns = like.shape
     if rows == change.shape[0] and columns == change.shape[1]:
         return change
-    found = np.zeros((rows, columns))
+    found = np.zeros((rows, columns), change.dtype)
     for i in range(change.shape[0]):
         for j in range(change.shape[1]):
             found[i if rows > 1 else 0, j if columns > 1 else 0] += change[i, j]

@@ -72,7 +72,7 @@ def _is_number(operand: Any) -> bool:
 def _argument(lifter: ReverseLifter, operand: Any) -> ReverseValue:
     """The variable, in the function, of an argument by which it is differentiated."""
     kind = kind_of(operand)
-    if kind is None or kind.dtype == "b" or (kind.ndim and kind.dtype != "f"):
+    if kind is None or kind.dtype in ("b", "c") or (kind.ndim and kind.dtype != "f"):
         raise Unreadable("it takes a derivative by what is no number or array of floats")
     value = ReverseValue(lifter.fresh("x"), NumberKind("f", kind.ndim))
     if kind.ndim:

@@ -72,7 +72,7 @@ def _operand_of(lifter: Calling, value: Any) -> Any:
     """The operand of a known number or array; None for other values."""
     if isinstance(value, np.generic):
         value = value.item()
-    if isinstance(value, (bool, int, float)):
+    if isinstance(value, (bool, int, float, complex)):
         return KnownBefore(value)
     if type(value) is not np.ndarray or value.size > MOST_ELEMENTS or not value.size:
         return None

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from overlay.interpretations.autodiff.reverse.reverse_program import (
+    COMPLEX,
     FLOAT,
     Contents,
     Growing,
@@ -66,8 +67,11 @@ def copied(env: dict[Any, Any]) -> dict[Any, Any]:
 
 def kind_of_array(array: Any) -> NumberKind:
     """The kind of an array of the program. Raises Unreadable for element types other than float64,
-    int64 and bool, and for 0 dimensions."""
-    known = {np.dtype(np.float64): "f", np.dtype(np.int64): "i", np.dtype(np.bool_): "b"}
+    complex128, int64 and bool, and for 0 dimensions."""
+    known = {
+        **{np.dtype(np.float64): "f", np.dtype(np.int64): "i", np.dtype(np.bool_): "b"},
+        np.dtype(np.complex128): "c",
+    }
     dtype = known.get(array.dtype)
     if dtype is None or array.ndim == 0:
         raise Unreadable(f"it takes an array of {array.dtype}, with {array.ndim} dimensions")
@@ -81,7 +85,7 @@ def common_kind(a: NumberKind | None, b: NumberKind | None) -> NumberKind | None
         return a
     if a.ndim or "b" in (a.dtype, b.dtype):
         return None
-    return FLOAT
+    return COMPLEX if "c" in (a.dtype, b.dtype) else FLOAT
 
 
 def shared(operand: Any) -> tuple[tuple[Memory, int], ...]:

@@ -22,6 +22,7 @@ from overlay.core.signature import array_type
 from overlay.interpretations.autodiff.active_numbers import COMPARISONS
 from overlay.interpretations.autodiff.reverse.reverse_program import (
     BOOL,
+    COMPLEX,
     FLOAT,
     INT,
     KnownBefore,
@@ -52,13 +53,17 @@ from overlay.interpretations.autodiff.rules.rule import takes_result
 from overlay.kernels import local_array
 
 __all__ = [
+    "INFIX",
+    "UFUNCS",
     "Pullback",
     "call_text",
     "is_constant",
     "kind_of",
+    "made_by_maker",
     "of",
     "of_partials",
     "pullback_of",
+    "rule_of",
     "type_of",
 ]
 
@@ -109,7 +114,17 @@ def kind_of(operand: Any) -> NumberKind | None:
             return INT
         if isinstance(value, float):
             return FLOAT
+        if isinstance(value, complex):
+            return COMPLEX
     return None
+
+
+_TYPES: dict[str, tuple[type, type]] = {
+    "f": (float, np.float64),
+    "c": (complex, np.complex128),
+    "i": (int, np.int64),
+    "b": (bool, np.bool_),
+}
 
 
 def type_of(operand: Any) -> Any:
@@ -117,9 +132,7 @@ def type_of(operand: Any) -> Any:
     kind = kind_of(operand)
     if kind is None:
         return None
-    scalar, array = {"f": (float, np.float64), "i": (int, np.int64), "b": (bool, np.bool_)}[
-        kind.dtype
-    ]
+    scalar, array = _TYPES[kind.dtype]
     return array_type(array, kind.ndim) if kind.ndim else scalar
 
 
@@ -189,9 +202,14 @@ def pullback_of(function: Any, args: Sequence[Any], name: Callable[[Any], str]) 
     generated source."""
     function = UFUNCS.get(function, function) if callable(function) else function
     kinds = [kind_of(a) for a in args]
-    maker = _MAKERS.get(id(function))
-    if maker is not None:
-        return maker(function, args, kinds, name)
+    if id(function) in _MAKERS:
+        return made_by_maker(function, args, name)
+    if KnownBefore(None) in args:
+        rule = rule_of(function, arrays=True)
+        optional = frozenset() if rule is None else rule.optional
+        pairs = enumerate(zip(args, kinds, strict=True))
+        # no bound is a number that bounds nothing
+        kinds = [FLOAT if i in optional and a == KnownBefore(None) else k for i, (a, k) in pairs]
     if any(kind is None for kind in kinds):
         return None
     known = [kind for kind in kinds if kind is not None]
@@ -201,6 +219,14 @@ def pullback_of(function: Any, args: Sequence[Any], name: Callable[[Any], str]) 
         text = call_text(name(function), len(args))
         return Pullback(function, _CONSTANT[function], text, is_shape=function is len)
     return _elementwise(function, args, known, name)
+
+
+def made_by_maker(
+    function: Any, args: Sequence[Any], name: Callable[[Any], str]
+) -> Pullback | None:
+    """The pullback of a call of a function of arrays; None if it is unknown."""
+    maker = _MAKERS.get(id(function))
+    return None if maker is None else maker(function, args, [kind_of(a) for a in args], name)
 
 
 def call_text(name: str, count: int) -> str:
@@ -271,7 +297,7 @@ def _natural(operand: Any) -> bool:
 def is_constant(operand: Any) -> bool:
     """Whether an operand has no derivative: a known one, or a whole one."""
     kind = kind_of(operand)
-    return isinstance(operand, KnownBefore) or (kind is not None and kind.dtype != "f")
+    return isinstance(operand, KnownBefore) or (kind is not None and kind.dtype not in ("f", "c"))
 
 
 def of_partials(
@@ -578,10 +604,12 @@ def _stacked(function: Any, args: Any, kinds: Any, name: Any) -> Pullback | None
 
 # ---- functions lifted as others -----------------------------------------------------------
 
-BY_OTHERS: dict[tuple[int, int], Any] = {
+BY_OTHERS: dict[tuple[Any, ...], Any] = {
     (id(np.linalg.norm), 1): norm,
     (id(np.var), 1): variance,
     (id(np.std), 1): deviation,
+    (id(np.var), 1, "ddof"): variance,
+    (id(np.std), 1, "ddof"): deviation,
     (id(np.prod), 1): product_of,
     (id(math.prod), 1): product_in_order,
     (id(np.cumprod), 1): products_so_far,
@@ -596,4 +624,5 @@ BY_OTHERS: dict[tuple[int, int], Any] = {
     (id(max), 2): larger,
     (id(min), 2): smaller,
 }
-"""Functions, by number of arguments, that are lifted as other functions."""
+"""Functions, by the number of positional arguments and the names of the others, that are lifted as
+other functions."""

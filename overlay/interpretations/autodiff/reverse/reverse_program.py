@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BOOL",
+    "COMPLEX",
     "FLOAT",
     "INT",
     "UNSET",
@@ -49,14 +50,15 @@ __all__ = [
 
 @dataclass(frozen=True)
 class NumberKind:
-    """The kind of numbers, or of arrays with ``ndim`` dimensions: ``"f"`` floats, ``"i"`` integers,
-    ``"b"`` booleans."""
+    """The kind of numbers, or of arrays with ``ndim`` dimensions: ``"f"`` floats, ``"c"``
+    complex numbers, ``"i"`` integers, ``"b"`` booleans."""
 
     dtype: str
     ndim: int = 0
 
 
 FLOAT, INT, BOOL = NumberKind("f"), NumberKind("i"), NumberKind("b")
+COMPLEX = NumberKind("c")
 
 
 class Memory:
@@ -96,7 +98,8 @@ class ReverseValue:
 
     @property
     def is_float(self) -> bool:
-        return self.kind.dtype == "f"
+        """Whether it is of floats or complex numbers."""
+        return self.kind.dtype in ("f", "c")
 
     @property
     def matters(self) -> bool:

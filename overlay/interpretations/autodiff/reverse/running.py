@@ -129,13 +129,13 @@ def norm(a: Any) -> Any:
     return np.sqrt(np.sum(a * a))
 
 
-def variance(a: Any) -> Any:
+def variance(a: Any, ddof: Any = 0) -> Any:
     deviation = a - np.mean(a)
-    return np.mean(deviation * deviation)
+    return np.sum(deviation * deviation) / (a.size - ddof)
 
 
-def deviation(a: Any) -> Any:
-    return np.sqrt(variance(a))
+def deviation(a: Any, ddof: Any = 0) -> Any:
+    return np.sqrt(variance(a, ddof))
 
 
 def product_of(a: Any) -> Any:

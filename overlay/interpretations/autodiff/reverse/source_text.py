@@ -103,6 +103,8 @@ class AdjointWriter:
                 return f"{start}:{stop}" + (f":{step}" if step else "")
             case KnownBefore(value=float() as value):
                 return _float(value)
+            case KnownBefore(value=complex() as value):
+                return f"complex({_float(value.real)}, {_float(value.imag)})"
             case KnownBefore(value=value):
                 return _literal(value)
             case _:

@@ -55,13 +55,15 @@ if TYPE_CHECKING:
 __all__ = ["STRUCTURAL"]
 
 NONE = KnownBefore(None)
-_CLASSES: dict[str, type] = {"f": float, "i": int, "b": bool}
+_CLASSES: dict[str, type] = {"f": float, "i": int, "b": bool, "c": complex}
 _POSSIBLE: dict[str, tuple[type, ...]] = {
     "f": (float, np.float64),
     "i": (int, np.int64),
     "b": (bool, np.bool_),
+    "c": (complex, np.complex128),
 }
 """The classes that a number of a kind may have."""
+_PARTS = {"real": np.real, "imag": np.imag}
 _PLAIN: set[Any] = {float, int, bool, complex, str, tuple, list, dict, type(None)}
 
 
@@ -76,6 +78,10 @@ def _get_attribute(lifter: Calling, owner: Any, name: KnownBefore, *default: Any
         raise Unreadable(f"it reads the attribute {attribute!r} of what is not known")
     if owner.kind.ndim and attribute in _METHODS:
         return MethodOf(_METHODS[attribute], owner)
+    if owner.kind.dtype == "c" and attribute in _PARTS:
+        return lifter.call(_PARTS[attribute], [owner], {})
+    if owner.kind.dtype == "c" and attribute in ("conj", "conjugate"):
+        return MethodOf(np.conjugate, owner)
     if owner.kind.ndim and attribute == "T":
         return lifter.call(np.transpose, [owner], {})
     if owner.kind.ndim and attribute == "ndim":
@@ -291,6 +297,8 @@ def _printed(lifter: Calling, *args: Any, **kwargs: Any) -> Any:
 _METHODS: dict[str, Any] = {
     **{name: getattr(np, name) for name in ("sum", "mean", "prod", "dot", "copy", "ravel")},
     **{name: getattr(np, name) for name in ("cumsum", "max", "min", "argmax", "argmin")},
+    **{name: getattr(np, name) for name in ("std", "var", "clip", "cumprod", "trace", "diagonal")},
+    **{name: getattr(np, name) for name in ("repeat", "take", "squeeze", "swapaxes")},
     "reshape": np.ndarray.reshape,
     "transpose": np.transpose,
     "flatten": np.ravel,

@@ -3,6 +3,8 @@
 ``array_rule``: rules of functions of whole arrays: one row of a table.
 ``array_rules``: the rules of functions of whole arrays, by function.
 ``compiled_loops``: maps of cotangents for compiled code, as loops.
+``default_arguments``: forms of one call: without the arguments that are the defaults of their
+parameters, and with the others by position.
 ``drawn_calls``: sample calls of rules, with arguments that are drawn.
 ``rule``: rules of differentiation: one line of a table.
 ``tables``: tables of rules, one for each family of functions, with one line for each function.

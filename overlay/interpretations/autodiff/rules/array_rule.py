@@ -96,6 +96,19 @@ class ArrayRule:
         exec(f"def call({self.parameters}): ...", space)
         return inspect.signature(space["call"])
 
+    def is_defined_for(self, args: Sequence[Any], named: Mapping[str, Any]) -> bool:
+        """Whether the function that defines it takes these arguments."""
+        try:
+            self._definition.bind(*args, **named)
+        except TypeError:
+            return False
+        return True
+
+    @cached_property
+    def _definition(self) -> inspect.Signature:
+        assert self.by is not None
+        return inspect.signature(self.by)
+
 
 def _maps(given: Maps, data: tuple[str, ...]) -> tuple[Callable[..., Any] | None, ...]:
     found = (given,) if callable(given) else tuple(given)

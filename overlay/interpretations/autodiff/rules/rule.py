@@ -22,7 +22,7 @@ class Rule(NamedTuple):
     the rule is tested. also: other spellings of the function. arrays: whether the rule holds
     elementwise for arrays. kink: whether the function has no derivative at these arguments.
     constant: the places of the arguments by which no derivative is known; ``partials`` has None
-    for these.
+    for these. optional: the places of the arguments that may be None.
     """
 
     function: Callable[..., Any]
@@ -32,6 +32,7 @@ class Rule(NamedTuple):
     arrays: bool
     kink: Callable[..., bool] | None
     constant: frozenset[int]
+    optional: frozenset[int]
 
     @property
     def takes_result(self) -> bool:
@@ -57,7 +58,9 @@ def rule(
     arrays: bool | None = None,
     kink: Callable[..., bool] | None = None,
     constant: Iterable[int] = (),
+    optional: Iterable[int] = (),
 ) -> Rule:
     """Make a rule: see ``Rule``. arrays: by default true, except for functions of ``math``."""
     elementwise = getattr(function, "__module__", None) != "math" if arrays is None else arrays
-    return Rule(function, partials, domain, also, elementwise, kink, frozenset(constant))
+    places = frozenset(constant), frozenset(optional)
+    return Rule(function, partials, domain, also, elementwise, kink, *places)

@@ -1,6 +1,5 @@
 """The law of the rules of functions of arrays: every row, forward and in reverse."""
 
-import inspect
 import linecache
 
 import numpy as np
@@ -54,13 +53,8 @@ def call_of(rule, spelling, sample):
     real and imaginary parts."""
     given = rule.samples[sample](np.random.default_rng(sample))
     args, named = (given[:-1], given[-1]) if isinstance(given[-1], dict) else (given, {})
-    bound = rule.signature.bind(*args, **named) if rule.by is None else None
-    if bound is None:
-        data = inspect.signature(rule.by).bind(*args, **named).arguments
-        names = [name for name in data if name in (rule.data or tuple(data))]
-    else:
-        data = bound.arguments
-        names = [name for name in rule.data if name in data]
+    data = rule.signature.bind(*args, **named).arguments
+    names = [name for name in rule.data or data if name in data]
     own = {id(leaf) for name in names for leaf in leaves(data[name])}
     every = leaves([list(args), named])
     floats = [

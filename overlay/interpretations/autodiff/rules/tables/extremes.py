@@ -58,7 +58,7 @@ EXTREMES = (
 SELECTIONS = (
     rule(min,     lambda a, b: _first_of(a, a <= b), ANY, ANY, kink=operator.eq, arrays=False),
     rule(max,     lambda a, b: _first_of(a, a >= b), ANY, ANY, kink=operator.eq, arrays=False),
-    rule(np.clip, _clipped, ANY, (-3.0, -1.0), (1.0, 3.0),
+    rule(np.clip, _clipped, ANY, (-3.0, -1.0), (1.0, 3.0), optional=(1, 2),
          kink=lambda a, low, high: a in (low, high) or low == high),
 )
 # fmt: on
