@@ -278,7 +278,7 @@ class StatementCall:
         items = items_of(self.lifter, self.site, value)
         if items is None:
             help = "loop over a range, or over a tuple or a list of known items"
-            raise self._refused(f"a loop over a {shown_kind(value)}", help)
+            raise self._refused(f"loop over a {shown_kind(value)}", help)
         self._used_up(self.step.args[0])
         return Iterating(None, items)
 

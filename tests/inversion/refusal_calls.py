@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from inversion import choose, invert, solve
 from inversion.minimal import run_backwards
 from overlay import Context, MethodTable
-from overlay.interpretations.autodiff import autodiff, derivative
+from overlay.interpretations.autodiff import derivative
 from primitives import Integers, partials_of, relation, relation_of
 from tests.inversion.refusals import refused_call, remedy
 
@@ -48,35 +48,6 @@ def derivative_of_two():
 def derivative_of_one():
     inverse = choose(line, F, F, known=("return", "y"))
     assert derivative(lambda z: inverse(z, 1.0)[0])(2.0) == 0.5
-
-
-@refused_call(
-    "compiled_form._Form._check_floats: the inverse of {} has no derivative in compiled code: {} "
-    "is no float"
-)
-def compiled_derivative_beside_an_integer():
-    Context().jit(slope_beside_an_integer)(2.0)
-
-
-def counting(x, n):  # here
-    return x * 2.0 if n > 0 else x
-
-
-COUNTING = choose(counting, F, int, known=("return", "n"))
-ALONE = choose(line, F, F, known=("return", "y"))
-
-
-def slope_beside_an_integer(z):
-    return autodiff(lambda u: COUNTING(u, 1)[0], z)
-
-
-def slope_beside_a_float(z):
-    return autodiff(lambda u: ALONE(u, 1.0)[0], z)
-
-
-@remedy()
-def compiled_derivative_beside_a_float():
-    assert math.isclose(Context().jit(slope_beside_a_float)(2.0), 0.5)
 
 
 @refused_call("jacobian._square: the result is not known")

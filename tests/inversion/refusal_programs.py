@@ -113,7 +113,7 @@ def items_in_a_loop(n):
     return a, b
 
 
-@refusal("lifted_statements.StatementCall.iterated: a loop over a {}", F)
+@refusal("lifted_statements.StatementCall.iterated: loop over a {}", F)
 def looped_over_a_number(x):
     total = 0.0
     for i in x:  # here
