@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from overlay import OverlayError
-from primitives.errors import NoSolution, OutsideDomain, WrongArguments
+from primitives.errors import NoSolution, OutsideDomain, Refusal, WrongArguments
 
 __all__ = ["MissingPackage", "NoSolution", "NotInvertible", "OutsideDomain", "WrongArguments"]
 
 
-class NotInvertible(OverlayError):
+class NotInvertible(Refusal):
     """A program cannot be solved for the unknown axes: a statement, named by line, has no mode."""
 
 

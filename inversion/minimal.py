@@ -20,6 +20,7 @@ from typing import Any
 
 from inversion.errors import NoSolution, NotInvertible, WrongArguments
 from overlay import Context, MethodTable
+from overlay.core.location import caller, location_of
 
 __all__ = ["UnknownNumber", "run_backwards"]
 
@@ -108,18 +109,31 @@ def run_backwards(
     theta is too short.
     """
     found: dict[int, float] = {}
+    where = location_of(function)
 
     def keep(i: int, z: float) -> None:
         if found.setdefault(i, z) != z:
-            raise NotInvertible(f"argument {i} is used twice, as {found[i]!r} and as {z!r}")
+            raise NotInvertible(
+                f"argument {i} is used twice, as {found[i]!r} and as {z!r}",
+                where=where,
+                help="use it once, or call inversion.invert",
+            )
 
     unknowns = [UnknownNumber(lambda z, _, i=i: keep(i, z)) for i in range(inputs)]
     try:
         result = context(function, *unknowns)
     except TypeError as error:
-        raise NotInvertible(f"a statement has no rule here: {error}") from error
+        raise NotInvertible(
+            f"a statement has no rule here: {error}",
+            where=where,
+            help="give context= a table with a method for it, or call inversion.invert",
+        ) from error
     if not isinstance(result, UnknownNumber):
-        raise NotInvertible(f"the result does not depend on the arguments: {result!r}")
+        raise NotInvertible(
+            f"the result does not depend on the arguments: {result!r}",
+            where=where,
+            help="return what is computed from the arguments",
+        )
     try:
         result.send(value, iter(theta))
         answer = tuple(found.get(i, 1.0) for i in range(inputs))  # an unused argument is free
@@ -127,9 +141,14 @@ def run_backwards(
     except (ValueError, ArithmeticError) as error:
         raise NoSolution(f"{value!r} has no solution here: {error}") from error
     except StopIteration as error:
-        raise WrongArguments(f"θ = {theta!r} is too short") from error
+        help = "give a choice for each operation of two unknowns, and for each sine and cosine"
+        raise WrongArguments(f"θ = {theta!r} is too short", where=caller(), help=help) from error
     except TypeError as error:
-        raise WrongArguments(f"θ = {theta!r} holds a choice of another type: {error}") from error
+        raise WrongArguments(
+            f"θ = {theta!r} holds a choice of another type: {error}",
+            where=caller(),
+            help="give whole numbers for branches of sine and cosine, and numbers for the rest",
+        ) from error
     if not math.isclose(again, value, rel_tol=1e-9, abs_tol=1e-12):
         raise NoSolution(f"{value!r} is not given back by {answer!r}: lost digits")
     return answer

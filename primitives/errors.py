@@ -7,7 +7,15 @@ from typing import Any
 
 from overlay import OverlayError
 
-__all__ = ["BrokenLaw", "NoSolution", "OutsideDomain", "TooHard", "WrongArguments", "reason_of"]
+__all__ = [
+    "BrokenLaw",
+    "NoSolution",
+    "OutsideDomain",
+    "Refusal",
+    "TooHard",
+    "WrongArguments",
+    "reason_of",
+]
 
 Notes = Iterable[tuple[str, str]]
 
@@ -72,7 +80,31 @@ class BrokenLaw(OverlayError, AssertionError):
     """A mode of a relation returns a wrong solution, or misses one."""
 
 
-class WrongArguments(OverlayError, TypeError):
+class Refusal(OverlayError):
+    """A request that cannot be met as it is; the error says where it stands, and what to do.
+
+    Parameters
+    ----------
+    where
+        ``file:line`` of what is refused; None where only a caller knows it, which then sets it.
+    help
+        The remedy: what to write instead.
+    """
+
+    def __init__(self, asked: str, *, where: str | None, help: str, notes: Notes = ()) -> None:
+        super().__init__(asked, where=where, notes=notes, help=help)
+
+    def __reduce__(self) -> Any:
+        # the place and the remedy cannot be left out, so that it is not made from its text alone
+        return _restored, (type(self), self.args), self.__dict__
+
+
+def _restored(kind: type[Refusal], args: tuple[Any, ...]) -> Refusal:
+    """An error as unpickling makes it, which then sets its attributes."""
+    return kind.__new__(kind, *args)
+
+
+class WrongArguments(Refusal, TypeError):
     """A call has a wrong number of values or parameters, or unknown names."""
 
 

@@ -95,9 +95,9 @@ def log_abs_det(
 
 def slopes_of(
     inverse: Inverse, args: Sequence[Any], names: Sequence[str], results: Sequence[str]
-) -> NDArray[np.float64]:
+) -> NDArray[np.float64] | None:
     """The derivatives of these results of the program by these inputs, number by number, at
-    arguments of the function.
+    arguments of the function; None where one of them is no float.
 
     Raises NotInvertible where they are not known, NoSolution at a kink; and what the program does.
     """
@@ -108,7 +108,7 @@ def slopes_of(
         parts.update(zip(leaves(tree), taken_apart(tree, value), strict=True))
     unknown = [next(v for v in program.inputs if v.name == name) for name in names]
     if any(element_of(v.kind) is not float for v in (*unknown, *map(program.operand, results))):
-        raise NotInvertible("derivatives are of floats", where=program.where)
+        return None
     size, sparse = sum(map(size_of, unknown)), has_arrays(program)
     units = _units(unknown, size, sparse=sparse)
     here: Here = {v: (parts[v.name], units.get(v)) for v in program.inputs}
@@ -238,7 +238,9 @@ class _Forward:
         kinds = [variable.kind for variable in statement.results]
         if moving and complex in kinds:
             raise NotInvertible(
-                f"`{statement}` is complex, and derivatives are of floats", where=statement.where
+                f"`{statement}` is complex, and derivatives are of floats",
+                where=statement.where,
+                help="compute with the real and the imaginary part as two floats",
             )
         if not moving or float not in kinds:
             # integers and truth values change only in steps

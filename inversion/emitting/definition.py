@@ -278,7 +278,9 @@ def _cast_array(axis: str, domain: Arrays, value: Any) -> Any:
     try:
         array = np.asarray(value)
     except ValueError as error:  # rows of different lengths
-        raise WrongArguments(f"{axis} is no array: {error}", where=caller()) from error
+        raise WrongArguments(
+            f"{axis} is no array: {error}", where=caller(), help="give rows of one length"
+        ) from error
     if array.shape != domain.shape:
         empty = ", without elements," if not array.size else ""
         raise WrongArguments(

@@ -7,7 +7,7 @@ import inspect
 import math
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -103,10 +103,16 @@ class ArrayCall:
 
         return [of(a) for a in self.args], {name: of(v) for name, v in self.kwargs.items()}
 
-    def refused(self, why: str) -> NotInvertible:
+    def refused(self, why: str, help: str = "") -> NotInvertible:
+        """The error of the call. help: the remedy, where another is nearer than a relation."""
         error = no_relation(self.site, self.target, self.args)
         error.notes = (*error.notes, ("reason", why))
+        error.help = help or error.help
         return error
+
+    def not_taken(self, error: Exception) -> NotInvertible:
+        """The error of a call that numpy refuses."""
+        return self.refused(str(error), "give it arguments that numpy takes")
 
     def folded(self) -> Value:
         """The result for constants."""
@@ -114,7 +120,7 @@ class ArrayCall:
         try:
             return value_of(self.target(*args, **kwargs))
         except (TypeError, ValueError, IndexError) as error:
-            raise self.refused(str(error)) from error
+            raise self.not_taken(error) from error
 
     def array(self) -> Value | None:
         """The result for constants if it is an array, or a number that a function of arrays gives;
@@ -131,7 +137,7 @@ class ArrayCall:
     def known(self, value: Value) -> Any:
         """A parameter that has to be known, such as an index, as a Python object."""
         if any(isinstance(v, Variable) for v in operands_in(value)):
-            raise self.refused("its indices, axes and shapes have to be known beforehand")
+            raise self.refused(TO_BE_KNOWN, CHOSEN)
         return plain(value)
 
     # ---- relations of arrays ----
@@ -242,14 +248,14 @@ class ArrayCall:
             with np.errstate(all="ignore"):
                 return run()
         except (TypeError, ValueError, IndexError) as error:
-            raise self.refused(str(error)) from error
+            raise self.not_taken(error) from error
 
     def _placed(
         self, operands: list[Operand], numbers: Any, others: Any, order: NDArray[np.int64]
     ) -> Value | None:
         first, second = np.asarray(numbers), np.asarray(others)
         if not first.size:
-            raise self.refused("the result has no elements")
+            raise self.refused("the result has no elements", "take one element or more")
         same = first == second
         element, count = element_of(operands[0].kind), len(order)
         places = np.where(same, 1, np.real(first)).astype(np.int64) - 1
@@ -324,11 +330,12 @@ class ArrayCall:
         if isinstance(value, Tupled):
             value = self.lifter.call(self.site, (np.array,), [value], {})
         if not isinstance(value, (Variable, Constant)):
-            raise self.refused("it takes arrays and numbers")
+            raise self.refused(ARRAYS_ONLY, "give it arrays and numbers")
         wanted, kind = element_of(base.kind), element_of(value.kind)
         if wanted is not kind and not (wanted is np.int64 and kind in (int, bool)):
             if kind is complex:
-                raise self.refused("its elements are no complex numbers")
+                help = "take the real or the imaginary part"
+                raise self.refused("its elements are no complex numbers", help)
             value = converted(self, value, wanted)
         if shape_of(value.kind) == shape:
             return value
@@ -343,6 +350,10 @@ class ArrayCall:
         places = self.of_numpy(lambda: np.broadcast_to(numbers, shape))
         return gathered(self.lifter, self.site, [value], places) if shape else value
 
+
+TO_BE_KNOWN: Final = "its indices, axes and shapes have to be known beforehand"
+CHOSEN: Final = "choose by numpy.where or with if, and with a known index on each way"
+ARRAYS_ONLY: Final = "it takes arrays and numbers"
 
 NOT_GIVEN: Any = inspect.signature(np.sum).parameters["keepdims"].default
 """The default of numpy's functions that stands for an argument that is not given."""

@@ -5,12 +5,12 @@ from __future__ import annotations
 import operator
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from inversion.errors import NotInvertible
-from inversion.lifting.array_calls import ArrayCall, operands_in
+from inversion.lifting.array_calls import CHOSEN, TO_BE_KNOWN, ArrayCall, operands_in
 from inversion.lifting.array_definitions import definition_of
 from inversion.lifting.array_maps import linear_call
 from inversion.lifting.array_reductions import REDUCTIONS, reduced
@@ -27,6 +27,7 @@ from inversion.lifting.lifted_values import (
 )
 from inversion.lifting.resolve import body_of, forward_only
 from inversion.program.statements import Constant, Operand, Variable
+from overlay import OverlayError
 from overlay.core.target import describe, signature_of
 from overlay.interpretations.autodiff.rules.array_rules import array_rule_of
 from overlay.interpretations.autodiff.rules.tables.layouts import astype
@@ -57,6 +58,7 @@ METHODS: Mapping[str, Any] = {
 } | {
     "flatten": np.copy, "conj": np.conjugate, "astype": astype, "tolist": list, "item": np.take,
 }  # fmt: skip
+WRITTEN: Final = "write what it computes with slices and operators, or give it a relation"
 PARTS: Mapping[str, Any] = {"T": np.transpose, "real": np.real, "imag": np.imag, "flat": np.ravel}
 """Attributes that are functions of an array."""
 
@@ -140,18 +142,25 @@ def array_call(
     if target in OF_ROWS and type(args[0]) is not Tupled:
         return _of_rows(lifter, site, target, args)
     called = ArrayCall(lifter, site, target, args, kwargs)
-    found = _result(called)
+    try:
+        found = _result(called)
+    except (TypeError, ValueError, IndexError, AttributeError) as error:
+        if isinstance(error, OverlayError):
+            raise
+        raise called.not_taken(error) from error
     if found is not None:
         return called.noted(found)
     by = definition_of(target)
     if by is not None:
         inner = site.active[-1] if site.active else None
         if inner and inner.code[0] is by.__code__ and set(inner.given) & set(called.variables):
-            raise called.refused("its result is computed from the values of its array")
+            reason = "its result is computed from the values of its array"
+            raise called.refused(reason, WRITTEN)
         try:
             return lifter.call(replace(site, overlaid=False), (by,), args, kwargs)
         except NotInvertible as error:  # a line of the definition is not one of the program
-            raise called.refused(dict(error.notes).get("reason", error.asked)) from error
+            reason = dict(error.notes).get("reason", error.asked)
+            raise called.refused(reason, WRITTEN) from error
     if body_of(target) is None:
         return called.noted(_forwards(called))
     return None
@@ -314,7 +323,7 @@ def _forwards(called: ArrayCall) -> Value:
     """The result of a function of arrays that is only run forwards."""
     rule = array_rule_of(called.target)
     if rule is not None and rule.kind == "rearranging":
-        raise called.refused("its indices, axes and shapes have to be known beforehand")
+        raise called.refused(TO_BE_KNOWN, CHOSEN)
     if rule is None or rule.kind not in ("constant", "smooth") or called.target in OF_ANY_LENGTH:
         raise called.refused("it has none for arguments of these shapes, types and axes")
     found, *others = (_of_sample(called, value) for value in SAMPLE_ELEMENTS)

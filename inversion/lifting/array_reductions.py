@@ -37,7 +37,8 @@ def reduced(call: ArrayCall) -> Value:
     """The result of a reduction of an array."""
     given = call.by_name()
     if given is None:
-        raise call.refused("it does not take these arguments")
+        help = "give it a, axis, dtype, keepdims, initial and where"
+        raise call.refused("it does not take these arguments", help)
     target, joins, neutral = REDUCTIONS[call.target]
     named = {k: v for k, v in given.arguments.items() if k not in ("a", "initial")}
     told = {name: call.known(value) for name, value in named.items()}
@@ -47,7 +48,8 @@ def reduced(call: ArrayCall) -> Value:
         if target is np.mean:
             return _masked_mean(call, a, where, told)
         if neutral is None:
-            raise call.refused("a mask needs a function with a neutral element")
+            help = "take the elements by their indices, and give it these"
+            raise call.refused("a mask needs a function with a neutral element", help)
         args = [value_of(np.asarray(where)), a, value_of(neutral)]
         a = call.lifter.call(call.site, (np.where,), args, {})
     found = _rows(call, target, a, told.get("axis"))

@@ -83,7 +83,7 @@ class ArrayWrite:
             raise self._not_own()
         if places is None:
             what = "a write to an array that is part of another in some cases only"
-            raise refused(what, self.site.where)
+            raise refused(what, self.site.where, "write to a copy of it")
         count = math.prod(shape_of(base.kind))
         new = np.arange(count).reshape(shape_of(base.kind))
         flat = new.ravel()

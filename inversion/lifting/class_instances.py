@@ -124,13 +124,16 @@ def _instance(
     if changed and not all(_is_python(cls, name) for name in changed):
         return None
     if changed:
-        raise refused(f"an instance of {describe(cls)}, which defines {changed[0]}", site.where)
+        what = f"an instance of {describe(cls)}, which defines {changed[0]}"
+        raise refused(what, site.where, f"make it of a class without {changed[0]}")
     found = made(lifter.known, cls, (), ())
     start = _of_class(lifter, cls, "__init__")
     if start is not object.__init__:
         lifter.call(site, (start,), (found, *args), kwargs)
     elif args or kwargs:
-        raise NotInvertible(f"{describe(cls)} takes no arguments", where=site.where)
+        raise NotInvertible(
+            f"{describe(cls)} takes no arguments", where=site.where, help="define its __init__"
+        )
     return found
 
 
@@ -228,7 +231,8 @@ def _bound(found: Any, owner: Value, cls: type, site: CallSite, name: str) -> Va
     if hasattr(type(found), "__get__"):
         if getattr(cls, name, None) is getattr(tuple, name, MISSING):
             return BoundMethod(found, owner)
-        raise refused(f"the attribute {name!r} of a {cls.__name__}, which is computed", site.where)
+        what = f"the attribute {name!r} of a {cls.__name__}, which is computed"
+        raise refused(what, site.where, "make it a property or a method")
     return value_of(found)
 
 
@@ -246,7 +250,8 @@ def set_attribute(lifter: Lifter, site: CallSite, owner: Value, name: str, value
         return
     computed = hasattr(type(found), "__set__") and not isinstance(found, MemberDescriptorType)
     if computed or not is_mutable(owner.kind):
-        raise refused(f"assignment to {name!r}, which is computed or frozen", site.where)
+        help = "make a new object with the other value, or keep it under another name"
+        raise refused(f"assignment to {name!r}, which is computed or frozen", site.where, help)
     _set(lifter, site, owner, name, value)
 
 
@@ -263,7 +268,8 @@ def attribute_of_super(
     above = plain(cls)
     of_class = isinstance(receiver, KnownObject)
     if not is_instance(receiver) and not (of_class and isinstance(receiver.value, type)):
-        raise refused("super() of what the function did not make", site.where)
+        help = "make the object in the function"
+        raise refused("super() of what the function did not make", site.where, help)
     own = receiver.value if of_class else receiver.kind
     order = own.__mro__
     for base in order[order.index(above) + 1 :]:
@@ -274,7 +280,8 @@ def attribute_of_super(
             if isinstance(found, property):
                 return lifter.call(site, (found.fget,), (receiver,), {})
             return _bound(found, receiver, own, site, name)
-    raise refused(f"the attribute {name!r} of super()", site.where)
+    help = f"define {name} in a class above"
+    raise refused(f"the attribute {name!r} of super(), which is not there", site.where, help)
 
 
 def method_of(value: Value, name: str) -> Any:

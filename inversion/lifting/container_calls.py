@@ -9,7 +9,7 @@ from __future__ import annotations
 import operator
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from inversion.lifting.heap import change, contents_of, frozen, made, operand_in, thawed
 from inversion.lifting.iterable_calls import (
@@ -78,7 +78,8 @@ def container_call(
         return None
     if not any(map(_is_container, args)):
         if target in (operator.setitem, operator.delitem):
-            raise refused(f"assignment to an item of a {shown_kind(args[0])}", site.where)
+            what = f"assignment to an item of a {shown_kind(args[0])}"
+            raise refused(what, site.where, "change a list, a dict or an array instead")
         return None
     return found(lifter, site, *args, **kwargs)
 
@@ -181,7 +182,8 @@ def _by_role(lifter: Lifter, site: CallSite, role: Role, value: Value) -> Any:
         return mapping_of(lifter, site, value)
     items = items_of(lifter, site, value)
     if items is None:
-        raise refused(f"all items of a {shown_kind(value)}", site.where)
+        help = "give it a tuple or a list of known items"
+        raise refused(f"all items of a {shown_kind(value)}", site.where, help)
     return [key_of(site, item) for item in items] if role is Role.KEYS else items
 
 
@@ -213,7 +215,8 @@ def _varying_key(
     lifter: Lifter, site: CallSite, method: Any, held: Tupled, args: Sequence[Value]
 ) -> Value:
     if method is not dict.get:
-        raise refused(f"{method.__name__} of a dict by a key that varies", site.where)
+        help = "read it with get and a default, or write the choice of the key with if"
+        raise refused(f"{method.__name__} of a dict by a key that varies", site.where, help)
     default = args[1] if len(args) > 1 else KnownObject(None)
     return _of_key_or(lifter, site, held, args[0], default)
 
@@ -233,6 +236,9 @@ def item_or(there: bool, lookup: Any, key: Any, default: Any) -> Any:
 # ---- items --------------------------------------------------------------------------------
 
 
+COPIED: Final = "make a copy of it in the function first, and change that"
+
+
 def _get(lifter: Lifter, site: CallSite, source: Value, index: Value) -> Value | None:
     held = held_by(lifter, site, source)
     if held is None:
@@ -243,7 +249,7 @@ def _get(lifter: Lifter, site: CallSite, source: Value, index: Value) -> Value |
     if held.kind in DICTS:
         return _get_of_dict(lifter, site, source, held, key)
     if isinstance(key, slice):
-        return _part(lifter, source, held, key)
+        return _part(lifter, site, source, held, key)
     try:
         return held.items[key]
     except IndexError:
@@ -270,9 +276,11 @@ def _get_of_dict(lifter: Lifter, site: CallSite, source: Value, held: Tupled, ke
     raise Raises(f"the key {key!r} is not in a dict", site.where)
 
 
-def _part(lifter: Lifter, source: Value, held: Tupled, key: slice) -> Value:
+def _part(lifter: Lifter, site: CallSite, source: Value, held: Tupled, key: slice) -> Value:
     if isinstance(source, (KnownObject, Constant)):
         return value_of(source.value[key])
+    if key.step == 0:
+        raise Raises("a slice with the step 0", site.where)
     if held.kind in (list, bytearray):
         return made(lifter.known, held.kind, held.items[key])
     return Tupled(held.kind if held.kind in (bytes, str) else tuple, held.items[key])
@@ -280,7 +288,8 @@ def _part(lifter: Lifter, source: Value, held: Tupled, key: slice) -> Value:
 
 def _set(lifter: Lifter, site: CallSite, owner: Value, index: Value, value: Value) -> Value | None:
     if not isinstance(owner, HeapObject):
-        raise refused("assignment to an item of what the function did not make", site.where)
+        what = "assignment to an item of what the function did not make"
+        raise refused(what, site.where, COPIED)
     held = contents_of(lifter.known, owner, site.where)
     new: Any = _python(held)
     if held.kind in DICTS:
@@ -292,7 +301,8 @@ def _set(lifter: Lifter, site: CallSite, owner: Value, index: Value, value: Valu
         if isinstance(key, slice):
             items = items_of(lifter, site, value)
             if items is None:
-                raise refused("assignment of varying length to a slice", site.where)
+                help = "assign a tuple or a list of known items"
+                raise refused("assignment of varying length to a slice", site.where, help)
             value = Tupled(tuple, items)
         try:
             new[key] = (
@@ -320,7 +330,8 @@ def _with_item(
 
 def _delete(lifter: Lifter, site: CallSite, owner: Value, index: Value) -> Value | None:
     if not isinstance(owner, HeapObject):
-        raise refused("del of an item of what the function did not make", site.where)
+        what = "del of an item of what the function did not make"
+        raise refused(what, site.where, COPIED)
     held = contents_of(lifter.known, owner, site.where)
     new = _python(held)
     try:
@@ -540,7 +551,8 @@ def _remove(lifter: Lifter, site: CallSite, owner: Value, item: Value) -> Value 
         return None
     held = contents_of(lifter.known, owner, site.where)
     if not is_known(frozen(lifter.known, owner)) or not is_known(item):
-        raise refused("remove of an item that varies", site.where)
+        help = "write what is left of it with if"
+        raise refused("remove of an item that varies", site.where, help)
     items = list(held.items)
     for place, each in enumerate(items):
         if plain(frozen(lifter.known, each)) == plain(item):

@@ -12,6 +12,7 @@ import numpy as np
 
 from inversion.errors import NotInvertible
 from inversion.lifting.array_calls import (
+    ARRAYS_ONLY,
     ArrayCall,
     gathered,
     of_one_type,
@@ -64,7 +65,8 @@ def each(call: ArrayCall) -> Value:
         if element_of(whole.kind) is target and isinstance(whole, (Variable, Constant)):
             return _copy(call, whole)
     if call.kwargs:
-        raise call.refused(f"the keyword {next(iter(call.kwargs))} has no meaning here")
+        keyword = next(iter(call.kwargs))
+        raise call.refused(f"the keyword {keyword} has no meaning here", f"leave {keyword} out")
     args = [_broadcast(call, value, args) for value in args]
     operands = _of_numbers(args)
     shape = np.broadcast_shapes(*(shape_of(v.kind) for v in operands))
@@ -97,11 +99,10 @@ def each(call: ArrayCall) -> Value:
             found.append(_copy(call, stands_for[each.name]))
         elif isinstance(each, Constant):
             found.append(value_as(np.full(shape, each.value)))
-        elif isinstance(each, Variable):
+        else:
+            assert isinstance(each, Variable)
             found.append(Variable(each.name, array_of(each.kind, shape), each.source))
             wanted.append(each)
-        else:
-            raise call.refused("it gives no number for an element")
     if wanted:
         made = elementwise(
             name, shape, statements, stands_for, wanted, root_finding=lifter.root_finding
@@ -130,7 +131,8 @@ def _element(call: ArrayCall, value: Value) -> Any:
         return kind
     found = ELEMENTS.get(call.of_numpy(lambda: np.dtype(kind).type))
     if found is None:
-        raise call.refused(f"arrays of {kind} have no relations")
+        help = "use float64, complex128, int64, uint64 or bool"
+        raise call.refused(f"arrays of {kind} have no relations", help)
     return int if found is np.int64 else found
 
 
@@ -149,7 +151,8 @@ def _of_elements(call: ArrayCall, target: Any, elements: list[Value]) -> Value:
     site = replace(call.site, overlaid=False)
     kinds = {value.kind for value in elements}
     if kinds == {bool} and target in ARITHMETIC:
-        raise call.refused("arithmetic with truth values means something else in numpy")
+        what = "arithmetic with truth values means something else in numpy"
+        raise call.refused(what, "use &, | and ^, or convert them with .astype(int)")
     if kinds == {bool} and target in (operator.invert, np.invert):
         target = operator.not_
     if float in kinds:
@@ -192,7 +195,7 @@ def _broadcast(call: ArrayCall, value: Value, values: Sequence[Value]) -> Operan
             help="reshape one of them",
         ) from None
     if not isinstance(value, (Variable, Constant)):
-        raise call.refused("it takes arrays and numbers")
+        raise call.refused(ARRAYS_ONLY, "give it arrays and numbers")
     if not is_array(value.kind) or shape_of(value.kind) == shape:
         return value
     places = np.arange(math.prod(shape_of(value.kind))).reshape(shape_of(value.kind))

@@ -122,13 +122,16 @@ class Walk:
     def block(self, label: int, known: Known, stops: frozenset[int]) -> Found:
         """Traverse one block."""
         block = self.code.blocks[label]
+        where = block.where
         self.lifter.known = known
         if raises(block):
             return Nowhere()
         if label in self.code.caught:
-            raise refused("try, an exception that is caught", block.where)
+            help = "ask with if, before, whether it would be raised"
+            raise refused("try, an exception that is caught", block.where, help)
         try:
             for statement in block.statements:
+                where = statement.where
                 done(self, statement, known)
         except self_calls.Deeper:
             return Nowhere()
@@ -136,10 +139,14 @@ class Walk:
             if self.lifter.depth == 0:
                 raise
             return Nowhere()
+        except NotInvertible as error:
+            error.where = error.where or where
+            raise
         end = block.end
         if isinstance(end, Return):
             assert end.value is not None
-            return self_calls.returned(self.calls, read(known, end.value, end.where), known)
+            value = read(known, end.value, end.where)
+            return self_calls.returned(self.calls, value, known, end.where)
         if end.condition is None:
             return At(end.yes, known)
         return self._forked(end, self.code.joins[label], self._condition(end, known), known, stops)
@@ -222,7 +229,8 @@ class Walk:
             f"cannot invert {self.site.name}: "
             + (why if many else f"it branches {DEEPEST} times in a row"),
             where=where,
-            help="move a part with branches of its own into a function with a relation",
+            help="let what repeats be a loop over a range, or move a part with branches of its own "
+            "into a function with a relation",
         )
 
     def _joined(

@@ -37,17 +37,12 @@ def contents_of(known: Known, owner: HeapObject, where: str) -> Tupled:
     found = known.get(owner)
     if isinstance(found, Meaningless):
         raise found.error
-    if isinstance(found, (Variable, Constant)):
-        raise NotInvertible(
-            f"a {shown_kind(owner)} whose number of items varies is used as one of known items",
-            where=where,
-            help="take its items by index, slices or len, or loop over a range of a known length",
-        )
+    assert not isinstance(found, (Variable, Constant)), "operand_in is asked before"
     if not isinstance(found, Tupled):
         raise NotInvertible(
             f"a {shown_kind(owner)} is used that was made on another way through the program",
             where=where,
-            help="make it before the branch",
+            help="make it before the branch or the loop, or keep a tuple",
         )
     return found
 

@@ -129,7 +129,8 @@ def held_by(lifter: Lifter, site: CallSite, value: Value) -> Tupled | None:
 def key_of(site: CallSite, value: Value) -> Any:
     """The key of an item, or its place, which has to be known."""
     if not is_known(value):
-        raise refused("a key or a place in a container that varies", site.where)
+        help = "write the choice with if, and a known key or place on each way"
+        raise refused("a key or a place in a container that varies", site.where, help)
     return plain(value)
 
 
@@ -147,7 +148,8 @@ def mapping_of(lifter: Lifter, site: CallSite, value: Value) -> dict[Any, Value]
             break
         found[key_of(site, both[0])] = both[1]
     if pairs is None:
-        raise refused(f"a mapping made of a {shown_kind(value)}", site.where)
+        help = "make it of a dict, or of pairs of a key and a value"
+        raise refused(f"a mapping made of a {shown_kind(value)}", site.where, help)
     return found
 
 
@@ -278,7 +280,8 @@ def _enumerate(lifter: Lifter, site: CallSite, values: Value, start: Value = ZER
     if items is None:
         return None
     if not is_known(start):
-        raise refused("enumerate from a number that varies", site.where)
+        help = "count from 0, and add the number in the loop"
+        raise refused("enumerate from a number that varies", site.where, help)
     pairs = enumerate(items, plain(start))
     return Iterating(None, tuple(Tupled(tuple, (Constant(i), item)) for i, item in pairs))
 

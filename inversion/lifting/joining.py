@@ -108,8 +108,7 @@ class Join:
         elif isinstance(then, (Variable, Constant)) and isinstance(orelse, (Variable, Constant)):
             return self.number(name, then, orelse)
         if isinstance(then, Again) or isinstance(orelse, Again):
-            site = replace(self.walk.site, where=self.where)
-            return Meaningless(self_calls.used_otherwise(site, "one way of a branch"))
+            return Meaningless(self_calls.used_otherwise(self.where, "one way of a branch"))
         kinds = [f"a {shown_kind(one)}" for one in (then, orelse)]
         if kinds[0] == kinds[1]:
             kinds[1] = f"another {shown_kind(orelse)}"

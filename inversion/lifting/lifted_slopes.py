@@ -45,7 +45,12 @@ def derivative(lifter: Lifter, site: CallSite, args: Values) -> Value:
     """
     function, *numbers = args or (None,)
     if not isinstance(function, KnownObject) or not numbers or lifter.resolver.tables:
-        raise _refused(site, "autodiff is inverted as autodiff(f, x, ...), without a context")
+        raise NotInvertible(
+            "cannot invert a call of autodiff in this form",
+            where=site.where,
+            help="write autodiff(f, x), of a function f that is defined outside, and invert it "
+            "without a context",
+        )
     given = [_own(lifter, replace(site, name=f"at_{i}"), n) for i, n in enumerate(numbers, 1)]
     start = len(lifter.statements)
     result = lifter.call(site, (function.value,), tuple(given), {})

@@ -96,14 +96,14 @@ def _made(walk: Walk, statement: Make, known: Known) -> Value:
     defaults: list[Value] = []
     for name in statement.defaults:
         if name is None:
-            raise refused("defaults of an inner function that are not written out", where)
+            what = "defaults of an inner function beside which others are chosen by a condition"
+            raise refused(what, where, "compute the defaults before, and give them by name")
         defaults.append(read(known, name, where))
     named: dict[str, Value] = {}
     if statement.named is not None:
         held = frozen(known, read(known, statement.named, where))
-        if not isinstance(held, Tupled) or held.keys is None:
-            raise refused("defaults of an inner function that are not written out", where)
-        named = dict(zip(held.keys, held.items, strict=True))
+        assert isinstance(held, Tupled)
+        named = dict(zip(held.keys or (), held.items, strict=True))
     cells: list[HeapObject] = []
     for name in code.co_freevars:
         cell = known.get(name)
@@ -172,8 +172,8 @@ class StatementCall:
         """The argument at a position."""
         return self._read(self.step.args[place])
 
-    def _refused(self, what: str) -> NotInvertible:
-        return refused(what, self.step.where)
+    def _refused(self, what: str, help: str) -> NotInvertible:
+        return refused(what, self.step.where, help)
 
     def _unread(self, what: str) -> NotInvertible:
         return unread(self.walk.code.function, what, self.step.where)
@@ -193,7 +193,8 @@ class StatementCall:
         for each in spread:
             items = items_of(self.lifter, self.site, each)
             if items is None:
-                raise self._refused("call with unpacked arguments whose number varies")
+                what = "a call with unpacked arguments whose number varies"
+                raise self._refused(what, "give the arguments one by one")
             given += items
         named: dict[str, Value] = {}
         for _, name in self.step.kwargs:
@@ -208,7 +209,11 @@ class StatementCall:
             self.known[leaves] = KnownObject(_left)
             return value_of(getattr(manager.value, "enter_result", None))
         if enter is None or leave is None:
-            raise self._refused("with, a manager that may change more than a setting")
+            raise self._refused(
+                "with, a manager that may change more than a setting",
+                "do without it, or give it __enter__ and __exit__ in Python, and make it within "
+                "the function",
+            )
         self.known[leaves] = BoundMethod(leave, manager)
         return self.lifter.called(self.site, BoundMethod(enter, manager), ())
 
@@ -257,7 +262,7 @@ class StatementCall:
         """The value whose items are read."""
         value = self.operand(0)
         if isinstance(value, Again):
-            raise self_calls.used_otherwise(self.site, "its items")
+            raise self_calls.used_otherwise(self.step.where, "its items")
         return value
 
     def rows_of(self) -> Value:
@@ -267,27 +272,30 @@ class StatementCall:
     def iterated(self) -> Value:
         value = self.rows_of()
         if isinstance(value, Range):
-            return iterator_over(self.site, value)
+            return iterator_over(value)
         if isinstance(value, HeapObject) and value.kind is ITERATOR:
             return value
         items = items_of(self.lifter, self.site, value)
         if items is None:
-            raise self._refused(f"loop over a {shown_kind(value)}")
+            help = "loop over a range, or over a tuple or a list of known items"
+            raise self._refused(f"loop over a {shown_kind(value)}", help)
         self._used_up(self.step.args[0])
         return Iterating(None, items)
 
     def _used_up(self, name: str) -> None:
         """Mark a variable that holds an exhausted iterator: later uses are refused."""
         if isinstance(self.known.get(name), Iterating) and not is_step(name):
-            self.known[name] = Meaningless(self._refused("an iterator that is used again"))
+            help = "make a tuple of its items first, and use that"
+            error = self._refused("an iterator that is used again", help)
+            self.known[name] = Meaningless(error, of_use=True)
 
     def advanced(self) -> Value:
         iterator = self.operand(0)
         if isinstance(iterator, HeapObject):
             held = contents_of(self.known, iterator, self.step.where)
             self.known[iterator] = held.of(held.items[1:])
-            return next_of(self.site, Iterating(None, held.items))
-        found = next_of(self.site, iterator)
+            return next_of(Iterating(None, held.items))
+        found = next_of(iterator)
         self.known[self.step.args[0]] = advanced(iterator)
         return found
 
@@ -382,7 +390,8 @@ def _starred(call: StatementCall) -> Value:
     """The items beside a starred target, or the list that is assigned to that."""
     items = items_of(call.lifter, call.site, call.items_of())
     if items is None:
-        raise call._refused("unpacking with a star of what varies in length")
+        help = "take its parts by index and slice"
+        raise call._refused("unpacking with a star of what varies in length", help)
     part = call.step.native
     if isinstance(part, slice):
         return made(call.known, list, items[part])
@@ -395,8 +404,7 @@ def _starred(call: StatementCall) -> Value:
 def _gave(call: StatementCall) -> Value:
     """A value that a generator yields."""
     giving = call.walk.giving
-    if giving is None:
-        raise call._unread("yield")
+    assert giving is not None  # else the call gave a generator, whose code is not followed
     (before,) = contents_of(call.known, giving.held, call.step.where).items
     after = giving.add(before, call.operand(0))
     call.known[giving.held] = Tupled(CellType, (after,))
@@ -498,8 +506,8 @@ STEPS: Mapping[Any, Callable[[StatementCall], Value]] = {
     operator.setitem: StatementCall.item_set,
     iter: StatementCall.iterated,
     marks.advance: StatementCall.advanced,
-    marks.first: lambda call: item_of_pair(call.site, call.operand(0)),
-    marks.succeeds: lambda call: more_of_pair(call.site, call.operand(0)),
+    marks.first: lambda call: item_of_pair(call.operand(0)),
+    marks.succeeds: lambda call: more_of_pair(call.operand(0)),
     marks.unpack: _unpacked_value,
     marks.pick: StatementCall.picked,
     marks.pack: _packed,

@@ -15,7 +15,7 @@ from collections.abc import (
 )
 from dataclasses import dataclass
 from types import CellType, CodeType, FunctionType, GeneratorType, MethodType
-from typing import Any, Final, TypeGuard
+from typing import Any, TypeGuard
 
 import numpy as np
 
@@ -83,9 +83,12 @@ class HeapObject:
 
 @dataclass(frozen=True)
 class Meaningless:
-    """A value that cannot be lifted; its error is raised where it is used."""
+    """A value that cannot be lifted; its error is raised where it is used. of_use: whether the
+    error is one of the line that uses it.
+    """
 
     error: NotInvertible
+    of_use: bool = False
     kind: type = object
 
 
@@ -289,8 +292,9 @@ def plain(value: Value) -> Any:
     if isinstance(value, (KnownObject, Constant)):
         return value.value
     raise NotInvertible(
-        f"{value} stands where a relation needs what is known",
-        help="give the relation numbers, or what the program does not change",
+        f"a {shown_kind(value)} that varies stands where what is known beforehand is needed",
+        where=None,  # that of the statement
+        help="write the choice with if, and something known on each way",
     )
 
 
@@ -352,6 +356,8 @@ def read(known: Known, name: str, where: str) -> Value:
         else:
             value = held
     if isinstance(value, Meaningless):
+        if value.of_use:
+            value.error.where = where
         raise value.error
     return value
 
@@ -378,7 +384,8 @@ def heap_of(known: Known) -> Known:
 def not_set(name: str, where: str) -> NotInvertible:
     """The error for a name that has no value, or an unknown one."""
     if is_step(name):
-        return refused("a variable that a function made within it sets, or super()", where)
+        help = "return it from the inner function, and assign what that gives"
+        return refused("a variable that a function made within it sets, or super()", where, help)
     return NotInvertible(
         f"{name} may be used before it has a value",
         where=where,
@@ -395,13 +402,14 @@ class Raises(NotInvertible):
     """A step that raises whatever the variables are: its path has no result."""
 
     def __init__(self, what: str, where: str) -> None:
-        super().__init__(what, where=where, help="such a path has no result to invert")
+        super().__init__(
+            what,
+            where=where,
+            help="it raises whatever the arguments are: mend it, or keep it behind a condition",
+        )
 
 
-WRITTEN: Final = "write it with assignments, operators, branches and calls of functions"
-
-
-def refused(what: str, where: str, help: str = WRITTEN) -> NotInvertible:
+def refused(what: str, where: str, help: str) -> NotInvertible:
     """The error for a statement that cannot be lifted. help: the remedy."""
     return NotInvertible(
         f"cannot invert a statement of this kind: {what}",
@@ -411,19 +419,11 @@ def refused(what: str, where: str, help: str = WRITTEN) -> NotInvertible:
     )
 
 
-def item_at(site: CallSite, source: Value, index: Any) -> Value:
-    if isinstance(source, KnownObject):
-        return value_of(source.value[index])
-    if not isinstance(source, Tupled):
-        raise refused(f"item of a {shown_kind(source)}", site.where)
-    found = source.items[index]
-    return Tupled(tuple, found) if isinstance(found, tuple) else found
-
-
 def unpacked(site: CallSite, source: Value, count: int) -> Value:
     items = source.items if isinstance(source, Tupled) else None
     if items is None or len(items) != count:
-        raise refused(f"a {shown_kind(source)} taken apart into {count}", site.where)
+        help = "take apart a tuple or a list of known length"
+        raise refused(f"a {shown_kind(source)} taken apart into {count}", site.where, help)
     return source
 
 
@@ -434,14 +434,19 @@ def attribute_of(site: CallSite, base: Value, attribute: str) -> Value:
         raise NotInvertible(
             f"cannot invert the attribute {attribute!r} of a {shown_kind(base)}",
             where=site.where,
-            help="attributes of modules and of objects that the function closes over are read",
+            help="use a function of it instead; attributes of modules, and of objects that the "
+            "function makes or closes over, are read",
         )
     return value_of(getattr(base.value, attribute))
 
 
 def function_in(site: CallSite, value: Value) -> Any:
     if not isinstance(value, KnownObject) or not callable(value.value):
-        raise NotInvertible(f"cannot invert a call of a {shown_kind(value)}", where=site.where)
+        raise NotInvertible(
+            f"cannot invert a call of a {shown_kind(value)}",
+            where=site.where,
+            help="call a function, a method or a class",
+        )
     return value.value
 
 
@@ -454,6 +459,7 @@ def record(site: CallSite, cls: type, args: Values, kwargs: Named) -> Value:
         raise NotInvertible(
             f"cannot call {describe(cls)} like this: its fields are {', '.join(fields_of(cls))}",
             where=site.where,
+            help="give each field once",
         )
     return Tupled(cls, tuple(items))
 
@@ -468,7 +474,7 @@ def _is_missing(value: Value) -> bool:
 def range_of(site: CallSite, args: Values) -> Range:
     numbers = [arg for arg in args if isinstance(arg, (Variable, Constant))]
     if len(numbers) != len(args) or not 1 <= len(args) <= 3:
-        raise refused("range of these arguments", site.where)
+        raise refused("range of these arguments", site.where, "give it one to three integers")
     start, stop = (Constant(0), numbers[0]) if len(numbers) == 1 else numbers[:2]
     return Range(start, stop, numbers[2] if len(numbers) == 3 else Constant(1))
 
@@ -497,19 +503,14 @@ ITERABLES = (
 """Classes of known objects that are iterated while lifting."""
 
 
-def iterator_over(site: CallSite, value: Value) -> Iterating:
-    """An iterator over a tuple or a range; a short range of constants is unrolled."""
+def iterator_over(value: Range) -> Iterating:
+    """An iterator over a range; a short range of constants is unrolled."""
     items = items_in_turn(value)
-    if items is not None:
-        return Iterating(None, items)
-    if isinstance(value, Range):
-        return Iterating(value)
-    raise refused(f"loop over a {shown_kind(value)}", site.where)
+    return Iterating(value) if items is None else Iterating(None, items)
 
 
-def next_of(site: CallSite, iterator: Value) -> Pair:
-    if not isinstance(iterator, Iterating):
-        raise refused(f"next item of a {shown_kind(iterator)}", site.where)
+def next_of(iterator: Value) -> Pair:
+    assert isinstance(iterator, Iterating)
     if iterator.over is not None:
         return Pair(iterator.items[0], iterator.more or KnownObject(MORE))
     return Pair(next(iter(iterator.items), None), Constant(bool(iterator.items)))
@@ -521,13 +522,11 @@ def advanced(iterator: Value) -> Value:
     return iterator
 
 
-def item_of_pair(site: CallSite, pair: Value) -> Value:
-    if not isinstance(pair, Pair):
-        raise refused(f"item of a {shown_kind(pair)}", site.where)
+def item_of_pair(pair: Value) -> Value:
+    assert isinstance(pair, Pair)
     return KnownObject(None) if pair.item is None else pair.item
 
 
-def more_of_pair(site: CallSite, pair: Value) -> Value:
-    if not isinstance(pair, Pair):
-        raise refused(f"item of a {shown_kind(pair)}", site.where)
+def more_of_pair(pair: Value) -> Value:
+    assert isinstance(pair, Pair)
     return pair.more

@@ -39,9 +39,11 @@ from inversion.lifting.lifted_values import (
     of_tree,
     plain,
     range_of,
+    refused,
     shown_kind,
     value_of,
 )
+from inversion.lifting.lookups import Lookup
 from inversion.lifting.made_calls import (
     as_argument,
     as_result,
@@ -202,7 +204,9 @@ def of_template(lifter: Lifter, site: CallSite, whole: Variable, template: Templ
 
 def _of_numbers(target: Any, args: Values, kwargs: Named) -> bool:
     """Whether a call is one with one or two numbers, which makes nothing."""
-    if kwargs or not 1 <= len(args) <= 2 or (isinstance(target, type) and target not in NUMBERS):
+    if kwargs or not 1 <= len(args) <= 2 or isinstance(target, Lookup):
+        return False
+    if isinstance(target, type) and target not in NUMBERS:
         return False
     return all(isinstance(a, (Variable, Constant)) and a.kind in NUMBERS for a in args)
 
@@ -286,6 +290,9 @@ class Lifter:
             return range_of(site, args)
         if target is slice and not any(isinstance(a, Variable) for a in args):
             return KnownObject(slice(*map(plain, args)))
+        if target is slice:
+            help = "write the choice with if, and a slice of known bounds on each way"
+            raise refused("a slice whose bounds vary", site.where, help)
         if target is bool and len(args) == 1 and args[0].kind is bool:
             return args[0]
         if site.overlaid:
@@ -370,7 +377,8 @@ class Lifter:
         if found is None and kind is complex and value.kind is not float:
             return self.converted(site, self.converted(site, value, float), complex)
         if found is None:
-            raise no_relation(site, kind, [value])
+            what = f"a {value.kind.__name__} in the place of a {kind.__name__}"
+            raise refused(what, site.where, "convert it in the program, by way of int")
         site = replace(site, name=f"{kind.__name__}_{value.name}")
         (result,) = numbers_of([self.state(site, found, [value], subject_of(value))])
         return result

@@ -46,7 +46,8 @@ def looked_up(lifter: Lifter, site: CallSite, held: Tupled, index: Value) -> Val
     if isinstance(index, Tupled):
         return _by_parts(lifter, site, held, index)
     if not isinstance(index, Variable):
-        raise refused(f"an item by a {shown_kind(index)} that varies", site.where)
+        help = "write the choice with if, and a known index on each way"
+        raise refused(f"an item by a {shown_kind(index)} that varies", site.where, help)
     count = len(held.items)
     keys = (*range(count), *range(-count, 0)) if held.keys is None else held.keys
     items = (*held.items, *held.items) if held.keys is None else held.items
@@ -70,7 +71,8 @@ def _entries(lifter: Lifter, site: CallSite, entries: dict[Any, Value], index: V
     """The entry of a key that varies."""
     assert isinstance(index, Variable)
     if not entries:
-        raise refused("an item of an empty container by what varies", site.where)
+        help = "give the container an item for each value that it is asked for"
+        raise refused("an item of an empty container by what varies", site.where, help)
     items = list(entries.values())
     if all(item == items[0] for item in items[1:]):
         there = member(lifter, site, Tupled(tuple, tuple(map(value_of, entries))), index)
@@ -137,7 +139,8 @@ def _by_parts(lifter: Lifter, site: CallSite, held: Tupled, index: Tupled) -> Va
     part has the same keys of the others, there is one table for each part.
     """
     if held.keys is None:
-        raise refused("an item of a list by a tuple", site.where)
+        help = "write an index after the other, as in x[i][j], or use a dict"
+        raise refused("an item of a list by a tuple", site.where, help)
     parts = index.items
     fitting = {
         key: item

@@ -279,7 +279,7 @@ class Calls(Repeating):
                 f"cannot invert {describe(self.function)}: it calls itself, and not with numbers "
                 "for a number",
                 where=self.where,
-                help="give it a relation in a method table",
+                help="write it as a loop, or give it a relation in a method table",
             )
         rule = forward_only(self.function, numbers, value.kind)
         key = frozenset((RETURN,))

@@ -7,6 +7,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from types import CellType
 from typing import TYPE_CHECKING, Any
 
 from inversion.errors import NotInvertible
@@ -139,7 +140,7 @@ class Repeating(ABC):
             raise NotInvertible(
                 f"a {shown_kind(value)} has another number of items after a turn of the loop",
                 where=self.where,
-                help="loop over a range of a known length, or use functions of arrays",
+                help="keep a list of numbers for each part, or loop over known items",
             )
         return found
 
@@ -162,11 +163,17 @@ class Repeating(ABC):
             if one.is_like(other):
                 pairs = zip(one.items, other.items, strict=True)
                 return one.of(self.wider(name, *pair) for pair in pairs)
+            if one.kind is other.kind is CellType:
+                raise NotInvertible(
+                    "a variable that an inner function uses may be used before it has a value",
+                    where=self.where,
+                    help="give it a value before the loop",
+                )
             if one.kind is other.kind and is_mutable(one.kind):
                 raise NotInvertible(
                     f"a {shown_kind(one)} has another number of items after a turn of the loop",
                     where=self.where,
-                    help="loop over a range of a known length, or use functions of arrays",
+                    help="keep a list of numbers for each part, or loop over known items",
                 )
         elif one == other:
             return one
@@ -176,9 +183,10 @@ class Repeating(ABC):
             if {one.kind, other.kind} <= {int, float, bool}:
                 kind = float if float in (one.kind, other.kind) else int
                 return Variable(str(one), kind, one.source if isinstance(one, Variable) else "")
+        after = shown_kind(other)
         raise NotInvertible(
-            f"{shown_name(name)} is a {shown_kind(one)} before a turn of the loop and a "
-            f"{shown_kind(other)} after it",
+            f"{shown_name(name)} is a {shown_kind(one)} before a turn of the loop and "
+            f"{'another' if after == shown_kind(one) else 'a'} {after} after it",
             where=self.where,
             help="give it the same type on both",
         )
@@ -255,7 +263,9 @@ def _varies_in_length(value: Value, following: Value) -> bool:
 
 def shown(name: Any) -> str:
     """The name for a value of the state: that of a variable, or of an object's class."""
-    return name.kind.__name__ if isinstance(name, HeapObject) else name
+    if isinstance(name, HeapObject):
+        return "a shared variable" if name.kind is CellType else name.kind.__name__
+    return name
 
 
 class Outside:

@@ -27,7 +27,7 @@ from inversion.program.statements import Constant, Operand, constant
 from overlay import Context, Method, MethodTable, OverlayError
 from overlay.code.read_bodies import Default, signature_of_code
 from overlay.core.dispatch import MethodChain, by_types
-from overlay.core.location import location_of
+from overlay.core.location import shown as place
 from overlay.core.signature import NO_VARARGS
 from overlay.core.target import canonical, describe
 from primitives import NoSolution, Relation, relation, relation_of, relations
@@ -228,7 +228,9 @@ def bound(
         bound = signature.bind(*args, **kwargs)
     except TypeError as error:
         raise NotInvertible(
-            f"cannot call {describe(body)} like this: {error}", where=site.where
+            f"cannot call {describe(body)} like this: {error}",
+            where=site.where,
+            help="give it the arguments that it takes",
         ) from error
     bound.apply_defaults()
     given: list[Value] = []
@@ -249,7 +251,7 @@ def check_named(function: Any) -> None:
     if body is not None and body.__code__.co_flags & flags:
         raise NotInvertible(
             f"cannot invert {describe(function)}: it takes any number of arguments",
-            where=location_of(body),
+            where=place(body.__code__.co_filename, body.__code__.co_firstlineno),
             help="name its parameters",
         )
 

@@ -44,11 +44,11 @@ def through(lifter: Lifter, site: CallSite, targets: tuple[Any, ...], args: Valu
     """The result of a call with the result of a recursive call as an argument."""
     target, tables = targets[-1], lifter.resolver.tables if site.overlaid else ()
     if any(one in table for table in tables for one in targets):
-        raise used_otherwise(site, target)
+        raise used_otherwise(site.where, target)
     if target is operator.neg and len(args) == 1:
         return through(lifter, site, (operator.mul,), (Constant(-1), args[0]))
     if len(args) != 2 or all(isinstance(arg, Again) for arg in args):
-        raise used_otherwise(site, target)
+        raise used_otherwise(site.where, target)
     one, other = args
 
     def made(do: Callable[..., Any], a: Value, b: Value) -> Operand:
@@ -62,13 +62,13 @@ def through(lifter: Lifter, site: CallSite, targets: tuple[Any, ...], args: Valu
     if isinstance(other, Again) and target in (operator.add, operator.mul):
         one, other = other, one
     if not isinstance(one, Again) or not isinstance(other, (Variable, Constant)):
-        raise used_otherwise(site, target)
+        raise used_otherwise(site.where, target)
     if target in (operator.add, operator.sub):
         return replace(one, shift=made(target, one.shift, other))
     if target in (operator.mul, operator.truediv):
         return replace(one, shift=made(target, one.shift, other),
                        scale=made(target, one.scale, other))  # fmt: skip
-    raise used_otherwise(site, target)
+    raise used_otherwise(site.where, target)
 
 
 def combined(lifter: Lifter, site: CallSite, do: Callable[..., Any], a: Value, b: Value) -> Value:
@@ -88,22 +88,22 @@ def combined(lifter: Lifter, site: CallSite, do: Callable[..., Any], a: Value, b
     return lifter.call(plain, (do,), (a, b), {})
 
 
-def returned(calls: Calls | None, value: Value, known: Known) -> Found:
-    """The end of a path that returns a value: a return, or the next iteration."""
+def returned(calls: Calls | None, value: Value, known: Known, where: str) -> Found:
+    """The end of a path that returns a value: a return, or the next iteration. where: its line."""
     if isinstance(value, Again) and value.of is calls:
         assert calls is not None
         names = dict(zip(calls.names, value.args, strict=True))
         return At(AGAIN, {**names, SHIFT: value.shift, SCALE: value.scale, **heap_of(known)})
     if isinstance(value, Tupled) and any(isinstance(item, Again) for item in value.items):
-        raise used_otherwise(None, "a tuple")
+        raise used_otherwise(where, "a tuple")
     return Returned(value, heap_of(known))
 
 
-def used_otherwise(site: CallSite | None, target: Any) -> UsedOtherwise:
+def used_otherwise(where: str, target: Any) -> UsedOtherwise:
     """The error for a recursive call that cannot become an iteration of a loop."""
     name = target if isinstance(target, str) else describe(target)
     return UsedOtherwise(
         f"cannot invert a function that calls itself and takes what that gives for {name}",
-        where=None if site is None else site.where,
+        where=where,
         help="return it, or use it once, in sums and products; or give the function a relation",
     )

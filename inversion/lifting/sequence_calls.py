@@ -69,8 +69,6 @@ def sequence_of(lifter: Lifter, site: CallSite, value: Value, kind: Any = None) 
     element = _common(site, items)
     if is_list(kind) and {element, kind.element} == {int, float}:
         element = float
-    if any(not isinstance(item, (Variable, Constant)) for item in items):
-        raise _mixed(site, items)
     converted = [
         item if item.kind is element else lifter.converted(site, item, element)
         for item in numbers_of(items)

@@ -164,7 +164,8 @@ def note_length(lifter: Lifter, one: Value, other: Value, found: Value) -> None:
 
 def _formatted(lifter: Lifter, site: CallSite, value: Value, spec: Value = EMPTY) -> Value | None:
     if not is_known(spec):
-        raise refused("a format that varies", site.where)
+        help = "write the choice with if, and a known format on each way"
+        raise refused("a format that varies", site.where, help)
     return formatted(lifter, site, value, _plain_text(spec))
 
 
@@ -210,7 +211,8 @@ def _filled(
         first = re.split(r"[.[]", name, maxsplit=1)[0]
         rest = name[len(first) :]
         if rest or "{" in (spec or ""):
-            raise refused("an item, an attribute or a format within a format", site.where)
+            help = "give what is meant as an argument of its own"
+            raise refused("an item, an attribute or a format within a format", site.where, help)
         if not first:
             first, count = str(count), count + 1
         value = args[int(first)] if first.isdigit() else kwargs[first]
@@ -246,7 +248,8 @@ def _percent(lifter: Lifter, site: CallSite, text: str, values: Value) -> Value 
         parts.append(shown)
     parts.append(KnownObject(text[at:]))
     if "%" in _PERCENT.sub("", text):
-        raise refused("a format with % of another kind", site.where)
+        help = "use an f-string, or str.format"
+        raise refused("a format with % of another kind", site.where, help)
     return joined(lifter, site, parts)
 
 
@@ -540,7 +543,9 @@ def _decode(lifter: Lifter, site: CallSite, data: Value, encoding: Value = UTF_8
         if isinstance(fits, Variable):
             lifter.holds.append((fits, True))
         elif not plain(fits):
-            raise refused("characters of several bytes that are written out", site.where)
+            help = "decode the known bytes outside of the function, and add the text"
+            what = "characters of several bytes that are written out"
+            raise refused(what, site.where, help)
         found.append(lifter.call(site, (chr,), (item,), {}))
     return text_with(found)
 

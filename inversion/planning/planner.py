@@ -28,7 +28,7 @@ from inversion.program.statements import (
     required,
 )
 from inversion.program.variable_names import Label, coordinate_label, subject_of
-from primitives import Domain
+from primitives import Domain, Relation
 from primitives.domains import domain_of
 
 __all__ = ["plan"]
@@ -230,14 +230,17 @@ def _no_mode(
     *,
     by_search: bool,
 ) -> NotInvertible:
-    remedy = _remedy(program, known)
+    remedies = [_remedy(program, known)]
+    if isinstance(statement.relation, Relation):
+        name = statement.relation.name
+        remedies = [f"give {name} an inverse in a method table", *remedies]
+    elif remedies == [None]:
+        remedies = [REWRITTEN]
     return NotInvertible(
         f"cannot solve `{statement}` for {{{variable}}}",
         where=statement.where,
         notes=[("modes available", statement.relation.shown_modes())],
-        help=f"give {statement.relation.name} an inverse in a method table"
-        + (f", or {remedy}" if remedy else "")
-        + (BY_SEARCH if by_search else ""),
+        help=", or ".join(filter(None, remedies)) + (BY_SEARCH if by_search else ""),
     )
 
 

@@ -701,3 +701,13 @@ def test_what_cannot_be_followed_is_named_with_its_line_and_a_remedy(f):
         invert(f, F)
     assert "test_made_objects.py:" in caught.value.where
     assert caught.value.help
+
+
+@pytest.mark.parametrize("number", [1, 2])
+def test_an_item_of_a_dict_or_a_default_is_found_by_its_key(number):
+    def chosen(n):
+        return {1: 2.0, 2: 5.0}.get(n, 0.5)
+
+    inverse = invert(chosen, int)
+    assert inverse(chosen(number)) == (number,)
+    assert chosen(*inverse(0.5)) == 0.5
