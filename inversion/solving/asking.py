@@ -35,7 +35,7 @@ from inversion.solving.argument_search import (
 )
 from inversion.solving.boxes import BOXES, from_boxes, has_boxes
 from inversion.solving.even_points import point_of
-from inversion.solving.finite import is_by_trial
+from inversion.solving.finite import is_decided
 from inversion.solving.negative_powers import negative_powers
 from inversion.solving.solutions import SolutionBranch, search
 from inversion.solving.starting import infeasible
@@ -120,7 +120,7 @@ def _without_choice(inverse: Inverse, refused: NoSolution, proof: NoSolution | N
     """
     if proof is not None:
         refused.proved, note = True, proof.notes
-    elif is_exact(inverse) or is_by_trial(inverse.origin):
+    elif is_exact(inverse) or is_decided(inverse.origin):
         refused.proved, note = True, (("proof", "nothing is left to choose, and all is exact"),)
     else:
         if has_more_results(inverse) and refused.help is not None:
@@ -205,7 +205,7 @@ class _Search:
 
     def run(self, steps: int) -> Iterator[Answer]:
         """The solutions, in the order in which they are found."""
-        if is_by_trial(self.inverse.origin):
+        if is_decided(self.inverse.origin):
             self.ended = True  # the default θ enumerates all values
             return
         open_ = [p for p in self.inverse.parameters if p.name not in self.given]
