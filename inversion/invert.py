@@ -36,6 +36,7 @@ from overlay.core.target import describe
 from primitives import Domain, Integers
 from primitives.forms.bit_systems import BitSystem
 from primitives.relation import RETURN
+from primitives.sequences.lists import is_list, length_of
 
 __all__ = ["choose", "invert"]
 
@@ -166,12 +167,25 @@ def choose(
     try:
         return made({}, set())
     except NotInvertible:
+        shapes = _shapes(inputs, domains) if solver is not None else {}
+        if shapes:
+            return made(shapes, set())
         found = by_length(
             _positional(f, names, _by_keyword(f, names)), inputs, known, domains, made
         )
         if found is None:
             raise
         return found
+
+
+def _shapes(
+    inputs: Sequence[tuple[str, Tree]], domains: Mapping[str, Domain]
+) -> Mapping[str, Template]:
+    """The shapes of the sequences among the inputs, where the domain of each has one length."""
+    kinds = [(n, kind) for n, kind in inputs if kind in (str, bytes) or is_list(kind)]
+    lengths = {name: length_of(domains.get(name)) for name, _ in kinds}
+    found = {name: (None,) * length for name, length in lengths.items() if length is not None}
+    return found if len(found) == len(lengths) else {}
 
 
 def _chosen(

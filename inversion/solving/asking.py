@@ -37,6 +37,7 @@ from inversion.solving.boxes import BOXES, from_boxes, has_boxes
 from inversion.solving.even_points import point_of
 from inversion.solving.finite import is_decided
 from inversion.solving.negative_powers import negative_powers
+from inversion.solving.smt import PROOF, task_of
 from inversion.solving.solutions import SolutionBranch, search
 from inversion.solving.starting import infeasible
 from inversion.solving.unproved import Unproved
@@ -346,11 +347,13 @@ class _Search:
         where = f" with {kept}" if kept else ""
         notes = [("with the default θ", refused.asked), *refused.notes]
         if self.is_exhausted:
+            is_formula = task_of(inverse.origin) is not None
+            proof = PROOF if is_formula else "all choices were tried"
+            why = "no arguments lead there" if is_formula else "none of its choices leads there"
             return NoSolution(
-                f"{inverse.origin.name} has no solution at {shown}{where}: none of its choices "
-                "leads there",
+                f"{inverse.origin.name} has no solution at {shown}{where}: {why}",
                 where=refused.where or inverse.origin.where,
-                notes=[("proof", "all choices were tried"), *notes],
+                notes=[("proof", proof)] if is_formula else [("proof", proof), *notes],
                 help=NONE_EXISTS
                 if not kept
                 else "leave these coordinates out: others may lead there",

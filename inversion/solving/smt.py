@@ -18,7 +18,8 @@ from inversion.deadline import check_deadline
 from inversion.errors import MissingPackage, NotInvertible, WrongArguments
 from inversion.lifting.lifter import Lifted
 from inversion.program.statements import Program, Statement, Variable
-from inversion.program.trees import Axes, Tree, leaves, rebuilt, taken_apart
+from inversion.program.trees import Axes, Tree, as_name, leaves, rebuilt, taken_apart
+from inversion.program.variable_names import Label
 from inversion.solving.finite import decided
 from overlay import Context
 from overlay.core.location import caller
@@ -35,6 +36,9 @@ __all__ = ["PROOF", "SOLVERS", "FormulaRelation", "by_formula", "check_solver", 
 PROOF = "z3 proves that no arguments lead to this value"
 SOLVERS = ("z3",)
 """The solvers that may be asked for by name."""
+
+TIME_IS_UP = ("timeout", "canceled", "")
+"""What z3 says where it has reached the time limit."""
 
 _one_at_a_time = threading.RLock()  # terms of z3 belong to one context, which is of one thread
 
@@ -138,24 +142,17 @@ class Task:
         """The inputs of each solution, by axis of the program. Raises TooHard where z3 does not
         decide whether there is one more.
         """
-        import z3
+        from inversion.solving.smt_programs import Search
 
         with _one_at_a_time:
-            made = self.formula(known)
-            solver = z3.Solver()
-            solver.add(*made.conditions)
+            search = Search(self.formula(known), self.unknown)
         while True:
             with _one_at_a_time:
-                solver.set("timeout", max(1, round(self.timeout * 1000)))
-                verdict = solver.check()
-                if verdict == z3.unsat:
-                    return
-                if verdict != z3.sat:
-                    raise self._too_hard(solver.reason_unknown())
-                model = solver.model()
-                found = {v.name: made.answer(model, v) for v in self.unknown}
-                same = [made.is_answer(v, found[v.name]) for v in self.unknown]
-                solver.add(z3.Not(z3.And(same)))
+                found = search.next(self.timeout)
+            if found is None:
+                return
+            if isinstance(found, str):
+                raise self._too_hard(found)
             if not self.is_solution(known, {**known, **found}):
                 raise self._wrong(found)
             yield found
@@ -163,7 +160,7 @@ class Task:
 
     def _too_hard(self, reason: str) -> TooHard:
         name = self.program.name
-        if reason not in ("timeout", "canceled"):
+        if reason not in TIME_IS_UP:
             return TooHard(
                 f"z3 does not decide whether {name} has a solution: {reason}",
                 where=self.program.where,
@@ -272,10 +269,13 @@ def _mode(task: Task, names: Mapping[str, str]) -> Mode:
     unknown = [axis for axis in axes if axis not in task.known]
     near = [v.name for v in task.unknown]
     coordinates: dict[str, Domain] = {}
+    labels: dict[str, Label] = {}
     for v in task.unknown:
         domain = task.domains.get(v.name) or domain_of(v.kind)
         assert domain is not None
         coordinates[f"near_{names[v.name]}"] = domain
+        label = Label(f"near_{as_name(v.name)}", program.where, v.name)
+        labels[f"near_{names[v.name]}"] = label
 
     def solve(*values: Any) -> Any:
         given = dict(zip(known, values, strict=False))
@@ -293,6 +293,7 @@ def _mode(task: Task, names: Mapping[str, str]) -> Mode:
         coordinates,
         recover,
         tuple(names[name] for name in near),
+        labels=labels,
     )
 
 

@@ -29,6 +29,7 @@ from inversion.solving.smt_values import (
     equal,
     merged,
     named,
+    no_term,
     of_model,
     sized,
     truth,
@@ -47,7 +48,13 @@ from primitives.integers.bits import (
 __all__ = ["Formula", "TurnsNotKnown"]
 
 MOST_TURNS = 1000
-"""The most turns of a loop that are followed."""
+"""The most turns of a loop over a range that are followed."""
+MOST_OPEN = 100
+"""The most turns of another loop that are followed."""
+OF_BITS_ALONE = (
+    "simplify", "propagate-values", "solve-eqs", "elim-uncnstr", "simplify", "bit-blast", "sat",
+)  # fmt: skip
+"""The tactics for formulas of bits, which are faster than the general solver there."""
 OF_BITS = {
     "and_", "or_", "xor", "invert", "lshift", "rshift",
     *(f.__name__ for f in (bit_count, rotate_left, rotate_right, xorshift_left, xorshift_right)),
@@ -161,6 +168,9 @@ class Formula:
                 found = self.loop(rule, given)
             else:
                 with Place(self, str(statement), where):
+                    for operand in (*statement.results, *statement.arguments):
+                        if operand.kind in (float, complex):
+                            raise no_term(operand.kind)
                     if isinstance(rule, Structured) or not isinstance(rule, Relation):
                         raise Refused("arrays have no translation", "use lists, or numbers")
                     found = translated(At(rule, self.require, self.size), given)
@@ -203,7 +213,7 @@ class Formula:
     def loop(self, rule: Loop, given: Sequence[Value]) -> list[Value]:
         """The results of a loop, which is followed turn by turn."""
         outer = Environment(zip(rule.inputs, given, strict=True))
-        turns: Iterator[Any] = iter(range(MOST_TURNS))
+        turns: Iterator[Any] = iter(range(MOST_OPEN))
         if rule.bounds is not None:
             turns = iter(self._range(rule, outer))
         outside = self.path
@@ -252,7 +262,7 @@ class Formula:
             outer.update(zip(rule.state, following, strict=True))
         if rule.bounds is None:
             raise TurnsNotKnown(
-                f"cannot translate the loop {rule.name} for z3: it has more than {MOST_TURNS} "
+                f"cannot translate the loop {rule.name} for z3: it has more than {MOST_OPEN} "
                 "turns, or their number depends on what is not known",
                 where=rule.where,
                 help="declare domains that bound it, or loop over a range of known length",
@@ -298,6 +308,35 @@ class Formula:
                     isinstance(value, Row) and any(isinstance(x, Unsized) for x in value.items)
                 ):
                     raise unsized(value)
+
+
+class Search:
+    """The solutions of a formula, one after the other. unknown: the inputs that are looked for."""
+
+    def __init__(self, formula: Formula, unknown: Sequence[Variable]) -> None:
+        self.formula = formula
+        self.unknown = unknown
+        goal = z3.Goal()
+        goal.add(*formula.conditions)
+        is_of_bits = z3.Probe("is-qfbv")(goal) == 1.0
+        self.solver = z3.Then(*OF_BITS_ALONE).solver() if is_of_bits else z3.Solver()
+        self.solver.add(*formula.conditions)
+
+    def next(self, timeout: float) -> dict[str, Any] | str | None:
+        """The unknown inputs of one more solution, by name; None if there is none; or the reason
+        why z3 does not decide. timeout: in seconds.
+        """
+        self.solver.set("timeout", max(1, round(timeout * 1000)))
+        verdict = self.solver.check()
+        if verdict == z3.unsat:
+            return None
+        if verdict != z3.sat:
+            return self.solver.reason_unknown()
+        model = self.solver.model()
+        found = {v.name: self.formula.answer(model, v) for v in self.unknown}
+        same = [self.formula.is_answer(v, found[v.name]) for v in self.unknown]
+        self.solver.add(z3.Not(z3.And(same)))
+        return found
 
 
 class Place:

@@ -16,7 +16,7 @@ import numpy as np
 import z3 as _z3
 
 from primitives.domains import ByteStrings, Domain, Integers, Strings, domain_of
-from primitives.sequences.lists import Lists, element_of_sequence, is_list
+from primitives.sequences.lists import Lists, element_of_sequence, is_list, length_of
 
 __all__ = [
     "CODES",
@@ -32,6 +32,7 @@ __all__ = [
     "equal",
     "merged",
     "named",
+    "no_term",
     "number",
     "of_model",
     "truth",
@@ -202,10 +203,11 @@ def as_value(value: Any) -> Value:
     if isinstance(value, (bytes, list)):
         kind = bytes if isinstance(value, bytes) else list
         return Row(kind, tuple(map(as_value, value)))
-    raise _no_term(type(value))
+    raise no_term(type(value))
 
 
-def _no_term(kind: Any) -> Refused:
+def no_term(kind: Any) -> Refused:
+    """The refusal of a type."""
     shown = getattr(kind, "__name__", str(kind))
     if kind in (float, complex):
         return Refused(
@@ -232,7 +234,7 @@ def named(name: str, kind: Any, domain: Domain | None, *, as_bits: bool) -> tupl
         if length is None:
             return Unsized(name, kind, domain), []
         return sized(Unsized(name, kind, domain), (None,) * length, as_bits=as_bits)
-    raise _no_term(kind)
+    raise no_term(kind)
 
 
 def _named_number(
@@ -262,13 +264,6 @@ def as_number(word: Word) -> Number:
     """The integer of a word."""
     info = np.iinfo(word.kind)
     return Number(word.term, int(info.min), int(info.max))
-
-
-def length_of(domain: Domain | None) -> int | None:
-    """The length of all sequences of a domain, if it is one."""
-    if isinstance(domain, (Strings, ByteStrings)):
-        return domain.low if domain.low == domain.high else None
-    return domain.length if isinstance(domain, Lists) else None
 
 
 def sized(
