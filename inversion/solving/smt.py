@@ -1,12 +1,13 @@
 """Functions that z3 solves: the program as a formula, for known values.
 
 The function becomes one statement, as one that is solved by trial. Its parameters are arguments
-that are tried first; if these are no solution, z3 is asked for one. So each solution is reached, and
-recovers itself. Every answer of z3 is checked by running the function.
+that are tried first; if these are no solution, z3 is asked for one. So each solution is reached,
+and recovers itself. Every answer of z3 is checked by running the function.
 """
 
 from __future__ import annotations
 
+import importlib
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from inversion.deadline import check_deadline
-from inversion.errors import MissingPackage, NotInvertible, WrongArguments
+from inversion.errors import MissingPackage, WrongArguments
 from inversion.lifting.lifter import Lifted
 from inversion.program.statements import Program, Statement, Variable
 from inversion.program.trees import Axes, Tree, as_name, leaves, rebuilt, taken_apart
@@ -43,7 +44,7 @@ TIME_IS_UP = ("timeout", "canceled", "")
 _one_at_a_time = threading.RLock()  # terms of z3 belong to one context, which is of one thread
 
 
-def check_solver(solver: str | None, timeout: float) -> None:
+def check_solver(solver: Any, timeout: Any) -> None:
     """Raise WrongArguments unless a solver has this name, and MissingPackage if it is not
     installed.
     """
@@ -62,8 +63,8 @@ def check_solver(solver: str | None, timeout: float) -> None:
             help="give solver_timeout=60",
         )
     try:
-        import z3  # noqa: F401
-    except ImportError as error:
+        importlib.import_module("z3")
+    except ModuleNotFoundError as error:
         raise MissingPackage(
             "solver='z3' solves by z3, which is not installed",
             where=caller(),

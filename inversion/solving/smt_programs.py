@@ -88,7 +88,7 @@ class Formula:
             self.inputs[variable] = self._input(variable, known, domains)
         self.results: dict[str, Value] = {}
         try:
-            environment = Environment(self.inputs)
+            environment: Environment = {**self.inputs}
             self.run(program.statements, environment)
             self.hold(program.holds, environment, program.where)
             for axis, operand in program.results.items():

@@ -9,7 +9,6 @@ arguments but one are constants, and that one has few values.
 
 from __future__ import annotations
 
-import math
 import operator
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -33,13 +32,13 @@ from inversion.solving.smt_values import (
     equal,
     merged,
     number,
-    sized,
     truth,
     unsized,
     z3,
 )
 from primitives.errors import NoSolution
 from primitives.finite_tables import FiniteTable, Members
+from primitives.floats.arithmetic import squared
 from primitives.integers.bits import (
     bit_count,
     rotate_left,
@@ -47,7 +46,6 @@ from primitives.integers.bits import (
     xorshift_left,
     xorshift_right,
 )
-from primitives.floats.arithmetic import squared
 from primitives.integers.ordering import clip
 from primitives.sequences.chains import ConcatenationRelation, text_of
 from primitives.sequences.items import Apart, FromDigits
@@ -130,9 +128,9 @@ def _of(apply: Callable[[Any, Any], Any]) -> Callable[..., Value]:
 def _of_rows(apply: Any, a: Value, b: Value) -> Value:
     if apply is operator.add and isinstance(a, Row) and isinstance(b, Row):
         return Row(a.kind, (*a.items, *b.items))
-    if apply is operator.mul and isinstance(a, Row) and isinstance(b, Number):
-        if b.known is not None and len(a.items) * max(b.known, 0) <= MOST_TABULATED:
-            return Row(a.kind, a.items * max(b.known, 0))
+    times = b.known if isinstance(b, Number) else None
+    if apply is operator.mul and isinstance(a, Row) and times is not None:
+        return Row(a.kind, a.items * max(times, 0))
     raise Refused("sequences whose lengths are not known", "let their lengths be known")
 
 
@@ -301,9 +299,7 @@ def bitwise(apply: Callable[[Any, Any], Any], formula: Any) -> Callable[..., Val
     return translation
 
 
-def _bitwise_bounds(
-    apply: Any, a: tuple[int, int], b: tuple[int, int]
-) -> tuple[int, int]:
+def _bitwise_bounds(apply: Any, a: tuple[int, int], b: tuple[int, int]) -> tuple[int, int]:
     natural = [high for low, high in (a, b) if low >= 0]
     if apply is operator.and_ and natural:
         return 0, min(natural)
@@ -311,9 +307,9 @@ def _bitwise_bounds(
     return (0 if len(natural) == 2 else -(2**width)), 2**width - 1
 
 
-and_ = bitwise(operator.and_, lambda a, b: z3.And(a, b))
-or_ = bitwise(operator.or_, lambda a, b: z3.Or(a, b))
-xor = bitwise(operator.xor, lambda a, b: z3.Xor(a, b))
+and_ = bitwise(operator.and_, z3.And)
+or_ = bitwise(operator.or_, z3.Or)
+xor = bitwise(operator.xor, z3.Xor)
 
 
 def invert(at: At, a: Value) -> Value:
@@ -457,8 +453,9 @@ def _narrowed(found: Value, a: Value, b: Value, ends: Any) -> Value:
     """An extreme of integers with the bounds that it has."""
     if not isinstance(found, Number) or found.term is None:
         return found
-    given = [end for end in ((a.low, b.low), (a.high, b.high))]
-    low, high = (None if None in pair else ends(pair) for pair in given)
+    low, high = (
+        None if None in pair else ends(pair) for pair in ((a.low, b.low), (a.high, b.high))
+    )
     if ends is min and high is None:
         high = a.high if b.high is None else b.high
     if ends is max and low is None:
@@ -533,7 +530,11 @@ def power(at: At, a: Value, b: Value, *modulus: Value) -> Value:
     """
     if modulus:
         return _power_modulo(at, a, b, modulus[0])
-    at.require(le(at, as_value(0), b).term)
+    if b.low is None or b.low < 0:
+        raise Refused(
+            "a power whose exponent may be negative, which gives a float",
+            "declare the exponent's domain, as Integers(0, 64)",
+        )
     if b.known is not None and 0 <= b.known <= MOST_PLACES:
         return _by_squares(at, a, b.known, lambda x: x)
     if a.known is None or b.low is None or b.high is None or b.high > MOST_PLACES:
@@ -542,15 +543,13 @@ def power(at: At, a: Value, b: Value, *modulus: Value) -> Value:
             "let the exponent be a constant, or the base a constant and declare the exponent's "
             "domain",
         )
-    found = as_value(a.known ** max(b.high, 0))
-    for count in range(b.high - 1, max(b.low, 0) - 1, -1):
+    found = as_value(a.known**b.high)
+    for count in range(b.high - 1, b.low - 1, -1):
         found = merged(equal(b, as_value(count)), as_value(a.known**count), found)
     return found
 
 
-def _by_squares(
-    at: At, a: Value, exponent: int, then: Callable[[Value], Value]
-) -> Value:
+def _by_squares(at: At, a: Value, exponent: int, then: Callable[[Value], Value]) -> Value:
     found, left = as_value(1), exponent
     while left:
         found = then(mul(at, found, a)) if left & 1 else found
@@ -798,8 +797,8 @@ def _values(value: Value) -> list[Any]:
         return [False, True]
     code = value.items[0] if isinstance(value, Row) and len(value.items) == 1 else value
     if isinstance(code, Number) and code.low is not None and code.high is not None:
-        if code.high - code.low < MOST_TABULATED:
-            every = range(code.low, code.high + 1)
+        every = range(code.low, min(code.high, code.low + MOST_TABULATED) + 1)
+        if len(every) <= MOST_TABULATED:
             return [*map(chr, every)] if isinstance(value, Row) else [*every]
     raise Refused(
         "no translation of an argument with many values",
@@ -831,8 +830,8 @@ TRANSLATIONS: dict[Any, Callable[..., Any]] = {
     bit_count: ones,
     xorshift_right: shifted_right,
     xorshift_left: shifted_left,
-    rotate_left: rotated(lambda x, k: z3.RotateLeft(x, k)),
-    rotate_right: rotated(lambda x, k: z3.RotateRight(x, k)),
+    rotate_left: rotated(z3.RotateLeft),
+    rotate_right: rotated(z3.RotateRight),
     operator.lt: lt,
     operator.le: le,
     operator.gt: gt,

@@ -7,13 +7,13 @@ overflows. A word has its 64 bits, and wraps. A string is a row of code points.
 
 from __future__ import annotations
 
+import importlib
 import operator
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import z3 as _z3
 
 from primitives.domains import ByteStrings, Domain, Integers, Strings, domain_of
 from primitives.sequences.lists import Lists, element_of_sequence, is_list, length_of
@@ -39,7 +39,7 @@ __all__ = [
     "unsized",
 ]
 
-z3: Any = _z3
+z3: Any = importlib.import_module("z3")  # it has no types
 
 WIDEST = 4096
 """The most bits of an integer."""
@@ -196,7 +196,7 @@ def as_value(value: Any) -> Value:
         return truth(bool(value))
     if isinstance(value, int):
         return Number(None, value, value)
-    if isinstance(value, WORDS):
+    if type(value) in WORDS:
         return Word(z3.BitVecVal(int(value), 64), type(value))
     if isinstance(value, str):
         return Row(str, tuple(Number(None, ord(c), ord(c)) for c in value))
