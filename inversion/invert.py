@@ -100,19 +100,10 @@ def invert(
     (0.0,)
     """
     return choose(
-        f,
-        *types,
-        known=(RETURN,),
-        context=context,
-        domain=domain,
-        root_finding=root_finding,
-        max_trips=max_trips,
-        rtol=rtol,
-        atol=atol,
-        cache=cache,
-        solver=solver,
+        f, *types, known=(RETURN,), context=context, domain=domain, root_finding=root_finding,
+        max_trips=max_trips, rtol=rtol, atol=atol, cache=cache, solver=solver,
         solver_timeout=solver_timeout,
-    )
+    )  # fmt: skip
 
 
 def choose(
@@ -150,14 +141,12 @@ def choose(
     inputs, domains = inputs_within(f, types, domain or {})
     names = [name for name, _ in inputs]
     _check_known(f, known, [*names, RETURN])
-    options = {
-        "known": tuple(known),
-        "context": context,
-        "domain": domain,
-        "root_finding": root_finding,
-    }
+    options: dict[str, Any] = {
+        "known": tuple(known), "context": context,
+        "domain": domain, "root_finding": root_finding,
+    }  # fmt: skip
     options |= {"max_trips": max_trips, "rtol": rtol, "atol": atol, "cache": cache}
-    options |= {"solver": solver, "solver_timeout": solver_timeout}
+    options |= {} if solver is None else {"solver": solver, "solver_timeout": solver_timeout}
     check_solver(solver, solver_timeout)
     request = Request(choose, f, types, options)
 
@@ -207,13 +196,13 @@ def _chosen(
         lifted = lift(f, inputs, context, root_finding=root_finding, max_trips=max_trips,
                       keywords=keywords, domains=domains, shapes=shapes, marks=marks)  # fmt: skip
         axes = _axes(f, lifted, known)
-        if options["solver"] is not None:
+        if options.get("solver") is not None:
             function, stated = _positional(f, names, keywords), _stated(lifted, domains)
             limit = options["solver_timeout"]
             lifted = by_formula(function, lifted, axes, stated, context, limit)
         program, made, stated = _planned(lifted, axes, domains, root_finding=root_finding)
     except NotInvertible:
-        if shapes or options["solver"] is not None:
+        if shapes or options.get("solver") is not None:
             raise
         tried = by_trial(_positional(f, names, keywords), inputs, known, domains, context)
         if tried is None:
