@@ -81,8 +81,7 @@ def invert(
         translated into a formula, which z3 solves, where relations have no plan or only search.
         By default the inverse is planned from relations. It needs the extra ``smt``.
     solver_timeout
-        The time limit of z3 for a solution, in seconds. Where it is reached, calls raise
-        ``primitives.errors.TooHard``.
+        The time limit of z3, in seconds; beyond it calls raise ``primitives.errors.TooHard``.
 
     Raises
     ------
