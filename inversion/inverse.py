@@ -10,7 +10,7 @@ import numpy as np
 
 from inversion.derivatives.implicit import has_active, with_tangents
 from inversion.emitting.definition import Definition, as_text
-from inversion.errors import NoSolution, WrongArguments
+from inversion.errors import NoSolution, NotInvertible, WrongArguments
 from inversion.intrinsics.checks import taken_refusals
 from inversion.program.limits import refuse_sequences
 from inversion.running.dask_arrays import has_dask, lazily
@@ -21,6 +21,7 @@ from inversion.running.sending import Request
 from inversion.solving.asking import asked, asked_first, is_slow, working_theta
 from inversion.solving.least_squares import Fit, fitted_arguments
 from inversion.solving.nearest import nearest
+from inversion.solving.smt import task_of
 from inversion.solving.solutions import Solutions
 from inversion.solving.starting import infeasible
 from inversion.tools.explaining import explained
@@ -379,7 +380,7 @@ class Inverse(Checkable):
             No solution was found, the function has changed since it was inverted, or the time limit
             was reached: then the error's ``best`` is the closest that was found.
         NotInvertible
-            The program has arrays.
+            The program has arrays, or z3 solves it.
 
         Examples
         --------
@@ -389,6 +390,13 @@ class Inverse(Checkable):
         """
         check_bounds(None, timeout)
         refuse_sequences(self.origin, "measure how near solutions are")
+        if task_of(self.origin) is not None:
+            raise NotInvertible(
+                f"cannot measure how near solutions of {self.origin.name} are: z3 gives any",
+                where=self.origin.where,
+                help="inv.solutions(value) goes through them; coordinates such as near_x are tried "
+                "first",
+            )
         self._check_present(NoSolution)
         *known, guess = known_and_guess or (None,)
         given = self.known_values(known)

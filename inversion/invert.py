@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -29,12 +29,14 @@ from inversion.program.trees import Axes, Node, Tree, Trees, axis_of, leaves
 from inversion.running.generated_functions import Cache
 from inversion.running.sending import Request
 from inversion.solving.finite import by_trial
+from inversion.solving.smt import by_formula, check_solver
 from overlay import Context
 from overlay.core.location import caller
 from overlay.core.target import describe
 from primitives import Domain, Integers
 from primitives.forms.bit_systems import BitSystem
 from primitives.relation import RETURN
+from primitives.sequences.lists import is_list, length_of
 
 __all__ = ["choose", "invert"]
 
@@ -51,6 +53,8 @@ def invert(
     rtol: float = 1e-9,
     atol: float = 1e-12,
     cache: Cache = False,
+    solver: Literal["z3"] | None = None,
+    solver_timeout: float = 60.0,
 ) -> Inverse:
     """The parametric inverse of a function: from its result to all its arguments.
 
@@ -72,11 +76,19 @@ def invert(
         Tolerances of f at the answer: relative to each number of the known result, and for a 0.
     cache
         Whether to store compiled code on disk for other processes; or the folder.
+    solver
+        ``"z3"``: the whole program, of integers, words, truth values, strings and lists, is
+        translated into a formula, which z3 solves, where relations have no plan or only search.
+        By default the inverse is planned from relations. It needs the extra ``smt``.
+    solver_timeout
+        The time limit of z3, in seconds; beyond it calls raise ``primitives.errors.TooHard``.
 
     Raises
     ------
     NotInvertible
-        A statement cannot be solved; the error has its line.
+        A statement cannot be solved, or translated for the solver; the error has its line.
+    MissingPackage
+        The solver is not installed.
 
     Examples
     --------
@@ -87,17 +99,10 @@ def invert(
     (0.0,)
     """
     return choose(
-        f,
-        *types,
-        known=(RETURN,),
-        context=context,
-        domain=domain,
-        root_finding=root_finding,
-        max_trips=max_trips,
-        rtol=rtol,
-        atol=atol,
-        cache=cache,
-    )
+        f, *types, known=(RETURN,), context=context, domain=domain, root_finding=root_finding,
+        max_trips=max_trips, rtol=rtol, atol=atol, cache=cache, solver=solver,
+        solver_timeout=solver_timeout,
+    )  # fmt: skip
 
 
 def choose(
@@ -111,6 +116,8 @@ def choose(
     rtol: float = 1e-9,
     atol: float = 1e-12,
     cache: Cache = False,
+    solver: Literal["z3"] | None = None,
+    solver_timeout: float = 60.0,
 ) -> Inverse:
     """The inverse of a function with any axes known: names of arguments, and ``"return"``.
 
@@ -133,13 +140,13 @@ def choose(
     inputs, domains = inputs_within(f, types, domain or {})
     names = [name for name, _ in inputs]
     _check_known(f, known, [*names, RETURN])
-    options = {
-        "known": tuple(known),
-        "context": context,
-        "domain": domain,
-        "root_finding": root_finding,
-    }
+    options: dict[str, Any] = {
+        "known": tuple(known), "context": context,
+        "domain": domain, "root_finding": root_finding,
+    }  # fmt: skip
     options |= {"max_trips": max_trips, "rtol": rtol, "atol": atol, "cache": cache}
+    options |= {} if solver is None else {"solver": solver, "solver_timeout": solver_timeout}
+    check_solver(solver, solver_timeout)
     request = Request(choose, f, types, options)
 
     def made(shapes: Mapping[str, Template], marks: set[str]) -> Inverse:
@@ -148,12 +155,25 @@ def choose(
     try:
         return made({}, set())
     except NotInvertible:
+        shapes = _shapes(inputs, domains) if solver is not None else {}
+        if shapes:
+            return made(shapes, set())
         found = by_length(
             _positional(f, names, _by_keyword(f, names)), inputs, known, domains, made
         )
         if found is None:
             raise
         return found
+
+
+def _shapes(
+    inputs: Sequence[tuple[str, Tree]], domains: Mapping[str, Domain]
+) -> Mapping[str, Template]:
+    """The shapes of the sequences among the inputs, where the domain of each has one length."""
+    kinds = [(n, kind) for n, kind in inputs if kind in (str, bytes) or is_list(kind)]
+    lengths = {name: length_of(domains.get(name)) for name, _ in kinds}
+    found = {name: (None,) * length for name, length in lengths.items() if length is not None}
+    return found if len(found) == len(lengths) else {}
 
 
 def _chosen(
@@ -175,9 +195,13 @@ def _chosen(
         lifted = lift(f, inputs, context, root_finding=root_finding, max_trips=max_trips,
                       keywords=keywords, domains=domains, shapes=shapes, marks=marks)  # fmt: skip
         axes = _axes(f, lifted, known)
+        if options.get("solver") is not None:
+            function, stated = _positional(f, names, keywords), _stated(lifted, domains)
+            limit = options["solver_timeout"]
+            lifted = by_formula(function, lifted, axes, stated, context, limit)
         program, made, stated = _planned(lifted, axes, domains, root_finding=root_finding)
     except NotInvertible:
-        if shapes:
+        if shapes or options.get("solver") is not None:
             raise
         tried = by_trial(_positional(f, names, keywords), inputs, known, domains, context)
         if tried is None:
@@ -267,12 +291,7 @@ def _planned(
 ) -> tuple[Program, Plan, Mapping[str, Domain]]:
     """The rewritten program, its plan, and the domains declared for its inputs."""
     parts = [leaf for axis in known.known for leaf in leaves(known.trees[axis])]
-    stated = {
-        leaf: domains[at]
-        for name, tree in lifted.axes.items()
-        for at, leaf in numbers_of(name, tree)
-        if at in domains
-    }
+    stated = _stated(lifted, domains)
     program = rewritten(lifted.program, parts)
     try:
         made = plan(program, parts, stated, root_finding=root_finding)
@@ -294,6 +313,16 @@ def _planned(
             raise
         program, made = other
     return _finished(lifted, program, made, stated)
+
+
+def _stated(lifted: Lifted, domains: Mapping[str, Domain]) -> dict[str, Domain]:
+    """The domains of a program's inputs, from those of the function's."""
+    return {
+        leaf: domains[at]
+        for name, tree in lifted.axes.items()
+        for at, leaf in numbers_of(name, tree)
+        if at in domains
+    }
 
 
 def _finished(

@@ -5,6 +5,7 @@ choices so far; candidates: values of a choice; equations: single statements; is
 of an equation; system_roots: those of several; search_slopes: sets of derivatives; starting: the
 initial state. asking: one solution, by all methods; argument_search, boxes, trials, even_points:
 search for arguments; finite: enumeration. least_squares: fits. nearest: the closest solution.
-constraints:
-contract, pave and solve. negative_powers, unproved: cases without proof.
+constraints: contract, pave and solve. smt: functions that z3 solves; smt_programs: their formulas;
+smt_relations: the table of translations; smt_values: values as terms. negative_powers, unproved:
+cases without proof.
 """

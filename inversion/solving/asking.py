@@ -38,8 +38,9 @@ from inversion.solving.argument_search import (
 )
 from inversion.solving.boxes import BOXES, from_boxes, has_boxes
 from inversion.solving.even_points import point_of
-from inversion.solving.finite import is_by_trial
+from inversion.solving.finite import is_decided
 from inversion.solving.negative_powers import negative_powers
+from inversion.solving.smt import PROOF, task_of
 from inversion.solving.solutions import SolutionBranch, search
 from inversion.solving.starting import infeasible
 from inversion.solving.trials import RUNS, arguments_by_trials, has_trials
@@ -124,7 +125,7 @@ def _without_choice(inverse: Inverse, refused: NoSolution, proof: NoSolution | N
     """
     if proof is not None:
         refused.proved, note = True, proof.notes
-    elif is_exact(inverse) or is_by_trial(inverse.origin):
+    elif is_exact(inverse) or is_decided(inverse.origin):
         refused.proved, note = True, (("proof", "nothing is left to choose, and all is exact"),)
     else:
         if has_more_results(inverse) and refused.help is not None:
@@ -211,7 +212,7 @@ class _Search:
 
     def run(self, steps: int) -> Iterator[Answer]:
         """The solutions, in the order in which they are found."""
-        if is_by_trial(self.inverse.origin):
+        if is_decided(self.inverse.origin):
             self.ended = True  # the default θ enumerates all values
             return
         open_ = [p for p in self.inverse.parameters if p.name not in self.given]
@@ -364,11 +365,13 @@ class _Search:
         where = f" with {kept}" if kept else ""
         notes = [("with the default θ", refused.asked), *refused.notes]
         if self.is_exhausted:
+            is_formula = task_of(inverse.origin) is not None
+            proof = PROOF if is_formula else "all choices were tried"
+            why = "no arguments lead there" if is_formula else "none of its choices leads there"
             return NoSolution(
-                f"{inverse.origin.name} has no solution at {shown}{where}: none of its choices "
-                "leads there",
+                f"{inverse.origin.name} has no solution at {shown}{where}: {why}",
                 where=refused.where or inverse.origin.where,
-                notes=[("proof", "all choices were tried"), *notes],
+                notes=[("proof", proof)] if is_formula else [("proof", proof), *notes],
                 help=NONE_EXISTS
                 if not kept
                 else "leave these coordinates out: others may lead there",

@@ -24,9 +24,10 @@ from primitives import Bool, Domain, Integers, NoSolution, Relation, parametric,
 from primitives.relation import RETURN
 from primitives.solver_forms import compiled_solvers
 
-__all__ = ["MOST_TRIED", "by_trial", "count_of", "is_by_trial", "listed"]
+__all__ = ["MOST_TRIED", "by_trial", "count_of", "decided", "is_decided", "listed"]
 
-_made: WeakSet[Relation] = WeakSet()
+decided: WeakSet[Relation] = WeakSet()
+"""Relations that are solved whole: if an inverse has no answer for one θ, it has none for any."""
 
 MOST_RUN = 16  # arguments for which a function is run to find its type
 MOST_TRIED = 65_536
@@ -58,7 +59,7 @@ def by_trial(
     if returns is None:
         return None
     made = _relation(function, inputs, unknown, domains, context, returns)
-    _made.add(made)
+    decided.add(made)
     where = location_of(function)
     variables = tuple(Variable(name, kind) for (name, _), kind in zip(inputs, kinds, strict=True))
     result = Variable(renumbered("result", [v.name for v in variables]), returns)
@@ -102,11 +103,9 @@ def listed(domain: Domain | None) -> Sequence[Any]:
     return (False, True)
 
 
-def is_by_trial(program: Program) -> bool:
-    """Whether a program is solved by trying all values: if an inverse has no answer for one θ, it
-    has none for any.
-    """
-    return any(statement.relation in _made for statement in program.statements)
+def is_decided(program: Program) -> bool:
+    """Whether one θ decides if there is a solution, as where all values are tried."""
+    return any(statement.relation in decided for statement in program.statements)
 
 
 def _size(domain: Domain | None) -> int:

@@ -19,16 +19,17 @@ from inversion.planning.plan import left_out
 from inversion.planning.repeated import filled
 from inversion.program.limits import has_floats
 from inversion.program.shown import html_of
-from inversion.program.trees import taken_apart
+from inversion.program.trees import leaves, rebuilt, taken_apart
 from inversion.running.progress import Progress, SearchProgress
 from inversion.solving.argument_search import goes_on
 from inversion.solving.finite import MOST_TRIED, count_of, listed
 from inversion.solving.negative_powers import REMEDY, negative_powers
 from inversion.solving.search_state import SearchState
+from inversion.solving.smt import PROOF, Task, task_of
 from inversion.solving.starting import box_of, infeasible, states
 from inversion.solving.unproved import Unproved
 from overlay.core.location import caller
-from primitives.errors import reason_of
+from primitives.errors import TooHard, reason_of
 from primitives.relation import RETURN
 
 if TYPE_CHECKING:
@@ -198,6 +199,10 @@ def search(
     noted = Unproved() if unproved is None else unproved
     space = inverse.parameters
     given = {p.name: filled(p.domain, fixed[p.name]) for p in space if p.name in fixed}
+    task = task_of(inverse.origin)
+    if task is not None:
+        yield from of_formula(inverse, task, known, given, budget, noted)
+        return
     few = few_arguments(inverse, known)
     if few is not None:
         yield from enumerated(inverse, known, few, given, budget, noted)
@@ -282,6 +287,42 @@ def enumerated(
         chosen = {} if theta is None else dict(zip(names, theta, strict=True))
         if all(chosen.get(name, value) == value for name, value in fixed.items()):
             yield SolutionBranch(inverse, known, chosen, ParameterSpace([]), answer)
+
+
+def of_formula(
+    inverse: Inverse,
+    task: Task,
+    known: tuple[Any, ...],
+    fixed: Mapping[str, Any],
+    budget: int | None,
+    unproved: Unproved,
+) -> Iterator[SolutionBranch | None]:
+    """The solutions of a function that z3 solves, each excluded once it is found."""
+    axes, names = inverse.axes, inverse.parameters.names
+    parts: dict[str, Any] = {}
+    for axis, value in zip(inverse.known, known, strict=True):
+        tree = axes.trees[axis]
+        parts.update(zip(leaves(tree), taken_apart(tree, value), strict=True))
+    try:
+        for step, found in enumerate(task.answers(parts)):
+            if budget is not None and step >= budget:
+                unproved.add("budget", f"the search was ended after {budget} solutions")
+                return
+            inputs = {**parts, **found}
+            args = [rebuilt(axes.trees[n], (inputs[x] for x in leaves(axes.trees[n])))
+                    for n in axes.inputs]  # fmt: skip
+            values = dict(zip(axes.inputs, args, strict=True))
+            if not axes.given.issuperset(leaves(axes.trees[RETURN])):
+                values[RETURN] = inverse.result_of(args)
+            theta = inverse.coordinates_of(args)
+            chosen = {} if theta is None else dict(zip(names, theta, strict=True))
+            if all(chosen.get(name, value) == value for name, value in fixed.items()):
+                answer = tuple(values[axis] for axis in inverse.unknown)
+                yield SolutionBranch(inverse, known, chosen, ParameterSpace([]), answer)
+            else:
+                yield None
+    except TooHard as error:
+        unproved.add("z3", error.asked)
 
 
 class Solutions:
@@ -407,6 +448,8 @@ class Solutions:
             self._reason = str(proof)
             return
         yield from search(self._inverse, self._known, {}, None, self._unproved)
+        if not self._found and task_of(self._inverse.origin) is not None:
+            self._reason = PROOF
 
     def _advanced(self) -> bool:
         """Search for one more branch; returns whether there is one."""

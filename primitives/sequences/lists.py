@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from overlay import OverlayError
-from primitives.domains import Domain, domain_of, generator_at
+from primitives.domains import ByteStrings, Domain, Strings, domain_of, generator_at
 
 __all__ = [
     "ELEMENTS",
@@ -18,6 +18,7 @@ __all__ = [
     "element_of_sequence",
     "is_list",
     "is_sequence",
+    "length_of",
     "list_of",
     "type_of_list",
 ]
@@ -138,3 +139,15 @@ class Lists(Domain):
 
     def cast(self, value: Any) -> Any:
         return [self.element.cast(item) for item in value]
+
+
+def length_of(domain: Domain | None) -> int | None:
+    """The length of all strings, bytes or lists of a domain; None where they have several.
+
+    >>> from primitives.domains import Strings
+    >>> length_of(Strings("01", 8, 8)), length_of(Strings("01"))
+    (8, None)
+    """
+    if isinstance(domain, (Strings, ByteStrings)):
+        return domain.low if domain.low == domain.high else None
+    return domain.length if isinstance(domain, Lists) else None
