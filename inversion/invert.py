@@ -24,6 +24,7 @@ from inversion.passes.all_passes import IN_BITS, otherwise, rewritten
 from inversion.planning.plan import Plan, renamed
 from inversion.planning.planner import plan
 from inversion.planning.tightening import tightened
+from inversion.program.causality import bounded_orders
 from inversion.program.statements import Program
 from inversion.program.trees import Axes, Node, Tree, Trees, axis_of, leaves
 from inversion.running.generated_functions import Cache
@@ -282,6 +283,7 @@ def _positional(
     return made
 
 
+@bounded_orders()
 def _planned(
     lifted: Lifted,
     known: Axes,

@@ -13,15 +13,19 @@ else determines, and if that leaves a loop, it is only checked.
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 
+from inversion.errors import NotInvertible
 from inversion.program.statements import Program, Statement, StatementRule, Variable
 from primitives import Relation
 from primitives.arrays.domain import element_of
 from primitives.relation import Mode
 
-__all__ = ["Order", "Solved", "causalise", "given_variables"]
+__all__ = ["Order", "Solved", "bounded_orders", "causalise", "given_variables"]
 
 FORWARD, JOINTLY, INNER, INPUT, PARTLY, LAST_RESORT = range(6)
 
@@ -58,8 +62,39 @@ class Order:
         return (*self.first, *self.last)
 
 
+MOST_ORDERED = 100_000
+"""Maximum number of statements that are ordered for one inverse: some seconds. Branches within
+branches take a multiple of what one takes, at each level.
+"""
+
+_ordered: ContextVar[Counter[str] | None] = ContextVar("ordered", default=None)
+
+
+@contextmanager
+def bounded_orders() -> Generator[None]:
+    """Bound the statements that are ordered inside the block by ``MOST_ORDERED``."""
+    token = _ordered.set(Counter())
+    try:
+        yield
+    finally:
+        _ordered.reset(token)
+
+
 def causalise(program: Program, known: Iterable[Variable]) -> Order:
-    """The order in which a program is solved, with these variables known."""
+    """The order in which a program is solved, with these variables known.
+
+    Raises NotInvertible where more statements than ``MOST_ORDERED`` are ordered for one inverse.
+    """
+    ordered = _ordered.get()
+    if ordered is not None:
+        ordered["statements"] += len(program.statements)
+        if ordered["statements"] > MOST_ORDERED:
+            raise NotInvertible(
+                f"cannot invert {program.name}: its branches within branches, or its loops, take "
+                f"more than {MOST_ORDERED} steps to put in order",
+                where=program.where,
+                help="invert its parts one by one, or a loop of fewer turns",
+            )
     return _Causality(program, known).order()
 
 
