@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass, fields, is_dataclass
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from inversion import NotInvertible, choose
 from overlay import OverlayError
@@ -57,6 +58,15 @@ class Outcome:
 def programs():
     """All of them, by name."""
     return {p["name"]: p for module in MODULES for p in module.P}
+
+
+def parameters():
+    """All of them as parameters of a test: one of ten in the quick tests, all in the long ones."""
+    accepted = [name for name, outcome in table().items() if not outcome.refused]
+    quick = set(accepted[::10])
+    return [
+        pytest.param(name, marks=() if name in quick else pytest.mark.long) for name in programs()
+    ]
 
 
 def table(path=TABLE):

@@ -6,14 +6,14 @@
 
 import pytest
 
-from tests.strangers.stranger_trials import FIRST, counts, programs, table, tried
+from tests.strangers.stranger_trials import FIRST, counts, parameters, programs, table, tried
 
 PROGRAMS = 210
 ACCEPTED, ANSWERED, EXACT = 182, 157, 176
 """At least so many are accepted, answer without θ, and find their arguments again."""
 
 
-@pytest.mark.parametrize("name", programs())
+@pytest.mark.parametrize("name", parameters())
 def test_a_program_becomes_what_the_table_says_or_better(name):
     before, found = table()[name], tried(programs()[name])
     assert not found.wrong
