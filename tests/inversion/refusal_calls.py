@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from types import FunctionType
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
@@ -246,6 +247,21 @@ def nearest_text():
 @remedy()
 def solutions_of_a_text():
     assert [found.point for found in invert(of_text, str).solutions("a!")] == [("a",)]
+
+
+@refused_call("inverse.Inverse.nearest: cannot measure how near solutions of {} are: z3 gives any")
+def nearest_of_a_formula():
+    invert(masked, solver="z3").nearest(8, (9,))
+
+
+@remedy()
+def solutions_of_a_formula():
+    found = invert(masked, solver="z3").solutions(8)
+    assert sorted(each.point for each in found) == [(n,) for n in range(8, 16)]
+
+
+def masked(n: Annotated[int, Integers(0, 15)]):  # here
+    return n & 8
 
 
 @refused_call("constraints._problem: {} of {} is no integer where the exponent is negative")

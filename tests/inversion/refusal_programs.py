@@ -16,7 +16,7 @@ from scipy import special
 
 from overlay import Context, MethodTable, call_next
 from overlay.interpretations.autodiff import autodiff
-from primitives import Positive, relation, relation_of
+from primitives import Integers, Positive, relation, relation_of
 from tests.inversion.refusals import refusal, remedy
 
 F, Z = float, np.zeros
@@ -1873,3 +1873,99 @@ def used_twice(x):
 @remedy(2.0, root_finding=True)
 def used_twice_with_a_search(x):
     return math.sin(x) + x
+
+
+@refusal(
+    "causality.causalise: cannot invert {}: its branches within branches, or its loops, take more "
+    "than {} steps to put in order",
+    F,
+)
+def cell_of_many(x):  # here
+    low, high, index = 0.0, 1.0, 0
+    for _ in range(12):
+        middle = (low + high) / 2
+        if x >= middle:
+            low, index = middle, 2 * index + 1
+        else:
+            high, index = middle, 2 * index
+    return index
+
+
+@remedy(0.3125)
+def cell_of_eight(x):
+    low, high, index = 0.0, 1.0, 0
+    for _ in range(3):
+        middle = (low + high) / 2
+        if x >= middle:
+            low, index = middle, 2 * index + 1
+        else:
+            high, index = middle, 2 * index
+    return index
+
+
+# ---- what z3 is not asked ---------------------------------------------------------------
+
+FEW = {"n": Integers(0, 60)}
+
+
+@refusal(
+    "smt_programs.Place.__exit__: cannot translate {} of {} for z3: {}",
+    int,
+    solver="z3",
+    domain=FEW,
+)
+def scaled_by_a_float(n):
+    return n * 0.5  # here
+
+
+@remedy(8, solver="z3", domain=FEW)
+def scaled_by_an_integer(n):
+    return n // 2
+
+
+@refusal(
+    "smt_programs.Formula._turns: cannot translate the loop {} for z3: it has more than {} turns, "
+    "or their number depends on what is not known",
+    int,
+    solver="z3",
+    domain=FEW,
+)
+def turns_that_vary(n):
+    turns = 0
+    while n != 1:  # here
+        n = 3 * n + 1 if n % 2 else n // 2
+        turns += 1
+    return turns
+
+
+@remedy(9, solver="z3", domain=FEW)
+def turns_that_are_known(n):
+    turns = 0
+    for _ in range(20):
+        if n > 1:
+            n = 3 * n + 1 if n % 2 else n // 2
+            turns += 1
+    return turns
+
+
+@refusal(
+    "smt_programs.Formula._range: cannot translate the loop {} for z3: the ends of its range are "
+    "not known, or it has more than {} turns",
+    int,
+    solver="z3",
+    domain=FEW,
+)
+def as_many_turns_as_given(n):
+    total = 0
+    for i in range(n):  # here
+        total += i ^ n
+    return total
+
+
+@remedy(9, solver="z3", domain=FEW)
+def as_many_turns_as_it_has_values(n):
+    total = 0
+    for i in range(60):
+        if i < n:
+            total += i ^ n
+    return total
