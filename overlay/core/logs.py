@@ -6,38 +6,51 @@ in no context, and not while the lock of the tables is held.
 
 from __future__ import annotations
 
-import logging
+import sys
 import threading
+from collections.abc import Callable
 from typing import Any, Final
 
 from overlay.core.in_force import outside
 from overlay.core.own_builtins import __builtins__
 
-__all__ = ["PYTHON", "noted", "tell"]
+__all__ = ["DEBUG", "INFO", "noted", "tell"]
 
-PYTHON: Final = logging.getLogger("overlay.python")
-"""The logger of the Python engine."""
-logging.getLogger("overlay").addHandler(logging.NullHandler())
+DEBUG, INFO = 10, 20
+"""The levels, as ``logging`` numbers them: it takes long to import, and where the program has not
+imported it, nobody listens.
+"""
+
+Record = tuple[int, Callable[[], tuple[Any, ...]]]
 
 
 class _Noted(threading.local):
-    """The records that the thread has noted and not logged: level, message and arguments."""
+    """The records that the thread has noted and not logged: the level, and what makes the message
+    and its arguments.
+    """
 
     def __init__(self) -> None:
-        self.records: list[tuple[int, str, tuple[Any, ...]]] = []
+        self.records: list[Record] = []
 
 
 _noted: Final = _Noted()
 
 
-def noted(level: int, message: str, *args: Any) -> None:
+def noted(level: int, made: Callable[[], tuple[Any, ...]]) -> None:
     """Note a record of the Python engine, which the next ``tell`` of the thread logs."""
-    _noted.records.append((level, message, args))
+    _noted.records.append((level, made))
 
 
 def tell(lock: Any) -> None:
     """Log what the thread has noted, unless it holds the lock: whoever took it tells then."""
     if _noted.records and not lock._is_owned():
         records, _noted.records = _noted.records, []
-        for level, message, args in records:
-            outside(PYTHON.log, level, message, *args)
+        if "logging" in sys.modules:
+            outside(_log, records)
+
+
+def _log(records: list[Record]) -> None:
+    logger = sys.modules["logging"].getLogger("overlay.python")
+    for level, made in records:
+        if logger.isEnabledFor(level):
+            logger.log(level, *made())

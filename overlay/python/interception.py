@@ -11,7 +11,6 @@ object in each stack: see ``OwnObjects``.
 
 from __future__ import annotations
 
-import logging
 import sys
 import threading
 import weakref
@@ -27,7 +26,7 @@ from overlay.core.errors import OverlayError, UnsupportedPython
 from overlay.core.in_force import natively
 from overlay.core.jitted import is_dispatcher
 from overlay.core.location import caller, shown
-from overlay.core.logs import PYTHON, noted, tell
+from overlay.core.logs import INFO, noted, tell
 from overlay.core.own_builtins import __builtins__
 from overlay.core.table import LOCK, Method
 from overlay.core.target import (
@@ -253,18 +252,17 @@ class InterceptingEngine:
                 self.release()
                 raise
         self._is_begun = True
-        if PYTHON.isEnabledFor(logging.INFO):
-            self._note_begin(stack)
-            tell(LOCK)
+        noted(INFO, lambda: self._first_run(stack))
+        tell(LOCK)
 
-    def _note_begin(self, stack: Stack) -> None:
-        """Note that contexts are entered for the first time, and what they intercept."""
+    def _first_run(self, stack: Stack) -> tuple[Any, ...]:
+        """The log's message that contexts are entered for the first time, and its arguments."""
         names = ", ".join(repr(table.name) for table in stack.tables) or "no tables"
         shown = [*map(describe, dict.fromkeys(t for each in stack.tables for t in each.targets()))]
         more = f" and {len(shown) - _MOST_NAMED} others" if len(shown) > _MOST_NAMED else ""
         asks = f"; plugins asked about calls: {len(stack.plugins)}" * self._asks_at_calls
         listed = ", ".join(shown[:_MOST_NAMED]) or "nothing"
-        noted(logging.INFO, "first run with %s: intercepts %s%s%s", names, listed, more, asks)
+        return "first run with %s: intercepts %s%s%s", names, listed, more, asks
 
     def table_changed(self, target: Any) -> None:
         """Intercept a target that a table now has a method of, and release one that no table
@@ -281,8 +279,8 @@ class InterceptingEngine:
         plain = INPLACE.get(id(target), (target, ""))[0]
         wanted = any(table.has(target) or table.has(plain) for table in self._tables)
         wanted = wanted or id(target) in carrying.OTHERWISE
-        if self._is_begun and PYTHON.isEnabledFor(logging.INFO):
-            self._note_change(stack, target, wanted=wanted, before=key in self._mine)
+        if self._is_begun:
+            _note_change(stack, target, wanted=wanted, before=key in self._mine)
         if wanted and key not in self._mine:
             reason = why_not(target)
             if reason is not None:
@@ -302,19 +300,6 @@ class InterceptingEngine:
             self.applies = self.applies or id(target) in sites.NUMBERS
         elif not wanted and key in self._mine:
             _release(self._mine.pop(key))
-
-    def _note_change(self, stack: Stack, target: Any, *, wanted: bool, before: bool) -> None:
-        """Note that methods of a target were added, replaced or removed after the first run."""
-        change = {
-            (True, True): "what calls resolved to is dropped",
-            (True, False): "it is intercepted now",
-            (False, True): "it is no longer intercepted",
-        }.get((wanted, before))
-        if change is not None:
-            names = ", ".join(repr(table.name) for table in stack.tables)
-            noted(
-                logging.INFO, "methods of %s changed, with %s: %s", describe(target), names, change
-            )
 
     def _refuse(self, stack: Stack, target: Any, reason: str) -> NoReturn:
         """Raise OverlayError for a new target that cannot be intercepted, and make the next entry
@@ -433,6 +418,22 @@ class InterceptingEngine:
         below = View(generic, MethodChain.of(chain.target, stack.tables, chain.passed))
         below.hits, below.stack = Hits(stack.records), self._stack
         return belonging(function, below)
+
+
+def _note_change(stack: Stack, target: Any, *, wanted: bool, before: bool) -> None:
+    """Note that methods of a target were added, replaced or removed after the first run."""
+    change = {
+        (True, True): "what calls resolved to is dropped",
+        (True, False): "it is intercepted now",
+        (False, True): "it is no longer intercepted",
+    }.get((wanted, before))
+
+    def made() -> tuple[Any, ...]:
+        names = ", ".join(repr(table.name) for table in stack.tables)
+        return "methods of %s changed, with %s: %s", describe(target), names, change
+
+    if change is not None:
+        noted(INFO, made)
 
 
 def _release(record: Intercepted) -> None:

@@ -9,7 +9,6 @@ without such an instruction is never examined again.
 from __future__ import annotations
 
 import functools
-import logging
 import sys
 import weakref
 from types import CodeType
@@ -22,7 +21,7 @@ from overlay.code.versions import FRAMES_TELL_DEPTH
 from overlay.core.errors import OverlayError
 from overlay.core.in_force import stack_in_force
 from overlay.core.location import caller, is_ours
-from overlay.core.logs import PYTHON, noted, tell
+from overlay.core.logs import DEBUG, noted, tell
 from overlay.core.own_builtins import __builtins__
 from overlay.core.table import LOCK
 from overlay.python.hidden_frames import is_hidden
@@ -43,6 +42,8 @@ _users: dict[int, int] = {}  # by number: how many stacks want it
 _stacks_with_plugins = 0  # stacks that want calls
 _left_alone: dict[int, weakref.ref[CodeType]] = {}  # the code of plugins, by identity
 _prepared: dict[int, weakref.ref[CodeType]] = {}  # instrumented code objects, by identity
+INSTRUMENTED = "instrumented %s, %s:%d; instructions: %d"
+
 _tool: int | None = None
 
 
@@ -159,11 +160,8 @@ def _prepare(code: CodeType) -> None:
             if not known:
                 key = id(code)
                 _prepared[key] = weakref.ref(code, functools.partial(_forget, key))
-                if PYTHON.isEnabledFor(logging.DEBUG):
-                    noted(
-                        logging.DEBUG, "instrumented %s, %s:%d; instructions: %d",
-                        code.co_qualname, code.co_filename, code.co_firstlineno, len(rows),
-                    )  # fmt: skip
+                place = code.co_qualname, code.co_filename, code.co_firstlineno
+                noted(DEBUG, lambda: (INSTRUMENTED, *place, len(rows)))
     tell(LOCK)
 
 
