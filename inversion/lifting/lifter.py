@@ -129,16 +129,7 @@ def lift(
     values = _arguments(lifter, site, given, shapes or {})
     args = [value for name, value in values.items() if name not in keywords]
     named = {name: value for name, value in values.items() if name in keywords}
-    try:
-        result = lifter.call(site, (function,), args, named)
-    except RecursionError as error:
-        raise NotInvertible(
-            f"cannot invert {describe(function)}: its calls are nested too deeply to be followed",
-            where=where,
-            help="call fewer functions within one another, or raise sys.setrecursionlimit",
-        ) from error
-    if not isinstance(result, (Variable, Constant)):
-        result = as_result(lifter, site, function, result)
+    result = _followed(lifter, site, function, args, named)
     returned: dict[str, Operand] = {}
 
     def leaf(path: str, value: Value) -> str:
@@ -163,6 +154,21 @@ def lift(
         tuple(lifter.attributes),
     )
     return Lifted(program, axes)
+
+
+def _followed(lifter: Lifter, site: CallSite, function: Any, args: Values, kwargs: Named) -> Value:
+    """The result of a call of the whole function."""
+    try:
+        result = lifter.call(site, (function,), args, kwargs)
+    except RecursionError as error:
+        raise NotInvertible(
+            f"cannot invert {describe(function)}: its calls are nested too deeply to be followed",
+            where=site.where,
+            help="call fewer functions within one another, or raise sys.setrecursionlimit",
+        ) from error
+    if isinstance(result, (Variable, Constant)):
+        return result
+    return as_result(lifter, site, function, result)
 
 
 Template = tuple[Any, ...]

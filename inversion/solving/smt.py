@@ -143,10 +143,10 @@ class Task:
         """The inputs of each solution, by axis of the program. Raises TooHard where z3 does not
         decide whether there is one more.
         """
-        from inversion.solving.smt_programs import Search
+        from inversion.solving.smt_programs import FormulaSearch
 
         with _one_at_a_time:
-            search = Search(self.formula(known), self.unknown)
+            search = FormulaSearch(self.formula(known), self.unknown)
         while True:
             with _one_at_a_time:
                 found = search.next(self.timeout)

@@ -16,14 +16,14 @@ from inversion.program.branches import Arm, Branch
 from inversion.program.loops import Loop
 from inversion.program.statements import Constant, Operand, Program, Statement, Variable
 from inversion.program.structured import Structured
-from inversion.solving.smt_relations import At, translated
+from inversion.solving.smt_relations import TranslationSite, translated
 from inversion.solving.smt_values import (
     Never,
-    Number,
-    Refused,
-    Row,
+    Term,
+    Translated,
     Truth,
     Unsized,
+    Untranslated,
     Value,
     as_value,
     equal,
@@ -101,7 +101,7 @@ class Formula:
     def _input(
         self, variable: Variable, known: Mapping[str, Any], domains: Mapping[str, Domain]
     ) -> Value:
-        with Place(self, variable.name, self.program.where):
+        with Translating(self, variable.name, self.program.where):
             if variable.name in known:
                 return as_value(known[variable.name])
             domain = domains.get(variable.name)
@@ -111,7 +111,7 @@ class Formula:
 
     def equate(self, axis: str, value: Any) -> None:
         """Add the condition that a result has a value."""
-        with Place(self, axis, self.program.where):
+        with Translating(self, axis, self.program.where):
             self.require(equal(self.results[axis], as_value(value)))
 
     # ---- conditions ----
@@ -142,10 +142,10 @@ class Formula:
         if operand in environment:
             return environment[operand]
         assert isinstance(operand, Constant)
-        with Place(self, str(operand), where):
+        with Translating(self, str(operand), where):
             return as_value(operand.value)
 
-    def size(self, whole: Unsized, template: tuple[Any, ...], letters: str) -> Row:
+    def size(self, whole: Unsized, template: tuple[Any, ...], letters: str) -> Translated:
         """Give an unknown sequence its items: of an input, once."""
         row, inside = sized(whole, template, as_bits=self.as_bits, letters=letters)
         for variable, value in self.inputs.items():
@@ -167,13 +167,13 @@ class Formula:
             elif isinstance(rule, Loop):
                 found = self.loop(rule, given)
             else:
-                with Place(self, str(statement), where):
+                with Translating(self, str(statement), where):
                     for operand in (*statement.results, *statement.arguments):
                         if operand.kind in (float, complex):
                             raise no_term(operand.kind)
                     if isinstance(rule, Structured) or not isinstance(rule, Relation):
-                        raise Refused("arrays have no translation", "use lists, or numbers")
-                    found = translated(At(rule, self.require, self.size), given)
+                        raise Untranslated("arrays have no translation", "use lists, or numbers")
+                    found = translated(TranslationSite(rule, self.require, self.size), given)
             environment.update(zip(statement.results, found, strict=True))
             for before, value in zip(statement.arguments, given, strict=True):
                 if isinstance(value, Unsized) and before in self.inputs:
@@ -201,7 +201,7 @@ class Formula:
             if first is second:
                 raise Never
             return first or second or []
-        with Place(self, f"the branch {rule.name}", rule.where):
+        with Translating(self, f"the branch {rule.name}", rule.where):
             return [merged(condition, x, y) for x, y in zip(first, second, strict=True)]
 
     def arm(self, arm: Arm, environment: Environment, where: str) -> list[Value]:
@@ -227,7 +227,7 @@ class Formula:
         if not exits:
             raise Never
         found = exits[-1][1]
-        with Place(self, f"the loop {rule.name}", rule.where):
+        with Translating(self, f"the loop {rule.name}", rule.where):
             for leaves, gives in reversed(exits[:-1]):
                 found = [merged(leaves, x, y) for x, y in zip(gives, found, strict=True)]
         return found
@@ -279,7 +279,7 @@ class Formula:
     def _range(self, rule: Loop, outer: Environment) -> list[Value]:
         """The values of the index of a loop that counts."""
         ends = [outer[limit] for limit in rule.limits]
-        known = [end.known if isinstance(end, Number) else None for end in ends]
+        known = [end.known if isinstance(end, Term) else None for end in ends]
         counts = [one for one in known if one is not None]
         if len(counts) < len(known) or counts[2] == 0 or len(range(*counts)) > MOST_TURNS:
             raise TurnsNotKnown(
@@ -303,14 +303,15 @@ class Formula:
     def check_sizes(self) -> None:
         """Raise NotInvertible if an input has no known length."""
         for variable, value in self.inputs.items():
-            with Place(self, variable.name, self.program.where):
+            with Translating(self, variable.name, self.program.where):
                 if isinstance(value, Unsized) or (
-                    isinstance(value, Row) and any(isinstance(x, Unsized) for x in value.items)
+                    isinstance(value, Translated)
+                    and any(isinstance(x, Unsized) for x in value.items)
                 ):
                     raise unsized(value)
 
 
-class Search:
+class FormulaSearch:
     """The solutions of a formula, one after the other. unknown: the inputs that are looked for."""
 
     def __init__(self, formula: Formula, unknown: Sequence[Variable]) -> None:
@@ -339,7 +340,7 @@ class Search:
         return found
 
 
-class Place:
+class Translating:
     """Where a value is translated: a refusal inside has the operation and the line."""
 
     def __init__(self, formula: Formula, what: str, where: str) -> None:
@@ -351,7 +352,7 @@ class Place:
         """Nothing is prepared."""
 
     def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
-        if isinstance(error, Refused):
+        if isinstance(error, Untranslated):
             raise NotInvertible(
                 f"cannot translate {self.what} of {self.name} for z3: {error.reason}",
                 where=self.where,

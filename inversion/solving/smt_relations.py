@@ -19,11 +19,11 @@ import numpy as np
 from inversion.solving.smt_values import (
     CODES,
     Never,
-    Number,
-    Refused,
-    Row,
+    Term,
+    Translated,
     Truth,
     Unsized,
+    Untranslated,
     Value,
     Word,
     as_number,
@@ -50,7 +50,7 @@ from primitives.integers.ordering import clip
 from primitives.sequences.chains import ConcatenationRelation, text_of
 from primitives.sequences.items import Apart, FromDigits
 
-__all__ = ["TRANSLATIONS", "At", "translated"]
+__all__ = ["TRANSLATIONS", "TranslationSite", "translated"]
 
 MOST_TABULATED = 4096
 """The most values of an argument for which a relation is tabulated."""
@@ -61,17 +61,17 @@ RAISED = (ValueError, ArithmeticError, LookupError, TypeError, NoSolution)
 
 
 @dataclass(frozen=True)
-class At:
+class TranslationSite:
     """A statement that is translated. rule: its relation. require: takes the conditions that it
     does not raise. size: gives an unknown sequence these items, None for unknown ones.
     """
 
     rule: Any
     require: Callable[[Any], None]
-    size: Callable[[Unsized, tuple[Any, ...], str], Row]
+    size: Callable[[Unsized, tuple[Any, ...], str], Translated]
 
 
-def translated(at: At, values: list[Value]) -> tuple[Value, ...]:
+def translated(at: TranslationSite, values: list[Value]) -> tuple[Value, ...]:
     """The results of a relation for these arguments. Raises Refused."""
     found = _translation_of(at.rule)
     made = tabulated(at, *values) if found is None else found(at, *values)
@@ -92,8 +92,8 @@ def _translation_of(rule: Any) -> Callable[..., Any] | None:
 
 
 def _arithmetic(
-    apply: Callable[[Any, Any], Any], a: Number, b: Number, ends: Iterable[int | None]
-) -> Number:
+    apply: Callable[[Any, Any], Any], a: Term, b: Term, ends: Iterable[int | None]
+) -> Term:
     """A sum, difference or product of integers, whose bounds are the least and greatest of ends."""
     found = list(ends)
     known = [end for end in found if end is not None]
@@ -108,15 +108,15 @@ def _arithmetic(
     return number(lambda width: apply(a.bits(width), b.bits(width)), low, high)
 
 
-def _each(apply: Callable[[int, int], int], a: Number, b: Number) -> list[int | None]:
+def _each(apply: Callable[[int, int], int], a: Term, b: Term) -> list[int | None]:
     """The values of an operation at all pairs of bounds."""
     pairs = [(x, y) for x in (a.low, a.high) for y in (b.low, b.high)]
     return [None if x is None or y is None else apply(x, y) for x, y in pairs]
 
 
 def _of(apply: Callable[[Any, Any], Any]) -> Callable[..., Value]:
-    def translation(at: At, a: Value, b: Value) -> Value:
-        if isinstance(a, Row) or isinstance(b, Row):
+    def translation(at: TranslationSite, a: Value, b: Value) -> Value:
+        if isinstance(a, Translated) or isinstance(b, Translated):
             return _of_rows(apply, a, b)
         if isinstance(a, Word):
             return Word(apply(a.term, b.term), a.kind)
@@ -126,23 +126,23 @@ def _of(apply: Callable[[Any, Any], Any]) -> Callable[..., Value]:
 
 
 def _of_rows(apply: Any, a: Value, b: Value) -> Value:
-    if apply is operator.add and isinstance(a, Row) and isinstance(b, Row):
-        return Row(a.kind, (*a.items, *b.items))
-    times = b.known if isinstance(b, Number) else None
-    if apply is operator.mul and isinstance(a, Row) and times is not None:
-        return Row(a.kind, a.items * max(times, 0))
-    raise Refused("sequences whose lengths are not known", "let their lengths be known")
+    if apply is operator.add and isinstance(a, Translated) and isinstance(b, Translated):
+        return Translated(a.kind, (*a.items, *b.items))
+    times = b.known if isinstance(b, Term) else None
+    if apply is operator.mul and isinstance(a, Translated) and times is not None:
+        return Translated(a.kind, a.items * max(times, 0))
+    raise Untranslated("sequences whose lengths are not known", "let their lengths be known")
 
 
 add, sub, mul = map(_of, (operator.add, operator.sub, operator.mul))
 
 
-def neg(at: At, a: Value) -> Value:
+def neg(at: TranslationSite, a: Value) -> Value:
     """-a"""
     return Word(-a.term, a.kind) if isinstance(a, Word) else sub(at, as_value(0), a)
 
 
-def square(at: At, a: Value) -> Value:
+def square(at: TranslationSite, a: Value) -> Value:
     """a * a"""
     found = mul(at, a, a)
     if isinstance(found, Word) or found.term is None:
@@ -157,7 +157,7 @@ def square(at: At, a: Value) -> Value:
 # ---- division -----------------------------------------------------------------------------
 
 
-def divided(at: At, a: Value, b: Value) -> tuple[Value, Value]:
+def divided(at: TranslationSite, a: Value, b: Value) -> tuple[Value, Value]:
     """divmod(a, b), rounded downwards; by a word of 0 it is 0, as numpy has it."""
     if isinstance(a, Word):
         return _divided_words(a, b)
@@ -212,7 +212,7 @@ def _resized(term: Any, width: int, *, signed: bool) -> Any:
     return (z3.SignExt if signed else z3.ZeroExt)(width - term.size(), term)
 
 
-def _quotients(a: Number, b: Number) -> tuple[int | None, int | None]:
+def _quotients(a: Term, b: Term) -> tuple[int | None, int | None]:
     """The bounds of a // b."""
     if a.low is None or a.high is None:
         return None, None
@@ -227,7 +227,7 @@ def _quotients(a: Number, b: Number) -> tuple[int | None, int | None]:
     return -most, most
 
 
-def _remainders(a: Number, b: Number) -> tuple[int | None, int | None]:
+def _remainders(a: Term, b: Term) -> tuple[int | None, int | None]:
     """The bounds of a % b."""
     low = None if b.low is None else min(0, b.low + 1)
     high = None if b.high is None else max(0, b.high - 1)
@@ -252,12 +252,12 @@ def _divided_words(a: Word, b: Word) -> tuple[Value, Value]:
     )
 
 
-def floordiv(at: At, a: Value, b: Value) -> Value:
+def floordiv(at: TranslationSite, a: Value, b: Value) -> Value:
     """a // b"""
     return divided(at, a, b)[0]
 
 
-def mod(at: At, a: Value, b: Value) -> Value:
+def mod(at: TranslationSite, a: Value, b: Value) -> Value:
     """a % b"""
     return divided(at, a, b)[1]
 
@@ -265,7 +265,7 @@ def mod(at: At, a: Value, b: Value) -> Value:
 # ---- bits ---------------------------------------------------------------------------------
 
 
-def low_bits(a: Number, count: int) -> Number:
+def low_bits(a: Term, count: int) -> Term:
     """The lowest bits of an integer, so many: ``a % 2**count``."""
     last = 2**count - 1
     if a.low is not None and a.high is not None and 0 <= a.low <= a.high <= last:
@@ -282,7 +282,7 @@ def low_bits(a: Number, count: int) -> Number:
 def bitwise(apply: Callable[[Any, Any], Any], formula: Any) -> Callable[..., Value]:
     """The translation of an operation bit by bit; formula: that of truth values."""
 
-    def translation(at: At, a: Value, b: Value) -> Value:
+    def translation(at: TranslationSite, a: Value, b: Value) -> Value:
         if isinstance(a, Truth):
             return truth(formula(a.term, b.term))
         if isinstance(a, Word):
@@ -312,12 +312,12 @@ or_ = bitwise(operator.or_, z3.Or)
 xor = bitwise(operator.xor, z3.Xor)
 
 
-def invert(at: At, a: Value) -> Value:
+def invert(at: TranslationSite, a: Value) -> Value:
     """~a"""
     return Word(~a.term, a.kind) if isinstance(a, Word) else sub(at, as_value(-1), a)
 
 
-def lshift(at: At, a: Value, k: Value) -> Value:
+def lshift(at: TranslationSite, a: Value, k: Value) -> Value:
     """a << k"""
     if isinstance(a, Word):
         return Word(a.term << k.term, a.kind)
@@ -330,7 +330,7 @@ def lshift(at: At, a: Value, k: Value) -> Value:
     return number(lambda width: a.bits(width) << k.bits(width), min(ends), max(ends))
 
 
-def rshift(at: At, a: Value, k: Value) -> Value:
+def rshift(at: TranslationSite, a: Value, k: Value) -> Value:
     """a >> k"""
     if isinstance(a, Word):
         shifted = z3.LShR(a.term, k.term) if a.kind is np.uint64 else a.term >> k.term
@@ -349,31 +349,31 @@ def rshift(at: At, a: Value, k: Value) -> Value:
     return number(lambda width: _resized(shifted, width, signed=True), min(ends), max(ends))
 
 
-def _at_most(at: At, k: Number, most: int) -> Number:
+def _at_most(at: TranslationSite, k: Term, most: int) -> Term:
     """The number of places, no more than these. One that is negative stays so."""
     if k.high is not None and k.high <= most:
         return k
     return minimum(at, k, as_value(most))
 
 
-def _places(at: At, k: Number) -> tuple[int, int]:
+def _places(at: TranslationSite, k: Term) -> tuple[int, int]:
     """The least and the greatest number of places of a shift, which is not negative."""
     at.require(compared(operator.le, z3.ULE, as_value(0), k))
     low, high = (None if k.low is None else max(k.low, 0)), k.high
     if high is None:
-        raise Refused("a shift by a number of places without bounds", "mask it, as k & 31")
+        raise Untranslated("a shift by a number of places without bounds", "mask it, as k & 31")
     if high > MOST_PLACES:
-        raise Refused(f"a shift by up to {high} places", f"mask it, below {MOST_PLACES}")
+        raise Untranslated(f"a shift by up to {high} places", f"mask it, below {MOST_PLACES}")
     return low or 0, max(high, low or 0)
 
 
 def _by_places(
-    a: Number,
-    k: Number,
+    a: Term,
+    k: Term,
     places: range,
     apply: Callable[[Any, int], Any],
     exact: Callable[[int, int], int],
-) -> Number:
+) -> Term:
     """A shift of an unbounded integer: a choice among the numbers of places. apply, exact: the
     shift of a term, and of an integer.
     """
@@ -386,25 +386,25 @@ def _by_places(
     return number(found, min(ends), max(ends))
 
 
-def ones(at: At, x: Value) -> Value:
+def ones(at: TranslationSite, x: Value) -> Value:
     """The number of ones among the lowest 64 bits."""
     term = x.term if isinstance(x, Word) else x.bits(64)
     one_by_one = [z3.ZeroExt(6, z3.Extract(i, i, term)) for i in range(64)]
     return number(lambda width: sum(one_by_one[1:], one_by_one[0]), 0, 64 + 63)
 
 
-def shifted_right(at: At, x: Value, k: Value) -> Value:
+def shifted_right(at: TranslationSite, x: Value, k: Value) -> Value:
     """x ^ (x >> k)"""
     return xor(at, x, rshift(at, x, k))
 
 
-def shifted_left(at: At, x: Value, k: Value) -> Value:
+def shifted_left(at: TranslationSite, x: Value, k: Value) -> Value:
     """x ^ (x << k)"""
     return xor(at, x, lshift(at, x, k))
 
 
 def rotated(rotate: Any) -> Callable[..., Value]:
-    def translation(at: At, x: Word, k: Word) -> Value:
+    def translation(at: TranslationSite, x: Word, k: Word) -> Value:
         return Word(rotate(x.term, z3.URem(k.term, z3.BitVecVal(64, 64))), x.kind)
 
     return translation
@@ -416,7 +416,7 @@ def rotated(rotate: Any) -> Callable[..., Value]:
 def comparison(apply: Any, unsigned: str) -> Callable[..., Value]:
     """The translation of a comparison. unsigned: the name of that of bits without a sign."""
 
-    def translation(at: At, a: Value, b: Value) -> Value:
+    def translation(at: TranslationSite, a: Value, b: Value) -> Value:
         if isinstance(a, Word):
             has_sign = a.kind is np.int64
             return truth((apply if has_sign else getattr(z3, unsigned))(a.term, b.term))
@@ -429,29 +429,29 @@ lt, le = comparison(operator.lt, "ULT"), comparison(operator.le, "ULE")
 gt, ge = comparison(operator.gt, "UGT"), comparison(operator.ge, "UGE")
 
 
-def same(at: At, a: Value, b: Value) -> Value:
+def same(at: TranslationSite, a: Value, b: Value) -> Value:
     """a == b"""
     return truth(equal(a, b))
 
 
-def differ(at: At, a: Value, b: Value) -> Value:
+def differ(at: TranslationSite, a: Value, b: Value) -> Value:
     """a != b"""
     return truth(z3.Not(equal(a, b)))
 
 
-def minimum(at: At, a: Value, b: Value) -> Value:
+def minimum(at: TranslationSite, a: Value, b: Value) -> Value:
     """min(a, b)"""
     return _narrowed(merged(le(at, a, b).term, a, b), a, b, min)
 
 
-def maximum(at: At, a: Value, b: Value) -> Value:
+def maximum(at: TranslationSite, a: Value, b: Value) -> Value:
     """max(a, b)"""
     return _narrowed(merged(ge(at, a, b).term, a, b), a, b, max)
 
 
 def _narrowed(found: Value, a: Value, b: Value, ends: Any) -> Value:
     """An extreme of integers with the bounds that it has."""
-    if not isinstance(found, Number) or found.term is None:
+    if not isinstance(found, Term) or found.term is None:
         return found
     low, high = (
         None if None in pair else ends(pair) for pair in ((a.low, b.low), (a.high, b.high))
@@ -465,12 +465,12 @@ def _narrowed(found: Value, a: Value, b: Value, ends: Any) -> Value:
     return number(lambda width: _resized(found.term, width, signed=found.bounds[0] < 0), low, high)
 
 
-def clipped(at: At, a: Value, low: Value, high: Value) -> Value:
+def clipped(at: TranslationSite, a: Value, low: Value, high: Value) -> Value:
     """min(max(a, low), high)"""
     return minimum(at, maximum(at, a, low), high)
 
 
-def magnitude(at: At, a: Value) -> Value:
+def magnitude(at: TranslationSite, a: Value) -> Value:
     """abs(a)"""
     if isinstance(a, Word):
         return Word(z3.If(a.term < 0, -a.term, a.term), a.kind) if a.kind is np.int64 else a
@@ -480,27 +480,27 @@ def magnitude(at: At, a: Value) -> Value:
 # ---- conversion ---------------------------------------------------------------------------
 
 
-def is_true(at: At, a: Value) -> Value:
+def is_true(at: TranslationSite, a: Value) -> Value:
     """bool(a)"""
     if isinstance(a, Truth):
         return a
-    if isinstance(a, Row):
+    if isinstance(a, Translated):
         return truth(bool(a.items))
     return truth(a.term != 0 if isinstance(a, Word) else z3.Not(equal(a, as_value(0))))
 
 
-def negated(at: At, a: Value) -> Value:
+def negated(at: TranslationSite, a: Value) -> Value:
     """not a"""
     return truth(z3.Not(is_true(at, a).term))
 
 
-def integer(at: At, a: Value, *base: Value) -> Value:
+def integer(at: TranslationSite, a: Value, *base: Value) -> Value:
     """int(a)"""
     if isinstance(a, Truth):
         return merged(a.term, as_value(1), as_value(0))
     if isinstance(a, Word):
         return as_number(a)
-    return a if isinstance(a, Number) and not base else tabulated(at, a, *base)
+    return a if isinstance(a, Term) and not base else tabulated(at, a, *base)
 
 
 def word(kind: Any) -> Callable[..., Value]:
@@ -508,14 +508,14 @@ def word(kind: Any) -> Callable[..., Value]:
     info = np.iinfo(kind)
     low, high = as_value(int(info.min)), as_value(int(info.max))
 
-    def translation(at: At, a: Value) -> Value:
+    def translation(at: TranslationSite, a: Value) -> Value:
         if isinstance(a, Truth):
             a = integer(at, a)
         if isinstance(a, Word):
             return Word(a.term, kind)
         at.require(le(at, low, a).term)
         at.require(le(at, a, high).term)
-        inside = a if not a.is_unbounded else Number(a.term, low.low, high.high)
+        inside = a if not a.is_unbounded else Term(a.term, low.low, high.high)
         return Word(inside.bits(64), kind)
 
     return translation
@@ -524,21 +524,21 @@ def word(kind: Any) -> Callable[..., Value]:
 # ---- powers -------------------------------------------------------------------------------
 
 
-def power(at: At, a: Value, b: Value, *modulus: Value) -> Value:
+def power(at: TranslationSite, a: Value, b: Value, *modulus: Value) -> Value:
     """a ** b with a constant exponent, or a constant base and an exponent with bounds; and
     pow(a, b, n).
     """
     if modulus:
         return _power_modulo(at, a, b, modulus[0])
     if b.low is None or b.low < 0:
-        raise Refused(
+        raise Untranslated(
             "a power whose exponent may be negative, which gives a float",
             "declare the exponent's domain, as Integers(0, 64)",
         )
     if b.known is not None and 0 <= b.known <= MOST_PLACES:
         return _by_squares(at, a, b.known, lambda x: x)
     if a.known is None or b.low is None or b.high is None or b.high > MOST_PLACES:
-        raise Refused(
+        raise Untranslated(
             "a power of an unknown base and exponent",
             "let the exponent be a constant, or the base a constant and declare the exponent's "
             "domain",
@@ -549,7 +549,9 @@ def power(at: At, a: Value, b: Value, *modulus: Value) -> Value:
     return found
 
 
-def _by_squares(at: At, a: Value, exponent: int, then: Callable[[Value], Value]) -> Value:
+def _by_squares(
+    at: TranslationSite, a: Value, exponent: int, then: Callable[[Value], Value]
+) -> Value:
     found, left = as_value(1), exponent
     while left:
         found = then(mul(at, found, a)) if left & 1 else found
@@ -558,9 +560,9 @@ def _by_squares(at: At, a: Value, exponent: int, then: Callable[[Value], Value])
     return then(found)
 
 
-def _power_modulo(at: At, a: Value, b: Value, n: Value) -> Value:
+def _power_modulo(at: TranslationSite, a: Value, b: Value, n: Value) -> Value:
     if b.known is None or b.known < 0:
-        raise Refused(
+        raise Untranslated(
             "a power modulo a number with an unknown or negative exponent",
             "let the exponent be a constant that is not negative",
         )
@@ -571,7 +573,7 @@ def _power_modulo(at: At, a: Value, b: Value, n: Value) -> Value:
 # ---- strings and lists --------------------------------------------------------------------
 
 
-def items(at: At, a: Value) -> tuple[Value, ...]:
+def items(at: TranslationSite, a: Value) -> tuple[Value, ...]:
     """The items of a sequence that a template leaves open."""
     rule: Apart = at.rule
     if isinstance(a, Unsized):
@@ -586,10 +588,10 @@ def items(at: At, a: Value) -> tuple[Value, ...]:
 
 def _as_item(kind: Any, item: Value) -> Value:
     """An item as Python has it: of a string, a string of one character."""
-    return Row(str, (item,)) if kind is str else item
+    return Translated(str, (item,)) if kind is str else item
 
 
-def joined(at: At, *parts: Value) -> Value:
+def joined(at: TranslationSite, *parts: Value) -> Value:
     """The concatenation of strings, or of lists and single items."""
     rule: ConcatenationRelation = at.rule
     found: list[Value] = []
@@ -598,16 +600,16 @@ def joined(at: At, *parts: Value) -> Value:
             found.append(part)
         else:
             found += _row(part).items
-    return Row(str if rule.returns is str else list, tuple(found))
+    return Translated(str if rule.returns is str else list, tuple(found))
 
 
-def _row(value: Value) -> Row:
-    if not isinstance(value, Row):
+def _row(value: Value) -> Translated:
+    if not isinstance(value, Translated):
         raise unsized(value)
     return value
 
 
-def digits(at: At, *given: Value) -> Value:
+def digits(at: TranslationSite, *given: Value) -> Value:
     """The number with these digits, the highest first."""
     rule: FromDigits = at.rule
     found = as_value(0)
@@ -622,7 +624,7 @@ def digits(at: At, *given: Value) -> Value:
     return merged(over, sub(at, found, as_value(rule.base**rule.count)), found)
 
 
-def item(at: At, a: Value, i: Value) -> Value:
+def item(at: TranslationSite, a: Value, i: Value) -> Value:
     """a[i]"""
     row = _row(a)
     count = len(row.items)
@@ -637,24 +639,24 @@ def item(at: At, a: Value, i: Value) -> Value:
     return found
 
 
-def _may_be(a: Number, value: int) -> bool:
+def _may_be(a: Term, value: int) -> bool:
     return (a.low is None or a.low <= value) and (a.high is None or value <= a.high)
 
 
-def part(at: At, a: Value) -> Value:
+def part(at: TranslationSite, a: Value) -> Value:
     """A slice of a sequence."""
     row = _row(a)
     every = range(len(row.items))
     chosen = at.rule.target([*every])
-    return Row(row.kind, tuple(row.items[i] for i in chosen))
+    return Translated(row.kind, tuple(row.items[i] for i in chosen))
 
 
-def length(at: At, a: Value) -> Value:
+def length(at: TranslationSite, a: Value) -> Value:
     """len(a)"""
     return as_value(len(_row(a).items))
 
 
-def point(at: At, a: Value) -> Value:
+def point(at: TranslationSite, a: Value) -> Value:
     """ord(a)"""
     row = _row(a)
     if len(row.items) != 1:
@@ -662,38 +664,38 @@ def point(at: At, a: Value) -> Value:
     return row.items[0]
 
 
-def character(at: At, a: Value) -> Value:
+def character(at: TranslationSite, a: Value) -> Value:
     """chr(a)"""
     at.require(z3.And(le(at, as_value(0), a).term, le(at, a, as_value(CODES)).term))
     if not a.is_unbounded:
-        return Row(str, (a,))
+        return Translated(str, (a,))
     low = 0 if a.low is None else max(a.low, 0)
-    return Row(str, (number(a.term, low, CODES if a.high is None else min(a.high, CODES)),))
+    return Translated(str, (number(a.term, low, CODES if a.high is None else min(a.high, CODES)),))
 
 
-def text(at: At, a: Value) -> Value:
+def text(at: TranslationSite, a: Value) -> Value:
     """str(a)"""
-    return a if isinstance(a, Row) and a.kind is str else tabulated(at, a)
+    return a if isinstance(a, Translated) and a.kind is str else tabulated(at, a)
 
 
-def begins(at: At, a: Value, b: Value) -> Value:
+def begins(at: TranslationSite, a: Value, b: Value) -> Value:
     """a.startswith(b)"""
     return truth(_has_at(_row(a), _row(b), 0))
 
 
-def ends_with(at: At, a: Value, b: Value) -> Value:
+def ends_with(at: TranslationSite, a: Value, b: Value) -> Value:
     """a.endswith(b)"""
     return truth(_has_at(_row(a), _row(b), len(_row(a).items) - len(_row(b).items)))
 
 
-def contains(at: At, a: Value, b: Value) -> Value:
+def contains(at: TranslationSite, a: Value, b: Value) -> Value:
     """b in a"""
     whole, wanted = _row(a), _row(b)
     starts = range(len(whole.items) - len(wanted.items) + 1)
     return truth(z3.Or([_has_at(whole, wanted, start) for start in starts]))
 
 
-def _has_at(whole: Row, wanted: Row, start: int) -> Any:
+def _has_at(whole: Translated, wanted: Translated, start: int) -> Any:
     """The formula that a sequence has another one at a place."""
     if start < 0 or start + len(wanted.items) > len(whole.items):
         return z3.BoolVal(False)
@@ -704,13 +706,13 @@ def _has_at(whole: Row, wanted: Row, start: int) -> Any:
 # ---- tables -------------------------------------------------------------------------------
 
 
-def entry(at: At, key: Value) -> Value:
+def entry(at: TranslationSite, key: Value) -> Value:
     """The entry of a table at a key."""
     table: FiniteTable = at.rule.target
     return _chosen(at, key, list(table.held.items()))
 
 
-def _chosen(at: At, key: Value, pairs: list[tuple[Any, Any]]) -> Value:
+def _chosen(at: TranslationSite, key: Value, pairs: list[tuple[Any, Any]]) -> Value:
     """What a key has in a table; it has to be there."""
     near = [(wanted, found) for wanted, found in pairs if _is_near(key, wanted)]
     same_as = [equal(key, as_value(wanted)) for wanted, _ in near]
@@ -724,21 +726,23 @@ def _chosen(at: At, key: Value, pairs: list[tuple[Any, Any]]) -> Value:
 
 
 def _is_near(key: Value, wanted: Any) -> bool:
-    return not isinstance(key, Number) or _may_be(key, wanted)
+    return not isinstance(key, Term) or _may_be(key, wanted)
 
 
-def member(at: At, key: Value) -> Value:
+def member(at: TranslationSite, key: Value) -> Value:
     """Whether a key is in a finite set."""
     members: Members = at.rule.target
     return truth(z3.Or([equal(key, as_value(wanted)) for wanted in members.held]))
 
 
-def tabulated(at: At, *values: Value) -> Value | tuple[Value, ...]:
+def tabulated(at: TranslationSite, *values: Value) -> Value | tuple[Value, ...]:
     """The results of a relation, run for all values of the only argument that is not constant."""
     constants = [_constant(value) for value in values]
     open_ = [i for i, one in enumerate(constants) if one is None]
     if len(open_) > 1:
-        raise Refused("no translation", "leave out solver='z3', or write it by other operations")
+        raise Untranslated(
+            "no translation", "leave out solver='z3', or write it by other operations"
+        )
     if not open_:
         return _run(at, [one[0] for one in constants if one is not None])
     (place,) = open_
@@ -758,7 +762,7 @@ def tabulated(at: At, *values: Value) -> Value | tuple[Value, ...]:
     return tuple(_chosen(at, key, [(v, made[i]) for v, made in pairs]) for i in columns)
 
 
-def _run(at: At, given: list[Any]) -> Value | tuple[Value, ...]:
+def _run(at: TranslationSite, given: list[Any]) -> Value | tuple[Value, ...]:
     try:
         found = at.rule(*given)
     except RAISED:
@@ -768,7 +772,7 @@ def _run(at: At, given: list[Any]) -> Value | tuple[Value, ...]:
 
 def _constant(value: Value) -> tuple[Any] | None:
     """The value of a constant, alone in a tuple; None for another one."""
-    if isinstance(value, Number):
+    if isinstance(value, Term):
         return None if value.known is None else (value.known,)
     if isinstance(value, Truth):
         return None if value.known is None else (value.known,)
@@ -778,7 +782,7 @@ def _constant(value: Value) -> tuple[Any] | None:
             return None
         is_long = value.kind is np.uint64
         return (value.kind(found.as_long() if is_long else found.as_signed_long()),)
-    if isinstance(value, Row):
+    if isinstance(value, Translated):
         parts = [_constant(one) for one in value.items]
         if None in parts:
             return None
@@ -795,12 +799,12 @@ def _values(value: Value) -> list[Any]:
     """
     if isinstance(value, Truth):
         return [False, True]
-    code = value.items[0] if isinstance(value, Row) and len(value.items) == 1 else value
-    if isinstance(code, Number) and code.low is not None and code.high is not None:
+    code = value.items[0] if isinstance(value, Translated) and len(value.items) == 1 else value
+    if isinstance(code, Term) and code.low is not None and code.high is not None:
         every = range(code.low, min(code.high, code.low + MOST_TABULATED) + 1)
         if len(every) <= MOST_TABULATED:
-            return [*map(chr, every)] if isinstance(value, Row) else [*every]
-    raise Refused(
+            return [*map(chr, every)] if isinstance(value, Translated) else [*every]
+    raise Untranslated(
         "no translation of an argument with many values",
         f"declare a domain of at most {MOST_TABULATED} values, as Integers(0, 255) or an alphabet, "
         "Strings('0123456789', 4, 4)",

@@ -21,11 +21,11 @@ from primitives.sequences.lists import Lists, element_of_sequence, is_list, leng
 __all__ = [
     "CODES",
     "Never",
-    "Number",
-    "Refused",
-    "Row",
+    "Term",
+    "Translated",
     "Truth",
     "Unsized",
+    "Untranslated",
     "Value",
     "Word",
     "as_value",
@@ -48,7 +48,7 @@ CODES = 0x10FFFF
 WORDS = (np.int64, np.uint64)
 
 
-class Refused(Exception):
+class Untranslated(Exception):
     """A value or an operation has no exact translation. remedy: what to do about it."""
 
     def __init__(self, reason: str, remedy: str) -> None:
@@ -67,7 +67,7 @@ BOUNDED = (
 
 
 @dataclass(frozen=True)
-class Number:
+class Term:
     """An integer of Python between two bounds, None where there is none. term: of integers or of
     bits; None for a constant.
     """
@@ -90,7 +90,7 @@ class Number:
     def bounds(self) -> tuple[int, int]:
         """Both bounds. Raises Refused where there is none."""
         if self.low is None or self.high is None:
-            raise Refused("the bits of an integer without bounds", BOUNDED)
+            raise Untranslated("the bits of an integer without bounds", BOUNDED)
         return self.low, self.high
 
     def integer(self) -> Any:
@@ -104,7 +104,7 @@ class Number:
     def bits(self, width: int) -> Any:
         """Its lowest bits, so many, in the complement of two."""
         if width > WIDEST:
-            raise Refused(
+            raise Untranslated(
                 f"an integer of {width} bits", f"keep integers below 2**{WIDEST}, by % or &"
             )
         if self.term is None:
@@ -140,7 +140,7 @@ class Truth:
 
 
 @dataclass(frozen=True)
-class Row:
+class Translated:
     """A string, bytes or a list of known length. items: of a string, its code points."""
 
     kind: Any
@@ -163,17 +163,17 @@ Value = Any
 # ---- constants and unknowns ---------------------------------------------------------------
 
 
-def number(term: Callable[[int], Any] | Any, low: int | None, high: int | None) -> Number:
+def number(term: Callable[[int], Any] | Any, low: int | None, high: int | None) -> Term:
     """The number with these bounds; term: of unbounded integers, or a function that makes the bits
     of a width. It is a constant where the bounds are equal.
     """
     if low is not None and low == high:
-        return Number(None, low, low)
+        return Term(None, low, low)
     if not callable(term):
-        return Number(term, low, high)
+        return Term(term, low, high)
     assert low is not None
     assert high is not None
-    return Number(term(width_of(low, high)), low, high)
+    return Term(term(width_of(low, high)), low, high)
 
 
 def width_of(low: int, high: int) -> int:
@@ -195,26 +195,26 @@ def as_value(value: Any) -> Value:
     if isinstance(value, (bool, np.bool_)):
         return truth(bool(value))
     if isinstance(value, int):
-        return Number(None, value, value)
+        return Term(None, value, value)
     if type(value) in WORDS:
         return Word(z3.BitVecVal(int(value), 64), type(value))
     if isinstance(value, str):
-        return Row(str, tuple(Number(None, ord(c), ord(c)) for c in value))
+        return Translated(str, tuple(Term(None, ord(c), ord(c)) for c in value))
     if isinstance(value, (bytes, list)):
         kind = bytes if isinstance(value, bytes) else list
-        return Row(kind, tuple(map(as_value, value)))
+        return Translated(kind, tuple(map(as_value, value)))
     raise no_term(type(value))
 
 
-def no_term(kind: Any) -> Refused:
+def no_term(kind: Any) -> Untranslated:
     """The refusal of a type."""
     shown = getattr(kind, "__name__", str(kind))
     if kind in (float, complex):
-        return Refused(
+        return Untranslated(
             f"a value of type {shown}, whose rounding has no exact term",
             "leave out solver='z3': inverses of floats are planned without it",
         )
-    return Refused(
+    return Untranslated(
         f"a value of type {shown}",
         "integers, numpy.int64, numpy.uint64, truth values, strings, bytes and lists of these "
         "are translated; leave out solver='z3' for others",
@@ -242,7 +242,7 @@ def _named_number(
 ) -> tuple[Value, list[Any]]:
     known = domain if domain is not None else domain_of(kind)
     if not isinstance(known, Integers):
-        raise Refused(f"the domain {known!r} of {name}", "declare it as Integers(low, high)")
+        raise Untranslated(f"the domain {known!r} of {name}", "declare it as Integers(low, high)")
     low, high = known.low, known.high
     if kind is not int:
         word = Word(z3.BitVec(name, 64), kind)
@@ -253,22 +253,22 @@ def _named_number(
         word = inside = number(z3.Int(name), low, high)
     if inside.term is None:
         return word, []
-    whole = Number(inside.term, None, None) if inside.is_unbounded else inside
+    whole = Term(inside.term, None, None) if inside.is_unbounded else inside
     conditions = [_at_most(as_value(low), whole)] if low is not None else []
     conditions += [_at_most(whole, as_value(high))] if high is not None else []
     conditions += [z3.Not(equal(whole, as_value(hole))) for hole in known.without]
     return word, conditions
 
 
-def as_number(word: Word) -> Number:
+def as_number(word: Word) -> Term:
     """The integer of a word."""
     info = np.iinfo(word.kind)
-    return Number(word.term, int(info.min), int(info.max))
+    return Term(word.term, int(info.min), int(info.max))
 
 
 def sized(
     whole: Unsized, template: Sequence[Any], *, as_bits: bool, letters: str = ""
-) -> tuple[Row, list[Any]]:
+) -> tuple[Translated, list[Any]]:
     """The row of an unknown sequence with these items, None for unknown ones, and the conditions
     that they are in their domain. letters: the characters that they may be, all where it is empty.
     """
@@ -296,12 +296,12 @@ def sized(
         items.append(made)
         conditions += inside
     kind = whole.kind if whole.kind in (str, bytes) else list
-    return Row(kind, tuple(items)), conditions
+    return Translated(kind, tuple(items)), conditions
 
 
-def as_character(item: str) -> Number:
+def as_character(item: str) -> Term:
     """The code point of a character."""
-    return Number(None, ord(item), ord(item))
+    return Term(None, ord(item), ord(item))
 
 
 def _letter(name: str, letters: str, *, as_bits: bool) -> tuple[Value, list[Any]]:
@@ -316,11 +316,11 @@ def _letter(name: str, letters: str, *, as_bits: bool) -> tuple[Value, list[Any]
 # ---- equality and choices -----------------------------------------------------------------
 
 
-def _at_most(a: Number, b: Number) -> Any:
+def _at_most(a: Term, b: Term) -> Any:
     return compared(operator.le, z3.ULE, a, b)
 
 
-def compared(signed: Any, unsigned: Any, a: Number, b: Number) -> Any:
+def compared(signed: Any, unsigned: Any, a: Term, b: Term) -> Any:
     """The formula of a comparison of two integers; signed, unsigned: that of bits."""
     if a.known is not None and b.known is not None:
         return z3.BoolVal(bool(signed(a.known, b.known)))
@@ -333,21 +333,21 @@ def compared(signed: Any, unsigned: Any, a: Number, b: Number) -> Any:
 
 def equal(a: Value, b: Value) -> Any:
     """The formula that two values are equal."""
-    if isinstance(a, Number) and isinstance(b, Number):
+    if isinstance(a, Term) and isinstance(b, Term):
         return compared(operator.eq, operator.eq, a, b)
     if isinstance(a, (Truth, Word)) and isinstance(b, (Truth, Word)):
         return a.term == b.term
-    if isinstance(a, Row) and isinstance(b, Row):
+    if isinstance(a, Translated) and isinstance(b, Translated):
         if len(a.items) != len(b.items):
             return z3.BoolVal(False)
         return z3.And([equal(x, y) for x, y in zip(a.items, b.items, strict=True)])
     raise unsized(a if isinstance(a, Unsized) else b)
 
 
-def unsized(value: Value) -> Refused:
+def unsized(value: Value) -> Untranslated:
     """The refusal of a sequence of unknown length."""
     name = value.name if isinstance(value, Unsized) else "a value"
-    return Refused(
+    return Untranslated(
         f"{name}, whose length is not known",
         "declare it, as Strings('abc', 4, 4), ByteStrings(4, 4) or Lists(Integers(0, 9), 4)",
     )
@@ -359,24 +359,24 @@ def merged(condition: Any, a: Value, b: Value) -> Value:
     """
     if z3.is_true(condition) or z3.is_false(condition):
         return a if z3.is_true(condition) else b
-    if isinstance(a, Number) and isinstance(b, Number):
+    if isinstance(a, Term) and isinstance(b, Term):
         return _merged_numbers(condition, a, b)
     if isinstance(a, Truth) and isinstance(b, Truth):
         return truth(z3.If(condition, a.term, b.term))
     if isinstance(a, Word) and isinstance(b, Word):
         return Word(z3.If(condition, a.term, b.term), a.kind)
-    if isinstance(a, Row) and isinstance(b, Row):
+    if isinstance(a, Translated) and isinstance(b, Translated):
         if len(a.items) != len(b.items):
-            raise Refused(
+            raise Untranslated(
                 f"a choice between {len(a.items)} and {len(b.items)} items",
                 "let both arms have results of one length",
             )
         pairs = zip(a.items, b.items, strict=True)
-        return Row(a.kind, tuple(merged(condition, x, y) for x, y in pairs))
+        return Translated(a.kind, tuple(merged(condition, x, y) for x, y in pairs))
     raise unsized(a if isinstance(a, Unsized) else b)
 
 
-def _merged_numbers(condition: Any, a: Number, b: Number) -> Number:
+def _merged_numbers(condition: Any, a: Term, b: Term) -> Term:
     low = None if a.low is None or b.low is None else min(a.low, b.low)
     high = None if a.high is None or b.high is None else max(a.high, b.high)
     if a.is_unbounded or b.is_unbounded or low is None or high is None:
@@ -386,7 +386,7 @@ def _merged_numbers(condition: Any, a: Number, b: Number) -> Number:
 
 def of_model(model: Any, value: Value) -> Any:
     """A value as a model of z3 has it."""
-    if isinstance(value, Row):
+    if isinstance(value, Translated):
         items = [of_model(model, item) for item in value.items]
         if value.kind is str:
             return "".join(map(chr, items))
@@ -395,7 +395,7 @@ def of_model(model: Any, value: Value) -> Any:
         raise unsized(value)
     if isinstance(value, Truth):
         return z3.is_true(model.eval(value.term, model_completion=True))
-    if isinstance(value, Number):
+    if isinstance(value, Term):
         return model.eval(value.integer(), model_completion=True).as_long()
     found = model.eval(value.term, model_completion=True)
     return value.kind(found.as_long() if value.kind is np.uint64 else found.as_signed_long())

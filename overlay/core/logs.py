@@ -24,7 +24,7 @@ imported it, nobody listens.
 Record = tuple[int, Callable[[], tuple[Any, ...]]]
 
 
-class _Noted(threading.local):
+class _PendingRecords(threading.local):
     """The records that the thread has noted and not logged: the level, and what makes the message
     and its arguments.
     """
@@ -33,7 +33,7 @@ class _Noted(threading.local):
         self.records: list[Record] = []
 
 
-_noted: Final = _Noted()
+_noted: Final = _PendingRecords()
 
 
 def noted(level: int, made: Callable[[], tuple[Any, ...]]) -> None:

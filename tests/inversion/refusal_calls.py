@@ -163,7 +163,7 @@ def determinant_through_floats():
     assert invert(of_array, F).log_abs_det(3.0) == 0.0
 
 
-@refused_call("lifter.lift: cannot invert {}: its calls are nested too deeply to be followed")
+@refused_call("lifter._followed: cannot invert {}: its calls are nested too deeply to be followed")
 def nested_deeply():
     invert(nested(2000), F)
 

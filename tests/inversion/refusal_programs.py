@@ -1909,7 +1909,7 @@ FEW = {"n": Integers(0, 60)}
 
 
 @refusal(
-    "smt_programs.Place.__exit__: cannot translate {} of {} for z3: {}",
+    "smt_programs.Translating.__exit__: cannot translate {} of {} for z3: {}",
     int,
     solver="z3",
     domain=FEW,

@@ -77,7 +77,7 @@ class Concrete:
         elif isinstance(value, int):
             domain = Integers(value - width, value + width + 1)
             made, _ = values.named(name, int, domain, as_bits=as_bits)
-            known = values.Number(None, value, value)
+            known = values.Term(None, value, value)
             same = known.bits(made.term.size()) if as_bits else known.integer()
             self.pairs.append((made.term, same))
         elif isinstance(value, str):
@@ -86,10 +86,10 @@ class Concrete:
                 self.unknown(f"{name}[{i}]", ord(c), as_bits, code)
                 for i, (c, code) in enumerate(zip(value, codes, strict=True))
             ]
-            return values.Row(str, tuple(items))
+            return values.Translated(str, tuple(items))
         else:
             items = [self.unknown(f"{name}[{i}]", x, as_bits, width) for i, x in enumerate(value)]
-            return values.Row(list, tuple(items))
+            return values.Translated(list, tuple(items))
         return made
 
     def eval(self, term, model_completion=True):
@@ -117,7 +117,7 @@ def translated(rule, args, unknown, as_bits, width):
         for i, value in enumerate(args)
     ]
     try:
-        found = table.translated(table.At(rule, conditions.append, None), given)
+        found = table.translated(table.TranslationSite(rule, conditions.append, None), given)
     except values.Never:
         return None
     if not all(z3.is_true(model.eval(condition)) for condition in conditions):
@@ -155,7 +155,7 @@ def test_a_translation_gives_what_python_gives(rule):
             for unknown in (range(len(args)), [0], [len(args) - 1]):
                 try:
                     found = translated(rule, args, [*unknown], as_bits, width)
-                except values.Refused:
+                except values.Untranslated:
                     continue
                 answered += 1
                 case = (args, [*unknown], as_bits, width)
