@@ -110,7 +110,7 @@ def asked(
     if not len(inverse.parameters):
         raise _without_choice(inverse, refused, proof)
     if proof is not None:
-        proof.proved = True
+        proof.proved, proof.help = True, _none_exists(inverse)
         proof.notes = (("with the default θ", refused.asked), *proof.notes)
         raise proof
     found = next(search.run(steps), None)
@@ -132,8 +132,13 @@ def _without_choice(inverse: Inverse, refused: NoSolution, proof: NoSolution | N
             refused.help += FIT
         return refused
     refused.notes = (*refused.notes, *note)
-    refused.help = NONE_EXISTS
+    refused.help = _none_exists(inverse)
     return refused
+
+
+def _none_exists(inverse: Inverse) -> str:
+    may_fit = has_more_results(inverse) and not is_exact(inverse)
+    return NONE_EXISTS + FIT if may_fit else NONE_EXISTS
 
 
 def is_slow(inverse: Inverse) -> bool:

@@ -51,7 +51,11 @@ PROGRAMS: dict[str, tuple[Any, tuple[Any, ...], tuple[str, ...], list[tuple[Any,
 }
 
 
-@pytest.mark.parametrize("name", PROGRAMS)
+LONG = ("cell of a grid",)
+NAMES = [pytest.param(n, marks=pytest.mark.long if n in LONG else ()) for n in PROGRAMS]
+
+
+@pytest.mark.parametrize("name", NAMES)
 def test_arguments_are_found_where_a_result_is_in_steps_or_in_text(name: str):
     f, types, known, every = PROGRAMS[name]
     inverse = invert(f, *types, known=("return", *known)) if known else invert(f, *types)
