@@ -69,7 +69,7 @@ def derivative(f: Callable[..., Any], *, order: int = 1, rules: Rules = ()) -> C
 
 def _once(f: Callable[..., Any], rules: Rules) -> Callable[..., Any]:
     def of(x: Any) -> Any:
-        return jvp(f, (_active(x),), (1.0,), rules=rules)[1]
+        return jvp(f, (_active(f, x),), (1.0,), rules=rules)[1]
 
     return of
 
@@ -84,8 +84,8 @@ def jvp(
     >>> jvp(lambda x, y: x * y, (2.0, 3.0), (1.0, 10.0))
     (6.0, 23.0)
     """
-    args = [x if t is None else _active(x) for x, t in zip(primals, tangents, strict=True)]
-    seeds = [None if t is None else (_active(t),) for t in tangents]
+    args = [x if t is None else _active(f, x) for x, t in zip(primals, tangents, strict=True)]
+    seeds = [None if t is None else (_active(f, t),) for t in tangents]
     value, (tangent,) = _run(f, args, seeds, 1, rules)
     return value, tangent
 
@@ -94,15 +94,16 @@ def vjp(
     f: Callable[..., Any], *primals: Any, rules: Rules = (), mode: Mode = "auto"
 ) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
     """The result of f, one number or array, and its pullback: the function from a cotangent, of the
-    shape of the result, to the tuple of its products with the Jacobian, one for each argument.
-    mode: see ``gradient``.
+    shape of the result, to the tuple of its products with the Jacobian, one for each argument. For
+    a complex result they are the real parts of the products with the conjugate of the Jacobian: the
+    real and imaginary parts of a cotangent are those of the result's parts. mode: see ``gradient``.
 
     >>> from overlay.interpretations.autodiff import vjp
     >>> value, back = vjp(lambda x, y: x * y, 2.0, 3.0)
     >>> back(10.0)
     (30.0, 20.0)
     """
-    args = [_active(x) for x in primals]
+    args = [_active(f, x) for x in primals]
     tables = tables_in_force()
     places = range(len(args))
     adjoint = _adjoint(f, args, places, rules, tables, mode)
@@ -114,10 +115,15 @@ def vjp(
     value, rows = _by_each(f, args, range(len(args)), rules)
 
     def take_back(cotangent: Any) -> tuple[Any, ...]:
-        found = [[_total(cotangent * slope) for slope in slopes] for slopes in rows]
+        found = [[_total(_against(cotangent, slope)) for slope in slopes] for slopes in rows]
         return tuple(_shaped(each, x) for each, x in zip(found, args, strict=True))
 
     return value, take_back
+
+
+def _against(cotangent: Any, slope: Any) -> Any:
+    """The part of a pullback that a cotangent makes of the derivatives of the result."""
+    return np.real(cotangent * np.conj(slope)) if np.iscomplexobj(slope) else cotangent * slope
 
 
 def gradient(
@@ -155,7 +161,7 @@ def gradient_at(
     f: Callable[..., Any], args: Sequence[Any], places: Sequence[int], rules: Rules, mode: Mode
 ) -> list[Any]:
     """The gradient of f by each of its arguments in some places."""
-    given = [_active(x) if i in places else x for i, x in enumerate(args)]
+    given = [_active(f, x) if i in places else x for i, x in enumerate(args)]
     return _gradient(f, given, places, rules, mode)
 
 
@@ -170,7 +176,7 @@ def _gradient(
     if adjoint is BY_TAPE:
         run = taped(f, given, places, _tables(rules))
         _check_number(f, run.value)
-        return run.pull_back([1.0])
+        return run.gradient()
     value, slopes = _by_each(f, given, places, rules)
     _check_number(f, value)
     return [_shaped(s, given[i]) for s, i in zip(slopes, places, strict=True)]
@@ -271,7 +277,7 @@ def adjoint(f: Callable[..., Any], *args: Any, rules: Rules = ()) -> Adjoint:
     >>> made.function(2.0, 3.0, 10.0)
     (30.0, 20.0)
     """
-    given = [_active(x) for x in args]
+    given = [_active(f, x) for x in args]
     own = _tables(rules)
     made = nonoverlay(reverse_of)(f, given, range(len(given)), own, (), "reverse")
     assert made is not None
@@ -281,12 +287,18 @@ def adjoint(f: Callable[..., Any], *args: Any, rules: Rules = ()) -> Adjoint:
 # ---- arguments ----------------------------------------------------------------------------
 
 
-def _active(x: Any) -> Any:
+def _active(f: Callable[..., Any], x: Any) -> Any:
     """An argument converted to floats or an array of floats."""
     if isinstance(x, Active):
         return x
     if isinstance(x, tuple) and isinstance(x, numbers.Number):
         return x  # a number of another interpretation, such as an interval
+    if np.iscomplexobj(x):
+        raise NotDifferentiable(
+            f"{name_of(f)} is given complex numbers, and derivatives are by real ones",
+            where=caller(),
+            help="differentiate by the parts: jacobian(lambda x, y: f(x + 1j * y))",
+        )
     if isinstance(x, (list, tuple, np.ndarray)):
         return np.array(x, dtype=np.float64)
     return float(x)
@@ -310,7 +322,7 @@ def _given(
             help="pass at least one by place; one that is passed by name is constant, unless "
             "active=(name,) names it",
         )
-    return g, [_active(x) if i in places else x for i, x in enumerate(given)], places
+    return g, [_active(f, x) if i in places else x for i, x in enumerate(given)], places
 
 
 def _by_place(

@@ -51,6 +51,18 @@ class TapedRun:
         found = {i: np.real(total[each.places]) for i, each in self._inputs.items()}
         return [d if np.ndim(self._args[i]) else float(d) for i, d in found.items()]
 
+    def gradient(self) -> list[Any]:
+        """The derivatives of the result, one number, by the active arguments."""
+        return inside_levels(tables_in_force(), self._row, [1.0], self.value)
+
+    def _row(self, cotangents: Sequence[Any], value: Any) -> list[Any]:
+        """The derivatives of a number of a value, which the cotangents pick out."""
+        row = self._pull_back(cotangents)
+        if not np.iscomplexobj(value):
+            return row
+        imaginary = self._pull_back([1j * d for d in cotangents])
+        return [a + 1j * b for a, b in zip(row, imaginary, strict=True)]
+
     def jacobian(self) -> list[Any]:
         """The Jacobian by each active argument."""
         return inside_levels(tables_in_force(), self._jacobian)
@@ -62,7 +74,7 @@ class TapedRun:
             found = []
             for k in range(int(np.size(values[part]))):
                 ds = [_unit(np.shape(v), k if i == part else -1) for i, v in enumerate(values)]
-                found.append(self._pull_back(ds))
+                found.append(self._row(ds, values[part]))
             return found
 
         every = iter([rows(part) for part in range(len(values))])
@@ -71,7 +83,7 @@ class TapedRun:
             x = self._args[list(self._inputs)[argument]]
             shape = (*np.shape(part), *np.shape(x))
             found = np.reshape(np.array([row[argument] for row in next(at)]), shape)
-            return found if shape else float(found)
+            return found if shape else found.item()
 
         jacobians = []
         listed = list(every)
