@@ -115,7 +115,7 @@ REFUSED = {
         (compiled, with_options, compiled_beside, compiled_derivative), LISTS | OBJECTS
     ),
     compiled_gradient: LISTS | OBJECTS | GENERIC,
-    **dict.fromkeys((inverse, derivative_of_inverse, contraction), {"length_of_list"} | GENERIC),
+    **dict.fromkeys((inverse, derivative_of_inverse, contraction), GENERIC),
 }
 
 
