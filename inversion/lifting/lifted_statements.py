@@ -11,6 +11,8 @@ from dataclasses import replace
 from types import CellType, ModuleType
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from inversion.errors import NotInvertible
 from inversion.lifting import self_calls
 from inversion.lifting.array_methods import array_attribute, array_rows, complex_attribute
@@ -67,6 +69,7 @@ from overlay.code.record import attribute_held, is_same
 from overlay.code.statements import SLOT
 from overlay.code.wording import IN_WORDS
 from primitives.arrays.domain import is_array
+from primitives.sequences.lists import is_list
 
 if TYPE_CHECKING:
     from inversion.lifting.execution_paths import Walk
@@ -468,12 +471,22 @@ def _of_attribute(call: StatementCall, function: Any, given: list[Value]) -> Val
     try:
         found = call._attribute(owner, plain(name))
     except NotInvertible:
+        is_there = _has_attribute(owner, plain(name))  # it may be there and have no meaning here
         if function is hasattr:
-            return Constant(False)
-        if not rest:
+            return Constant(is_there)
+        if is_there or not rest:
             raise
         return rest[0]
     return Constant(True) if function is hasattr else found
+
+
+def _has_attribute(base: Value, name: str) -> bool:
+    """Whether a value has an attribute for Python, by its class."""
+    if isinstance(base, KnownObject):
+        return hasattr(base.value, name)
+    kind = base.kind
+    of_sequences = np.ndarray if is_array(kind) else list if is_list(kind) else object
+    return hasattr(kind if isinstance(kind, type) else of_sequences, name)
 
 
 def _left(*args: Any) -> None:
