@@ -127,7 +127,7 @@ class ArrayKernel:
 
 
 def _kind(value: Any) -> Any:
-    """What compiled code asks of an argument."""
+    """The properties of an argument for which a loop is compiled."""
     if not _is_column(value):
         return type(value)
     return value.dtype, value.flags.c_contiguous, value.flags.aligned, value.flags.writeable

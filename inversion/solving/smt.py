@@ -25,7 +25,7 @@ from inversion.solving.finite import decided
 from overlay import Context
 from overlay.core.location import caller
 from primitives import Domain, NoSolution, Relation, relation
-from primitives.domains import Bool, domain_of
+from primitives.domains import Bool, Int64, domain_of
 from primitives.errors import TooHard
 from primitives.relation import RETURN, Mode
 
@@ -39,7 +39,7 @@ SOLVERS = ("z3",)
 """The solvers that may be asked for by name."""
 
 TIME_IS_UP = ("timeout", "canceled", "")
-"""What z3 says where it has reached the time limit."""
+"""The reasons that z3 gives where it has reached the time limit."""
 
 _one_at_a_time = threading.RLock()  # terms of z3 belong to one context, which is of one thread
 
@@ -123,7 +123,7 @@ class Task:
         from inversion.solving.smt_programs import Formula, TurnsNotKnown
 
         wide = {
-            v.name: WIDE
+            v.name: Int64
             for v in self.program.inputs
             if v.name in self.known and v.kind is int and v.name not in self.domains
         }
@@ -184,9 +184,6 @@ class Task:
         )
 
 
-WIDE: Domain = domain_of(np.int64)  # type: ignore[assignment]
-
-
 class FormulaRelation:
     """A function that z3 solves, as the target of its relation."""
 
@@ -202,7 +199,7 @@ class FormulaRelation:
 
 
 def task_of(program: Program) -> Task | None:
-    """What z3 solves, if the program is one statement that it solves."""
+    """The task of z3, if the program is one statement that it solves."""
     for statement in program.statements:
         target = getattr(statement.relation, "target", None)
         if isinstance(target, FormulaRelation):

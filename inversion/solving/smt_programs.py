@@ -16,7 +16,7 @@ from inversion.program.branches import Arm, Branch
 from inversion.program.loops import Loop
 from inversion.program.statements import Constant, Operand, Program, Statement, Variable
 from inversion.program.structured import Structured
-from inversion.solving.smt_relations import TranslationSite, translated
+from inversion.solving.smt_relations import TranslationSite, is_of_bits, translated
 from inversion.solving.smt_values import (
     Never,
     Term,
@@ -37,13 +37,6 @@ from inversion.solving.smt_values import (
     z3,
 )
 from primitives import Domain, Relation
-from primitives.integers.bits import (
-    bit_count,
-    rotate_left,
-    rotate_right,
-    xorshift_left,
-    xorshift_right,
-)
 
 __all__ = ["Formula", "TurnsNotKnown"]
 
@@ -55,11 +48,6 @@ OF_BITS_ALONE = (
     "simplify", "propagate-values", "solve-eqs", "elim-uncnstr", "simplify", "bit-blast", "sat",
 )  # fmt: skip
 """The tactics for formulas of bits, which are faster than the general solver there."""
-OF_BITS = {
-    "and_", "or_", "xor", "invert", "lshift", "rshift",
-    *(f.__name__ for f in (bit_count, rotate_left, rotate_right, xorshift_left, xorshift_right)),
-}  # fmt: skip
-"""Operations of integers for whose sake integers with bounds are terms of bits."""
 
 Environment = dict[Operand, Value]
 
@@ -379,4 +367,4 @@ def _has_bits(statement: Statement) -> bool:
     if name in ("mod", "floordiv", "divmod") and isinstance(last[0], Constant):
         by = last[0].value
         return isinstance(by, int) and by > 2 and by & (by - 1) == 0
-    return name in OF_BITS and statement.results[0].kind is not bool
+    return is_of_bits(statement.relation) and statement.results[0].kind is not bool

@@ -1,10 +1,10 @@
 """The table of translations: what relations are as terms of z3.
 
 ``TRANSLATIONS`` has a function for each target of a relation, or for the class of a target or of a
-relation of which there are many. It takes where the statement is, an ``At``, then the values of its
-arguments, and gives that of the result, or a tuple of several. What the function raises in Python
-is a condition: ``at.require``. A relation that is not in the table is tabulated, where all of its
-arguments but one are constants, and that one has few values.
+relation of which there are many. It takes where the statement is, a ``TranslationSite``, then the
+values of its arguments, and gives that of the result, or a tuple of several. Where the function
+raises in Python is a condition: ``at.require``. A relation that is not in the table is tabulated,
+where all of its arguments but one are constants, and that one has few values.
 """
 
 from __future__ import annotations
@@ -50,14 +50,14 @@ from primitives.integers.ordering import clip
 from primitives.sequences.chains import ConcatenationRelation, text_of
 from primitives.sequences.items import Apart, FromDigits
 
-__all__ = ["TRANSLATIONS", "TranslationSite", "translated"]
+__all__ = ["TRANSLATIONS", "TranslationSite", "is_of_bits", "translated"]
 
 MOST_TABULATED = 4096
 """The most values of an argument for which a relation is tabulated."""
 MOST_PLACES = 1024
 """The most places by which integers are shifted, and the highest exponent."""
 RAISED = (ValueError, ArithmeticError, LookupError, TypeError, NoSolution)
-"""What relations raise for arguments without a result."""
+"""The errors by which relations say that arguments have no result."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ class TranslationSite:
 
 
 def translated(at: TranslationSite, values: list[Value]) -> tuple[Value, ...]:
-    """The results of a relation for these arguments. Raises Refused."""
+    """The results of a relation for these arguments. Raises Untranslated."""
     found = _translation_of(at.rule)
     made = tabulated(at, *values) if found is None else found(at, *values)
     return made if isinstance(made, tuple) else (made,)
@@ -86,6 +86,14 @@ def _translation_of(rule: Any) -> Callable[..., Any] | None:
         except TypeError:  # not hashable
             continue
     return None
+
+
+def is_of_bits(rule: Any) -> bool:
+    """Whether a relation is an operation of bits, for whose sake integers with bounds are terms of
+    bits.
+    """
+    target = getattr(rule, "target", None)  # structures have none
+    return any(target is each for each in OF_BITS)
 
 
 # ---- sums and products --------------------------------------------------------------------
@@ -713,7 +721,7 @@ def entry(at: TranslationSite, key: Value) -> Value:
 
 
 def _chosen(at: TranslationSite, key: Value, pairs: list[tuple[Any, Any]]) -> Value:
-    """What a key has in a table; it has to be there."""
+    """The entry at a key among pairs; one of them has to have it."""
     near = [(wanted, found) for wanted, found in pairs if _is_near(key, wanted)]
     same_as = [equal(key, as_value(wanted)) for wanted, _ in near]
     at.require(z3.Or(same_as))
@@ -794,7 +802,7 @@ def _constant(value: Value) -> tuple[Any] | None:
 
 
 def _values(value: Value) -> list[Any]:
-    """All values of a truth value, an integer with bounds or a character. Raises Refused where
+    """All values of a truth value, an integer with bounds or a character. Raises Untranslated where
     these are many.
     """
     if isinstance(value, Truth):
@@ -810,6 +818,11 @@ def _values(value: Value) -> list[Any]:
         "Strings('0123456789', 4, 4)",
     )
 
+
+OF_BITS = (
+    *(operator.and_, operator.or_, operator.xor, operator.invert, operator.lshift, operator.rshift),
+    *(bit_count, rotate_left, rotate_right, xorshift_left, xorshift_right),
+)
 
 TRANSLATIONS: dict[Any, Callable[..., Any]] = {
     operator.add: add,

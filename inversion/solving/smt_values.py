@@ -88,7 +88,7 @@ class Term:
 
     @property
     def bounds(self) -> tuple[int, int]:
-        """Both bounds. Raises Refused where there is none."""
+        """Both bounds. Raises Untranslated where there is none."""
         if self.low is None or self.high is None:
             raise Untranslated("the bits of an integer without bounds", BOUNDED)
         return self.low, self.high
@@ -189,8 +189,8 @@ def truth(value: bool | Any) -> Truth:
 
 
 def as_value(value: Any) -> Value:
-    """A constant as a value. Raises Refused for one that is no integer, word, truth value, string
-    or list of these.
+    """A constant as a value. Raises Untranslated for one that is no integer, word, truth value,
+    string or list of these.
     """
     if isinstance(value, (bool, np.bool_)):
         return truth(bool(value))
@@ -354,8 +354,8 @@ def unsized(value: Value) -> Untranslated:
 
 
 def merged(condition: Any, a: Value, b: Value) -> Value:
-    """The first value where a condition holds, else the second. Raises Refused for sequences of two
-    lengths.
+    """The first value where a condition holds, else the second. Raises Untranslated for sequences
+    of two lengths.
     """
     if z3.is_true(condition) or z3.is_false(condition):
         return a if z3.is_true(condition) else b

@@ -245,7 +245,7 @@ class _Trial:
             return None
 
     def off(self, values: Sequence[Any]) -> float:
-        """What the result lacks of the known one; infinite if the function raises."""
+        """The distance of the result from the known one; infinite if the function raises."""
         key = tuple(values)
         if key not in self.seen:
             found = self.result(values)

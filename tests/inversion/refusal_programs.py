@@ -1875,12 +1875,12 @@ def used_twice_with_a_search(x):
     return math.sin(x) + x
 
 
-@refusal(
+@refusal(  # here
     "causality.causalise: cannot invert {}: its branches within branches, or its loops, take more "
     "than {} steps to put in order",
     F,
 )
-def cell_of_many(x):  # here
+def cell_of_many(x):
     low, high, index = 0.0, 1.0, 0
     for _ in range(12):
         middle = (low + high) / 2
@@ -1932,8 +1932,8 @@ def scaled_by_an_integer(n):
 )
 def turns_that_vary(n):
     turns = 0
-    while n != 1:  # here
-        n = 3 * n + 1 if n % 2 else n // 2
+    while n != 1:
+        n = 3 * n + 1 if n % 2 else n // 2  # here
         turns += 1
     return turns
 

@@ -14,7 +14,7 @@ HERE = "# here"
 
 @dataclass
 class Refusal:
-    """What reaches one place that makes an error.
+    """The program or call that reaches one place that makes an error.
 
     Attributes
     ----------

@@ -97,7 +97,7 @@ class Concrete:
 
 
 def outcome(rule, args):
-    """What the function of a relation gives, as a tuple; None where it raises."""
+    """The results of a relation's function, as a tuple; None where it raises."""
     try:
         with np.errstate(all="ignore"):
             found = rule.target(*args)
@@ -108,7 +108,7 @@ def outcome(rule, args):
 
 
 def translated(rule, args, unknown, as_bits, width):
-    """What the translation gives for arguments of which some are unknown terms; None where a
+    """The results of the translation for arguments of which some are unknown terms; None where a
     condition says that it raises.
     """
     model, conditions = Concrete(), []

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from overlay.core.target import describe
+from overlay.core.target import describe, read_signature
 from overlay.interpretations.autodiff.reverse.adjoint_names import Naming
 from overlay.interpretations.autodiff.reverse.by_rules import by_rule, refuse_compiled
 from overlay.interpretations.autodiff.reverse.complex_pullbacks import complex_pullback
@@ -56,11 +56,7 @@ from overlay.interpretations.autodiff.reverse.reverse_program import (
 from overlay.interpretations.autodiff.reverse.structural import STRUCTURAL
 from overlay.interpretations.autodiff.reverse.structure import Unreadable
 from overlay.interpretations.autodiff.rules.array_rules import array_rule_of
-from overlay.interpretations.autodiff.rules.default_arguments import (
-    in_places,
-    signature_of,
-    without_defaults,
-)
+from overlay.interpretations.autodiff.rules.default_arguments import in_places, without_defaults
 
 __all__ = ["Calling"]
 
@@ -446,7 +442,7 @@ def _signature(function: Any) -> inspect.Signature | None:
         return None
     if rule is None and isinstance(function, FunctionType) and not _is_numeric(function):
         return None
-    return signature_of(function, rule)
+    return read_signature(function) if rule is None else rule.signature
 
 
 def _known(operand: Any) -> Any:

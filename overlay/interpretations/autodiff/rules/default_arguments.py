@@ -3,27 +3,11 @@ others by position."""
 
 from __future__ import annotations
 
-import functools
 import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from overlay.interpretations.autodiff.rules.array_rule import ArrayRule
-
-__all__ = ["in_places", "signature_of", "without_defaults"]
-
-
-def signature_of(function: Any, rule: ArrayRule | None) -> inspect.Signature | None:
-    """The parameters of a function, which its rule knows if it has one; None if unknown."""
-    return _inspected(function) if rule is None else rule.signature
-
-
-@functools.cache
-def _inspected(function: Any) -> inspect.Signature | None:
-    try:
-        return inspect.signature(function)
-    except (TypeError, ValueError):
-        return None
+__all__ = ["in_places", "without_defaults"]
 
 
 def without_defaults(
