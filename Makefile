@@ -9,7 +9,7 @@ READY := $(VENV)/ready
 CONSTRAINTS ?= constraints.txt
 WORKERS ?= auto
 DOCUMENTS := README.md docs overlay primitives inversion  # whose examples are tests
-PYTEST_FLAGS ?= -q -n $(WORKERS) --dist loadfile
+PYTEST_FLAGS ?= -q -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 QUICK := -m 'not long' --hypothesis-profile quick
 LONG := -m 'long or hypothesis'  # those of hypothesis are in both, here with all examples
 # Some of each package, for versions that do not get all tests: three minutes on two cores.

@@ -59,12 +59,11 @@ def jitted(
     kinds = tuple(numba.typeof(value) for value in example)
 
     def again(*args: Any, **kwargs: Any) -> Callable[..., Any]:
-        """Compile again where no compiled code fits: the code is dropped when a function that it
-        calls is rebound.
+        """The code for these arguments where numba finds none: it is dropped when a function that
+        it calls is rebound, and not found for a class that stands where one was that is gone.
         """
         if not kwargs and tuple(map(numba.typeof, args)) == kinds:
-            made.compile(kinds)
-            return made
+            return made.compile(kinds)
         if not kwargs and fitted is not None and len(args) == len(kinds):
             better = fitted(args)
             if tuple(map(numba.typeof, better)) == kinds:

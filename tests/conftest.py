@@ -1,8 +1,10 @@
-"""The long tests: which are left to ``make test-long``, and which take samples in ``make test``.
+"""The long tests: which are left to ``make test-long``, and which take samples in ``make test``; and
+the order of tests.
 
 A test is long where it is slow and broad: what it would find is mostly found by quicker tests, too.
 """
 
+import gc
 from collections import Counter
 
 import pytest
@@ -166,17 +168,55 @@ EVERY = {  # of tests with many parameters, every so many are in the quick run
 }
 
 
+EARLY = (  # they look at all objects of the process, again and again: first, while there are few
+    "tests/overlay/interpretations/autodiff/test_escapes.py",
+    "tests/overlay/native/",
+    "tests/overlay/python/",
+    "tests/overlay/contexts/",
+    "tests/overlay/interpretations/",
+    "tests/overlay/",
+)
+
+
+def _is_long(test: str, seen: Counter[str], is_parameter: bool) -> bool:
+    path, _, name = test.partition("::")
+    names = next((LONG[place] for place in LONG if f"{path}/".startswith(f"{place}/")), None)
+    every = EVERY.get(test) or EVERY.get(path, 1)
+    left_out = seen[test] % every or seen[path] % 2
+    seen[test] += is_parameter
+    seen[path] += path in HALVED
+    return bool(left_out) or (names is not None and (not names or name in names))
+
+
 @pytest.hookimpl(tryfirst=True)  # before what -m leaves out is left out
 def pytest_collection_modifyitems(items):
-    """Mark the long tests."""
+    """Mark the long tests, and sort the files."""
     seen = Counter()
     for item in items:
-        test = item.nodeid.partition("[")[0]
-        path, _, name = test.partition("::")
-        long = (names for place, names in LONG.items() if f"{path}/".startswith(f"{place}/"))
-        every = EVERY.get(test) or EVERY.get(path, 1)
-        left_out = seen[test] % every or seen[path] % 2
-        seen[test] += hasattr(item, "callspec")
-        seen[path] += path in HALVED
-        if left_out or any(not names or name in names for names in long):
+        if _is_long(item.nodeid.partition("[")[0], seen, hasattr(item, "callspec")):
             item.add_marker(pytest.mark.long)
+    sizes = Counter(item.path for item in items)
+
+    def rank(item):
+        early = (i for i, place in enumerate(EARLY) if item.nodeid.startswith(place))
+        return next(early, len(EARLY)), -sizes[item.path], item.path
+
+    items.sort(key=rank)  # large files first: processes end together
+
+
+# Collections of garbage, and searches for what refers to an object, walk through all objects: what
+# the tests' modules and earlier tests have left, a million objects, is taken out of that.
+
+
+def pytest_collection_finish():
+    gc.collect()
+    gc.freeze()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(item, nextitem):
+    """After the last test of a file, what is left counts no more."""
+    yield
+    if nextitem is None or nextitem.path != item.path:
+        gc.collect()
+        gc.freeze()

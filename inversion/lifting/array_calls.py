@@ -258,7 +258,7 @@ class ArrayCall:
             raise self.refused("the result has no elements", "take one element or more")
         same = first == second
         element, count = element_of(operands[0].kind), len(order)
-        places = np.where(same, 1, np.real(first)).astype(np.int64) - 1
+        places = np.asarray(np.where(same, 1, np.real(first)).astype(np.int64) - 1)
         if np.any((places < 0) | (places >= count)) or np.any(~same & (second != order[places])):
             return None
         if same.any():

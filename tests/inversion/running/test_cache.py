@@ -53,7 +53,7 @@ for name, (inverse, args) in inverses.items():
     fast = inverse.compile()
     fast(*args)
     batch = inverse.batch(*(np.array([k, k]) for k in known), **theta)
-    hits = [sum(f.stats.cache_hits.values()) for f in (fast, inverse._code.rows)]
+    hits = [sum(f.stats.cache_hits.values()) for f in (fast, inverse._code.rows.now())]
     print(json.dumps([name, hits, np.ravel(inverse(*args)).tolist(), np.ravel(batch).tolist()]))
 """
 

@@ -1,8 +1,10 @@
 """Compiled inverses and batches answer as interpreted ones do."""
 
+import gc
 import math
 import types
 import warnings
+from collections import namedtuple
 
 import numba
 import numpy as np
@@ -340,3 +342,19 @@ def test_what_is_not_finite_is_close_to_nothing(value):
     assert is_finite(1e308)
     assert is_close(1.0, 1.0 + 1e-10, 1e-9, 0.0)
     assert is_close(3 + 4j, 3 + 4j, 0.0, 0.0)
+
+
+def test_code_is_found_for_classes_of_one_name_that_come_and_go():
+    for n in range(6):  # numba does not find it by itself where an earlier class is gone
+        kind = namedtuple("kind", list("xyz")[: 2 + n % 2])
+
+        def turned(p):
+            return kind(p[1] * 2, *p[2:], p[0])
+
+        example = kind(*map(float, range(len(kind._fields))))
+        inverse = invert(turned, example)
+        for found in (inverse(turned(example)), inverse.compile()(turned(example))):
+            assert found == (example,)
+            assert type(found[0]) is kind
+        del inverse, found, turned, example, kind
+        gc.collect()

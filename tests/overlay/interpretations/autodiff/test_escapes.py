@@ -1,5 +1,6 @@
 """Active numbers that outlive a derivative are refused, wherever they are held."""
 
+import gc
 import math
 import threading
 from functools import partial
@@ -17,6 +18,13 @@ from overlay.interpretations.autodiff import (
     jvp,
 )
 from overlay.interpretations.memoisation import memoised
+
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _what_holds_an_object_is_found_among_all():
+    gc.unfreeze()  # conftest.py takes this module out of what is searched
+
 
 ITEMS = [0.0]
 NAMED = {}
