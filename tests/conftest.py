@@ -1,5 +1,5 @@
-"""The long tests: which are left to ``make test-long``, and which take samples in ``make test``; and
-the order of tests.
+"""The long tests, which are left to ``make test-long``, those of which ``make test`` takes samples,
+and the order of tests.
 
 A test is long where it is slow and broad: what it would find is mostly found by quicker tests, too.
 """
@@ -17,6 +17,10 @@ LONG = {  # folders and files: which of their tests, or () for all
     "tests/bench/test_derivatives.py": (),
     "tests/bench/test_growth.py": (),
     "tests/conformance": (),
+    "tests/fuzz/test_fuzz.py": ("test_a_campaign_in_a_process_of_its_own_counts_what_was_reached",),
+    "tests/inversion/passes/test_bit_forms.py": (
+        "test_all_solutions_of_random_programs_are_found",
+    ),
     "tests/inversion/running/test_cache.py": ("test_another_process_loads_what_one_has_compiled",),
     "tests/inversion/tools/test_standalone.py": ("test_worked_programs_run_by_themselves",),
     "tests/laws/test_trying.py": ("test_no_random_program_is_inverted_wrongly",),
@@ -32,6 +36,9 @@ LONG = {  # folders and files: which of their tests, or () for all
     "tests/overlay/compiled/cuda/test_serialisable.py": (
         "test_processes_write_the_same_bytes_and_read_what_others_wrote",
     ),
+    "tests/overlay/compiled/cuda/test_simulator.py": (
+        "test_simulated_kernels_give_what_the_cpu_gives",
+    ),
     "tests/overlay/compiled/test_call_next.py": (
         "test_targets_are_reached_from_numbas_higher_order_functions",
     ),
@@ -42,6 +49,7 @@ LONG = {  # folders and files: which of their tests, or () for all
         "test_numbas_own_implementations_are_entered_where_that_is_asked_for",
     ),
     "tests/overlay/compiled/test_plugins_distributions.py": (
+        "test_the_order_in_which_contexts_are_joined_decides",
         "test_the_order_of_imports_changes_nothing",
     ),
     "tests/overlay/compiled/test_published.py": (),
@@ -66,6 +74,13 @@ LONG = {  # folders and files: which of their tests, or () for all
     "tests/overlay/interpretations/autodiff/test_array_functions.py": ("test_they_are_compiled",),
     "tests/overlay/interpretations/autodiff/test_compiled_maps.py": (
         "test_compiled_derivatives_of_functions_of_arrays_are_those_of_interpreted_code",
+    ),
+    "tests/overlay/interpretations/autodiff/test_escapes.py": (
+        "test_the_inner_of_two_derivatives_is_looked_at",
+        "test_what_a_kept_exception_holds_is_looked_for_once",
+    ),
+    "tests/overlay/native/test_safety.py": (
+        "test_contexts_come_and_go_in_threads_that_call_and_redefine",
     ),
     "tests/overlay/python/test_sites.py": (
         "test_sixteen_threads_apply_and_redefine",
@@ -120,12 +135,15 @@ HALVED = (  # files of many tests that compile or start processes: every other o
 EVERY = {  # of tests with many parameters, every so many are in the quick run
     "tests/inversion/arrays/test_arrays.py": 7,
     "tests/inversion/contraction/test_contractors.py": 5,
+    "tests/inversion/lifting/test_exits.py::test_compiled_inverses_answer_alike": 3,
     "tests/inversion/lifting/test_functions.py": 5,
     "tests/inversion/program/test_branches.py::test_compiled_inverses_answer_alike": 4,
     "tests/inversion/program/test_loops.py::test_compiled_inverses_answer_alike": 4,
     "tests/inversion/program/test_naming.py": 5,
     "tests/inversion/running/test_quick.py": 4,
+    "tests/inversion/solving/test_smt_relations.py": 3,
     "tests/inversion/test_integers.py": 4,
+    "tests/inversion/test_inverse_problems.py": 3,
     "tests/inversion/test_invert.py": 3,
     "tests/inversion/test_what_others_cannot.py": 5,
     "tests/inversion/test_worked_programs.py": 5,
@@ -134,35 +152,47 @@ EVERY = {  # of tests with many parameters, every so many are in the quick run
     "tests/laws/test_edits_are_seen.py": 11,
     "tests/laws/test_overlays_are_obeyed.py": 25,
     "tests/laws/test_registries_obey_overlays.py": 5,
-    "tests/laws/test_relations.py": 5,
-    "tests/laws/test_relations.py::test_compiled_modes_answer_as_interpreted_ones": 30,
+    "tests/laws/test_relations.py": 10,
+    "tests/laws/test_relations.py::test_compiled_modes_answer_as_interpreted_ones": 90,
     "tests/laws/test_what_c_code_applies.py": 5,
     "tests/overlay/code/test_decoding.py": 3,
     "tests/overlay/compiled/cuda/test_modes.py": 4,
     "tests/overlay/compiled/cuda/test_simulator.py": 3,
     "tests/overlay/compiled/test_barrier.py": 3,
-    "tests/overlay/compiled/test_declarations.py": 5,
+    "tests/overlay/compiled/test_code_lifetime.py": 4,
+    "tests/overlay/compiled/test_declarations.py": 10,
     "tests/overlay/compiled/test_numba_library.py": 5,
     "tests/overlay/compiled/test_what_was_read.py": 8,
-    "tests/overlay/interpretations/autodiff/test_array_rules.py": 12,
-    "tests/overlay/interpretations/autodiff/test_constructs.py": 2,
+    "tests/overlay/interpretations/autodiff/test_array_programs.py": 3,
+    "tests/overlay/interpretations/autodiff/test_array_rules.py": 24,
+    "tests/overlay/interpretations/autodiff/test_compiled_forms.py": 3,
+    "tests/overlay/interpretations/autodiff/test_complex_adjoints.py::test_compiled_gradients_are_those_of_the_adjoint_in_python": 3,
+    "tests/overlay/interpretations/autodiff/test_constructs.py": 4,
     "tests/overlay/interpretations/autodiff/test_constructs.py::test_compiled_it_is_right": 15,
+    "tests/overlay/interpretations/autodiff/test_default_arguments.py": 8,
     "tests/overlay/interpretations/autodiff/test_escapes.py": 3,
-    "tests/overlay/interpretations/autodiff/test_rules.py": 5,
+    "tests/overlay/interpretations/autodiff/test_linear_algebra.py": 3,
+    "tests/overlay/interpretations/autodiff/test_nesting.py": 4,
+    "tests/overlay/interpretations/autodiff/test_rules.py": 10,
     "tests/overlay/interpretations/autodiff/test_scipy_distributions.py": 3,
     "tests/overlay/interpretations/autodiff/test_scipy_integration.py": 3,
     "tests/overlay/interpretations/autodiff/test_scipy_interpolation.py": 3,
-    "tests/overlay/interpretations/autodiff/test_scipy_optimization.py": 3,
+    "tests/overlay/interpretations/autodiff/test_scipy_optimization.py": 8,
+    "tests/overlay/interpretations/autodiff/test_scipy_reductions.py": 3,
     "tests/overlay/interpretations/autodiff/test_ufunc_methods.py": 8,
+    "tests/overlay/interpretations/autodiff/test_whole_arrays.py": 3,
+    "tests/overlay/interpretations/batching/test_law.py": 4,
+    "tests/overlay/interpretations/batching/test_programs.py": 3,
     "tests/overlay/interpretations/intervals/test_intervals.py": 5,
     "tests/overlay/interpretations/probabilistic/test_distributions.py": 5,
     "tests/overlay/native/test_safety.py": 7,
-    "tests/overlay/python/test_callable_kinds.py": 5,
+    "tests/overlay/python/test_callable_kinds.py": 10,
     "tests/overlay/python/test_frame_readers.py": 5,
-    "tests/overlay/python/test_routes.py": 8,
+    "tests/overlay/python/test_routes.py": 16,
     "tests/overlay/python/test_tools_beside.py": 9,
     "tests/overlay/sets/test_enclosures.py": 5,
     "tests/overlay/test_chain_of_methods.py": 4,
+    "tests/overlay/test_engines_agree.py": 4,
     "tests/primitives/arrays/test_arrays.py::test_compiled_solvers_answer_as_interpreted_ones": 2,
     "tests/strangers/test_routes_science.py": 5,
 }

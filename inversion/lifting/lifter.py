@@ -61,7 +61,9 @@ from inversion.lifting.resolve import (
     check_named,
     compiled,
     folded,
+    is_of_chance,
     no_relation,
+    of_chance,
     promotions,
     python_code,
 )
@@ -217,6 +219,12 @@ def _of_numbers(target: Any, args: Values, kwargs: Named) -> bool:
     return all(isinstance(a, (Variable, Constant)) and a.kind in NUMBERS for a in args)
 
 
+def _numbers(args: Values, kwargs: Named) -> list[Operand] | None:
+    """The arguments of a call, where all are numbers, given by position."""
+    found = [arg for arg in args if isinstance(arg, (Variable, Constant))]
+    return found if not kwargs and len(found) == len(args) else None
+
+
 class Lifter:
     """Builder of a program: turns calls into statements."""
 
@@ -331,6 +339,11 @@ class Lifter:
         """The value of a call without an overlay method: by its relation, or its inlined body.
         Raises NotInvertible where it has neither.
         """
+        if is_of_chance(targets[-1]):
+            related = self._related(site, targets, args, kwargs)
+            if related is None:
+                raise of_chance(site, targets[-1])
+            return related
         if targets[-1] in (zip, enumerate, reversed):
             args = tuple(array_rows(self, site, value) for value in args)
         if not _of_numbers(targets[-1], args, kwargs):
@@ -351,9 +364,24 @@ class Lifter:
         of_sequences = sequence_call(self, site, targets[-1], args, kwargs)
         if of_sequences is not None:
             return of_sequences
-        numbers = [arg for arg in args if isinstance(arg, (Variable, Constant))]
-        all_numbers = not kwargs and len(numbers) == len(args)
-        for target in targets if all_numbers else ():
+        related = self._related(site, targets, args, kwargs)
+        if related is not None:
+            return related
+        target = targets[-1]
+        if body_of(target) is not None:
+            return self._inline(replace(site, chain=None), target, args, kwargs)
+        numbers = _numbers(args, kwargs)
+        forward = None if numbers is None else compiled(target, numbers)
+        if numbers is None or forward is None:
+            raise no_relation(site, target, args)
+        return self.state(site, forward, numbers)
+
+    def _related(
+        self, site: CallSite, targets: tuple[Any, ...], args: Values, kwargs: Named
+    ) -> Value | None:
+        """The result of a call of numbers, by the first relation for it, else None."""
+        numbers = _numbers(args, kwargs)
+        for target in () if numbers is None else targets:
             for kinds in promotions(numbers):
                 found = self.resolver.relation(target, kinds, base=not site.overlaid)
                 if found is not None:
@@ -362,13 +390,7 @@ class Lifter:
                         for value, kind in zip(numbers, kinds, strict=True)
                     ]
                     return self.state(site, found, converted)
-        target = targets[-1]
-        if body_of(target) is not None:
-            return self._inline(replace(site, chain=None), target, args, kwargs)
-        forward = compiled(target, numbers) if all_numbers else None
-        if forward is None:
-            raise no_relation(site, target, args)
-        return self.state(site, forward, numbers)
+        return None
 
     def converted(self, site: CallSite, value: Operand, kind: Any) -> Operand:
         """A number, or the elements of an array, converted to a type."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import random
 import types
 from collections.abc import Iterator, Sequence
 from inspect import Parameter
@@ -268,6 +269,29 @@ def forward_only(target: Any, args: Sequence[Operand], returns: type) -> Relatio
     short = describe(target).rpartition(".")[2]
     equation = f"return = {short if short.isidentifier() else 'f'}({names})"
     return relation(target, *(arg.kind for arg in args), equation, returns=returns)
+
+
+_GENERATORS = random.Random, np.random.RandomState, np.random.Generator
+_OF_CHANCE = {owner for kind in _GENERATORS for owner in kind.__mro__} - {object}
+_CLOCKS = {"time", "time_ns", "perf_counter", "perf_counter_ns", "monotonic", "monotonic_ns"}
+
+
+def is_of_chance(target: Any) -> bool:
+    """Whether a function gives another result each time: one of random numbers, or of the clock."""
+    if isinstance(getattr(target, "__self__", None), _GENERATORS):
+        return True
+    if getattr(target, "__module__", None) == "time":
+        return target.__name__ in _CLOCKS
+    name = getattr(target, "__name__", "")
+    return any(vars(owner).get(name, owner) is target for owner in _OF_CHANCE)
+
+
+def of_chance(site: CallSite, target: Any) -> NotInvertible:
+    return NotInvertible(
+        f"{describe(target)} gives another result at each call: no argument can be found from it",
+        where=site.where,
+        help="draw the numbers outside, and give them to the function as an argument",
+    )
 
 
 def no_relation(site: CallSite, target: Any, args: Values) -> NotInvertible:

@@ -8,6 +8,7 @@ import functools
 import itertools
 import math
 import operator
+import random
 import struct
 from dataclasses import dataclass
 
@@ -1133,6 +1134,16 @@ def exp10_backwards(x: float):
 @remedy(2.0, context=Context(powers))
 def with_relation(x):
     return special.exp10(x)
+
+
+@refusal("lifter.Lifter._base: of_chance", F)
+def drawn_within(x):
+    return x + random.gauss(0.0, 1.0)  # here
+
+
+@remedy(2.0, 0.5)
+def drawn_outside(x, noise):
+    return x + noise
 
 
 def halved(x):

@@ -2,6 +2,7 @@
 
 import math
 import random
+import time
 
 import numpy as np
 import pytest
@@ -165,10 +166,29 @@ def test_a_call_that_cannot_be_answered_says_why(name):
     assert caught.value.help or isinstance(caught.value, (NoSolution, OutsideDomain))
 
 
-def test_a_function_of_chance_is_not_answered_wrongly():
-    inverse = invert(lambda x: x + random.random(), F)
-    with pytest.raises(NoSolution, match="lost digits"):
-        inverse(3.0)
+GENERATOR = np.random.default_rng(0)
+
+
+@pytest.mark.parametrize(
+    "drawn",
+    [
+        random.random,
+        lambda: random.gauss(0, 1),
+        lambda: random.choice([1.0, 2.0]),
+        random.Random(3).random,
+        np.random.rand,
+        lambda: np.random.normal(0.0, 1.0, 3)[0],
+        np.random.default_rng(0).normal,
+        lambda: np.random.Generator.normal(GENERATOR),
+        time.time,
+        lambda: time.perf_counter_ns() * 1e-9,
+    ],
+)
+def test_a_function_of_chance_is_refused_by_name(drawn):
+    with pytest.raises(NotInvertible) as refused:
+        invert(lambda x: x + drawn(), F)
+    assert "gives another result at each call" in str(refused.value)
+    assert "as an argument" in refused.value.help
 
 
 def test_an_argument_that_is_none_by_default_takes_its_way():

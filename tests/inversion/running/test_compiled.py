@@ -344,17 +344,20 @@ def test_what_is_not_finite_is_close_to_nothing(value):
     assert is_close(3 + 4j, 3 + 4j, 0.0, 0.0)
 
 
+def answers_of_a_class(fields):
+    kind = namedtuple("kind", fields)
+
+    def turned(p):
+        return kind(p[1] * 2, *p[2:], p[0])
+
+    example = kind(*map(float, range(len(fields))))
+    inverse = invert(turned, example)
+    for found in (inverse(turned(example)), inverse.compile()(turned(example))):
+        assert found == (example,)
+        assert type(found[0]) is kind
+
+
 def test_code_is_found_for_classes_of_one_name_that_come_and_go():
     for n in range(6):  # numba does not find it by itself where an earlier class is gone
-        kind = namedtuple("kind", list("xyz")[: 2 + n % 2])
-
-        def turned(p):
-            return kind(p[1] * 2, *p[2:], p[0])
-
-        example = kind(*map(float, range(len(kind._fields))))
-        inverse = invert(turned, example)
-        for found in (inverse(turned(example)), inverse.compile()(turned(example))):
-            assert found == (example,)
-            assert type(found[0]) is kind
-        del inverse, found, turned, example, kind
+        answers_of_a_class(["x", "y", "z"][: 2 + n % 2])
         gc.collect()

@@ -19,17 +19,15 @@ from overlay.interpretations.autodiff import (
 )
 from overlay.interpretations.memoisation import memoised
 
+ITEMS = [0.0]
+NAMED = {}
+OWNER = SimpleNamespace()
+LAST = None
 
 
 @pytest.fixture(autouse=True, scope="module")
 def _what_holds_an_object_is_found_among_all():
     gc.unfreeze()  # conftest.py takes this module out of what is searched
-
-
-ITEMS = [0.0]
-NAMED = {}
-OWNER = SimpleNamespace()
-LAST = None
 
 
 def replaces(x):
