@@ -381,7 +381,9 @@ class Lifter:
     ) -> Value | None:
         """The result of a call of numbers, by the first relation for it, else None."""
         numbers = _numbers(args, kwargs)
-        for target in () if numbers is None else targets:
+        if numbers is None:
+            return None
+        for target in targets:
             for kinds in promotions(numbers):
                 found = self.resolver.relation(target, kinds, base=not site.overlaid)
                 if found is not None:

@@ -17,7 +17,12 @@ from inversion.passes.grouping import (
     in_polar_coordinates,
     with_systems,
 )
-from inversion.passes.integer_forms import by_digits, reduced, with_integer_systems
+from inversion.passes.integer_forms import (
+    by_digits,
+    reduced,
+    with_integer_sums,
+    with_integer_systems,
+)
 from inversion.passes.simplifying import fold, fuse, narrow, pair, prune, settle, share
 from inversion.program.statements import Program
 from primitives import Domain
@@ -50,6 +55,7 @@ PASSES: tuple[Pass, ...] = (
     *SIMPLIFY,
     by_digits,  # quotients and remainders of one integer by constants become a chain of divmods
     reduced,  # a product of integers, taken modulo a constant, becomes one congruence
+    with_integer_sums,  # a sum of integers that are all multiplied becomes one statement
     chained,  # strings and lists concatenated in steps become one chain of parts
     prune,
     fuse_moved,  # statements that move elements of one array become one

@@ -5,7 +5,7 @@ the free choices of one would rarely agree with the others; as ``q, r = divmod(s
 ``divmod(q, 60)`` they determine s.
 
 Congruences: in ``3 * n % 8``, the product would be chosen freely, and rarely be a multiple of the
-factor. Systems: sums of the same integers are solved together.
+factor. Sums: so would those in ``3 * x + 5 * y``; sums of the same integers are solved together.
 """
 
 from __future__ import annotations
@@ -30,7 +30,14 @@ from primitives.integers.division import mod_int
 from primitives.integers.divmod import DIVISION
 from primitives.integers.integer_arithmetic import add_int, mul_int, neg_int, sub_int
 
-__all__ = ["by_digits", "ordered", "reduced", "replaced", "with_integer_systems"]
+__all__ = [
+    "by_digits",
+    "ordered",
+    "reduced",
+    "replaced",
+    "with_integer_sums",
+    "with_integer_systems",
+]
 
 
 class Field(NamedTuple):
@@ -280,11 +287,30 @@ Sum = dict[Variable, int]
 SUMMING = add_int, sub_int, neg_int, mul_int
 
 
+def with_integer_sums(program: Program) -> Program:
+    """Combine sums in which each integer is multiplied, as ``3 * x + 5 * y``, into one statement
+    each: chosen one after the other, the products would rarely be multiples of the factors.
+    """
+
+    def is_wanted(group: Sequence[Sum]) -> bool:
+        factors = [abs(factor) for factor in group[0].values()]
+        return len(group) == 1 and len(factors) > 1 and 1 not in factors
+
+    return _summed(program, is_wanted)
+
+
 def with_integer_systems(program: Program) -> Program:
     """Combine sums that share integers, all with known factors, into one statement each.
 
     For programs that cannot be solved otherwise: alone, a sum is solved more simply.
     """
+    return _summed(program, lambda group: len(group) > 1)
+
+
+def _summed(program: Program, is_wanted: Callable[[Sequence[Sum]], bool]) -> Program:
+    """Combine the sums of some groups of those that share integers."""
+    if sum(s.relation in SUMMING for s in program.statements) < 2:
+        return program
     lines: dict[Operand, tuple[Sum, int]] = {}
     inner: list[Statement] = []
     for statement in program.statements:
@@ -296,7 +322,8 @@ def with_integer_systems(program: Program) -> Program:
     used = {a for s in rest for a in s.arguments}
     used |= {*program.results.values(), *(value for value, _ in program.holds)}
     sums = {s.result: lines[s.result] for s in inner if s.result in used}
-    made = [_system(group, sums, inner) for group in _groups(sums) if len(group) > 1]
+    groups = [g for g in _groups(sums) if is_wanted([sums[v][0] for v in g])]
+    made = [_system(group, sums, inner) for group in groups]
     gone = {v for s in made for v in s.results}
     kept = [s for s in inner if s.result not in gone]  # those that are no longer needed are pruned
     found = ordered(program, [*rest, *kept, *made])

@@ -28,6 +28,7 @@ from inversion.planning.plan import Root
 from inversion.planning.repeated import Repeated, size_of
 from inversion.program.limits import has_arrays
 from inversion.program.structured import Structured
+from inversion.program.trees import leaves
 from inversion.solving.argument_search import (
     STARTS,
     from_arguments,
@@ -225,6 +226,9 @@ class _Search:
         is_first = has_numbers(self.inverse) and has_lists(self.inverse)
         if is_first:
             yield from self.of_starts()
+        by_trials = has_trials(self.inverse) and self._tells_floats_in_text
+        if by_trials:  # roots take long, and few of them have the text
+            yield from self.of_trials(steps)
         through = iter(()) if self.has_arrays else self.through_solutions(steps)
         for answer in through:
             if answer is None:
@@ -235,12 +239,8 @@ class _Search:
         if not self.is_exhausted and has_boxes(self.inverse):
             yield from self.of_arguments(from_boxes(self.inverse, self.known, self.fixed))
             self.looked.append(f"up to {BOXES} boxes of the arguments")
-        if not self.is_exhausted and has_trials(self.inverse):
-            most = RUNS * steps // SEARCH_STEPS
-            yield from self.of_arguments(
-                arguments_by_trials(self.inverse, self.known, self.fixed, most)
-            )
-            self.looked.append(f"up to {most} trials of the arguments")
+        if not self.is_exhausted and has_trials(self.inverse) and not by_trials:
+            yield from self.of_trials(steps)
         if not self.is_exhausted:
             yield from (answer for answer in through if answer is not None)
         if not self.is_exhausted and open_:
@@ -318,6 +318,21 @@ class _Search:
     def of_starts(self) -> Iterator[Answer]:
         yield from self.of_arguments(from_arguments(self.inverse, self.known, self.fixed))
         self.looked.append(f"{STARTS} starts of the arguments")
+
+    def of_trials(self, steps: int) -> Iterator[Answer]:
+        most = RUNS * steps // SEARCH_STEPS
+        yield from self.of_arguments(
+            arguments_by_trials(self.inverse, self.known, self.fixed, most)
+        )
+        self.looked.append(f"up to {most} trials of the arguments")
+
+    @property
+    def _tells_floats_in_text(self) -> bool:
+        """Whether a string is among the results, and a float is looked for."""
+        trees, program = self.inverse.axes.trees, self.inverse.origin
+        texts = [program.operand(name).kind is str for name in leaves(trees[RETURN])]
+        sought = [leaf for axis in self.inverse.unknown for leaf in leaves(trees[axis])]
+        return any(texts) and any(program.operand(name).kind is float for name in sought)
 
     def of_arguments(self, found: Iterator[list[Any] | None]) -> Iterator[Answer]:
         """Answers among these arguments. None: there are no others."""

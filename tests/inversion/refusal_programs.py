@@ -878,8 +878,8 @@ def branching_in_a_range(x):
 
 @refusal("iterations.looped: never_left", F)
 def never_left(x):
-    while True:
-        x = x + 1.0  # here
+    while True:  # here from Python 3.14 on
+        x = x + 1.0  # here before
 
 
 @remedy(2.0)
@@ -1026,8 +1026,8 @@ def grown_in_columns(x, n):
 @refusal("repeating.Repeating.wider: a {} has another number of items after a turn of the loop", F)
 def grown_dict(x):
     table = {}
-    while x < 100.0:
-        table[len(table)] = x  # here
+    while x < 100.0:  # here from Python 3.14 on
+        table[len(table)] = x  # here before
         x *= 2.0
     return x
 
@@ -1326,8 +1326,8 @@ def tuple_around_itself(n):
 @refusal("sequence_calls._common: _mixed", F)
 def grown_while(x):
     rows = [(x, x)]
-    while rows[-1][0] < 100.0:
-        rows.append((2.0 * rows[-1][0], x))  # here
+    while rows[-1][0] < 100.0:  # here from Python 3.14 on
+        rows.append((2.0 * rows[-1][0], x))  # here before
     return rows[-1]
 
 
@@ -1943,8 +1943,8 @@ def scaled_by_an_integer(n):
 )
 def turns_that_vary(n):
     turns = 0
-    while n != 1:
-        n = 3 * n + 1 if n % 2 else n // 2  # here
+    while n != 1:  # here from Python 3.14 on
+        n = 3 * n + 1 if n % 2 else n // 2  # here before
         turns += 1
     return turns
 

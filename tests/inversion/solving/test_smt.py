@@ -143,10 +143,13 @@ def test_all_solutions_are_those_of_trial():
 
 
 def test_solutions_go_on_until_the_limit():
-    found = invert(congruence, solver="z3").solutions((18, 23), limit=3)
+    def sums(x: int, y: int, z: int):  # without products, which may take z3 long
+        return (3 * x + 5 * y + 7 * z) % 101, x + y - z
+
+    found = invert(sums, solver="z3").solutions((18, 23), limit=3)
     points = [branch.point for branch in found]
     assert len(set(points)) == 3
-    assert all(congruence(*point) == (18, 23) for point in points)
+    assert all(sums(*point) == (18, 23) for point in points)
     assert found.status == "limit"
 
 
@@ -205,7 +208,7 @@ def test_a_statement_without_translation_is_refused_with_its_line():
     for function, why, line in (
         (scaled, "float", 1),
         (masked, "without bounds", 2),
-        (collatz, "turns", 3),
+        (collatz, "turns", 2 if sys.version_info >= (3, 14) else 3),  # where the code has it
     ):
         domain = {"n": Integers(1, 40)} if function is collatz else None
         with pytest.raises(NotInvertible, match=why) as raised:

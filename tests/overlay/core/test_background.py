@@ -132,6 +132,7 @@ def test_where_no_thread_can_be_started_it_is_put_off(monkeypatch):
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
+@pytest.mark.filterwarnings("ignore:This process.*multi-threaded:DeprecationWarning")
 def test_a_fork_gives_up_and_the_parent_begins_anew():
     begun, turns = threading.Event(), []
     stopped = threading.Event()
