@@ -55,7 +55,7 @@ PASSES: tuple[Pass, ...] = (
     *SIMPLIFY,
     by_digits,  # quotients and remainders of one integer by constants become a chain of divmods
     reduced,  # a product of integers, taken modulo a constant, becomes one congruence
-    with_integer_sums,  # a sum of integers that are all multiplied becomes one statement
+    with_integer_sums,  # sums of integers that are all multiplied become sums of two
     chained,  # strings and lists concatenated in steps become one chain of parts
     prune,
     fuse_moved,  # statements that move elements of one array become one

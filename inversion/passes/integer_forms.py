@@ -5,7 +5,8 @@ the free choices of one would rarely agree with the others; as ``q, r = divmod(s
 ``divmod(q, 60)`` they determine s.
 
 Congruences: in ``3 * n % 8``, the product would be chosen freely, and rarely be a multiple of the
-factor. Sums: so would those in ``3 * x + 5 * y``; sums of the same integers are solved together.
+factor. Sums: so would those in ``3 * x + 5 * y``; and several sums of the same integers are solved
+together.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from inversion.passes.simplifying import MASK
 from inversion.program.statements import Constant, Operand, Program, Statement, Variable, renumbered
 from inversion.program.variable_names import subject_of
 from primitives import Relation
-from primitives.forms.congruences import congruence
+from primitives.forms.congruences import congruence, sum_of_two
 from primitives.forms.integer_systems import system
 from primitives.integers.division import mod_int
 from primitives.integers.divmod import DIVISION
@@ -288,15 +289,47 @@ SUMMING = add_int, sub_int, neg_int, mul_int
 
 
 def with_integer_sums(program: Program) -> Program:
-    """Combine sums in which each integer is multiplied, as ``3 * x + 5 * y``, into one statement
-    each: chosen one after the other, the products would rarely be multiples of the factors.
+    """Rewrite sums in which each integer is multiplied, as ``6 * x + 10 * y + 15 * z``, as sums of
+    two whose factors have no common divisor: ``3 * x + 5 * y``, and so on. Chosen one after the
+    other, the products would rarely be multiples of the factors.
     """
+    found = _Sums(program)
+    made: dict[tuple[Variable, ...], list[Statement]] = {}
+    names = {v.name for v in program.variables}
+    for (result,) in (group for group in _groups(found.used) if len(group) == 1):
+        line, shift = found.used[result]
+        if len(line) > 1 and 1 not in map(abs, line.values()):
+            last = next(s for s in found.inner if s.result == result)
+            made[last.results] = _in_twos(last, line, shift, names)
+    if not made:
+        return program
+    statements = [s for each in program.statements for s in made.get(each.results, (each,))]
+    return program.replace(statements=tuple(statements))
 
-    def is_wanted(group: Sequence[Sum]) -> bool:
-        factors = [abs(factor) for factor in group[0].values()]
-        return len(group) == 1 and len(factors) > 1 and 1 not in factors
 
-    return _summed(program, is_wanted)
+def _in_twos(last: Statement, line: Sum, shift: int, names: set[str]) -> list[Statement]:
+    """Statements that compute the result of the last one from sums of two. names: those that are
+    taken, to which these are added.
+    """
+    made: list[Statement] = []
+    (value, factor), *others = line.items()
+
+    def state(rule: Relation, *arguments: Operand) -> Variable:
+        name = renumbered(f"{last.result}_sum", names)
+        names.add(name)
+        result = Variable(name, int, subject_of(last.result))
+        made.append(Statement(rule, (result,), arguments, last.where))
+        return result
+
+    for other, by in others:
+        shared = math.gcd(factor, by)
+        value, factor = state(sum_of_two(factor // shared, by // shared), value, other), shared
+    if factor != 1:
+        value = state(mul_int, Constant(factor), value)
+    if shift:
+        value = state(add_int, value, Constant(shift))
+    made[-1] = replace(made[-1], results=last.results)
+    return made
 
 
 def with_integer_systems(program: Program) -> Program:
@@ -304,30 +337,32 @@ def with_integer_systems(program: Program) -> Program:
 
     For programs that cannot be solved otherwise: alone, a sum is solved more simply.
     """
-    return _summed(program, lambda group: len(group) > 1)
-
-
-def _summed(program: Program, is_wanted: Callable[[Sequence[Sum]], bool]) -> Program:
-    """Combine the sums of some groups of those that share integers."""
-    if sum(s.relation in SUMMING for s in program.statements) < 2:
-        return program
-    lines: dict[Operand, tuple[Sum, int]] = {}
-    inner: list[Statement] = []
-    for statement in program.statements:
-        made = _line(statement, lines)
-        if made is not None:
-            lines[statement.result] = made
-            inner.append(statement)
-    rest = [s for s in program.statements if s not in inner]
-    used = {a for s in rest for a in s.arguments}
-    used |= {*program.results.values(), *(value for value, _ in program.holds)}
-    sums = {s.result: lines[s.result] for s in inner if s.result in used}
-    groups = [g for g in _groups(sums) if is_wanted([sums[v][0] for v in g])]
-    made = [_system(group, sums, inner) for group in groups]
+    sums = _Sums(program)
+    groups = [group for group in _groups(sums.used) if len(group) > 1]
+    made = [_system(group, sums.used, sums.inner) for group in groups]
     gone = {v for s in made for v in s.results}
-    kept = [s for s in inner if s.result not in gone]  # those that are no longer needed are pruned
-    found = ordered(program, [*rest, *kept, *made])
+    kept = [s for s in sums.inner if s.result not in gone]  # what is not needed is pruned later
+    found = ordered(program, [*sums.rest, *kept, *made])
     return program if found is None or not made else program.replace(statements=found)
+
+
+class _Sums:
+    """The sums of integers with known factors. inner: the statements that compute them. rest: the
+    others. used: the sums that are results, or of which other statements take the value.
+    """
+
+    def __init__(self, program: Program) -> None:
+        lines: dict[Operand, tuple[Sum, int]] = {}
+        self.inner: list[Statement] = []
+        self.rest: list[Statement] = []
+        for statement in program.statements:
+            made = _line(statement, lines)
+            if made is not None:
+                lines[statement.result] = made
+            (self.rest if made is None else self.inner).append(statement)
+        used = {a for s in self.rest for a in s.arguments}
+        used |= {*program.results.values(), *(value for value, _ in program.holds)}
+        self.used = {s.result: lines[s.result] for s in self.inner if s.result in used}
 
 
 def _line(statement: Statement, lines: Mapping[Operand, tuple[Sum, int]]) -> tuple[Sum, int] | None:

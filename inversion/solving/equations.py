@@ -22,7 +22,7 @@ from inversion.solving.search_state import SearchFrame, SearchState, keeping, kn
 from overlay.sets import NumberSet, number_set, point
 from primitives import Domain, Interval, Relation
 from primitives.floats.arithmetic import clipped
-from primitives.forms.congruences import is_congruence
+from primitives.forms.congruences import is_numbered
 from primitives.integers.modular_powers import power_modulo
 from primitives.relation import RETURN, Mode
 from primitives.sequences.chains import ConcatenationRelation
@@ -38,9 +38,11 @@ ROUNDING = 1e-9
 
 
 def _number_at(mode: Mode, known: Mapping[str, Any], end: float) -> int:
-    """The number that a mode, whose solutions are numbered in ascending order, gives an integer."""
+    """The number of the solution of a mode, numbered in ascending order of its first unknown, at
+    this end.
+    """
     assert mode.recover is not None
-    given = {**known, mode.unknown[0]: int(end)}
+    given = {**known, **dict.fromkeys(mode.unknown, int(end))}
     return mode.recover(*(given[axis] for axis in mode.recovers))[0]
 
 
@@ -171,9 +173,9 @@ class Solver:
         if isinstance(rule, ConcatenationRelation) and known is not None:
             return number_set([(0, rule.count(known) - 1)], whole=True)
         found = state.box.get(step.solved.unknown[0])
-        numbered = is_congruence(rule) or (rule is power_modulo and coordinate == "k" and known)
+        numbered = is_numbered(rule) or (rule is power_modulo and coordinate == "k" and known)
         mode = step.solved.mode
-        if numbered and found and math.isfinite(found.width) and len(mode.unknown) == 1:
+        if numbered and found and math.isfinite(found.width) and coordinate in mode.coordinates:
             assert mode.recover is not None
             try:
                 numbers = [_number_at(mode, known or {}, end) for end in (found.low, found.high)]

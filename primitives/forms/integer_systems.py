@@ -14,7 +14,7 @@ from typing import Any
 
 from primitives.domains import Domain, Integer
 from primitives.errors import NoSolution
-from primitives.relation import RETURN, Mode, Relation
+from primitives.relation import Mode, Relation
 
 __all__ = ["IntegerSystem", "system"]
 
@@ -30,15 +30,14 @@ class IntegerSystem(Relation):
 
     def __init__(self, matrix: Rows, shifts: tuple[int, ...]) -> None:
         names = tuple(f"x{i}" for i in range(len(matrix[0])))
-        one = len(matrix) == 1
-        results = (RETURN,) if one else tuple(f"r{i}" for i in range(len(matrix)))
+        results = tuple(f"r{i}" for i in range(len(matrix)))
         super().__init__(
             sums_of(matrix, shifts),
             (int,) * len(names),
             f"{', '.join(results)} = sums({', '.join(names)})",
             domain=dict.fromkeys(names, Integer),
-            codomain=Integer if one else None,
-            returns=int if one else (int,) * len(results),
+            codomain=None,
+            returns=(int,) * len(results),
             where=None,
         )
         self.matrix, self.shifts = matrix, shifts
@@ -78,12 +77,11 @@ def system(matrix: Rows, shifts: tuple[int, ...]) -> IntegerSystem:
 
 
 def sums_of(matrix: Rows, shifts: tuple[int, ...]) -> Callable[..., Any]:
-    """The function that returns several sums, or one."""
+    """The function that returns several sums."""
 
-    def sums(*values: int) -> Any:
+    def sums(*values: int) -> tuple[int, ...]:
         pairs = zip(matrix, shifts, strict=True)
-        found = tuple(product(row, values) + shift for row, shift in pairs)
-        return found[0] if len(matrix) == 1 else found
+        return tuple(product(row, values) + shift for row, shift in pairs)
 
     return sums
 
