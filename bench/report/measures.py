@@ -281,6 +281,9 @@ MEASURES["inverses", "oryx_to_first"] = of_ways(FIRST, "Oryx, jitted", "interpre
 MEASURES["inverses", "compiled_to_oryx"] = of_ways(FIRST, "compiled", "Oryx, jitted")
 
 
+MEASURES["systems", "to_scipy"] = of_ways("systems", "ours", "allowed")
+
+
 @measure("inverses")
 def first_answer(figures: Figures) -> Cases:
     return {

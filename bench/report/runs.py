@@ -15,7 +15,7 @@ __all__ = ["BENCHMARKS", "in_order", "run_all"]
 BENCHMARKS = Path(__file__).parents[1]
 ORDER = (  # the most important come first, in time as on the page
     *("python_engine", "operators", "dispatch", "compiled_engine", "barrier", "choosing"),
-    *("inverses", "derivatives", "growth", "parallel", "probabilistic"),
+    *("inverses", "systems", "derivatives", "growth", "parallel", "probabilistic"),
 )
 QUICK = ("--smallest", "--rounds", "2")
 ROUNDS = {

@@ -136,6 +136,8 @@ def descended(
         before = size
         for turn in range(1 if size <= 1e-13 else SHORTENED):
             there = x - step_down(slopes, off, damping)
+            if np.all(there == x):  # no result depends on the unknowns here
+                break
             if bounded:
                 there = np.minimum(np.maximum(there, low), high)
             beside = residual(sides, wanted, scale, there, given)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -51,6 +51,8 @@ MOST_OF_PAIR = 1024
 EVERY = 512  # values of one cell that are all tried
 FIRST_SUMS = 1024  # combinations of 0 and 1
 LETTERS = "".join(map(chr, range(32, 127)))
+LONGEST = 24  # of strings whose length is not known
+MOST_LENGTHS = 3  # of these that are tried
 FAR = 1e6
 ROUNDING = 1e-13
 WHOLE = (int, np.int64, np.uint64)
@@ -97,6 +99,10 @@ class Cell:
             for found in (value + step, value - step):
                 if self.low <= found <= self.high:
                     yield found
+
+
+Part = tuple[Any, Sequence[Cell]]
+"""The type of a value, and its cells."""
 
 
 def cells_of(kind: Any, domain: Domain | None, found: NumberSet | None, length: int) -> list[Cell]:
@@ -148,10 +154,16 @@ def arguments_by_trials(
     except Nothing:
         return
     sets = {variable.name: found for variable, found in box.items()}
-    parts = [
-        (kind, cells_of(kind, inverse.domains.get(name), sets.get(name), lengths.get(name, 0)))
-        for name, kind in zip(names, kinds, strict=True)
-    ]
+    domains = [inverse.domains.get(name) for name in names]
+
+    def parts_for(length: int) -> list[Part]:
+        """The parts, of which the strings of unknown length have this one."""
+        each = zip(names, kinds, domains, strict=True)
+        return [
+            (kind, cells_of(kind, domain, sets.get(name), lengths.get(name, length)))
+            for name, kind, domain in each
+        ]
+
     may_go_on = goes_on(inverse)
 
     def arguments(made: Sequence[Any]) -> list[Any]:
@@ -169,8 +181,39 @@ def arguments_by_trials(
             raise NoSolution("the function may not end")
         return inverse.result_of(args)
 
-    for made in from_trials(run, parts, trees[RETURN], values[RETURN], runs):
-        yield arguments(made)
+    tree, wanted = trees[RETURN], values[RETURN]
+    open_ = [
+        d for n, k, d in zip(names, kinds, domains, strict=True) if k is str and n not in lengths
+    ]
+    if not open_:
+        for made in from_trials(run, parts_for(0), tree, wanted, runs):
+            yield arguments(made)
+        return
+    possible = [n for n in range(1, LONGEST + 1) if all(_may_be(d, n) for d in open_)]
+    for parts in _that_run(run, map(parts_for, possible), tree, wanted):
+        for made in from_trials(run, parts, tree, wanted, runs // MOST_LENGTHS):
+            yield arguments(made)
+
+
+def _may_be(domain: Domain | None, length: int) -> bool:
+    """Whether a string of a domain may have this length."""
+    if not isinstance(domain, Strings):
+        return True
+    return domain.low <= length and (domain.high is None or length <= domain.high)
+
+
+def _that_run(
+    run: Callable[[list[Any]], Any], every: Iterable[list[Part]], tree: Any, wanted: Any
+) -> list[list[Part]]:
+    """The first of some parts with a start from which the function does not raise."""
+    found: list[list[Part]] = []
+    for parts in every:
+        cells = [cell for _, own in parts for cell in own]
+        if len(found) < MOST_LENGTHS and all(own for _, own in parts) and len(cells) <= MOST_CELLS:
+            trial = _Trial(run, parts, tree, wanted, STARTS)
+            if any(trial.off(start) < math.inf for start in trial.plain_starts()):
+                found.append(parts)
+    return found
 
 
 def has_trials(inverse: Inverse) -> bool:
@@ -191,7 +234,7 @@ def _lengths(program: Program) -> dict[str, int]:
 
 def from_trials(
     run: Callable[[list[Any]], Any],
-    parts: Sequence[tuple[Any, Sequence[Cell]]],
+    parts: Sequence[Part],
     tree: Any,
     wanted: Any,
     runs: int = RUNS,
@@ -217,7 +260,7 @@ class _Trial:
     def __init__(
         self,
         run: Callable[[list[Any]], Any],
-        parts: Sequence[tuple[Any, Sequence[Cell]]],
+        parts: Sequence[Part],
         tree: Any,
         wanted: Any,
         runs: int,
@@ -323,16 +366,20 @@ class _Trial:
 
     def of_changes(self) -> Iterator[list[Any]]:
         """Changes of one or two cells, from the nearest of some starts."""
-        starts = [[c.default for c in self.cells]]
-        for letter in "0aA":
-            starts.append([c.letters.find(letter) if c.letters else c.default for c in self.cells])
-        starts = [s for s in starts if all(c.low <= v for c, v in zip(self.cells, s, strict=True))]
+        starts = self.plain_starts()
         for number in range(1, STARTS):
             units = point_of(number, len(self.cells))
             starts.append([c.at(u) for c, u in zip(self.cells, units, strict=True)])
         starts = [s for s in sorted(starts, key=self.off) if self.off(s) < math.inf]
         for start in starts[:DESCENTS]:
             yield from self.descended(start)
+
+    def plain_starts(self) -> list[list[Any]]:
+        """Points of the default numbers, and of one letter each."""
+        starts = [[c.default for c in self.cells]]
+        for letter in "0aA":
+            starts.append([c.letters.find(letter) if c.letters else c.default for c in self.cells])
+        return [s for s in starts if all(c.low <= v for c, v in zip(self.cells, s, strict=True))]
 
     def descended(self, values: list[Any]) -> Iterator[list[Any]]:
         """The point where no change of one cell, or of two, comes nearer."""
@@ -391,7 +438,7 @@ def _flat(tree: Any, value: Any) -> list[Any]:
         if isinstance(part, np.ndarray):
             found += part.ravel().tolist()
         elif isinstance(part, (list, tuple)):
-            found += part
+            found += [inner for each in part for inner in _flat(None, each)]
         else:
             found.append(part)
     return found

@@ -43,11 +43,21 @@ def tokens(day: Annotated[int, Integers(1, 31)], low: Annotated[int, Integers(-4
     return f"D{day:02d}T{signed(low)}{signed(low // 2 + day)}"
 
 
+def wing(code: str) -> list[tuple[float, float]]:
+    camber, place, thick = int(code[0]) / 100, int(code[1]) / 10, int(code[2:]) / 100
+    found: list[tuple[float, float]] = []
+    for x in (0.1, 0.4, 0.8):
+        ahead = camber / place**2 * (2 * place * x - x * x) if x < place else camber * (1 - x)
+        found.append((ahead, 5 * thick * (0.3 * math.sqrt(x) - 0.4 * x * x)))
+    return found
+
+
 PROGRAMS: dict[str, tuple[Any, tuple[Any, ...], tuple[str, ...], list[tuple[Any, ...]]]] = {
     "cell of a grid": (cell_of_grid, (), (), [(0.3, 0.8), (0.0, 0.999)]),
     "parities": (parities, (array_of(int, (3,)),), (), [(np.array([1, 0, 1]),)]),
     "averages": (averages, (array_of(int, (6,)),), (), [(np.array([9, -4, 70, 71, 200, 3]),)]),
     "tokens": (tokens, (), (), [(24, -13), (1, 0)]),
+    "a code of unknown length": (wing, (), (), [("2412",), ("4415",)]),
 }
 
 
