@@ -141,8 +141,9 @@ def descended(
             if bounded:
                 there = np.minimum(np.maximum(there, low), high)
             beside = residual(sides, wanted, scale, there, given)
-            if length(beside) < size:
-                x, off, size = there, beside, length(beside)
+            reached = length(beside)
+            if reached < size:
+                x, off, size = there, beside, reached
                 damping = 0.0 if turn == 0 and damping < 1e-3 else damping * 0.1
                 break
             damping = max(damping * 6.0, 1e-3)
