@@ -13,7 +13,18 @@ __all__ = ["part", "section", "times", "written"]
 
 # Packages whose versions affect figures.
 VERSIONS = (
-    *("numba", "llvmlite", "numpy", "plum-dispatch", "jax", "oryx", "autograd", "sympy", "ovld"),
+    *(
+        "numba",
+        "llvmlite",
+        "numpy",
+        "scipy",
+        "plum-dispatch",
+        "jax",
+        "oryx",
+        "autograd",
+        "sympy",
+        "ovld",
+    ),
     *("multipledispatch", "multimethod", "effectful", "pyperformance"),
 )
 

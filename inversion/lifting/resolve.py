@@ -283,10 +283,11 @@ def is_of_chance(target: Any) -> bool:
     if getattr(target, "__module__", None) == "time":
         return target.__name__ in _CLOCKS
     name = getattr(target, "__name__", "")
-    return any(vars(owner).get(name, owner) is target for owner in _OF_CHANCE)
+    return any(name in vars(owner) and vars(owner)[name] is target for owner in _OF_CHANCE)
 
 
 def of_chance(site: CallSite, target: Any) -> NotInvertible:
+    """The error of a call of such a function."""
     return NotInvertible(
         f"{describe(target)} gives another result at each call: no argument can be found from it",
         where=site.where,

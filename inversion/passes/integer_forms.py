@@ -291,20 +291,42 @@ SUMMING = add_int, sub_int, neg_int, mul_int
 def with_integer_sums(program: Program) -> Program:
     """Rewrite sums in which each integer is multiplied, as ``6 * x + 10 * y + 15 * z``, as sums of
     two whose factors have no common divisor: ``3 * x + 5 * y``, and so on. Chosen one after the
-    other, the products would rarely be multiples of the factors.
+    other, the products would rarely be multiples of the factors. A sum whose integers depend on one
+    another, as ``3 * n * n + 2 * n``, is left to algebra.
     """
-    found = _Sums(program)
-    made: dict[tuple[Variable, ...], list[Statement]] = {}
-    names = {v.name for v in program.variables}
-    for (result,) in (group for group in _groups(found.used) if len(group) == 1):
-        line, shift = found.used[result]
-        if len(line) > 1 and 1 not in map(abs, line.values()):
-            last = next(s for s in found.inner if s.result == result)
-            made[last.results] = _in_twos(last, line, shift, names)
-    if not made:
+    if not any(s.relation is mul_int for s in program.statements):
         return program
+    found = _Sums(program)
+    alone = [group[0] for group in _groups(found.used) if len(group) == 1]
+    wanted = [v for v in alone if _is_of_products(found.used[v][0])]
+    if not wanted:
+        return program
+    origins, names = _origins(program), {v.name for v in program.variables}
+    last = {s.result: s for s in found.inner}
+    made: dict[tuple[Variable, ...], list[Statement]] = {}
+    for result in wanted:
+        line, shift = found.used[result]
+        of_terms = [origins[v] for v in line]
+        if sum(map(len, of_terms)) == len(set().union(*of_terms)):
+            made[(result,)] = _in_twos(last[result], line, shift, names)
     statements = [s for each in program.statements for s in made.get(each.results, (each,))]
     return program.replace(statements=tuple(statements))
+
+
+def _is_of_products(line: Sum) -> bool:
+    return len(line) > 1 and 1 not in map(abs, line.values())
+
+
+def _origins(program: Program) -> Mapping[Operand, frozenset[Operand]]:
+    """The inputs from which each variable is computed; the results of a statement that has several,
+    as a quotient and a remainder, are taken for inputs.
+    """
+    found = {v: frozenset([v]) for v in program.inputs}
+    for statement in program.statements:
+        together = (found[a] for a in statement.arguments if isinstance(a, Variable))
+        one = frozenset().union(*together) if len(statement.results) == 1 else None
+        found.update((v, frozenset([v]) if one is None else one) for v in statement.results)
+    return found
 
 
 def _in_twos(last: Statement, line: Sum, shift: int, names: set[str]) -> list[Statement]:
@@ -397,16 +419,21 @@ def _combined(one: tuple[Sum, int], other: tuple[Sum, int], times: int) -> tuple
 
 def _groups(sums: Mapping[Variable, tuple[Sum, int]]) -> Iterator[list[Variable]]:
     """The connected components of the sums, linked by shared integers."""
+    places = {v: place for place, v in enumerate(sums)}
     left = {v for v, (line, _) in sums.items() if line}
+    holders: dict[Variable, list[Variable]] = {}
+    for variable in sums:
+        for shared in sums[variable][0]:
+            holders.setdefault(shared, []).append(variable)
     for first in sums:
         if first not in left:
             continue
         left.discard(first)
         group = [first]
         for variable in group:
-            near = [v for v in sums if v in left and sums[v][0].keys() & sums[variable][0].keys()]
-            left.difference_update(near)
-            group += near
+            near = {v for shared in sums[variable][0] for v in holders.pop(shared, ()) if v in left}
+            left -= near
+            group += sorted(near, key=places.__getitem__)
         yield group
 
 

@@ -173,9 +173,9 @@ class Solver:
         if isinstance(rule, ConcatenationRelation) and known is not None:
             return number_set([(0, rule.count(known) - 1)], whole=True)
         found = state.box.get(step.solved.unknown[0])
-        numbered = is_numbered(rule) or (rule is power_modulo and coordinate == "k" and known)
         mode = step.solved.mode
-        if numbered and found and math.isfinite(found.width) and coordinate in mode.coordinates:
+        of_power = rule is power_modulo and coordinate == "k" and known and len(mode.unknown) == 1
+        if (is_numbered(rule) or of_power) and found and math.isfinite(found.width):
             assert mode.recover is not None
             try:
                 numbers = [_number_at(mode, known or {}, end) for end in (found.low, found.high)]

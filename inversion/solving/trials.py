@@ -4,14 +4,15 @@ For functions of integers and strings, and for results in steps or in text, wher
 what to change: only values of the function are used. What a result lacks of the known one is
 measured, numbers by their difference and texts from their first character on. From some starts,
 each change that comes nearest is kept. Numbers with bounds are also drawn within the bounds of
-those points that come nearest. All is in a fixed order, with a fixed number of runs.
+those points that come nearest. Strings of unknown length are tried with the first lengths with
+which the function runs. All is in a fixed order, with a fixed number of runs.
 """
 
 from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -189,8 +190,9 @@ def arguments_by_trials(
         for made in from_trials(run, parts_for(0), tree, wanted, runs):
             yield arguments(made)
         return
-    possible = [n for n in range(1, LONGEST + 1) if all(_may_be(d, n) for d in open_)]
-    for parts in _that_run(run, map(parts_for, possible), tree, wanted):
+    possible = (n for n in range(1, LONGEST + 1) if all(_may_be(d, n) for d in open_))
+    every = (parts for parts in map(parts_for, possible) if _runs(run, parts, tree, wanted))
+    for parts in itertools.islice(every, MOST_LENGTHS):
         for made in from_trials(run, parts, tree, wanted, runs // MOST_LENGTHS):
             yield arguments(made)
 
@@ -202,18 +204,11 @@ def _may_be(domain: Domain | None, length: int) -> bool:
     return domain.low <= length and (domain.high is None or length <= domain.high)
 
 
-def _that_run(
-    run: Callable[[list[Any]], Any], every: Iterable[list[Part]], tree: Any, wanted: Any
-) -> list[list[Part]]:
-    """The first of some parts with a start from which the function does not raise."""
-    found: list[list[Part]] = []
-    for parts in every:
-        cells = [cell for _, own in parts for cell in own]
-        if len(found) < MOST_LENGTHS and all(own for _, own in parts) and len(cells) <= MOST_CELLS:
-            trial = _Trial(run, parts, tree, wanted, STARTS)
-            if any(trial.off(start) < math.inf for start in trial.plain_starts()):
-                found.append(parts)
-    return found
+def _runs(run: Callable[[list[Any]], Any], parts: list[Part], tree: Any, wanted: Any) -> bool:
+    """Whether there is a start from which the function does not raise."""
+    trial = _Trial(run, parts, tree, wanted, STARTS)
+    can_be_tried = all(own for _, own in parts) and len(trial.cells) <= MOST_CELLS
+    return can_be_tried and any(trial.off(s) < math.inf for s in trial.plain_starts())
 
 
 def has_trials(inverse: Inverse) -> bool:

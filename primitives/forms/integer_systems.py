@@ -1,9 +1,7 @@
 """Systems of linear equations in integers: several sums of the same integers, with known factors.
 
 Solved by the Smith normal form: with U and V invertible in integers, ``U @ A @ V`` is diagonal, so
-that each new unknown occurs in one equation; those in none are free. The solutions are then a grid;
-its directions, in echelon form, make each coordinate the quotient of one integer, so that small
-coordinates belong to small integers.
+that each new unknown occurs in one equation; those in none are free.
 """
 
 from __future__ import annotations
@@ -77,7 +75,7 @@ def system(matrix: Rows, shifts: tuple[int, ...]) -> IntegerSystem:
 
 
 def sums_of(matrix: Rows, shifts: tuple[int, ...]) -> Callable[..., Any]:
-    """The function that returns several sums."""
+    """The function that returns several sums; a tuple even for one."""
 
     def sums(*values: int) -> tuple[int, ...]:
         pairs = zip(matrix, shifts, strict=True)
@@ -100,9 +98,8 @@ def solving(
     """
     own = tuple(tuple(row[i] for i in places) for row in matrix)
     rest = tuple(tuple(r for i, r in enumerate(row) if i not in places) for row in matrix)
-    left, diagonal, right = smith(own)
+    left, diagonal, right, back = smith(own)
     rank, count, lines = len(diagonal), len(places), len(matrix)
-    grid = echelon(list(zip(*right, strict=True))[rank:])
 
     def solve(*given: int) -> Any:
         sums, known, free = given[:lines], given[lines:], ()
@@ -115,55 +112,21 @@ def solving(
             raise NoSolution("the known sums disagree")
         if any(value % divisor for value, divisor in zip(turned, diagonal, strict=False)):
             raise NoSolution("no integers have these sums")
-        found = [v // d for v, d in zip(turned, diagonal, strict=False)]
-        _, answers = on_grid(grid, [product(row[:rank], found) for row in right])
-        for times, direction in zip(free, grid, strict=True):
-            answers = [x + times * step for x, step in zip(answers, direction, strict=True)]
-        return tuple(answers) if count > 1 else answers[0]
+        found = [*(v // d for v, d in zip(turned, diagonal, strict=False)), *free]
+        answers = tuple(product(row, found) for row in right)
+        return answers if count > 1 else answers[0]
 
     def recover(*values: int) -> tuple[int, ...]:
-        return on_grid(grid, values)[0]
+        return tuple(product(row, values) for row in back[rank:])
 
     return solve, recover, count - rank
 
 
-def echelon(rows: Sequence[Sequence[int]]) -> Rows:
-    """Rows with the same integer combinations, each of which begins, with a positive number, where
-    all later ones are zero.
-    """
-    left, found = [list(row) for row in rows], list[tuple[int, ...]]()
-    for column in range(len(left[0]) if left else 0):
-        while len(here := [row for row in left if row[column]]) > 1:
-            least = min(here, key=lambda row: abs(row[column]))
-            for row in here:
-                if row is not least:
-                    times = row[column] // least[column]
-                    row[:] = [x - times * y for x, y in zip(row, least, strict=True)]
-        if here:
-            left.remove(here[0])
-            sign = 1 if here[0][column] > 0 else -1
-            found.append(tuple(sign * x for x in here[0]))
-    return tuple(found)
-
-
-def on_grid(grid: Rows, values: Sequence[int]) -> tuple[tuple[int, ...], list[int]]:
-    """How many steps in each direction of a grid in echelon form lead to a point, and from where:
-    the point at which the integers that begin the directions are remainders.
-    """
-    rest, steps = list(values), list[int]()
-    for direction in grid:
-        at = next(i for i, step in enumerate(direction) if step)
-        times = rest[at] // direction[at]
-        rest = [x - times * step for x, step in zip(rest, direction, strict=True)]
-        steps.append(times)
-    return tuple(steps), rest
-
-
-def smith(matrix: Rows) -> tuple[Rows, tuple[int, ...], Rows]:
-    """The matrix U, the diagonal of U @ A @ V without zeros, and V."""
+def smith(matrix: Rows) -> tuple[Rows, tuple[int, ...], Rows, Rows]:
+    """The matrix U, the diagonal of U @ A @ V without zeros, V, and the inverse of V."""
     rows, columns = len(matrix), len(matrix[0])
     a = [list(row) for row in matrix]
-    u, v = unit(rows), unit(columns)
+    u, v, back = unit(rows), unit(columns), unit(columns)
     rank = 0
     while True:
         spots = [(abs(a[i][j]), i, j) for i in range(rank, rows) for j in range(rank, columns)]
@@ -174,6 +137,7 @@ def smith(matrix: Rows) -> tuple[Rows, tuple[int, ...], Rows]:
         a[rank], a[i], u[rank], u[i] = a[i], a[rank], u[i], u[rank]
         for row in (*a, *v):
             row[rank], row[j] = row[j], row[rank]
+        back[rank], back[j] = back[j], back[rank]
         for i in range(rank + 1, rows):
             times = a[i][rank] // a[rank][rank]
             for table in (a, u):
@@ -182,10 +146,12 @@ def smith(matrix: Rows) -> tuple[Rows, tuple[int, ...], Rows]:
             times = a[rank][j] // a[rank][rank]
             for row in (*a, *v):
                 row[j] -= times * row[rank]
+            back[rank] = [x + times * y for x, y in zip(back[rank], back[j], strict=True)]
         cleared = not any(a[i][rank] for i in range(rank + 1, rows))
         if cleared and not any(a[rank][rank + 1 :]):
             rank += 1
-    return tuple(map(tuple, u)), tuple(a[i][i] for i in range(rank)), tuple(map(tuple, v))
+    frozen = [tuple(map(tuple, table)) for table in (u, v, back)]
+    return frozen[0], tuple(a[i][i] for i in range(rank)), frozen[1], frozen[2]
 
 
 def unit(size: int) -> list[list[int]]:
