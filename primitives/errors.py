@@ -94,15 +94,6 @@ class Refusal(OverlayError):
     def __init__(self, asked: str, *, where: str | None, help: str, notes: Notes = ()) -> None:
         super().__init__(asked, where=where, notes=notes, help=help)
 
-    def __reduce__(self) -> Any:
-        # the place and the remedy cannot be left out, so that it is not made from its text alone
-        return _restored, (type(self), self.args), self.__dict__
-
-
-def _restored(kind: type[Refusal], args: tuple[Any, ...]) -> Refusal:
-    """An error as unpickling makes it, which then sets its attributes."""
-    return kind.__new__(kind, *args)
-
 
 class WrongArguments(Refusal, TypeError):
     """A call has a wrong number of values or parameters, or unknown names."""

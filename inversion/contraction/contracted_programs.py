@@ -22,6 +22,7 @@ from inversion.deadline import check_deadline
 from inversion.program.branches import Branch
 from inversion.program.loops import Loop
 from inversion.program.statements import Operand, Program, Statement, Variable
+from overlay.core.errors import reduced
 from overlay.sets import NumberSet, point
 from primitives import Domain, Relation
 from primitives.floats import arithmetic
@@ -69,6 +70,8 @@ class Nothing(Exception):
         super().__init__(why)
         self.where = where
         self.why = why
+
+    __reduce__ = reduced
 
 
 def first_box(program: Program, domains: Mapping[str, Domain]) -> dict[Variable, NumberSet]:

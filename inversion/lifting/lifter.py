@@ -162,12 +162,14 @@ def _followed(lifter: Lifter, site: CallSite, function: Any, args: Values, kwarg
     """The result of a call of the whole function."""
     try:
         result = lifter.call(site, (function,), args, kwargs)
-    except RecursionError as error:
+    except RecursionError:
+        result = None
+    if result is None:  # raised here: it does not keep the thousand frames, which may be pickled
         raise NotInvertible(
             f"cannot invert {describe(function)}: its calls are nested too deeply to be followed",
             where=site.where,
             help="call fewer functions within one another, or raise sys.setrecursionlimit",
-        ) from error
+        )
     if isinstance(result, (Variable, Constant)):
         return result
     return as_result(lifter, site, function, result)

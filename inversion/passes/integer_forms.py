@@ -317,7 +317,7 @@ def _is_of_products(line: Sum) -> bool:
     return len(line) > 1 and 1 not in map(abs, line.values())
 
 
-def _origins(program: Program) -> Mapping[Operand, frozenset[Operand]]:
+def _origins(program: Program) -> Mapping[Variable, frozenset[Variable]]:
     """The inputs from which each variable is computed; the results of a statement that has several,
     as a quotient and a remainder, are taken for inputs.
     """

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from overlay.core.errors import reduced
 from primitives.domains import ByteStrings, Domain, Integers, Strings, domain_of
 from primitives.sequences.lists import Lists, element_of_sequence, is_list, length_of
 
@@ -55,6 +56,8 @@ class Untranslated(Exception):
         super().__init__(reason)
         self.reason = reason
         self.remedy = remedy
+
+    __reduce__ = reduced
 
 
 class Never(Exception):

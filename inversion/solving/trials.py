@@ -186,15 +186,24 @@ def arguments_by_trials(
     open_ = [
         d for n, k, d in zip(names, kinds, domains, strict=True) if k is str and n not in lengths
     ]
-    if not open_:
-        for made in from_trials(run, parts_for(0), tree, wanted, runs):
+    for parts, most in _attempts(parts_for, open_, runs, lambda p: _runs(run, p, tree, wanted)):
+        for made in from_trials(run, parts, tree, wanted, most):
             yield arguments(made)
+
+
+def _attempts(
+    parts_for: Callable[[int], list[Part]],
+    open_: Sequence[Domain | None],
+    runs: int,
+    does_run: Callable[[list[Part]], bool],
+) -> Iterator[tuple[list[Part], int]]:
+    """The parts to try, and how many runs. open_: the domains of the strings of unknown length."""
+    if not open_:
+        yield parts_for(0), runs
         return
     possible = (n for n in range(1, LONGEST + 1) if all(_may_be(d, n) for d in open_))
-    every = (parts for parts in map(parts_for, possible) if _runs(run, parts, tree, wanted))
-    for parts in itertools.islice(every, MOST_LENGTHS):
-        for made in from_trials(run, parts, tree, wanted, runs // MOST_LENGTHS):
-            yield arguments(made)
+    for parts in itertools.islice(filter(does_run, map(parts_for, possible)), MOST_LENGTHS):
+        yield parts, runs // MOST_LENGTHS
 
 
 def _may_be(domain: Domain | None, length: int) -> bool:

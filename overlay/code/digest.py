@@ -17,6 +17,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from overlay.core.errors import reduced
 from overlay.core.own_builtins import __builtins__
 from overlay.core.target import attributes_of, is_below, mro_of
 
@@ -53,6 +54,8 @@ class NotHashable(Exception):
     def __init__(self, what: str, reason: str, help: str) -> None:
         super().__init__(f"{what} {reason}")
         self.what, self.reason, self.help = what, reason, help
+
+    __reduce__ = reduced
 
 
 class Digest(ABC):

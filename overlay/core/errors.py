@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 from overlay.core.own_builtins import __builtins__
 
@@ -15,7 +16,18 @@ __all__ = [
     "OverlayError",
     "OverlayWarning",
     "UnsupportedPython",
+    "reduced",
 ]
+
+
+def reduced(self: BaseException) -> Any:
+    """What pickling keeps of an error: its arguments and attributes, whatever its class takes."""
+    return _restored, (type(self), self.args), self.__dict__
+
+
+def _restored(kind: type[BaseException], args: tuple[Any, ...]) -> BaseException:
+    """An error as unpickling makes it, which then sets its attributes."""
+    return kind.__new__(kind, *args)
 
 
 class OverlayError(Exception):
@@ -52,6 +64,8 @@ class OverlayError(Exception):
         self.notes = tuple(notes)
         self.help = help
         super().__init__(asked)
+
+    __reduce__ = reduced
 
     def __str__(self) -> str:
         head = self.asked if self.where is None else f"{self.asked}   [{self.where}]"
