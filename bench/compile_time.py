@@ -22,6 +22,7 @@ from common.compiled_programs import (
     INVERSES,
     chain_by_hand,
     ode_by_hand,
+    with_functions,
 )
 from common.numba_compiling import machine_and_numba
 from common.options import parser_for
@@ -54,17 +55,9 @@ def gradient_by_jax(case):
 
     jax.config.update("jax_enable_x64", True)
     _, x, whole = GRADIENTS[case]
-    changed = for_jax(whole)
+    changed = with_functions(whole, jax.numpy)
     start = process_time()
     return start, jax.jit(jax.grad(changed))(x).block_until_ready()
-
-
-def for_jax(function):
-    """A function with JAX's functions for those of math and numpy."""
-    import jax.numpy as jnp
-
-    names = {**function.__globals__, "math": jnp, "np": jnp}
-    return type(function)(function.__code__, names, function.__name__)
 
 
 def function_by_numba(case):
@@ -110,7 +103,7 @@ def inverse_by_oryx(case):
 
     jax.config.update("jax_enable_x64", True)
     function, args, *_ = INVERSES[case]
-    value, changed = function(*args), for_jax(function)
+    value, changed = function(*args), with_functions(function, jax.numpy)
     start = process_time()
     return start, jax.jit(oryx.core.inverse(changed))(value).block_until_ready()
 

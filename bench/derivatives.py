@@ -3,23 +3,33 @@
 Forward derivatives are taken at many points, in one call: by a loop that numba compiles, and by
 ``jax.jit(jax.vmap(jax.grad(f)))``. Reverse ones are gradients of functions of arrays. All run
 interleaved in one process, by processor time; JAX may use threads, which processor time counts.
-`asked` is the limit on the cost of ours relative to the derivative by hand.
+`asked` is the limit on the cost of ours relative to the derivative by hand. Programs whose
+compilation ``compile_time.py`` measures are run here as they are written, compiled and interpreted.
 """
 
 import importlib.util
 import math
+import statistics
 from time import process_time
 
 import numba
 import numpy as np
+from common.compiled_programs import (
+    GRADIENTS,
+    chain,
+    chain_by_hand,
+    chain_whole,
+    ode_in_jax,
+    with_functions,
+)
 from common.numba_compiling import machine_and_numba
 from common.options import options
 from common.page import part, section, times, written
-from common.rows import compared, shown
-from common.timing import interleaved, ratio
+from common.rows import compared, duration, shown
+from common.timing import interleaved, ratio, spread_of
 
 from overlay import Context
-from overlay.interpretations.autodiff import autodiff
+from overlay.interpretations.autodiff import autodiff, gradient
 
 LIMIT = 4.0  # seconds for the rounds of one case
 DIFFERENCES = "finite differences"
@@ -100,27 +110,6 @@ def attraction_by_hand(x):
 # ---- functions of arrays ------------------------------------------------------------------
 
 
-def chain(x):
-    """Rosenbrock's function."""
-    total = 0.0
-    for i in range(len(x) - 1):
-        total += 100 * (x[i + 1] - x[i] ** 2) ** 2 + (1 - x[i]) ** 2
-    return total
-
-
-def chain_by_hand(x):
-    found = np.zeros_like(x)
-    for i in range(len(x) - 1):
-        rest = x[i + 1] - x[i] * x[i]
-        found[i + 1] += 200 * rest
-        found[i] -= 400 * rest * x[i] + 2 * (1 - x[i])
-    return found
-
-
-def chain_whole(x, np):
-    return np.sum(100 * (x[1:] - x[:-1] ** 2) ** 2 + (1 - x[:-1]) ** 2)
-
-
 def bodies(x):
     """The energy of bodies on a line."""
     total = 0.0
@@ -143,7 +132,7 @@ def bodies_by_hand(x):
     return found
 
 
-def bodies_whole(x, np):
+def bodies_whole(x):
     apart = x[:, None] - x[None, :]
     return -0.5 * (np.sum(1.0 / np.sqrt(apart * apart + 0.1)) - len(x) / math.sqrt(0.1))
 
@@ -178,7 +167,7 @@ def pendulum_by_hand(x):
     return found
 
 
-def pendulum_whole(x, np):
+def pendulum_whole(x):
     a, v = x[0], x[1]
     for _ in range(STEPS):
         half_a, half_v = a + 0.05 * v, v - 0.05 * np.sin(a)
@@ -227,21 +216,14 @@ def by_jax(function):
     import jax
 
     jax.config.update("jax_enable_x64", True)
-    names = {**vars(jax.numpy)}
-    changed = type(function)(function.__code__, {"math": jax.numpy, "range": range, **names})
-    if function is wave:
-        changed = wave_in_jax(jax.numpy)
-    return jax.jit(jax.vmap(jax.grad(changed)))
+    changed = wave_in_jax if function is wave else function
+    return jax.jit(jax.vmap(jax.grad(with_functions(changed, jax.numpy))))
 
 
-def wave_in_jax(np):
+def wave_in_jax(x):
     """The function without branches on values, which JAX does not support."""
-
-    def f(x):
-        y = np.sin(x) * x * np.exp(x * 0.1) + 2.0 * x
-        return np.where(y > 3.0, y * y, y) / (1.0 + x * x)
-
-    return f
+    y = np.sin(x) * x * np.exp(x * 0.1) + 2.0 * x
+    return np.where(y > 3.0, y * y, y) / (1.0 + x * x)
 
 
 def forwards(case, functions, points, rounds):
@@ -264,19 +246,19 @@ def forwards(case, functions, points, rounds):
     return row, ratio(taken, "JAX", "hand") if "JAX" in taken else None
 
 
-def peers(whole):
+def peers(for_jax, for_autograd):
     """Functions that compute gradients by the other libraries that are installed."""
     found = {}
     if importlib.util.find_spec("jax") is not None:
         import jax
 
         jax.config.update("jax_enable_x64", True)
-        compiled = jax.jit(jax.grad(lambda x: whole(x, jax.numpy)))
+        compiled = jax.jit(jax.grad(with_functions(for_jax, jax.numpy)))
         found["JAX"] = lambda x: compiled(x).block_until_ready()
     if importlib.util.find_spec("autograd") is not None:
         import autograd
 
-        found["autograd"] = autograd.grad(lambda x: whole(x, autograd.numpy))
+        found["autograd"] = autograd.grad(with_functions(for_autograd, autograd.numpy))
     return found
 
 
@@ -307,7 +289,7 @@ def in_reverse(case, functions, rounds, calls):
         "again": numba.njit(gradient),
         "ours": Context().jit(lambda x: autodiff(function, x)),
         DIFFERENCES: by_differences(function),
-        **peers(whole),
+        **peers(whole, whole),
     }
     for name, kernel in kernels.items():
         # half of the digits are lost in differences
@@ -322,6 +304,52 @@ def in_reverse(case, functions, rounds, calls):
     row = compared(case, taken, "hand", asked=ASKED, noise=noise)
     against = {n: ratio(taken, n, "hand") for n in PEERS if n in taken}
     return row, {**against, "function": ratio(taken, "ours", "function")}
+
+
+# ---- programs as they are written ------------------------------------------------------------
+
+
+def ways_of(case):
+    """The gradient of a program in each way, and the point at which it is taken."""
+    function, x, for_jax = GRADIENTS[case]
+    for_autograd = function if for_jax is ode_in_jax else for_jax
+    ways = {
+        "compiled": Context().jit(lambda x: autodiff(function, x)),
+        "interpreted": gradient(function, mode="reverse"),
+        **peers(for_jax, for_autograd),
+    }
+    return {**ways, DIFFERENCES: by_differences(function)}, x
+
+
+def as_written(case, rounds):
+    """One program: the median time of a gradient in each way, and the spread of ours."""
+    ways, x = ways_of(case)
+    expected = ways["compiled"](x)
+    for name, way in ways.items():
+        near = {"rtol": 1e-3, "atol": 1e-2} if name == DIFFERENCES else {"rtol": 1e-8}
+        if not np.allclose(way(x), expected, **near):
+            raise SystemExit(f"{case}: {name} gives another gradient")
+    calls = {name: 100 if name in ("compiled", "JAX") else 1 for name in ways}
+    jobs = {name: lambda n=name: many(ways[n], x, calls[n]) for name in ways}
+    taken = interleaved(jobs, rounds, LIMIT, process_time)
+    medians = {name: statistics.median(each) / calls[name] for name, each in taken.items()}
+    return {"case": case, "seconds": medians, "spread": spread_of(taken["compiled"])}
+
+
+def as_written_section(found):
+    names = list(dict.fromkeys(name for row in found for name in row["seconds"]))
+    rows = [("program", *names, "JAX / compiled", "spread")]
+    for row in found:
+        seconds = row["seconds"]
+        cells = [duration(seconds[name]) for name in names]
+        against = times(seconds["JAX"] / seconds["compiled"]) if "JAX" in seconds else "-"
+        rows.append((row["case"], *cells, against, f"{row['spread']:.0%}"))
+    text = (
+        "One gradient, processor time, the median: by `ctx.jit`, by `gradient` interpreted in "
+        "reverse, and by the peers; a loop is given to JAX and autograd in the form that they "
+        "want. Their first compiled answers stand under [Compile time](#compile-time)."
+    )
+    return section("Programs as they are written", text, rows)
 
 
 def many(kernel, x, calls):
@@ -355,7 +383,11 @@ def page(figures):
         "The peer is a derivative written by hand and compiled by numba; further columns are of "
         "others against the same peer."
     )
-    sections = [section("By one number", "", rows), gradients_section(figures)]
+    sections = [
+        section("By one number", "", rows),
+        gradients_section(figures),
+        as_written_section(figures["as written"]),
+    ]
     return part("Derivatives", text, sections)
 
 
@@ -374,6 +406,12 @@ def main():
     figures["peers"] = [others for _, others in gradients]
     for case, others in zip(OF_ARRAYS, figures["peers"], strict=True):
         print(f"{case}: " + ", ".join(f"{name} {times(each)}" for name, each in others.items()))
+    cases = list(GRADIENTS)[-1:] if chosen.smallest else GRADIENTS
+    figures["as written"] = [as_written(case, chosen.rounds) for case in cases]
+    for row in figures["as written"]:
+        print(
+            f"{row['case']}: " + ", ".join(f"{n} {duration(s)}" for n, s in row["seconds"].items())
+        )
     written({**figures, "page": page(figures)}, chosen.json)
 
 

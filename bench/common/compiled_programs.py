@@ -2,11 +2,22 @@
 
 import math
 from collections.abc import Callable
+from types import FunctionType
 from typing import Any, NamedTuple
 
 import numpy as np
 
-__all__ = ["GRADIENTS", "INVERSES", "Inverted", "chain_by_hand", "ode_by_hand"]
+__all__ = [
+    "GRADIENTS",
+    "INVERSES",
+    "Inverted",
+    "chain",
+    "chain_by_hand",
+    "chain_whole",
+    "ode_by_hand",
+    "ode_in_jax",
+    "with_functions",
+]
 
 INPUTS = np.linspace(-1.0, 1.0, 24).reshape(6, 4)
 WANTED = np.linspace(0.0, 1.0, 6)
@@ -89,6 +100,12 @@ GRADIENTS: dict[str, tuple[Callable[..., Any], Any, Callable[..., Any]]] = {
     "logsumexp": (logsumexp, np.linspace(-1.0, 1.0, 2000), logsumexp),
     "200 steps of an ODE": (ode, np.array([0.7, 0.1, 1.3]), ode_in_jax),
 }
+
+
+def with_functions(function: Callable[..., Any], module: Any) -> Callable[..., Any]:
+    """A function that calls the functions of a module where it called those of math and numpy."""
+    names = {**function.__globals__, "math": module, "np": module}
+    return FunctionType(function.__code__, names, function.__name__)
 
 
 # ---- inverses -----------------------------------------------------------------------------

@@ -339,6 +339,16 @@ def to_jax(figures: Figures) -> Cases:
     return {row["case"]: (row["ratio"] / jax, row["spread"]) for row, jax in pairs if jax}
 
 
+@measure("derivatives")
+def jax_to_written(figures: Figures) -> Cases:
+    """The ratio of JAX's time to ours for the gradients of programs as they are written."""
+    return {
+        row["case"]: (row["seconds"]["JAX"] / row["seconds"]["compiled"], row["spread"])
+        for row in figures["as written"]
+        if "JAX" in row["seconds"]
+    }
+
+
 # ---- compile time ------------------------------------------------------------------------------
 
 
@@ -586,9 +596,20 @@ MEASURES["programs_to_invert", "accepted"] = of_programs("accepted", "programs")
 MEASURES["programs_to_invert", "answered"] = of_programs("answered without θ", "accepted")
 
 
-@measure("programs_to_invert")
 def wrong(figures: Figures) -> Cases:
+    """Programs with a wrong answer, in each run."""
     return {run: (each["wrong"], 0.0) for run, each in figures["runs"].items()}
+
+
+MEASURES["programs_to_invert", "wrong"] = wrong
+MEASURES["derivative_programs", "wrong"] = wrong
+
+
+@measure("derivative_programs")
+def every(figures: Figures) -> Cases:
+    """The share of programs whose derivatives are right in every way, in the last run."""
+    counts = figures["runs"]["now"]
+    return one(counts["in every way"] / counts["programs"])
 
 
 # ---- runs of the tests -------------------------------------------------------------------------

@@ -39,6 +39,11 @@ TRIED = {
         *("Coverage of derivatives", "lists"),
         "The functions that autograd and JAX differentiate: the share that is right in all forms.",
     ),
+    "derivative_programs": (
+        *("Programs of others, differentiated", "runs"),
+        "Functions that nobody wrote for this package: those whose derivatives are right at two "
+        "points in each way, when they were tried first, and now. Others are refused by name.",
+    ),
     "programs_to_invert": (
         *("Programs of others, inverted", "runs"),
         "Programs from textbooks, standards and published code, as their authors' fields write "

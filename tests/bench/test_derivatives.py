@@ -25,6 +25,11 @@ def test_derivatives_are_compared_with_those_by_hand(tmp_path: Path):
     assert len(figures["rows"]) == len(figures["jax"]) == 4
     assert len(figures["reverse"]) == len(figures["peers"]) == 3
     assert all(others["function"] > 0 for others in figures["peers"])
+    for row in figures["as written"]:
+        assert {"compiled", "interpreted", "finite differences"} <= set(row["seconds"])
+        assert min(row["seconds"].values()) > 0
+    titles = [each["title"] for each in figures["page"]["sections"]]
+    assert titles[-1] == "Programs as they are written"
     for row in [*figures["rows"], *figures["reverse"]]:
         assert min(row["njit"], row["ours"]) > 0
         assert row["asked"] == 1.05

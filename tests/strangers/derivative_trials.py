@@ -13,6 +13,8 @@ from tests.strangers import derivative_programs
 from tests.strangers.stranger_trials import TooSlow, within
 
 TABLE = Path(__file__).with_name("derivative_outcomes.json")
+FIRST = Path(__file__).with_name("first_derivative_outcomes.json")
+"""The outcomes when the programs were tried first."""
 POINTS = (np.array([0.77, 0.43, 1.12]), np.array([1.31, 0.68, 0.52]))
 LIMIT = 300
 RTOL, ATOL = 2e-6, 1e-7
@@ -46,9 +48,18 @@ def programs():
     return {name: each for name, each in named if name[0] == "p" and name[1:].isdigit()}
 
 
-def table():
-    """The outcomes that the table holds: by program, by way."""
-    return json.loads(TABLE.read_text())
+def table(path=TABLE):
+    """The outcomes that a table holds: by program, by way."""
+    return json.loads(path.read_text())
+
+
+def counts(outcomes):
+    """How many programs are right in each way, in every way, and wrong in some way."""
+    rows = [*outcomes.values()]
+    right = {way: sum(row[way] == "right" for row in rows) for way in ways}
+    every = sum(all(said == "right" for said in row.values()) for row in rows)
+    wrong = sum(any(said.startswith("wrong") for said in row.values()) for row in rows)
+    return {"programs": len(rows), **right, "in every way": every, "wrong": wrong}
 
 
 def by_differences(program, *args):
