@@ -17,13 +17,18 @@ from overlay.contexts.current import call_next, current_context, nonoverlay, rec
 from overlay.core.dispatch import MethodChain, by_types
 from overlay.core.location import is_ours
 from overlay.core.table import Method, MethodTable
-from overlay.core.target import as_positional, generic_state, signature_of, type_attribute
+from overlay.core.target import (
+    LRU_CACHE,
+    as_positional,
+    generic_state,
+    signature_of,
+    type_attribute,
+)
 from overlay.generics.plum_methods import is_function, resolved
 
 __all__ = ["Callee", "Setting", "callees", "setting_of"]
 
 Args = Sequence[Any]
-_CACHED = type(functools.lru_cache(lambda: None))
 
 
 @dataclass(frozen=True)
@@ -176,7 +181,7 @@ def _base(
         given = tuple(map(domain.constant, function.args))
         named = {name: domain.constant(value) for name, value in function.keywords.items()}
         return callees(domain, function.func, (*given, *args), {**named, **kwargs}, inner)
-    if kind is _CACHED:
+    if kind is LRU_CACHE:
         return callees(domain, function.__wrapped__, args, kwargs, inner)
     if kind is staticmethod:
         return callees(domain, function.__func__, args, kwargs, inner)

@@ -6,7 +6,6 @@ They are ordinary methods in a table below the tables of each stack.
 from __future__ import annotations
 
 import _thread
-import functools
 import gc
 import sys
 import threading
@@ -21,6 +20,7 @@ from overlay.contexts.stack import entered
 from overlay.core.in_force import put_in_force, stack_in_force
 from overlay.core.own_builtins import __builtins__
 from overlay.core.table import MethodTable
+from overlay.core.target import LRU_CACHE
 
 __all__ = ["OTHERWISE", "TABLE", "carried"]
 
@@ -155,8 +155,6 @@ def _repopulated(*args: Any) -> Any:
 
 # ---- functions that cache results: each stack has its own cache --------------------------------
 
-_LRU_CACHE: Any = type(functools.lru_cache(len))
-
 
 def _of_stack(self: Any) -> Any:
     stack = stack_in_force.get()
@@ -164,12 +162,12 @@ def _of_stack(self: Any) -> Any:
         return self if stack is None else stack.python.own.of(self)
 
 
-@TABLE.overlay(_LRU_CACHE.cache_info)
+@TABLE.overlay(LRU_CACHE.cache_info)
 def _cache_info(self: Any) -> Any:
     return call_next(_of_stack(self))
 
 
-@TABLE.overlay(_LRU_CACHE.cache_clear)
+@TABLE.overlay(LRU_CACHE.cache_clear)
 def _cache_clear(self: Any) -> Any:
     call_next(_of_stack(self))
     return call_next(self)

@@ -6,7 +6,7 @@ from __future__ import annotations
 import functools
 import sys
 import weakref
-from types import WrapperDescriptorType
+from types import FunctionType, WrapperDescriptorType
 from typing import TYPE_CHECKING, Any
 
 from overlay import _native
@@ -17,9 +17,10 @@ from overlay.core.jitted import (
     is_kernel,
     without_compiling,
 )
+from overlay.core.location import is_ours
 from overlay.core.own_builtins import __builtins__
 from overlay.core.table import LOCK
-from overlay.core.target import type_attribute
+from overlay.core.target import LRU_CACHE, type_attribute
 from overlay.generics.views import MADE_FOR_PLACE
 from overlay.python.entered_functions import subclasses
 
@@ -28,8 +29,8 @@ if TYPE_CHECKING:
 
 __all__ = ["OwnObjects"]
 
-_LRU_CACHE: Any = type(functools.lru_cache(len))
 _OWN = "__overlay_own__"
+_UNSEEN: Any = object()
 
 
 class OwnObjects:
@@ -46,7 +47,7 @@ class OwnObjects:
     def settle(self) -> None:
         """Intercept calls of the classes that exist by now."""
         if not self._classes:
-            self._keep_apart((_LRU_CACHE,))
+            self._keep_apart((LRU_CACHE,))
         if not self._has_compiled and "numba.core.dispatcher" in sys.modules:
             self._has_compiled = True
             self._keep_apart(compiled_classes())
@@ -73,7 +74,7 @@ class OwnObjects:
 
     def of(self, callee: Any) -> Any:
         """The stack's own object for a callee; the callee itself where it needs none."""
-        if type(callee) is _LRU_CACHE:
+        if type(callee) is LRU_CACHE:
             return self._cache(callee)
         kept = self._kept.get(id(callee))
         if kept is not None and kept[0]() is callee:
@@ -93,7 +94,14 @@ class OwnObjects:
         function = getattr(callee, "__wrapped__", None)
         if function is None:
             return callee
-        kept = callee.__dict__.setdefault(_OWN, weakref.WeakKeyDictionary())
+        kept = callee.__dict__.get(_OWN, _UNSEEN)
+        if kept is _UNSEEN:
+            # calls within these packages reach no methods: their caches hold for all stacks
+            shared = type(function) is FunctionType and is_ours(function.__code__.co_filename)
+            made = None if shared else weakref.WeakKeyDictionary[OwnObjects, Any]()
+            kept = callee.__dict__.setdefault(_OWN, made)
+        if kept is None:
+            return callee
         found = kept.get(self)
         if found is None or found[0] is not self._turn:
             stack = self._stack()

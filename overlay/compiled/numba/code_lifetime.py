@@ -168,7 +168,7 @@ class _WorldImplementations(OverloadSelector):
         return self._find(sig) if is_ours else super().find(sig)
 
 
-# not by functools.cache: in a context a cached function has results of its own
+# not by functools.cache: two threads that ask first would be given two
 _contexts: Final[dict[str, Any]] = {}
 
 

@@ -10,12 +10,15 @@ import random
 import re
 import subprocess
 import sys
+import types
 import typing
 import weakref
 
 import pytest
 
 from overlay import Context, MethodTable, call_next
+from overlay.core.location import is_ours
+from primitives.integers.modular_powers import factors
 
 table = MethodTable("marks")
 ctx = Context(table)
@@ -198,6 +201,32 @@ def test_cached_results_do_not_outlive_a_change_of_the_table():
     assert inner(lambda: cached(1.0)) == "two"
     other.remove(math.sin)
     assert inner(lambda: cached(1.0)) == math.sin(1.0)
+
+
+def caches_of_ours():
+    """The functions of these packages that cache their results."""
+    kind = type(functools.lru_cache(len))
+    loaded = [vars(module) for module in list(sys.modules.values())]
+    for each in {id(value): value for names in loaded for value in list(names.values())}.values():
+        function = each.__wrapped__ if type(each) is kind else None
+        if type(function) is types.FunctionType and is_ours(function.__code__.co_filename):
+            yield each
+
+
+def test_the_caches_of_these_packages_hold_in_all_contexts():
+    inner = Context(MethodTable("other"))
+    found = list(caches_of_ours())
+    assert factors in found
+    for each in found:
+        assert inner(lambda each=each: each.cache_info()) == each.cache_info(), each
+    assert factors(360) == {2: 3, 3: 2, 5: 1}
+    hits = factors.cache_info().hits
+    inner(lambda: factors(360))
+    assert factors.cache_info().hits == hits + 1
+    cached(2.0)
+    misses = cached.cache_info().misses
+    inner(lambda: cached(2.0))  # the caches of others are a context's own
+    assert cached.cache_info().misses == misses
 
 
 def test_a_call_site_asks_a_cache_anew_after_a_change_of_the_table():
