@@ -25,7 +25,7 @@ from inversion.planning.plan import Plan, renamed
 from inversion.planning.planner import plan
 from inversion.planning.tightening import tightened
 from inversion.program.causality import bounded_orders
-from inversion.program.statements import Program
+from inversion.program.statements import Program, Variable
 from inversion.program.trees import Axes, Node, Tree, Trees, axis_of, leaves
 from inversion.running.generated_functions import Cache
 from inversion.running.sending import Request
@@ -35,6 +35,7 @@ from overlay import Context
 from overlay.core.location import caller
 from overlay.core.target import describe
 from primitives import Domain, Integers
+from primitives.domains import domain_of
 from primitives.forms.bit_systems import BitSystem
 from primitives.relation import RETURN
 from primitives.sequences.lists import is_list, length_of
@@ -48,7 +49,7 @@ def invert(
     f: Callable[..., Any],
     *types: Any,
     context: Context | None = None,
-    domain: Mapping[str, Domain] | None = None,
+    domain: Mapping[str, Domain | range] | None = None,
     root_finding: bool = True,
     max_trips: int = 1000,
     rtol: float = 1e-9,
@@ -67,7 +68,7 @@ def invert(
     context
         Calls in f, and relations, are resolved against its tables; answers are checked under it.
     domain
-        Domains that restrict answers, by argument.
+        Domains that restrict answers, by argument; ``range(256)`` means ``Integers(0, 255)``.
     root_finding
         Whether to find roots numerically where algebra cannot isolate a shared variable: a
         parameter then says where the search begins. Otherwise such a program is refused.
@@ -111,7 +112,7 @@ def choose(
     *types: Any,
     known: Sequence[str],
     context: Context | None = None,
-    domain: Mapping[str, Domain] | None = None,
+    domain: Mapping[str, Domain | range] | None = None,
     root_finding: bool = True,
     max_trips: int = 1000,
     rtol: float = 1e-9,
@@ -297,8 +298,7 @@ def _planned(
     program = rewritten(lifted.program, parts)
     try:
         made = plan(program, parts, stated, root_finding=root_finding)
-        if len(made.parameters) and not any(v.kind in WORDS for v in program.inputs):
-            # numba compiles no system of bits: a plan for words is kept
+        if len(made.parameters) and not any(_is_any_word(v, stated) for v in program.inputs):
             program, made = _in_bits(lifted, parts, stated) or (program, made)
     except NotInvertible as error:
         bits = _in_bits(lifted, parts, stated)
@@ -325,6 +325,13 @@ def _stated(lifted: Lifted, domains: Mapping[str, Domain]) -> dict[str, Domain]:
         for at, leaf in numbers_of(name, tree)
         if at in domains
     }
+
+
+def _is_any_word(variable: Variable, stated: Mapping[str, Domain]) -> bool:
+    """Whether an input is a word without a domain of fewer bits. numba compiles no system of bits:
+    a plan for these is kept."""
+    domain = stated.get(variable.name)
+    return variable.kind in WORDS and (domain is None or domain == domain_of(variable.kind))
 
 
 def _finished(

@@ -15,12 +15,13 @@ from inversion.program.trees import Node, Tree, declared, mapped
 from overlay.core.location import caller, location_of
 from overlay.core.signature import without_alias
 from overlay.core.target import describe
-from primitives import Bool, Domain
+from primitives import Bool, Domain, Integers
 from primitives.arrays.domain import (
     ELEMENTS,
     Arrays,
     Shape,
     array_of,
+    element_of,
     is_array,
     type_of_array,
 )
@@ -32,6 +33,16 @@ __all__ = ["inputs_of", "inputs_within", "numbers_of", "unknown_axis"]
 
 KINDS = (float, int, bool, complex, np.int64, np.uint64, str, bytes)
 EQUAL: Mapping[Any, type] = {np.float64: float, np.bool_: bool}
+_EXAMPLES: Mapping[Any, str] = {
+    int: "Integers(0, 255), or range(256)",
+    np.int64: "Integers(0, 255, kind=numpy.int64), or range(256)",
+    np.uint64: "Integers(0, 255, kind=numpy.uint64), or range(256)",
+    bool: "Bool",
+    complex: "ComplexNumbers()",
+    str: "Strings('01', 8, 8)",
+    bytes: "ByteStrings(4, 4)",
+}
+"""Domains of each type, as they are written; of others an interval."""
 
 
 def inputs_of(
@@ -66,7 +77,7 @@ def inputs_of(
 
 
 def inputs_within(
-    f: Callable[..., Any], types: Sequence[Any], declared: Mapping[str, Domain]
+    f: Callable[..., Any], types: Sequence[Any], declared: Mapping[str, Domain | range]
 ) -> tuple[list[tuple[str, Any]], dict[str, Domain]]:
     """The names and types of the inputs, and their domains, from annotations and from ``declared``,
     which is keyed by input or part of one.
@@ -76,7 +87,7 @@ def inputs_within(
     for at, wanted in declared.items():
         if at not in kinds:
             raise unknown_axis(f, at, list(kinds), "domain")
-        domains[at] = wanted
+        domains[at] = _domain(f, at, kinds[at], wanted)
     for at, kind in kinds.items():
         if is_array(kind) and at in domains and not isinstance(domains[at], Arrays):
             domains[at] = Arrays(domains[at], kind.shape)
@@ -158,13 +169,22 @@ def numbers_of(name: str, tree: Tree) -> list[tuple[str, Any]]:
     return found
 
 
-def _check_domain(f: Callable[..., Any], name: str, kind: type, declared: object) -> None:
-    if not isinstance(declared, Domain):
-        raise WrongArguments(
-            f"the domain of {name} in {describe(f)} is no domain: {declared!r}",
-            where=caller(),
-            help="give a primitives.Domain, such as Interval(0, 1)",
-        )
+def _domain(f: Callable[..., Any], name: str, kind: Any, declared: Any) -> Domain:
+    """The domain that is declared for an input: a range stands for its integers."""
+    element = element_of(kind) if is_array(kind) else kind
+    if isinstance(declared, range) and declared and abs(declared.step) == 1:
+        low, high = min(declared[0], declared[-1]), max(declared[0], declared[-1])
+        return Integers(low, high, kind=element if element in (np.int64, np.uint64) else int)
+    if isinstance(declared, Domain):
+        return declared
+    raise WrongArguments(
+        f"the domain of {name} in {describe(f)} is no domain: {declared!r}",
+        where=caller(),
+        help=f"give a domain of primitives, such as {_EXAMPLES.get(element, 'Interval(0, 1)')}",
+    )
+
+
+def _check_domain(f: Callable[..., Any], name: str, kind: type, declared: Domain) -> None:
     if declared.kind is not kind:
         raise WrongArguments(
             f"{declared!r} holds values of type {declared.kind.__name__}, "

@@ -18,6 +18,7 @@ from inversion.program.branches import Branch
 from inversion.program.loops import Loop
 from inversion.program.statements import Constant, Operand, Program, Statement, Variable
 from primitives import Bool, Domain, Integers, NoSolution, Relation
+from primitives.domains import domain_of
 from primitives.forms.bit_systems import BitForms, BitInput, bit_system
 from primitives.integers.bits import (
     bit_count,
@@ -771,16 +772,15 @@ def _input_of(variable: Variable, domain: Domain | None) -> BitInput | None:
     """The bits of a variable; None if their number is not known."""
     if variable.kind is bool or domain is Bool:
         return BitInput(bool, 1, signed=False) if variable.kind is bool else None
-    if variable.kind in (np.int64, np.uint64):
-        signed = variable.kind is np.int64
-        return BitInput(variable.kind, WORD - signed, signed)
-    if variable.kind is not int or not isinstance(domain, Integers):
+    kind = variable.kind
+    if kind not in (int, np.int64, np.uint64):
         return None
-    if domain.low is None or domain.high is None:
+    bounds = domain if isinstance(domain, Integers) else domain_of(kind)
+    if not isinstance(bounds, Integers) or bounds.low is None or bounds.high is None:
         return None
-    width = max(domain.low.bit_length() if domain.low >= 0 else (~domain.low).bit_length(),
-                domain.high.bit_length())  # fmt: skip
-    return BitInput(int, width, signed=domain.low < 0) if 0 < width <= MOST_BITS else None
+    width = max(bounds.low.bit_length() if bounds.low >= 0 else (~bounds.low).bit_length(),
+                bounds.high.bit_length())  # fmt: skip
+    return BitInput(kind, width, signed=bounds.low < 0) if 0 < width <= MOST_BITS else None
 
 
 def _range_of(statement: Statement, result: Variable) -> Domain | None:

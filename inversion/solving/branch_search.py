@@ -13,6 +13,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from inversion.contraction.contracted_programs import Nothing, arms_of, contracted, inner_box
 from inversion.contraction.variable_sets import every
 from inversion.errors import NoSolution
@@ -245,8 +247,9 @@ class Search:
             typed = [v.kind(n) for v, n in zip(unknown, integers, strict=True)]
             axes = {**known, **dict(zip(mode.unknown, typed, strict=True))}
             try:
-                fits = is_near(rule(*(axes[axis] for axis in rule.axes)), axes[RETURN])
-                given = mode.recover(*(axes[a] for a in mode.recovers)) if mode.recover else ()
+                with np.errstate(all="ignore"):  # words wrap
+                    fits = is_near(rule(*(axes[axis] for axis in rule.axes)), axes[RETURN])
+                    given = mode.recover(*(axes[a] for a in mode.recovers)) if mode.recover else ()
             except REFUSALS:
                 fits, given = False, ()
             sets_of = {v: point(n) for v, n in zip(unknown, typed, strict=True)}

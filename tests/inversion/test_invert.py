@@ -444,12 +444,28 @@ def test_subclasses_of_numbers_are_refused():
 
 
 def test_domains_that_do_not_fit_are_refused():
-    with suppress_type_checks(), pytest.raises(WrongArguments, match="is no domain: 3"):
-        invert(lambda x: x + 1, F, domain={"x": 3})
+    for kind, example in ((F, "Interval(0, 1)"), (I, "range(256)"), (str, "Strings(")):
+        for wrong in (3, (0, 1), range(0), range(0, 9, 2)):
+            with suppress_type_checks(), pytest.raises(WrongArguments, match="is no domain") as e:
+                invert(lambda x: x + x, kind, domain={"x": wrong})
+            assert repr(wrong) in str(e.value)
+            assert example in str(e.value)
+    with pytest.raises(WrongArguments, match="holds values of type int"):
+        invert(lambda x: x + 1, F, domain={"x": range(9)})
     with pytest.raises(WrongArguments, match="holds values of type float"):
         invert(lambda x: x + 1, I, domain={"x": Interval(0, 1)})
     with pytest.raises(WrongArguments, match="holds values of type int"):
         invert(lambda x: x + 1, Annotated[float, Integers(0, 9)])
+
+
+@pytest.mark.parametrize("kind", [int, np.int64, np.uint64])
+@pytest.mark.parametrize("given", [range(256), range(255, -1, -1)])
+def test_a_range_is_the_domain_of_its_integers(kind, given):
+    kept = invert(lambda x: (x << 3) & 0xFF, kind, domain={"x": given})
+    again = invert(lambda x: (x << 3) & 0xFF, kind, domain={"x": Integers(0, 255, kind=kind)})
+    found = {branch.point for branch in kept.solutions(kind(0x18))}
+    assert found == {branch.point for branch in again.solutions(kind(0x18))}
+    assert found == {(kind(x),) for x in range(256) if (x << 3) & 0xFF == 0x18}
 
 
 def test_what_algebra_solves_is_not_searched_for():

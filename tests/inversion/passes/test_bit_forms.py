@@ -310,3 +310,28 @@ def test_products_of_bits_are_no_sums():
 def test_without_a_domain_the_remedy_is_named():
     with pytest.raises(NotInvertible, match="domain"):
         invert(xorshift)
+
+
+OF_BYTES = {
+    "shifted and masked": lambda x: (x << 3) & 0xFF,
+    "mixed and masked": lambda x: (x ^ (x << 1)) & 0xFF,
+    "a part": lambda x: (x & 0xF0) >> 4,
+    "masked": lambda x: x & 0x0F,
+    "set": lambda x: x | 0xF0,
+    "shifted up": lambda x: x << 3,
+    "shifted down": lambda x: x >> 2,
+    "a remainder": lambda x: x % 16,
+    "a quotient": lambda x: x // 4,
+    "a parity": lambda x: (x ^ (x >> 4)) & 1,
+}
+
+
+@pytest.mark.parametrize("kind", [int, np.int64, np.uint64])
+@pytest.mark.parametrize("name", OF_BYTES)
+def test_a_domain_bounds_the_bits_of_integers_and_of_words(name, kind):
+    f = OF_BYTES[name]
+    inv = invert(f, kind, domain={"x": range(256)})
+    value = f(kind(0x5A))
+    wanted = {x for x in range(256) if f(kind(x)) == value}
+    assert {int(branch.point[0]) for branch in inv.solutions(value)} == wanted
+    assert type(inv(value)[0]) is kind
