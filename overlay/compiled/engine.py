@@ -6,7 +6,7 @@ import functools
 import types
 import weakref
 from collections.abc import Callable, Hashable, Iterator, Mapping
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from overlay.compiled.barrier import Barrier, BarrierInfo
 from overlay.compiled.cache.kept_code import Keeping
@@ -19,7 +19,7 @@ from overlay.compiled.numba.made_contexts import UnknownMetadata
 from overlay.compiled.numba.numba_types import CPU, OWN_OPTIONS, is_dispatcher, options_of
 from overlay.compiled.numba.python_entries import EntryDispatcher, entry_of
 from overlay.compiled.targets import Target
-from overlay.compiled.watching import ALWAYS, LAYOUT_KNOWN, ReadsWatch, Word
+from overlay.compiled.watching import ALWAYS, LAYOUT_KNOWN, ReadsWatch, Word, of_readings
 from overlay.compiled.world import World
 from overlay.contexts.context import Context
 from overlay.core.cache_folder import Folder
@@ -29,6 +29,10 @@ from overlay.core.location import caller, location_of, name_of
 from overlay.core.table import LOCK, MethodTable
 from overlay.core.target import describe
 from overlay.plugins.plugin import Plugin, identity
+
+if TYPE_CHECKING:
+    from overlay.code.record import FunctionReads
+    from overlay.compiled.basis import CompiledCode
 
 __all__ = ["CompiledContext"]
 
@@ -280,12 +284,31 @@ class CompiledContext:
             for engine in self.linked.all_inside():
                 engine._end_world(why)
 
-    def words(self) -> list[Word]:
+    def words(self, code: CompiledCode | None = None) -> list[Word]:
         """Words of memory that differ where a name that was read for compilation has been rebound;
-        each may be read only while those before it are unchanged."""
+        each may be read only while those before it are unchanged.
+
+        code: that of one function. Its words are those of what it and the code that it calls have
+        read; where it may also reach other code, they are those of all code.
+        """
         if not LAYOUT_KNOWN:
             return [ALWAYS]
+        readings = None if code is None else self._readings_of(code)
+        if readings is not None:
+            return list(dict.fromkeys(of_readings(readings)))
         return list(dict.fromkeys(word for watch in self._watches() for word in watch.words()))
+
+    def _readings_of(self, code: CompiledCode) -> list[FunctionReads] | None:
+        """The reads of a function's code and of the code that it calls; None where its basis may
+        not name all of these: functions and kernels that are values, barriers, and plugins."""
+        if any(e.lasts or e.plugins or e.interpretation for e in self.linked.all_inside()):
+            return None
+        bases = code.basis.all_below()
+        kept = (each for basis in bases for each in basis.kept)
+        if any(basis.crosses_barrier for basis in bases) or not all(type(k) is Box for k in kept):
+            return None
+        found = {key: each for basis in bases for key, each in basis.readings.items()}
+        return list(found.values())
 
     def rebound(self) -> bool:
         """Whether a name that was read for compilation has been rebound."""

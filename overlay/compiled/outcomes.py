@@ -102,6 +102,8 @@ class Outcomes:
         compiled = frame()
         if compiled is not None and found.generated is not None:
             compiled.asks(found.generated)
+        if compiled is not None and isinstance(found.callee, Native):
+            found.callee.note(compiled)
         return found
 
     def _enter(self, outcome: CompiledOutcome, args: Sequence[Type]) -> None:

@@ -112,7 +112,7 @@ class StandIns:
         self.world = world
         self._made: dict[int, tuple[Any, Any]] = {}
         self._callees: dict[Any, TargetStandIn] = {}
-        self._kernels: dict[int, tuple[Any, Any, InnerDispatcher]] = {}
+        self._kernels: dict[int, tuple[Any, Native]] = {}
 
     def of(self, value: Any, chain: MethodChain | None = None) -> Any | None:
         """The stand-in of a callable that the program mentions, or None where numba's own
@@ -127,12 +127,14 @@ class StandIns:
         known = self._made.get(id(value))
         if known is None:
             known = self._made[id(value)] = (value, self._stand_in_for(value))
-        self._note_mention(value)
+        self._note_mention(value, known[1])
         return known[1]
 
-    def _note_mention(self, value: Any) -> None:
+    def _note_mention(self, value: Any, stand_in: Any) -> None:
         """Record that the code being compiled depends on the stand-in of a callable."""
         compiled, kind = frame(), type(value)
+        if compiled is not None and isinstance(stand_in, Native):
+            stand_in.note(compiled)
         if compiled is None or issubclass(kind, (Holder, StandIn, nonoverlay)):
             return
         in_context = (
@@ -206,7 +208,7 @@ class StandIns:
         this world, or numba's own implementation.
         """
         if is_kernel(value):
-            return Native(self.kernel(value))
+            return self._kernel(value)
         callback = callback_of(value)
         if callback is not None:
             return self.world.dispatcher(callback)
@@ -236,14 +238,12 @@ class StandIns:
         """A kernel made by ``@vectorize`` or ``@guvectorize``, with its function compiled in this
         world.
         """
+        return self._kernel(value).value
+
+    def _kernel(self, value: Any) -> Native:
         if not self.world.makes_code:
-            return value
+            return Native(value)
         found = self._kernels.get(id(value))
         if found is None:
-            found = self._kernels[id(value)] = value, *kernel_in(self.world, value)
-        _, made, inner = found
-        compiled = frame()
-        if compiled is not None:
-            compiled.needs_context(made)
-            compiled.hands_on(inner)
-        return made
+            found = self._kernels[id(value)] = value, Native(*kernel_in(self.world, value))
+        return found[1]

@@ -15,12 +15,13 @@ from __future__ import annotations
 
 import ctypes
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from types import CellType, FunctionType
 from typing import Any, Final
 
 from overlay.code.record import FunctionReads
 from overlay.code.versions import is_readable
+from overlay.core.jitted import is_sealed
 from overlay.core.target import generic_state
 
 __all__ = [
@@ -34,6 +35,7 @@ __all__ = [
     "of_dict",
     "of_function",
     "of_names",
+    "of_readings",
 ]
 
 
@@ -58,22 +60,7 @@ class ReadsWatch:
 
     def words(self) -> Iterator[Word]:
         """The words of memory that differ once any of the reads may have changed."""
-        readings = self._readings.values()
-        spaces: dict[int, tuple[dict[str, Any], dict[str, Any]]] = {}
-        for reading in readings:
-            yield from of_function(reading.function)
-            for namespace, values in reading.spaces.values():
-                spaces.setdefault(id(namespace), (namespace, {}))[1].update(values)
-        for namespace, names in spaces.values():
-            yield from of_names(namespace, names)
-        for cell in {id(c): c for r in readings for c, _ in r.cells}.values():
-            yield from of_cell(cell)
-        for each in {id(g): g for r in readings for g, _ in r.generic}.values():
-            state = generic_state(each)
-            yield ALWAYS if state is None else of_count(state.changes)
-
-        for each in {id(a): a for r in readings for a, _ in r.arrays}.values():
-            yield from of_array(each)
+        return of_readings(list(self._readings.values()))
 
     def changed(self) -> bool:
         """Whether one of the functions would read something else now."""
@@ -182,6 +169,28 @@ def of_function(function: FunctionType) -> Iterator[Word]:
     yield from (_word(id(function) + offset) for offset in _OFFSETS)
     if function.__kwdefaults__:
         yield from of_dict(function.__kwdefaults__)
+
+
+def of_readings(readings: Sequence[FunctionReads]) -> Iterator[Word]:
+    """Words that change when anything that functions have read may have changed."""
+    spaces: dict[int, tuple[dict[str, Any], dict[str, Any]]] = {}
+    for reading in readings:
+        function, its = reading.function, reading.spaces.values()
+        if is_sealed(function):
+            its = [space for space in its if space[0] is not function.__globals__]
+        else:
+            yield from of_function(function)
+        for namespace, values in its:
+            spaces.setdefault(id(namespace), (namespace, {}))[1].update(values)
+    for namespace, names in spaces.values():
+        yield from of_names(namespace, names)
+    for cell in {id(c): c for r in readings for c, _ in r.cells}.values():
+        yield from of_cell(cell)
+    for each in {id(g): g for r in readings for g, _ in r.generic}.values():
+        state = generic_state(each)
+        yield ALWAYS if state is None else of_count(state.changes)
+    for each in {id(a): a for r in readings for a, _ in r.arrays}.values():
+        yield from of_array(each)
 
 
 # ---- test of the layout -------------------------------------------------------------------

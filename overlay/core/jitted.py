@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import sys
 import warnings
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar
 
 from overlay.core import late_binding
@@ -28,7 +28,9 @@ __all__ = [
     "give_options",
     "is_dispatcher",
     "is_kernel",
+    "is_sealed",
     "own_options",
+    "seal",
     "sources_of",
     "without_compiling",
 ]
@@ -36,6 +38,7 @@ __all__ = [
 _OPTIONS = "__overlay_options__"
 _SOURCES = "__overlay_sources__"
 _TARGETS = "__overlay_targets__"
+_SEALED = "__overlay_sealed__"
 
 
 def give_options(function: Any, **options: Any) -> None:
@@ -68,6 +71,18 @@ def sources_of(function: Any) -> tuple[Any, ...]:
 def targets_of(function: Any) -> tuple[Any, ...]:
     """The targets whose methods a generated function was made from."""
     return getattr(function, "__dict__", {}).get(_TARGETS, ())
+
+
+def seal[F: Callable[..., Any]](function: F) -> F:
+    """Declare that a function of the library is never changed, and its globals are never rebound:
+    compiled code that it is in does not look for such changes before each call."""
+    setattr(function, _SEALED, True)
+    return function
+
+
+def is_sealed(function: Any) -> bool:
+    """Whether a function is never changed, and its globals are never rebound."""
+    return _SEALED in getattr(function, "__dict__", {})
 
 
 class Compiled(Protocol[P, R_co]):

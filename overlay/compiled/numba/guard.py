@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from llvmlite import ir as llvm
@@ -27,10 +27,11 @@ if TYPE_CHECKING:
     from overlay.compiled.numba.python_entries import EntryDispatcher
     from overlay.compiled.world import World
 
-__all__ = ["EntryGuards", "Guard", "RetiredCode"]
+__all__ = ["EntryGuards", "Guard", "RetiredCode", "compare"]
 
 _WORD = llvm.IntType(64)
 _POINTER = llvm.IntType(8).as_pointer()
+_START_OF_BYTES = bytes.__basicsize__ - 1  # without the zero at the end
 _WRAPPER = llvm.FunctionType(_POINTER, (_POINTER, _POINTER, _POINTER))
 
 
@@ -211,10 +212,10 @@ class EntryGuards:
         """Install a guard for the code of these types."""
         self._guards[args] = guard
 
-    def compare(self, words: Iterable[Word]) -> None:
-        """Replace the words that all guards compare."""
-        for guard in self._guards.values():
-            guard.renew(words)
+    def words(self) -> dict[Guard, list[Word]]:
+        """The words that each guard has to compare now."""
+        of, codes = self.entry.engine.words, self.entry.codes
+        return {guard: of(codes.get(args)) for args, guard in self._guards.items()}
 
     def retired(self) -> list[Guard]:
         """Retire all guards, and return them."""
@@ -227,12 +228,12 @@ class EntryGuards:
 
     def made(self, code: Any, world: World, args: tuple[Type, ...]) -> Guard:
         """Make the guard of compiled code."""
-        words = self.entry.engine.words()
         module = str(self.entry.py_func.__module__)
         of_numba = module.startswith("numba.")  # stores functions, calls none
         types_ = *args, code.signature.return_type
         if any(holds_functions(ty) or _holds_generators(ty) for ty in types_):
             self.entry.engine.lasts = True  # Python may call them, past all guards
+        words = self.entry.engine.words(self.entry.codes.get(args))
         if of_numba or not any(map(holds_functions, types_)):
             return Guard(code.entry_point, words, self._stale, self._failed)
         guard = Guard(code.entry_point, words, _is_stale, self._failed)
@@ -259,13 +260,13 @@ class EntryGuards:
         if called.is_retired:
             return self.entry(*given, **named)
         with LOCK:
-            words = self.entry.engine.words()  # first, so that the guards see any later change
+            words = self.words()  # first, so that the guards see any later change
             rebound = self.entry.engine.rebound()
             if rebound:
                 self.entry.engine.begin_anew()
             else:
-                self.compare(words)
-        if ALWAYS in words and not rebound:
+                compare(words)
+        if ALWAYS in words.get(called, ()) and not rebound:
             return called.unchecked.function(*args)
         return self.entry(*given, **named)
 
@@ -279,6 +280,12 @@ class EntryGuards:
         guard = Guard(code.entry_point, [], self._stale, self._failed)
         self.entry.engine.outlives((guard, kept))
         return guard.function
+
+
+def compare(words: Mapping[Guard, Iterable[Word]]) -> None:
+    """Replace the words that guards compare."""
+    for guard, found in words.items():
+        guard.renew(found)
 
 
 def _holds_generators(ty: Type) -> bool:
@@ -327,8 +334,8 @@ def _write_guard(module: Any) -> None:
     blocks = [guard.append_basic_block(n) for n in ("entry", "test", "body", "call", "stale")]
     entry, test, body, call, stale = blocks
     builder = llvm.IRBuilder(entry)
-    as_string = _external(module, "PyBytes_AsString", _POINTER, _POINTER)
-    holder = builder.bitcast(builder.call(as_string, (place,)), _POINTER.as_pointer())
+    text = builder.gep(place, (llvm.Constant(_WORD, _START_OF_BYTES),))
+    holder = builder.bitcast(text, _POINTER.as_pointer())
     record = builder.bitcast(builder.load(holder), _WORD.as_pointer())
 
     def field(name: str) -> Any:

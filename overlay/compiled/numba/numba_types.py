@@ -25,6 +25,7 @@ from overlay.plugins.attempts import attempted
 
 if TYPE_CHECKING:
     from overlay.compiled.outcomes import CompiledOutcome
+    from overlay.compiled.sharing import CompilingFrame
     from overlay.compiled.stand_ins import TargetStandIn
     from overlay.compiled.world import World
 
@@ -309,13 +310,22 @@ class StandIn:
 
 
 class Native(StandIn):
-    """Stand-in for a callable that numba handles natively."""
+    """Stand-in for a callable that numba handles natively. inner: the dispatcher of the function of
+    a kernel, None for others."""
 
-    def __init__(self, value: Any) -> None:
+    def __init__(self, value: Any, inner: Any = None) -> None:
         self.value = value
+        self.inner = inner
 
     def in_python(self) -> Any:
         return self.value
+
+    def note(self, compiled: CompilingFrame) -> None:
+        """Record that the code being compiled mentions it: each function that does so depends on a
+        kernel's code, also where that is compiled already."""
+        if self.inner is not None:
+            compiled.needs_context(self.value)
+            compiled.hands_on(self.inner)
 
     @property
     def _numba_type_(self) -> Type:

@@ -17,7 +17,7 @@ from overlay.compiled import failures
 from overlay.compiled.compilation_reports import FIRST_CALL
 from overlay.compiled.numba.callers import call_expected, renew_callers
 from overlay.compiled.numba.dispatchers import nothing, place_in
-from overlay.compiled.numba.guard import EntryGuards, Guard
+from overlay.compiled.numba.guard import EntryGuards, Guard, compare
 from overlay.compiled.numba.interfaces import (
     NOTHING,
     Declarations,
@@ -142,10 +142,10 @@ class EntryDispatcher(CPUDispatcher):
     def renew(self) -> None:
         """Update the compared words after compilation of code that is called from here."""
         with LOCK:
-            words = self.engine.words()
+            words = self._guards.words()
             if self.engine.rebound():
                 self.engine.begin_anew()
-            self._guards.compare(words)
+            compare(words)
         renew_callers(self)
 
     def barriers(self) -> list[BarrierInfo]:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from overlay import Context, MethodTable, call_next, known_function, nonoverlay
-from overlay.core.jitted import derive_from
+from overlay.core.jitted import derive_from, seal
 from overlay.core.late_binding import LateBound
 from overlay.interpretations.autodiff.active_arrays import declare_arrays
 from overlay.interpretations.autodiff.active_numbers import declare_numbers, declare_users
@@ -55,6 +55,7 @@ KEPT = 64
 """The maximal number of cached levels, with the code compiled for them."""
 
 
+@seal
 def autodiff(f: Callable[..., Any], *args: Any) -> Any:
     """The derivative of f at a number or array; for several arguments, the tuple of the derivatives
     by each.
@@ -73,6 +74,7 @@ def autodiff(f: Callable[..., Any], *args: Any) -> Any:
     return _OUTSIDE(autodiff, f, *args)
 
 
+@seal
 def add_gradient(f: Callable[..., Any], *args: Any) -> None:
     """Add the gradient of f, which returns a number, to existing arrays, by reverse mode and
     without creating an array for it.
@@ -293,18 +295,26 @@ def _calls_adjoint(adjoint: Adjoint, types: tuple[Any, ...]) -> Any:
     numbers = [name for name in names if name not in arrays]
     given = [name if name in arrays else f"float({name})" for name in names]
     adds = [f"d_{name}" for name in arrays]
+    begun = {name: _begun(name, t) for name, t in zip(names, types[1:], strict=True)}
     found = [f"d_{name}" if name in arrays else f"found[{numbers.index(name)}]" for name in names]
     lines = [
         f"def method(f, {', '.join(names)}):",
         *calls_never(adjoint, ", ".join(names)),
-        *(f"    d_{name} = zeros_like({name})" for name in arrays),
+        *(f"    d_{name} = {begun[name]}" for name in arrays),
         f"    found = back({', '.join([*given, '1.0', *adds])})",
         f"    return {', '.join(found)}",
     ]
-    back, zeros_like = nonoverlay(adjoint.function), nonoverlay(np.zeros_like)
-    method = written("\n".join(lines), None, back=back, zeros_like=zeros_like, never=never)
+    new = {"zeros": nonoverlay(np.zeros), "zeros_like": nonoverlay(np.zeros_like)}
+    back = nonoverlay(adjoint.function)
+    method = written("\n".join(lines), None, back=back, never=never, **new)
     derive_from(method, functions_read(adjoint), adjoint.targets)
     return method
+
+
+def _begun(name: str, hint: Any) -> str:
+    """The adjoint of an array at the beginning. For a vector the array itself is not passed on,
+    which numba would count references to."""
+    return f"zeros({name}.size)" if getattr(hint, "ndim", None) == 1 else f"zeros_like({name})"
 
 
 def _gradient_of_any(f: Any, args: tuple[Any, ...], rules: tuple[MethodTable, ...]) -> Any:

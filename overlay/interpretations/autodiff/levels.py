@@ -12,6 +12,7 @@ import numpy as np
 
 from overlay import Context, Method, MethodTable, nonoverlay
 from overlay.contexts.rules_alone import alone, meets_others
+from overlay.core.jitted import seal
 from overlay.interpretations.autodiff.duals import (
     Active,
     ActiveArray,
@@ -214,4 +215,4 @@ def written(source: str, level: Level | None, **names: Any) -> Callable[..., Any
     if level is not None:
         space.update(number=level.number, array=level.array)
     exec(_compiled("".join(parts)), space)
-    return space["method"]
+    return seal(space["method"])

@@ -11,7 +11,7 @@ import weakref
 
 import numpy as np
 import pytest
-from numba import njit
+from numba import float64, njit, vectorize
 
 from overlay import Context, MethodTable, NotCompilable, Plugin, nonoverlay
 from overlay.compiled import is_dispatcher
@@ -151,6 +151,63 @@ def program(x): return helper(x) + nonoverlay(helper)(x)
 """
 
 
+def test_a_call_compares_what_its_own_code_has_read_alone(table):
+    context = Context(table)
+    names, others = module(HELPERS), module(HELPERS)
+    hot, other = context.jit(names["program"]), context.jit(others["program"])
+    hot(1.0)
+    words = compared(hot)
+    assert words == hot.engine.words()
+    other(1.0)
+    assert compared(hot) == words
+    assert set(hot.engine.words()) == {*words, *compared(other)}
+    (code,) = hot.overloads.values()
+    others["factor"] = 3.0
+    hot(1.0)
+    assert list(hot.overloads.values()) == [code]
+    assert other(1.0) == 30.0 + 3 * math.sin(1.0)
+    names["factor"] = 5.0
+    assert hot(1.0) == 50.0 + 5 * math.sin(1.0)
+
+
+def compared(entry):
+    """The words that calls of the one compiled form of an entry compare."""
+    (code,) = entry.codes.values()
+    return entry.engine.words(code)
+
+
+KERNELS = """
+factor = 2.0
+def scaled(x): return x * factor
+scales = vectorize(scaled)
+inner = njit(scaled)
+@njit(float64(float64))
+def typed(x): return x * factor
+def by_kernel(x): return scales(x)
+def by_tuple(x):
+    total = 0.0
+    for function in (typed, typed):
+        total += function(x)
+    return total / 2
+def by_argument(x): return applied(inner, x)
+def applied(function, x): return function(x)
+"""
+
+
+@pytest.mark.parametrize("name", ["by_kernel", "by_tuple", "by_argument"])
+def test_each_entry_sees_a_change_behind_functions_that_are_values(table, name):
+    """Also the second entry, for which nothing is compiled behind them any more."""
+    names = module("")
+    names.update(njit=njit, vectorize=vectorize, float64=float64)
+    exec(KERNELS, names)
+    exec(f"def again(x): return {name}(x)", names)
+    exec(f"def more(x): return {name}(x) + 1.0", names)
+    entries = [Context(table).jit(names[each]) for each in (name, "again", "more")]
+    assert [entry(3.0) for entry in entries] == [6.0, 6.0, 7.0]
+    names["factor"] = 4.0
+    assert [entry(3.0) for entry in reversed(entries)] == [13.0, 12.0, 12.0]
+
+
 def test_a_helper_bound_anew_is_seen_at_the_next_call(table):
     names = module(HELPERS)
     hot = Context(table).jit(names["program"])
@@ -266,7 +323,7 @@ def long(n, started):
 
 INLINED = """
 import math
-from numba import njit
+from numba import float64, njit, vectorize
 
 factor = 1.0
 

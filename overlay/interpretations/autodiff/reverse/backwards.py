@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 from overlay.interpretations.autodiff.reverse.forwards import Forwards, is_one
 from overlay.interpretations.autodiff.reverse.needs import adds_up, every, targets
+from overlay.interpretations.autodiff.reverse.pullbacks import kind_of
 from overlay.interpretations.autodiff.reverse.reverse_program import (
+    FLOAT,
+    INT,
     Carried,
     KnownBefore,
     ReverseCall,
@@ -91,6 +95,8 @@ class Backwards(Forwards):
 
     def _call_back(self, op: ReverseCall, begun: set[ReverseValue]) -> None:
         names = {"d": f"d_{op.out.name}"}
+        if op in self.gathered:
+            return
         wanted = [
             (source, line)
             for source, line in targets(op)
@@ -215,6 +221,9 @@ class Backwards(Forwards):
         sums = [each for each in carried if added[each] is not None]
         others = [each for each in carried if added[each] is None]
         header = self._forward_header(op) if self._is_any_order(op, others) else None
+        gathered = self._to_gather(op)
+        for call in gathered:
+            self.line(f"d_{call.out.name} = 0.0")
         with self.block(header or self._backward_header(op)):
             if header is None:
                 self._restore(op)
@@ -222,14 +231,49 @@ class Backwards(Forwards):
                 if call.loops[: self.needs.home(call)][-1:] == (op,):
                     self._begin_kept(kept)
             self.forward(op.body, op)
-            inner = set(begun)
+            inner = begun | {call.out for call in gathered}
             for each in sums:
                 self.contribute(each.last, f"d_{each.param.name}", inner)
             self._turn_back(others, params, inner)
             self.backward(op.body, op, inner)
+        for call in gathered:
+            self._add_gathered(call)
         for each in carried:
             if (op, each.first) not in self.sums:
                 self.contribute(each.first, f"d_{each.param.name}", begun)
+
+    def _to_gather(self, loop: ReverseLoop) -> list[ReverseCall]:
+        """The reads of elements that are the same in all iterations of a loop: their adjoints are
+        gathered in numbers and added to that of the array after the loop. In memory, each iteration
+        would wait for the one before it."""
+        params = {each.param for each in (*loop.carried, *filter(None, (loop.code,)))}
+        own = self.needs.defined(loop.body) | params | {loop.index}
+        found = [
+            call
+            for call in every(loop.body)
+            if isinstance(call, ReverseCall)
+            and call not in self.gathered
+            and _reads_element(call)
+            and own.isdisjoint(leaves(call.args))
+        ]
+        self.gathered.update(found)
+        return found
+
+    def _add_gathered(self, call: ReverseCall) -> None:
+        """Add a gathered adjoint, unless there is no such element: the loop has read none then."""
+        array, index = call.args
+        parts = index if isinstance(index, tuple) else (index,)
+        name = f"d_{array.name}"
+        sizes = [f"{name}.shape[{k}]" for k in range(len(parts))] if parts[1:] else [f"len({name})"]
+        tests = [
+            f"{self.text(part)} < {size}"
+            if _is_natural(part, call.loops)
+            else f"-{size} <= {self.text(part)} < {size}"
+            for size, part in zip(sizes, parts, strict=True)
+        ]
+        (line,) = (line for _, line in targets(call) if line is not None)
+        with self.block(f"if {' and '.join(tests)}:"):
+            self.line(self.filled(line, call, {"d": f"d_{call.out.name}"}))
 
     def _is_any_order(self, op: ReverseLoop, carried: Sequence[Carried]) -> bool:
         """Whether the iterations of a loop may be traversed in any order."""
@@ -295,6 +339,24 @@ def _outs(op: Any) -> list[ReverseValue]:
     if isinstance(op, ReverseFork):
         return [each.out for each in op.outs]
     return [each.param for each in op.carried]
+
+
+def _reads_element(call: ReverseCall) -> bool:
+    """Whether a call reads one float, which matters, of an array that is never written to."""
+    if call.pullback.function is not operator.getitem or call.out.kind != FLOAT:
+        return False
+    index = call.args[1]
+    parts = index if isinstance(index, tuple) else (index,)
+    is_written = any(memory.version for memory in call.reads)
+    return call.out.matters and not is_written and all(kind_of(part) == INT for part in parts)
+
+
+def _is_natural(index: Any, loops: Sequence[ReverseLoop]) -> bool:
+    """Whether an index is known not to be negative: a number, or counted by one of these loops."""
+    loop = next((each for each in loops if each.index is index), None)
+    if loop is not None and loop.steps is not None and is_one(loop):
+        index = loop.steps.start
+    return isinstance(index, KnownBefore) and index.value >= 0
 
 
 def _dims_of_index(op: Write) -> int:

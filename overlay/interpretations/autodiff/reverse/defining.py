@@ -8,6 +8,8 @@ import os
 from collections.abc import Callable
 from typing import Any
 
+from overlay.core.jitted import seal
+
 __all__ = ["defined"]
 
 _serials = itertools.count(1)
@@ -18,4 +20,4 @@ def defined(name: str, source: str, space: dict[str, Any]) -> Callable[..., Any]
     file = os.path.join(os.path.dirname(__file__), f"<{name} {next(_serials)}>")
     linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
     exec(compile(source, file, "exec"), space)
-    return space[name]
+    return seal(space[name])

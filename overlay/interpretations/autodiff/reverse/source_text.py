@@ -64,6 +64,7 @@ class AdjointWriter:
         self.count = 0
         self.elements: list[str] = []  # pending lines that add to elements of adjoints
         self.sums: set[tuple[Any, ReverseValue]] = set()  # statements that add to carried variables
+        self.gathered: set[ReverseCall] = set()  # reads whose adjoints a loop gathers in a number
         self.kept = {
             op: f"kept_{i}"
             for i, op in enumerate(

@@ -4,6 +4,7 @@ import colorsys
 import linecache
 import math
 import random
+import re
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from overlay import Context, MethodTable
+from overlay.compiled.watching import ReadsWatch
 from overlay.interpretations.autodiff import (
     NotDifferentiable,
     adjoint,
@@ -432,18 +434,147 @@ def test_modes_are_named():
 
 
 def test_elements_are_added_to_in_the_order_in_which_the_program_reads_them():
-    def pairs(x):
-        total = 0.0
-        for i in range(len(x) - 1):
-            total += x[i + 1] * x[i]
-        return total
-
     x = np.array([1.0, 2.0, 4.0])
-    made = adjoint(pairs, x)
+    made = adjoint(products, x)
     added = [line.split()[0] for line in made.source.splitlines() if "] +=" in line]
     assert [name.partition("[")[0] for name in added] == ["d_x", "d_x"]
     assert added[1] == "d_x[i]"
     assert made.function(x, 1.0)[0].tolist() == [2.0, 5.0, 2.0]
+
+
+def elements_added_in_loops(source):
+    """For each line that adds to an element of an array, the loops around it, outermost first."""
+    found, around = [], []
+    for line in source.splitlines():
+        indent = len(line) - len(line.lstrip())
+        around = [(at, name) for at, name in around if at < indent]
+        if line.lstrip().startswith("for "):
+            around.append((indent, line.split()[1]))
+        if "] +=" in line:
+            found.append((line.split(" +=")[0].strip(), [name for _, name in around]))
+    return found
+
+
+def weighed(x, m):
+    """Elements at fixed places, at that of an outer loop, and at that of the innermost one."""
+    total = 0.0
+    for i in range(len(m)):
+        for k in range(len(x)):
+            if k != 1:
+                total += x[0] * m[i, -1] * x[k] * x[k]
+    return total
+
+
+def test_the_adjoint_of_an_element_that_is_one_in_all_turns_is_gathered_in_a_number():
+    assert elements_added_in_loops(source_of(energy, X)) == [
+        ("d_x[i_1]", ["i", "i_1"]),
+        ("d_x[i]", ["i"]),
+    ]
+    x, m = np.array([0.0, 2.0, -3.0]), np.array([[1.0, 2.0], [0.5, 0.0]])
+    assert elements_added_in_loops(source_of(weighed, x, m)) == [
+        ("d_x[i_1]", ["i", "i_1"]),
+        ("d_m[i, (-1)]", ["i"]),
+        ("d_x[0]", []),
+    ]
+    by_x = [2.0 * x[0] * x[0] + x @ x - x[1] ** 2, 0.0, 2 * x[0] * x[2]]
+    expected = np.array(by_x) * m[:, -1].sum()
+    compiled = Context().jit(lambda x, m: autodiff(weighed, x, m))
+    for found in (gradient(weighed, mode="reverse")(x, m), compiled(x, m)):
+        assert np.allclose(found[0], expected)
+        assert np.allclose(found[1][:, -1], x[0] * (x[0] ** 2 + x[2] ** 2))
+        assert not found[1][:, 0].any()
+
+
+def read_nowhere(x):
+    """Each element that a loop without turns would read is none of the array's."""
+    total = x[0] * x[-1]
+    for i in range(3, 9):
+        for k in range(int(x[1])):
+            total += x[i] * x[-i - 1] * x[k]
+    return total
+
+
+def test_a_loop_without_turns_adds_to_no_element():
+    x = np.array([2.0, 0.0, 5.0])
+    around = np.full(1001, 7.0)
+    around[500:503] = x
+    compiled = Context().jit(lambda x: autodiff(read_nowhere, x))
+    assert gradient(read_nowhere, mode="reverse")(x).tolist() == [5.0, 0.0, 2.0]
+    assert compiled(around[500:503]).tolist() == [5.0, 0.0, 2.0]
+    assert around.sum() == 7.0 * 998 + 7.0
+
+
+def written_to(x):
+    """The element of an array that the loop writes to is another in each turn."""
+    kept = np.zeros(2)
+    kept[0] = x[0]
+    for i in range(len(x)):
+        kept[0] = kept[0] * x[i] + kept[1]
+        kept[1] = kept[0] * x[1]
+    return kept[0] + kept[1]
+
+
+def test_elements_that_a_loop_writes_to_are_not_gathered():
+    x = np.array([0.7, 1.5, -0.4])
+    expected = gradient(written_to, mode="forward")(x)
+    assert np.allclose(gradient(written_to, mode="reverse")(x), expected)
+    assert np.allclose(Context().jit(lambda x: autodiff(written_to, x))(x), expected)
+
+
+@pytest.mark.parametrize("x", [np.zeros(3), np.array([0.3, -1.0, 2.0])], ids=["zero", "other"])
+def test_gathered_adjoints_have_derivatives(x):
+    m = np.array([[1.0, 2.0], [0.5, 1.0]])
+    second = hessian(lambda x: weighed(x, m))(x)
+    forward = jacobian(gradient(lambda x: weighed(x, m), mode="forward"), mode="forward")(x)
+    assert np.allclose(second, forward)
+
+    def slopes(x, m):
+        return np.sum(autodiff(weighed, x, m)[0] ** 2)
+
+    twice = Context().jit(lambda x, m: autodiff(slopes, x, m)[0])
+    by_x = gradient(lambda x: weighed(x, m))(x)
+    assert np.allclose(twice(x, m), 2 * second @ by_x)
+
+
+def test_the_adjoint_of_a_square_is_one_product():
+    made = adjoint(lambda x: x * x, 3.0)
+    assert sum(line.strip().startswith("d_x") for line in made.source.splitlines()) == 1
+    assert made.function(3.0, 0.5) == (3.0,)
+    assert np.allclose(gradient(lambda x: np.sum(x * x), mode="reverse")(X), 2 * X)
+
+
+def products(x):
+    total = 0.0
+    for i in range(len(x) - 1):
+        total += x[i + 1] * x[i]
+    return total
+
+
+def test_a_compiled_gradient_compares_what_the_program_has_read_alone():
+    entry = Context().jit(lambda x: autodiff(products, x))
+    assert entry(X).tolist() == [X[1], X[0] + X[2], X[1]]
+    (code,) = entry.codes.values()
+    read = ReadsWatch()
+    read.add(entry.py_func)
+    read.add(products)
+    assert set(entry.engine.words(code)) == set(read.words())
+
+
+def test_a_compiled_gradient_counts_no_more_references_than_one_by_hand():
+    def by_hand(x):
+        found = np.zeros_like(x)
+        for i in range(len(x) - 1):
+            found[i + 1] += x[i]
+            found[i] += x[i + 1]
+        return found
+
+    compiled = Context().jit(lambda x: autodiff(products, x)), Context().jit(by_hand)
+    counts = []
+    for entry in compiled:
+        assert entry(X).tolist() == [X[1], X[0] + X[2], X[1]]
+        (code,) = entry.inspect_llvm().values()
+        counts.append(len(re.findall(r"call .*@NRT_incref", code)))
+    assert counts[0] <= counts[1]
 
 
 def test_the_adjoint_of_a_quotient_divides_once():
