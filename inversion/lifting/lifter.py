@@ -61,6 +61,7 @@ from inversion.lifting.mixed_numbers import (
     extreme,
     note_computed,
 )
+from inversion.lifting.number_functions import in_python
 from inversion.lifting.recursion import ActiveCall, entered, generated
 from inversion.lifting.resolve import (
     NUMBERS,
@@ -411,7 +412,7 @@ class Lifter:
         related = self._related(site, targets, args, kwargs)
         if related is not None:
             return related
-        target = targets[-1]
+        target = in_python(targets[-1])
         if body_of(target) is not None:
             return self._inline(replace(site, chain=None), target, args, kwargs)
         numbers = _numbers(args, kwargs)

@@ -32,6 +32,7 @@ from inversion.lifting.lifted_values import (
     refused,
     value_of,
 )
+from inversion.lifting.number_functions import larger, smaller
 from inversion.lifting.resolve import body_of, promotions
 from overlay.core.target import describe
 from primitives.arrays.domain import is_array
@@ -155,16 +156,6 @@ def extreme(lifter: Lifter, site: CallSite, target: Any, args: Values) -> Value 
 
 def _is_extreme(target: Any) -> bool:
     return target is max or target is min
-
-
-def larger(one: Any, other: Any) -> Any:
-    """The larger of two numbers. It is lifted."""
-    return other if other > one else one
-
-
-def smaller(one: Any, other: Any) -> Any:
-    """The smaller of two numbers. It is lifted."""
-    return other if other < one else one
 
 
 def note_computed(lifter: Lifter, site: CallSite, target: Any, args: Values, found: Value) -> None:

@@ -1128,7 +1128,7 @@ def no_coroutine(x):
     return x
 
 
-@refusal("lifter.lift.leaf: _no_result", F)  # here
+@refusal("lifter._lifted.leaf: _no_result", F)  # here
 def giving_nothing(x):
     x + 1.0
 
