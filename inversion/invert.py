@@ -193,6 +193,7 @@ def _chosen(
     max_trips, rtol, atol, cache = (options[n] for n in ("max_trips", "rtol", "atol", "cache"))
     names = [name for name, _ in inputs]
     keywords = _by_keyword(f, names)
+    lifted: Lifted | None = None
     try:
         lifted = lift(f, inputs, context, root_finding=root_finding, max_trips=max_trips,
                       keywords=keywords, domains=domains, shapes=shapes, marks=marks)  # fmt: skip
@@ -205,7 +206,8 @@ def _chosen(
     except NotInvertible:
         if shapes or options.get("solver") is not None:
             raise
-        tried = by_trial(_positional(f, names, keywords), inputs, known, domains, context)
+        function = _positional(f, names, keywords)
+        tried = by_trial(function, inputs, known, domains, context, lifted)
         if tried is None:
             raise
         lifted, axes = tried, _axes(f, tried, known)

@@ -68,7 +68,7 @@ def _range_of(values: tuple[Any, ...]) -> Domain | None:
         return Interval(min(values), max(values)) if min(values) < max(values) else None
     if kind is str:
         lengths = list(map(len, values))
-        return Strings("", min(lengths), max(lengths))
+        return Strings("".join(sorted({*"".join(values)})), min(lengths), max(lengths))
     if kind is bool or domain_of(kind) is None or not isinstance(values[0], int):
         return domain_of(kind)
     return Integers(min(values), max(values))

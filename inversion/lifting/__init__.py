@@ -10,6 +10,7 @@ resolve: resolution of calls; known_calls, array_calls, array_methods, elements,
 lifted_slopes: the kinds of calls. array_maps: functions that are linear; array_reductions: those of
 rows; array_definitions: those that others define. array_objects, array_writes: arrays that are
 written to, and their views. lifted_values: values of names.
-text_calls, text_functions: functions of strings and bytes. integer_ranges: bounds of integers that
-follow from others.
+mixed_numbers: numbers whose Python type varies.
+number_functions: functions of numbers; text_calls, text_functions: those of strings and bytes.
+integer_ranges: bounds of integers that follow from others.
 """

@@ -595,6 +595,14 @@ def _items(lifter: Lifter, site: CallSite, owner: Value) -> Value | None:
     return Tupled(tuple, tuple(Tupled(tuple, (value_of(key), item)) for key, item in pairs))
 
 
+def _from_keys(lifter: Lifter, site: CallSite, keys: Value, value: Value = NONE) -> Value | None:
+    items = items_of(lifter, site, keys)
+    if items is None:
+        return None
+    held = dict.fromkeys((key_of(site, key) for key in items), value)
+    return made(lifter.known, dict, held.values(), tuple(held))
+
+
 def _get_or(
     lifter: Lifter, site: CallSite, owner: Value, key: Value, default: Value = NONE
 ) -> Value | None:
@@ -639,6 +647,7 @@ CALLS: Mapping[Any, Callable[..., Value | None]] = {
     dict.values: _values,
     dict.items: _items,
     dict.get: _get_or,
+    dict.fromkeys: _from_keys,
 }
 """The operators and methods that have a meaning here, beside those of ``METHODS``."""
 METHODS_HERE = frozenset({*CALLS, *METHODS})

@@ -241,7 +241,7 @@ class Walk:
         assert all(isinstance(one, (At, Returned, Several)) for one in found)
         sides = [one for one in found if isinstance(one, (At, Returned, Several))]
         ends = [ends_of(one) for one in sides]
-        joined = Join(self, where, ways, known)
+        joined = Join(self, where, condition, ways, known)
         places = list(dict.fromkeys(place for side in ends for place in side))
         after = {place: joined.end(place, [side.get(place) for side in ends]) for place in places}
         flags = {

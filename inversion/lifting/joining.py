@@ -26,6 +26,7 @@ from inversion.lifting.lifted_values import (
     shown_kind,
     shown_name,
 )
+from inversion.lifting.mixed_numbers import InType, OfWays, joined_kinds, parts_of
 from inversion.lifting.sequence_calls import sequence_of
 from inversion.program.statements import Constant, EmptyList, Operand, Variable
 from primitives.arrays.domain import array_of, element_of, is_array, shape_of
@@ -37,11 +38,19 @@ if TYPE_CHECKING:
 
 class Join:
     """Joins the values of two paths; where they differ, the branch gets a result. where:
-    ``file:line`` of the branch.
+    ``file:line`` of the branch. condition: where it is true, the first path is taken.
     """
 
-    def __init__(self, walk: Walk, where: str, ways: list[Way], known: Mapping[str, Value]) -> None:
+    def __init__(
+        self,
+        walk: Walk,
+        where: str,
+        condition: Variable,
+        ways: list[Way],
+        known: Mapping[str, Value],
+    ) -> None:
         self.walk = walk
+        self.condition = condition
         self.lifter = walk.lifter
         self.where = where
         self.ways = ways
@@ -95,7 +104,7 @@ class Join:
                 Constant(plain(one)) if isinstance(one, KnownObject) else one
                 for one in (then, orelse)
             )
-        then, orelse = self.as_lists(then, orelse)
+        then, orelse = self.as_lists(*self.as_texts(then, orelse))
         if isinstance(then, Tupled) and isinstance(orelse, Tupled):
             if then.is_like(orelse):
                 pairs = zip(then.items, orelse.items, strict=True)
@@ -120,6 +129,18 @@ class Join:
                 help=help if kinds[1].startswith("a ") else "take it out of the branch",
             )
         )
+
+    def as_texts(self, then: Value, orelse: Value) -> tuple[Value, Value]:
+        """Both values as operands, where they are strings, and are no characters of one number."""
+        is_one = isinstance(then, Tupled) and then.is_like(orelse)
+        kinds = all(one.kind is str for one in (then, orelse))
+        if is_one or not kinds or not any(isinstance(one, Tupled) for one in (then, orelse)):
+            return then, orelse
+        one, other = (
+            self.within(way, lambda value=value: sequence_of(self.lifter, self.site, value))
+            for way, value in zip(self.ways, (then, orelse), strict=True)
+        )
+        return one, other
 
     def as_lists(self, then: Value, orelse: Value) -> tuple[Value, Value]:
         """Both values as operands, where one is a list whose number of items varies."""
@@ -205,7 +226,32 @@ class Join:
         if is_array(kind):
             self.arrays[then, orelse] = result
             self.lifter.arrays.joined(result, (then, orelse))
+        kinds = joined_kinds(self.lifter, (then, orelse))
+        if kinds:
+            self.lifter.mixed[result] = OfWays(kinds, self.parts(name, kinds, then, orelse))
         return result
+
+    def parts(
+        self, name: str, kinds: tuple[type, ...], then: Operand, orelse: Operand
+    ) -> tuple[InType, ...]:
+        """A number in each of the types that it may be of, where these are asked for."""
+        if not self.lifter.typed:
+            return ()
+        sides = [
+            self.within(way, lambda value=value: parts_of(self.lifter, self.site, value))
+            for way, value in zip(self.ways, (then, orelse), strict=True)
+        ]
+        found: list[InType] = []
+        for kind in kinds:
+            none = Constant(False), Constant(kind(0))
+            pairs = [side.get(kind, none) for side in sides if side is not None]
+            if len(pairs) < 2:
+                return ()
+            (first, one), (second, other) = pairs
+            ends = first, second
+            is_one = self.condition if ends == FIRST else self.value(f"is_{kind.__name__}", *ends)
+            found.append(InType.of(is_one, self.value(name, one, other)))
+        return tuple(found)
 
     def converted(self, site: CallSite, value: Operand, kind: Any, way: Way) -> Operand:
         """A value converted to the common type, at the end of its path."""
@@ -218,6 +264,9 @@ class Join:
             return go()
         finally:
             self.lifter.statements = outer
+
+
+FIRST = Constant(True), Constant(False)
 
 
 def _is_known_list(value: Value) -> bool:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 import types
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -52,6 +53,15 @@ from inversion.lifting.made_calls import (
     made_call,
     without_objects,
 )
+from inversion.lifting.mixed_numbers import (
+    Deferred,
+    Source,
+    TypesAsked,
+    by_type,
+    extreme,
+    note_computed,
+)
+from inversion.lifting.number_functions import in_python
 from inversion.lifting.recursion import ActiveCall, entered, generated
 from inversion.lifting.resolve import (
     NUMBERS,
@@ -112,32 +122,52 @@ def lift(
     domains: Mapping[str, Domain] | None = None,
     shapes: Mapping[str, Template] | None = None,
     marks: set[str] | None = None,
+    typed: bool = False,
 ) -> Lifted:
     """The program of a function for inputs of these names and trees of types, in ``context``.
     root_finding, max_trips: as in ``invert``. keywords: inputs that are given by keyword. folds:
     whether calls with constants are computed: not where any rounding of them is to be allowed for.
     domains: of inputs, or of parts of them. shapes: of sequences that are taken apart into their
-    items. marks: takes the characters at which strings are cut.
+    items. marks: takes the characters at which strings are cut. typed: whether numbers that
+    branches give are computed in each of their types: found out where a result depends on the type.
 
     Raises NotInvertible, with the line, at a statement that is not a call of something that
     has a relation, an overlay method, or Python code.
     """
-    lifter = Lifter(Resolver(context), root_finding=root_finding, max_trips=max_trips, folds=folds)
+    lifter = Lifter(
+        Resolver(context),
+        root_finding=root_finding,
+        max_trips=max_trips,
+        folds=folds,
+        typed=typed,
+    )
     lifter.marks = set() if marks is None else marks
     check_named(function)
     given = {name: lifter.input(name, tree, domains or {}) for name, tree in inputs}
-    where = location_of(function)
-    site = CallSite("result", where, overlaid=context is not None)
+    site = CallSite("result", location_of(function), overlaid=context is not None)
     values = _arguments(lifter, site, given, shapes or {})
     args = [value for name, value in values.items() if name not in keywords]
     named = {name: value for name, value in values.items() if name in keywords}
-    result = _followed(lifter, site, function, args, named)
+    result: Value | None = None
+    with suppress(TypesAsked):
+        result = _followed(lifter, site, function, args, named)
+    if result is None:
+        return lift(function, inputs, context, root_finding=root_finding, max_trips=max_trips,
+                    keywords=keywords, folds=folds, domains=domains, shapes=shapes, marks=marks,
+                    typed=True)  # fmt: skip
+    return _lifted(lifter, site, function, given, result)
+
+
+def _lifted(
+    lifter: Lifter, site: CallSite, function: Any, given: Mapping[str, Tree], result: Value
+) -> Lifted:
+    """The program of a function that has been followed. given: its inputs."""
     returned: dict[str, Operand] = {}
 
     def leaf(path: str, value: Value) -> str:
         value = sequence_of(lifter, site, value)
         if not isinstance(value, (Variable, Constant)):
-            raise _no_result(function, value, where)
+            raise _no_result(function, value, site.where)
         returned[RETURN + path] = value
         return RETURN + path
 
@@ -150,7 +180,7 @@ def lift(
         tuple(v for tree in given.values() for v in leaves(tree)),
         tuple(lifter.statements),
         returned,
-        where,
+        site.where,
         tuple(lifter.functions),
         tuple(lifter.holds),
         tuple(lifter.attributes),
@@ -231,7 +261,13 @@ class Lifter:
     """Builder of a program: turns calls into statements."""
 
     def __init__(
-        self, resolver: Resolver, *, root_finding: bool, max_trips: int, folds: bool = True
+        self,
+        resolver: Resolver,
+        *,
+        root_finding: bool,
+        max_trips: int,
+        folds: bool = True,
+        typed: bool = False,
     ) -> None:
         self.resolver = resolver
         self.folds = folds
@@ -249,6 +285,8 @@ class Lifter:
         self.attributes: list[tuple[Any, str, Any]] = []
         self.names: set[str] = set()
         self.domains: dict[Operand, Domain] = {}
+        self.mixed: dict[Operand, Source] = {}
+        self.typed = typed
         self.marks: set[str] = set()
 
     @functools.cached_property
@@ -298,6 +336,11 @@ class Lifter:
         if kwargs and not has_own_binding(target):
             args, kwargs = as_positional(signature_of(target), tuple(args), kwargs)
         args = tuple(map(value_of, args))
+        if isinstance(target, Deferred):
+            return target.make()
+        typed = by_type(self, site, targets, args, kwargs) if self.mixed else None
+        if typed is not None:
+            return typed
         if any(isinstance(arg, Again) for arg in (*args, *kwargs.values())):
             return through(self, site, targets, args)
         if target is autodiff:
@@ -369,7 +412,7 @@ class Lifter:
         related = self._related(site, targets, args, kwargs)
         if related is not None:
             return related
-        target = targets[-1]
+        target = in_python(targets[-1])
         if body_of(target) is not None:
             return self._inline(replace(site, chain=None), target, args, kwargs)
         numbers = _numbers(args, kwargs)
@@ -385,6 +428,9 @@ class Lifter:
         numbers = _numbers(args, kwargs)
         if numbers is None:
             return None
+        chosen = extreme(self, site, targets[-1], args) if self.typed else None
+        if chosen is not None:
+            return chosen
         for target in targets:
             for kinds in promotions(numbers):
                 found = self.resolver.relation(target, kinds, base=not site.overlaid)
@@ -393,7 +439,10 @@ class Lifter:
                         self.converted(site, value, kind)
                         for value, kind in zip(numbers, kinds, strict=True)
                     ]
-                    return self.state(site, found, converted)
+                    made = self.state(site, found, converted)
+                    if self.mixed or len(numbers) > 1:
+                        note_computed(self, site, target, args, made)
+                    return made
         return None
 
     def converted(self, site: CallSite, value: Operand, kind: Any) -> Operand:

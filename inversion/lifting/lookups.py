@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import operator
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -21,14 +22,13 @@ from inversion.lifting.lifted_values import (
     shown_kind,
     value_of,
 )
+from inversion.lifting.mixed_numbers import MIXED, Items, in_widest_type
 from primitives.finite_tables import entry, membership
 
 if TYPE_CHECKING:
     from inversion.lifting.lifter import Lifter
 
 __all__ = ["Lookup", "looked_up", "member"]
-
-NUMBERS = (float, int, bool)
 
 
 @dataclass(frozen=True)
@@ -92,12 +92,10 @@ def _entries(lifter: Lifter, site: CallSite, entries: dict[Any, Value], index: V
         if rows is not None:
             return _entries(lifter, site, dict(zip(entries, rows, strict=True)), index)
         kinds = {type(value) for value in values}
-        if kinds <= {*NUMBERS} and len(kinds) > 1:
-            kind = float if float in kinds else int
-            values, kinds = list(map(kind, values)), {kind}
-        if len(kinds) == 1 and kinds <= {*NUMBERS, complex, str}:
-            made = entry(index.kind, tuple(entries), tuple(values))
-            return lifter.state(site, made, [index])
+        if len(kinds) == 1 and kinds <= {*MIXED, complex, str}:
+            return lifter.state(site, entry(index.kind, tuple(entries), tuple(values)), [index])
+        if kinds <= {*MIXED}:
+            return _of_mixed_types(lifter, site, dict(zip(entries, values, strict=True)), index)
     if all(isinstance(item, (Variable, Constant)) for item in items):
         keys = tuple(map(Constant, entries))
         args = index, Tupled(tuple, keys), Tupled(tuple, tuple(items))
@@ -108,6 +106,28 @@ def _entries(lifter: Lifter, site: CallSite, entries: dict[Any, Value], index: V
         where=site.where,
         help="keep one list or dict for each part, or write the choice with if",
     )
+
+
+def _of_mixed_types(
+    lifter: Lifter, site: CallSite, entries: dict[Any, Any], index: Variable
+) -> Value:
+    """The entry of a key in a table of numbers of several types, in the widest of them."""
+    values = in_widest_type(list(entries.values()))
+    if values is None:
+        help = "write all of them as floats, or keep the integers in a table of their own"
+        what = "an item of a table of floats, and of integers that no float is"
+        raise refused(what, site.where, help)
+
+    def member_of(site: CallSite, part: Mapping[Any, Value]) -> Value:
+        return member(lifter, site, Tupled(tuple, tuple(map(value_of, part))), index)
+
+    def look(site: CallSite, part: Mapping[Any, Value]) -> Value:
+        return _entries(lifter, site, dict(part), index)
+
+    found = lifter.state(site, entry(index.kind, tuple(entries), tuple(values)), [index])
+    if isinstance(found, Variable):
+        lifter.mixed[found] = Items(index, entries, look, member_of)
+    return found
 
 
 def _rows(values: list[Any]) -> list[Tupled] | None:

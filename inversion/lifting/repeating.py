@@ -35,6 +35,7 @@ from inversion.lifting.lifted_values import (
     shown_name,
     variables_in,
 )
+from inversion.lifting.mixed_numbers import OfWays, joined_kinds
 from inversion.lifting.sequence_calls import sequence_of
 from inversion.program.loops import Bounds, CountedRange, Loop
 from inversion.program.statements import Constant, EmptyList, Operand, Statement, Variable
@@ -219,6 +220,10 @@ class Repeating(ABC):
         ]
         values = [v for name in state for v in numbers_in(turn.following[name])]
         last = turn.before if isinstance(turn.after.found, Nowhere) else turn.after
+        for formal, value in zip(formals, values, strict=True):
+            kinds = joined_kinds(self.lifter, (value,))
+            if kinds:
+                self.lifter.mixed[formal] = OfWays(kinds)
         following = self.within(last, site, formals, values)
         outside = Outside(self, turn, formals)
         ends = {place: outside.end(place, end) for place, end in turn.ends.items()}
@@ -304,4 +309,7 @@ class Outside:
             self.results.append(self.turns.lifter.variable(name, value.kind, self.turns.word))
             self.gives.append(value)
             self.turns.lifter.arrays.joined(self.results[-1], (value,))
+            kinds = joined_kinds(self.turns.lifter, (value,))
+            if kinds:
+                self.turns.lifter.mixed[self.results[-1]] = OfWays(kinds)
         return self.results[self.gives.index(value)]

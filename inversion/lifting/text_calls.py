@@ -218,10 +218,7 @@ def _filled(
         value = args[int(first)] if first.isdigit() else kwargs[first]
         if conversion:
             value = lifter.call(site, (CONVERSIONS[conversion],), (value,), {})
-        shown = formatted(lifter, site, value, spec or "")
-        if shown is None:
-            return None
-        parts.append(shown)
+        parts.append(lifter.call(site, (format,), (value, KnownObject(spec or "")), {}))
     return joined(lifter, site, parts)
 
 

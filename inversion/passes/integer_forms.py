@@ -5,8 +5,8 @@ the free choices of one would rarely agree with the others; as ``q, r = divmod(s
 ``divmod(q, 60)`` they determine s.
 
 Congruences: in ``3 * n % 8``, the product would be chosen freely, and rarely be a multiple of the
-factor. Sums: so would those in ``3 * x + 5 * y``; and several sums of the same integers are solved
-together.
+factor; so it would in ``x * y % 8``, where one is known. Sums: so would those in
+``3 * x + 5 * y``; and several sums of the same integers are solved together.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from inversion.passes.simplifying import MASK
 from inversion.program.statements import Constant, Operand, Program, Statement, Variable, renumbered
 from inversion.program.variable_names import subject_of
 from primitives import Relation
-from primitives.forms.congruences import congruence, sum_of_two
+from primitives.forms.congruences import congruence, congruence_of_product, sum_of_two
 from primitives.forms.integer_systems import system
 from primitives.integers.division import mod_int
 from primitives.integers.divmod import DIVISION
@@ -220,8 +220,8 @@ Line = tuple[int, int]
 
 
 def reduced(program: Program) -> Program:
-    """Combine each linear function of one integer that is taken modulo a constant into one
-    statement.
+    """Combine each linear function of one integer, or of a product of two, that is taken modulo a
+    constant into one statement.
     """
     if not any(s.relation in (mod_int, MASK) for s in program.statements):
         return program
@@ -239,7 +239,13 @@ def reduced(program: Program) -> Program:
             if found is None:
                 break
             line, inner = found
-        if abs(line[0]) == 1 or not isinstance(inner, Variable) or line[0] % modulus == 0:
+        if not isinstance(inner, Variable) or line[0] % modulus == 0:
+            return statement
+        product = definitions.get(inner) if uses[inner] == 1 else None
+        if product is not None and product.relation is mul_int and len({*product.arguments}) == 2:
+            rule = congruence_of_product(*line, modulus)
+            return replace(statement, relation=rule, arguments=product.arguments)
+        if abs(line[0]) == 1:
             return statement
         return replace(statement, relation=congruence(*line, modulus), arguments=(inner,))
 

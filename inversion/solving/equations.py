@@ -175,7 +175,8 @@ class Solver:
         found = state.box.get(step.solved.unknown[0])
         mode = step.solved.mode
         of_power = rule is power_modulo and coordinate == "k" and known and len(mode.unknown) == 1
-        if (is_numbered(rule) or of_power) and found and math.isfinite(found.width):
+        numbered = coordinate == "k" and is_numbered(rule)
+        if (numbered or of_power) and found and math.isfinite(found.width):
             assert mode.recover is not None
             try:
                 numbers = [_number_at(mode, known or {}, end) for end in (found.low, found.high)]

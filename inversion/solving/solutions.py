@@ -22,7 +22,7 @@ from inversion.program.shown import html_of
 from inversion.program.trees import leaves, rebuilt, taken_apart
 from inversion.running.progress import Progress, SearchProgress
 from inversion.solving.argument_search import goes_on
-from inversion.solving.finite import MOST_TRIED, count_of, listed
+from inversion.solving.finite import MOST_BY_TRIAL, MOST_TRIED, count_of, is_decided, listed
 from inversion.solving.negative_powers import REMEDY, negative_powers
 from inversion.solving.search_state import SearchState
 from inversion.solving.smt import PROOF, Task, task_of
@@ -231,7 +231,8 @@ def search(
 
 def is_small(inverse: Inverse) -> bool:
     """Whether all unknowns have declared values, with few combinations."""
-    return len(inverse.unknown) > 0 and 0 < count_of(inverse.unknown_domains()) <= MOST_TRIED
+    most = MOST_BY_TRIAL if is_decided(inverse.origin) else MOST_TRIED
+    return len(inverse.unknown) > 0 and 0 < count_of(inverse.unknown_domains()) <= most
 
 
 def few_arguments(inverse: Inverse, known: tuple[Any, ...]) -> list[Sequence[Any]] | None:

@@ -4,15 +4,17 @@ For functions of integers and strings, and for results in steps or in text, wher
 what to change: only values of the function are used. What a result lacks of the known one is
 measured, numbers by their difference and texts from their first character on. From some starts,
 each change that comes nearest is kept. Numbers with bounds are also drawn within the bounds of
-those points that come nearest. Strings of unknown length are tried with the first lengths with
-which the function runs. All is in a fixed order, with a fixed number of runs.
+those points that come nearest. Strings that are keys of a table are those keys, and where all
+combinations of values are few they are all tried. Other strings of unknown length are tried with
+the first lengths with which the function runs. All is in a fixed order, with a fixed number of
+runs.
 """
 
 from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -20,16 +22,18 @@ import numpy as np
 
 from inversion.contraction.contracted_programs import Nothing
 from inversion.errors import NoSolution
+from inversion.program.branches import Branch
 from inversion.program.limits import has_arrays
-from inversion.program.statements import Program, Variable
+from inversion.program.statements import Program, Statement, Variable
 from inversion.program.trees import Node, leaves, rebuilt, taken_apart
 from inversion.solving.argument_search import goes_on
 from inversion.solving.even_points import point_of
 from inversion.solving.starting import box_of
 from overlay.sets import NumberSet
-from primitives import Integers, Interval
+from primitives import Integers, Interval, Relation
 from primitives.arrays.domain import element_of, shape_of
 from primitives.domains import Domain, Strings
+from primitives.finite_tables import FiniteTable
 from primitives.relation import RETURN
 from primitives.sequences.items import Apart
 
@@ -51,6 +55,7 @@ DESCENTS = 3  # from the nearest of the starts
 MOST_OF_PAIR = 1024
 EVERY = 512  # values of one cell that are all tried
 FIRST_SUMS = 1024  # combinations of 0 and 1
+FEW = 1024  # combinations of numbers and characters that are all tried
 LETTERS = "".join(map(chr, range(32, 127)))
 LONGEST = 24  # of strings whose length is not known
 MOST_LENGTHS = 3  # of these that are tried
@@ -61,16 +66,23 @@ WHOLE = (int, np.int64, np.uint64)
 
 @dataclass(frozen=True)
 class Cell:
-    """A number or a character. whole: integers. low, high: the bounds. letters: of a character."""
+    """A number, a character or a string that is a key. whole: integers. low, high: the bounds.
+    letters: the values of what is no number.
+    """
 
     low: float
     high: float
     whole: bool
-    letters: str = ""
+    letters: Sequence[str] = ""
 
     @property
     def is_bounded(self) -> bool:
         return math.isfinite(self.low) and math.isfinite(self.high)
+
+    @property
+    def count(self) -> float:
+        """The number of values."""
+        return self.high - self.low + 1 if self.whole else math.inf
 
     def at(self, unit: float, low: float | None = None, high: float | None = None) -> Any:
         """The value at a place in (0, 1) within bounds."""
@@ -106,8 +118,19 @@ Part = tuple[Any, Sequence[Cell]]
 """The type of a value, and its cells."""
 
 
-def cells_of(kind: Any, domain: Domain | None, found: NumberSet | None, length: int) -> list[Cell]:
-    """The cells of a value of a type; none if it is of another type. length: of a string."""
+def cells_of(
+    kind: Any,
+    domain: Domain | None,
+    found: NumberSet | None,
+    length: int,
+    keys: Sequence[str] | None = None,
+) -> list[Cell]:
+    """The cells of a value of a type; none if it is of another type. length: of a string. keys: the
+    strings that it is one of.
+    """
+    if keys is not None:
+        keys = [key for key in keys if domain is None or domain.contains(key)]
+        return [Cell(0, len(keys) - 1, whole=True, letters=keys)] if keys else []
     if kind is str:
         letters = domain.alphabet if isinstance(domain, Strings) and domain.alphabet else LETTERS
         return [Cell(0, len(letters) - 1, whole=True, letters=letters)] * length
@@ -128,7 +151,7 @@ def cells_of(kind: Any, domain: Domain | None, found: NumberSet | None, length: 
 def made_of(kind: Any, cells: Sequence[Cell], values: Sequence[Any]) -> Any:
     """The value of a type with these cells."""
     if kind is str:
-        return "".join(c.letters[v] for c, v in zip(cells, values, strict=True))
+        return "".join(c.letters[int(v)] for c, v in zip(cells, values, strict=True))
     if shape_of(kind):
         return np.array(values, dtype=element_of(kind)).reshape(shape_of(kind))
     return kind(values[0])
@@ -149,7 +172,7 @@ def arguments_by_trials(
             return  # a part of an argument is known
     names = [leaf for axis in inverse.unknown for leaf in leaves(trees[axis]) if leaf not in given]
     kinds = [program.operand(name).kind for name in names]
-    lengths = _lengths(program)
+    lengths, keys = _lengths(program), _keys(program.statements)
     try:
         box = {} if has_arrays(program) else box_of(inverse, known)
     except Nothing:
@@ -161,7 +184,10 @@ def arguments_by_trials(
         """The parts, of which the strings of unknown length have this one."""
         each = zip(names, kinds, domains, strict=True)
         return [
-            (kind, cells_of(kind, domain, sets.get(name), lengths.get(name, length)))
+            (
+                kind,
+                cells_of(kind, domain, sets.get(name), lengths.get(name, length), keys.get(name)),
+            )
             for name, kind, domain in each
         ]
 
@@ -184,7 +210,9 @@ def arguments_by_trials(
 
     tree, wanted = trees[RETURN], values[RETURN]
     open_ = [
-        d for n, k, d in zip(names, kinds, domains, strict=True) if k is str and n not in lengths
+        d
+        for n, k, d in zip(names, kinds, domains, strict=True)
+        if k is str and n not in lengths and n not in keys
     ]
     for parts, most in _attempts(parts_for, open_, runs, lambda p: _runs(run, p, tree, wanted)):
         for made in from_trials(run, parts, tree, wanted, most):
@@ -236,6 +264,22 @@ def _lengths(program: Program) -> dict[str, int]:
     }
 
 
+def _keys(statements: Iterable[Statement]) -> dict[str, tuple[str, ...]]:
+    """The keys of the table that each string is a key of, whichever way the program takes."""
+    found: dict[str, tuple[str, ...]] = {}
+    for statement in statements:
+        rule = statement.relation
+        if isinstance(rule, Branch):
+            first, second = (_keys(arm.statements) for arm in rule.arms)
+            both = {n: tuple(dict.fromkeys((*first[n], *second[n]))) for n in first if n in second}
+            found = {**both, **_keys(rule.before), **found}
+        elif isinstance(rule, Relation) and isinstance(rule.target, FiniteTable):
+            (key,) = statement.arguments
+            if isinstance(key, Variable) and key.kind is str:
+                found.setdefault(key.name, rule.target.keys)
+    return found
+
+
 def from_trials(
     run: Callable[[list[Any]], Any],
     parts: Sequence[Part],
@@ -252,7 +296,7 @@ def from_trials(
     if not 0 < len(cells) <= MOST_CELLS or not all(own for _, own in parts):
         return
     trial = _Trial(run, parts, tree, wanted, runs)
-    for search in (trial.of_sums, trial.of_draws, trial.of_steps, trial.of_changes):
+    for search in (trial.of_sums, trial.of_all, trial.of_draws, trial.of_steps, trial.of_changes):
         for values in search():
             if trial.off(values) == 0:
                 yield trial.made(values)
@@ -308,6 +352,16 @@ class _Trial:
                 values = [c.default + b for c, b in zip(self.cells, bits, strict=True)]
                 if all(c.low <= v <= c.high for c, v in zip(self.cells, values, strict=True)):
                     yield values
+
+    def of_all(self) -> Iterator[list[Any]]:
+        """All combinations of values, where they are few, or some are keys that tell nothing of
+        one another.
+        """
+        count = math.prod(cell.count for cell in self.cells)
+        few = FEW if all(isinstance(cell.letters, str) for cell in self.cells) else self.left
+        if count <= min(few, self.left):
+            ranges = (range(int(c.low), int(c.high) + 1) for c in self.cells)
+            yield from map(list, itertools.product(*ranges))
 
     def of_draws(self) -> Iterator[list[Any]]:
         """Points within the bounds of the nearest ones, again and again."""
@@ -382,7 +436,10 @@ class _Trial:
         """Points of the default numbers, and of one letter each."""
         starts = [[c.default for c in self.cells]]
         for letter in "0aA":
-            starts.append([c.letters.find(letter) if c.letters else c.default for c in self.cells])
+            starts.append([
+                c.letters.find(letter) if isinstance(c.letters, str) and c.letters else c.default
+                for c in self.cells
+            ])  # fmt: skip
         return [s for s in starts if all(c.low <= v for c, v in zip(self.cells, s, strict=True))]
 
     def descended(self, values: list[Any]) -> Iterator[list[Any]]:

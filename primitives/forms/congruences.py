@@ -1,5 +1,5 @@
-"""Congruences, integers multiplied, shifted and then reduced, and sums of two multiplied integers,
-each as one relation.
+"""Congruences, integers or products of two multiplied, shifted and then reduced, and sums of two
+multiplied integers, each as one relation.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from primitives.errors import NoSolution
 from primitives.integers.exact import minus, plus, times
 from primitives.relation import Relation, parametric, relation
 
-__all__ = ["congruence", "is_numbered", "sum_of_two"]
+__all__ = ["congruence", "congruence_of_product", "is_numbered", "reciprocal", "sum_of_two"]
 
 
 def congruence(factor: int, shift: int, modulus: int) -> Relation:
@@ -47,6 +47,71 @@ def congruence(factor: int, shift: int, modulus: int) -> Relation:
         codomain=Integers(0, modulus - 1),
         a=parametric(solved, k=Integer, recover=number_of),
     )  # fmt: skip
+
+
+@functools.cache
+def congruence_of_product(factor: int, shift: int, modulus: int) -> Relation:
+    """The relation ``return = (factor * a * b + shift) % modulus``, of integers; modulus > 0.
+
+    ``k`` numbers the values of one where the other is known, which are equidistant: k = 0 is the
+    smallest non-negative one.
+
+    >>> congruence_of_product(1, 0, 26).mode(["a"]).solver(3, 5, 0), 11 * 5 % 26
+    (11, 3)
+    """
+
+    def product_reduced(a: int, b: int) -> int:
+        return plus(times(times(factor, a % modulus) % modulus, b % modulus), shift) % modulus
+
+    def period_for(other: int) -> int:
+        return modulus // math.gcd(times(factor, other % modulus), modulus)
+
+    def one_for(ret: int, other: int, k: int) -> int:
+        if not 0 <= ret < modulus:
+            raise NoSolution("a remainder lies between 0 and the divisor")
+        multiplied, difference = times(factor, other % modulus), minus(ret, shift)
+        shared = math.gcd(multiplied, modulus)
+        if difference % shared != 0:
+            raise NoSolution("no integer has this remainder after the multiplication")
+        period = modulus // shared
+        inverse = reciprocal(multiplied // shared % period, period)
+        first = times(difference // shared % period, inverse) % period
+        return plus(first, times(k, period))
+
+    def first_of(ret: int, b: int, k: int) -> int:
+        return one_for(ret, b, k)
+
+    def second_of(ret: int, a: int, k: int) -> int:
+        return one_for(ret, a, k)
+
+    def both(ret: int, turn: int, past_one: int) -> tuple[int, int]:
+        other = plus(past_one, 1)
+        return one_for(ret, other, turn), other
+
+    def first_number(a: int, b: int) -> tuple[int]:
+        return (a // period_for(b),)
+
+    def second_number(a: int, b: int) -> tuple[int]:
+        return (b // period_for(a),)
+
+    def both_numbers(a: int, b: int) -> tuple[int, int]:
+        return a // period_for(b), minus(b, 1)
+
+    return relation(
+        product_reduced, int, int, f"return = ({factor} * a * b + {shift}) % {modulus}",
+        codomain=Integers(0, modulus - 1),
+        a=parametric(first_of, k=Integer, recover=first_number),
+        b=parametric(second_of, k=Integer, recover=second_number),
+        ab=parametric(both, turn=Integer, past_one=Integer, recover=both_numbers),
+    )  # fmt: skip
+
+
+def reciprocal(a: int, n: int) -> int:
+    """The reciprocal of an integer modulo another with which it has no common divisor."""
+    found, step, low, high = 0, 1, a, n
+    while low != 0:
+        found, step, low, high = step, found - high // low * step, high % low, low
+    return found % n
 
 
 @functools.cache

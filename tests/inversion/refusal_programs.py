@@ -833,6 +833,46 @@ def function_by_if(x, n):
     return math.sin(x) if n == 0 else math.exp(x)
 
 
+@refusal(
+    "lookups._of_mixed_types: an item of a table of floats, and of integers that no float is",
+    F,
+    int,
+)
+def item_that_no_float_is(x, n):
+    return x + (0.5, 2**60 + 1)[n]  # here
+
+
+@remedy(2.0, 0)
+def item_that_is_a_float(x, n):
+    return x + (0.5, 2.0**60)[n]
+
+
+@refusal("mixed_numbers._called: {} raises {}", F, int)
+def character_of_no_number(x, n):
+    return x + len(chr((-1, 0.5)[n]))  # here
+
+
+@remedy(2.0, 1)
+def character_of_a_number(x, n):
+    return x + len(chr((65, 66)[n]))
+
+
+@refusal("mixed_numbers._parts: a result that depends on which of {} a number is", F, int)
+def number_of_a_loop(x, n):
+    y = 0
+    for i in range(n):
+        y = i if i > 2 else 0.5
+    return x if isinstance(y, int) else -x  # here
+
+
+@remedy(2.0, 4)
+def float_of_a_loop(x, n):
+    y = 0.0
+    for i in range(n):
+        y = float(i) if i > 2 else 0.5
+    return x if y > 2.5 else -x
+
+
 @refusal("lookups._by_parts: an item of a list by a tuple", F, int)
 def item_by_a_tuple(x, n):
     row = [1.0, 2.0]
@@ -1088,7 +1128,7 @@ def no_coroutine(x):
     return x
 
 
-@refusal("lifter.lift.leaf: _no_result", F)  # here
+@refusal("lifter._lifted.leaf: _no_result", F)  # here
 def giving_nothing(x):
     x + 1.0
 

@@ -170,3 +170,15 @@ def test_a_wrapper_is_called_as_its_own_code_says():
     assert invert(lambda x: anything(x), float)(6.0) == (2.0,)
     with pytest.raises(NotInvertible, match="takes any number of arguments"):
         invert(anything, float)
+
+
+@pytest.mark.parametrize(("x", "y"), [(2.0, 2.0), (2.0, 2.0 + 1e-7), (2.0, 2.5), (0.0, 1e-4)])
+def test_numbers_that_are_close_are_told_from_others(x, y):
+    def f(x, y):
+        return 3.0 * x if math.isclose(x, y, rel_tol=1e-6, abs_tol=1e-3) else x + 10.0
+
+    inverse = choose(f, float, float, known=("return", "y"))
+    (found,) = inverse(f(x, y), y, theta=inverse.recover(x, y))
+    assert found == pytest.approx(x)
+    (other,) = inverse(f(x, y), y)
+    assert f(other, y) == pytest.approx(f(x, y))

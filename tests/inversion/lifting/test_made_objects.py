@@ -711,3 +711,14 @@ def test_an_item_of_a_dict_or_a_default_is_found_by_its_key(number):
     inverse = invert(chosen, int)
     assert inverse(chosen(number)) == (number,)
     assert chosen(*inverse(0.5)) == 0.5
+
+
+def test_a_dict_of_known_keys_is_made_with_one_value():
+    def f(x: float, y: float) -> tuple[float, ...]:
+        total = dict.fromkeys(("a", "b", "c"), 0.5)
+        total["a"] += x
+        total["b"] *= x + y
+        return tuple(total.values())
+
+    x, y = invert(f)(f(2.0, 3.0))
+    assert (round(x, 9), round(y, 9)) == (2.0, 3.0)

@@ -163,3 +163,13 @@ def test_solutions_have_all_lengths_that_are_tried_and_do_not_say_that_these_are
     assert "other lengths" in found.reason
     with pytest.raises(WrongArguments):
         invert(in_pieces, str).solutions("xxx", limit=-1)
+
+
+def test_strings_of_different_lengths_on_two_ways_are_one_string():
+    def f(a: int, apart: bool) -> str:
+        digits = f"{a:02d}"
+        return digits[0] + "-" + digits[1] if apart else "no" + digits
+
+    inverse = invert(f)
+    for args in ((42, True), (42, False)):
+        assert f(*inverse(f(*args))) == f(*args)

@@ -255,3 +255,25 @@ def test_sums_may_go_into_other_functions():
 
     inverse = invert(mixed)
     assert inverse(mixed(4, -7), inverse.recover(4, -7)) == (4, -7)
+
+
+@pytest.mark.parametrize("args", [(5, 9), (99, 100), (0, 0), (13, 26)])
+def test_a_product_taken_modulo_a_constant_is_solved_for_the_factor_that_is_left(args):
+    def f(x: int, k: int) -> tuple[int, int]:
+        return 3 * x * k + 4 - 10 * 3, (3 * x * k + 4) % 26
+
+    def g(x: int, k: int) -> tuple[int, int]:
+        return (3 * x * k + 4) % 26, k * 7 % 101
+
+    domains = {"x": Integers(0, 100), "k": Integers(0, 100)}
+    for function in (f, g):
+        inverse = invert(function, domain=domains)
+        assert function(*inverse(function(*args))) == function(*args)
+        assert inverse(function(*args), theta=inverse.recover(*args)) == args
+    found = [branch.point for branch in inverse.solutions(g(*args))]
+    every = itertools.product(range(101), repeat=2)
+    assert sorted(found) == [pair for pair in every if g(*pair) == g(*args)]
+
+
+def test_a_square_taken_modulo_a_constant_is_no_product_of_two():
+    assert invert(lambda x: x * x % 13, int)(3)[0] ** 2 % 13 == 3

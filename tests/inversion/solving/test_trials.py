@@ -52,11 +52,34 @@ def wing(code: str) -> list[tuple[float, float]]:
     return found
 
 
+DIGITS = ["black", "brown", "red", "orange", "yellow", "green", "blue", "violet", "grey", "white"]
+TOLERANCE = {"brown": 1, "red": 2, "green": 0.5, "gold": 5, "silver": 10}
+
+
+def label(bands: tuple[str, str, str, str]) -> str:
+    first, second, multiplier, tolerance = bands
+    ohms = (DIGITS.index(first) * 10 + DIGITS.index(second)) * 10 ** DIGITS.index(multiplier)
+    if ohms >= 1000:
+        return f"{ohms / 1000:g} k +/-{TOLERANCE[tolerance]}%"
+    return f"{ohms} +/-{TOLERANCE[tolerance]}%"
+
+
+def either(key: str, high: bool) -> int:
+    return TOLERANCE["red"] * DIGITS.index(key) + 3 if high else len(key) * 7 + DIGITS.index(key)
+
+
 PROGRAMS: dict[str, tuple[Any, tuple[Any, ...], tuple[str, ...], list[tuple[Any, ...]]]] = {
     "cell of a grid": (cell_of_grid, (), (), [(0.3, 0.8), (0.0, 0.999)]),
     "parities": (parities, (array_of(int, (3,)),), (), [(np.array([1, 0, 1]),)]),
     "averages": (averages, (array_of(int, (6,)),), (), [(np.array([9, -4, 70, 71, 200, 3]),)]),
     "tokens": (tokens, (), (), [(24, -13), (1, 0)]),
+    "keys of tables": (
+        label,
+        (),
+        (),
+        [(("yellow", "violet", "red", "gold"),), (("red", "red", "brown", "green"),)],
+    ),
+    "a key on both ways": (either, (), (), [("grey", True), ("black", False)]),
     "a code of unknown length": (wing, (), (), [("2412",), ("4415",)]),
 }
 
