@@ -76,13 +76,15 @@ def targets_of(function: Any) -> tuple[Any, ...]:
 def seal[F: Callable[..., Any]](function: F) -> F:
     """Declare that a function of the library is never changed, and its globals are never rebound:
     compiled code that it is in does not look for such changes before each call."""
-    setattr(function, _SEALED, True)
+    setattr(function, _SEALED, getattr(function, "__code__", None))
     return function
 
 
 def is_sealed(function: Any) -> bool:
-    """Whether a function is never changed, and its globals are never rebound."""
-    return _SEALED in getattr(function, "__dict__", {})
+    """Whether a function is never changed, and its globals are never rebound. A wrapper that has
+    taken over its attributes, as ``functools.wraps`` does, is another function."""
+    code = getattr(function, "__dict__", {}).get(_SEALED)
+    return code is not None and code is getattr(function, "__code__", None)
 
 
 class Compiled(Protocol[P, R_co]):

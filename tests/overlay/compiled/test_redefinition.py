@@ -16,6 +16,7 @@ from numba import float64, njit, vectorize
 from overlay import Context, MethodTable, NotCompilable, Plugin, nonoverlay
 from overlay.compiled import is_dispatcher
 from overlay.compiled.numba.dispatchers import InnerDispatcher
+from overlay.interpretations.autodiff import autodiff
 
 
 def helper(x):
@@ -206,6 +207,18 @@ def test_each_entry_sees_a_change_behind_functions_that_are_values(table, name):
     assert [entry(3.0) for entry in entries] == [6.0, 6.0, 7.0]
     names["factor"] = 4.0
     assert [entry(3.0) for entry in reversed(entries)] == [13.0, 12.0, 12.0]
+
+
+def test_a_function_with_the_attributes_of_one_of_the_library_is_compared(table):
+    names = module("factor = 2.0\ndef helper(x): return x * factor\n" + PROGRAM_OF_HELPER)
+    vars(names["helper"]).update(vars(autodiff))  # as functools.wraps does
+    hot = Context(table).jit(names["program"])
+    assert hot(1.0) == 2.0
+    names["factor"] = 3.0
+    assert hot(1.0) == 3.0
+
+
+PROGRAM_OF_HELPER = "def program(x): return helper(x)"
 
 
 def test_a_helper_bound_anew_is_seen_at_the_next_call(table):
