@@ -5,6 +5,7 @@ compiled code of each form that numba compiles; ``try_coverage.py --write`` and
 ``try_compiled_forms.py --write`` renew them.
 """
 
+import numpy as np
 import pytest
 
 from tests.strangers.derivative_trials import ways
@@ -29,6 +30,8 @@ LEAST = {
 }
 """At least these percentages are right, in each way."""
 ORDER = ("refused", "partly", "right")
+ALWAYS_COMPLEX = {("numpy.linalg.eig", "compiled"), ("numpy.linalg.eigvals", "compiled")}
+"""From numpy 2.5 on their results are complex, of which compiled code has no derivative."""
 
 
 @pytest.mark.parametrize("path", FORMS)
@@ -38,7 +41,9 @@ def test_a_derivative_is_right_or_refused_and_no_worse_than_the_table_says(path)
     for way in ways:
         before, found = outcomes()[path][way], tried(path, way)
         kinds = [said.partition(":")[0] for said in (before, found)]
-        if kinds[0] in ("raised", "too slow"):
+        if (path, way) in ALWAYS_COMPLEX and np.lib.NumpyVersion(np.__version__) >= "2.5.0":
+            assert kinds[1] in ("refused", "right"), (way, found)
+        elif kinds[0] in ("raised", "too slow"):
             assert kinds[1] != "wrong", (way, found)
         else:
             assert ORDER.index(kinds[1]) >= ORDER.index(kinds[0]), (way, found)

@@ -79,6 +79,7 @@ def test_what_moves_elements_or_is_linear_is_inverted(rule):
 
 
 @pytest.mark.long
+@pytest.mark.filterwarnings("ignore:numpy.fix is deprecated")  # from numpy 2.5 on
 @pytest.mark.parametrize("rule", OTHERS, ids=name_of)
 def test_other_functions_are_inverted_or_refused(rule):
     assert not any(given_back(f, value) is False for f, value in calls(rule))
