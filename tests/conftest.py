@@ -138,6 +138,7 @@ EVERY = {  # of tests with many parameters, every so many are in the quick run
     "tests/inversion/contraction/test_contractors.py": 5,
     "tests/inversion/lifting/test_exits.py::test_compiled_inverses_answer_alike": 3,
     "tests/inversion/lifting/test_functions.py": 5,
+    "tests/inversion/lifting/test_mixed_numbers.py": 7,
     "tests/inversion/program/test_branches.py::test_compiled_inverses_answer_alike": 4,
     "tests/inversion/program/test_loops.py::test_compiled_inverses_answer_alike": 4,
     "tests/inversion/program/test_naming.py": 5,
