@@ -35,7 +35,6 @@ from overlay import Context
 from overlay.core.location import caller
 from overlay.core.target import describe
 from primitives import Domain, Integers
-from primitives.domains import domain_of
 from primitives.forms.bit_systems import BitSystem
 from primitives.relation import RETURN
 from primitives.sequences.lists import is_list, length_of
@@ -43,6 +42,7 @@ from primitives.sequences.lists import is_list, length_of
 __all__ = ["choose", "invert"]
 
 WORDS = (np.int64, np.uint64)
+WORD_BITS = 64
 
 
 def invert(
@@ -330,10 +330,16 @@ def _stated(lifted: Lifted, domains: Mapping[str, Domain]) -> dict[str, Domain]:
 
 
 def _is_any_word(variable: Variable, stated: Mapping[str, Domain]) -> bool:
-    """Whether an input is a word without a domain of fewer bits. numba compiles no system of bits:
-    a plan for these is kept."""
+    """Whether an input is a word without a domain of fewer bits, of which it fills at least half.
+    numba compiles no system of bits: a plan for these is kept."""
     domain = stated.get(variable.name)
-    return variable.kind in WORDS and (domain is None or domain == domain_of(variable.kind))
+    if variable.kind not in WORDS:
+        return False
+    if not isinstance(domain, Integers) or domain.low is None or domain.high is None:
+        return True
+    ends = (domain.low, ~domain.low, domain.high)
+    bits = max(end.bit_length() for end in ends if end >= 0) + (domain.low < 0)
+    return bits >= WORD_BITS or 2 * (domain.high - domain.low + 1) < 1 << bits
 
 
 def _finished(

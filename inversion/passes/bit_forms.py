@@ -460,7 +460,7 @@ def _tabulated(rule: Relation, values: Sequence[BitForms]) -> BitForms:
             entries.append(
                 int(rule(*(kind(arg) for kind, arg in zip(rule.types, args, strict=True))))
             )
-        except (NoSolution, ValueError, ArithmeticError, TypeError) as error:
+        except (NoSolution, ValueError, ArithmeticError, TypeError, LookupError) as error:
             raise NotAffine from error
     first = entries[0]
     columns = [entries[1 << i] ^ first for i in range(size)]

@@ -176,6 +176,8 @@ class Solver:
         mode = step.solved.mode
         of_power = rule is power_modulo and coordinate == "k" and known and len(mode.unknown) == 1
         numbered = coordinate == "k" and is_numbered(rule)
+        if numbered and known is not None and not self._solves(step, {**known, coordinate: 0}):
+            return number_set([], whole=True)  # whether there are solutions depends on no number
         if (numbered or of_power) and found and math.isfinite(found.width):
             assert mode.recover is not None
             try:
@@ -190,6 +192,15 @@ class Solver:
             return None
         bounds = ranges(known or {}, found)
         return None if bounds is None else number_set([bounds], whole=True)
+
+    def _solves(self, step: PlanStep, given: Mapping[str, Any]) -> bool:
+        """Whether a statement has a solution for these values of all that its solver takes."""
+        mode = step.solved.mode
+        try:
+            self.solver(step)(*(given[name] for name in mode.takes))
+        except REFUSALS:
+            return False
+        return True
 
     def sides(
         self, frame: SearchFrame, state: SearchState, root: Root, x: float

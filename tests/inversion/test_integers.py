@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from inversion import NoSolution, choose, invert
+from primitives import Integers
 from primitives.integers.bits import bit_count, rotate_left, xorshift_left, xorshift_right
 from primitives.integers.ordering import clip
 
@@ -162,3 +163,23 @@ def test_a_refusal_of_an_integer_that_is_too_long_to_write_says_so():
     inverse = invert(lambda x: 2 * x, int)
     with pytest.raises(NoSolution, match="thousands of digits"):
         inverse(10**5000 + 1)
+
+
+MODULO = {
+    "a product": (lambda x, y: x * y % 10007, {(0, 1), (10007, 3), (20014, 1)}),
+    "a product with common factors": (lambda x, y: x * y % 12, {(4, 1), (6, 5), (0, 7)}),
+}
+
+
+@pytest.mark.parametrize("domain", [{}, {"y": Integers(-300000, 400000)}], ids=["all", "some"])
+@pytest.mark.parametrize("name", MODULO)
+def test_that_a_congruence_has_no_solution_is_proved_at_once(name, domain):
+    f, without = MODULO[name]
+    inv = choose(f, int, int, known=("return", "x"), domain=domain)
+    for x, remainder in without:
+        with pytest.raises(NoSolution) as error:
+            inv(remainder, x)
+        assert error.value.proved
+        assert not list(inv.solutions(remainder, x))
+    (y,) = inv(f(5, 3), 5)
+    assert f(5, y) == f(5, 3)

@@ -126,7 +126,7 @@ class Guard:
             stale=id(self._stale),
             failed=id(failed),
         )
-        self.renew(words)
+        self._compare(words)
         address = ctypes.addressof(self._record)
         place = _Place(address.to_bytes(8, "little"))
         place.guard = self
@@ -152,6 +152,9 @@ class Guard:
 
     def renew(self, words: Iterable[Word]) -> None:
         """Replace the words to compare."""
+        self._compare(words)
+
+    def _compare(self, words: Iterable[Word]) -> None:
         pairs = [_Pair(*word) for word in words]
         array = (_Pair * max(len(pairs), 1))(*pairs)
         # frees the former array: no thread is reading it, since readers hold the GIL
@@ -168,7 +171,8 @@ class CallingGuard(Guard):
 
     def __init__(self, guard: Guard, call: Callable[..., Any]) -> None:
         self.guard, self._call, self._word = guard, call, ctypes.c_uint64(0)
-        super().__init__(guard.function, (), call, _nothing)
+        words = [(ctypes.addressof(self._word), 1)]
+        super().__init__(guard.function, words, call, _nothing)
 
     @functools.cached_property
     def unchecked(self) -> Guard:
@@ -176,7 +180,7 @@ class CallingGuard(Guard):
 
     def retire(self) -> None:
         self.guard.retire()
-        super().retire()
+        self.is_retired = True
 
     def let_go(self) -> None:
         self.guard.let_go()
@@ -184,7 +188,6 @@ class CallingGuard(Guard):
 
     def renew(self, words: Iterable[Word]) -> None:
         self.guard.renew(words)
-        super().renew([(ctypes.addressof(self._word), 1)])
 
 
 _STALE: Final = object()

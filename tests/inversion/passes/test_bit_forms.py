@@ -335,3 +335,21 @@ def test_a_domain_bounds_the_bits_of_integers_and_of_words(name, kind):
     wanted = {x for x in range(256) if f(kind(x)) == value}
     assert {int(branch.point[0]) for branch in inv.solutions(value)} == wanted
     assert type(inv(value)[0]) is kind
+
+
+@pytest.mark.parametrize(
+    ("kind", "low", "high"),
+    [
+        (np.int64, 2**40, 2**40 + 20),
+        (np.int64, -40, -7),
+        (np.uint64, 2**64 - 20, 2**64 - 1),
+        (int, 2**40, 2**40 + 20),
+    ],
+)
+def test_words_far_from_0_are_bounded_too(kind, low, high):
+    def parts(x):
+        return x & kind(1), (x >> kind(1)) & kind(3)
+
+    inv = invert(parts, kind, domain={"x": Integers(low, high, kind=kind)})
+    found = [int(branch.point[0]) for branch in inv.solutions((kind(0), kind(2)))]
+    assert sorted(found) == [x for x in range(low, high + 1) if x & 7 == 4]

@@ -209,6 +209,19 @@ def test_each_entry_sees_a_change_behind_functions_that_are_values(table, name):
     assert [entry(3.0) for entry in reversed(entries)] == [13.0, 12.0, 12.0]
 
 
+@pytest.mark.filterwarnings("ignore:First-class function type")
+def test_a_second_entry_sees_a_change_behind_a_tuple_of_functions_that_it_is_given(table):
+    names = module("")
+    names.update(njit=njit, vectorize=vectorize, float64=float64)
+    exec(KERNELS, names)
+    exec("def first(h, x): return h[0](x)\ndef second(h, x): return h[0](x) + 1.0", names)
+    context, given = Context(table), (names["typed"],) * 2
+    first, second = context.jit(names["first"]), context.jit(names["second"])
+    assert (first(given, 3.0), second(given, 3.0)) == (6.0, 7.0)
+    names["factor"] = 4.0
+    assert (second(given, 3.0), first(given, 3.0)) == (13.0, 12.0)
+
+
 def test_a_function_with_the_attributes_of_one_of_the_library_is_compared(table):
     names = module("factor = 2.0\ndef helper(x): return x * factor\n" + PROGRAM_OF_HELPER)
     vars(names["helper"]).update(vars(autodiff))  # as functools.wraps does

@@ -262,8 +262,8 @@ def _elementwise(
             function, NumberKind("f", ndim), text, back, spread=spread, before="{d} / {1}"
         )
     if function is operator.mul and args[0] is args[1]:
-        # the sum does not wait for the adjoint
-        return Pullback(function, NumberKind("f", ndim), text, ("{d} * ({0} + {0})", None))
+        # not d * (x + x): the sum may be infinite where the adjoint is 0
+        return Pullback(function, NumberKind("f", ndim), text, ("2.0 * ({d} * {0})", None))
     if infix and infix[1]:
         return Pullback(function, NumberKind("f", ndim), text, infix[1], spread=spread)
     if function is operator.pow and whole and not _natural(args[1]):

@@ -599,3 +599,17 @@ def test_variables_are_kept_apart_where_one_is_named_as_another_is_numbered():
     at = (0.3, 0.7)
     found = gradient(has_numbered_names, mode="reverse")(*at)
     assert np.allclose(found, gradient(has_numbered_names, mode="forward")(*at))
+
+
+def test_a_square_that_overflows_and_is_not_used_has_the_derivative_0():
+    def f(x):
+        v = x[0]
+        s = v * v
+        return s if s < 1e300 else x[1]
+
+    point = np.array([1e308, 1.0])
+    with np.errstate(over="ignore"):
+        interpreted = gradient(f, mode="reverse")(point)
+        compiled = Context().jit(lambda x: autodiff(f, x))(point)
+    assert np.array_equal(interpreted, [0.0, 1.0])
+    assert np.array_equal(compiled, [0.0, 1.0])
