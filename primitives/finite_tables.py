@@ -7,6 +7,7 @@ numbers of one type, or strings. Floats that are entries are found within roundi
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -41,8 +42,8 @@ class FiniteTable:
         """The keys of an entry; for a float, of the entries closest to it, within rounding."""
         if not isinstance(entry, float):
             return [key for key, found in self.held.items() if found == entry]
-        near = [abs(found - entry) for found in self.entries]
-        least = min(near)
+        near = [0.0 if found == entry else abs(found - entry) for found in self.entries]
+        least = min((far for far in near if not math.isnan(far)), default=math.inf)
         if not least <= RTOL * abs(entry):
             return []
         return [key for key, far in zip(self.keys, near, strict=True) if far == least]
@@ -89,7 +90,7 @@ def entry(kind: Any, keys: tuple[Key, ...], entries: tuple[Any, ...]) -> Relatio
 @functools.lru_cache(maxsize=4096)
 def _entry(kind: Any, keys: tuple[Key, ...], entries: tuple[Any, ...], returns: Any) -> Relation:
     table = FiniteTable(keys, entries)
-    most = max(len(table.keys_of(value)) for value in entries)
+    most = max(1, *(len(table.keys_of(value)) for value in entries))  # 0 of NaN
     domain = _keys_domain(kind, keys)
     return relation(
         table, kind, "return = table(a)", returns=returns, codomain=_range_of(entries),

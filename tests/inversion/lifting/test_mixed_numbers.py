@@ -1,11 +1,13 @@
 """Numbers whose Python type varies: each result is the one that Python gives for the type."""
 
 import itertools
+import math
 
 import pytest
 
 from inversion import NoSolution, NotInvertible, invert
 from overlay import Context, MethodTable
+from primitives import Integers
 
 VALUES = {
     "int": (1, 10, 3),
@@ -234,3 +236,15 @@ def test_integers_that_no_float_equals_are_not_mixed_with_floats():
 
     with pytest.raises(NotInvertible, match="no float"):
         invert(f)
+
+
+@pytest.mark.parametrize("items", [(math.nan, 1.0), (math.inf, 1.0, math.nan), (1.0, math.nan)])
+def test_entries_that_are_no_numbers_hide_no_others(items):
+    places = {"i": Integers(0, len(items) - 1)}
+    inv = invert(lambda i: items[i], int, domain=places)
+    assert inv(1.0) == (items.index(1.0),)
+    for table in (items, (*items, 2)):  # of one type, and mixed
+        shown = invert(lambda i, table=table: str(table[i]), int, domain=places)
+        assert shown("1.0") == (items.index(1.0),)
+        with pytest.raises(NoSolution):
+            shown("3.0")
