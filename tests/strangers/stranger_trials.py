@@ -110,7 +110,8 @@ def within(seconds):
 
     assert threading.current_thread() is threading.main_thread()
     before = signal.signal(signal.SIGPROF, late)
-    signal.setitimer(signal.ITIMER_PROF, seconds)
+    # again and again: an exception is lost where the collector of garbage calls Python
+    signal.setitimer(signal.ITIMER_PROF, seconds, 5)
     try:
         yield
     finally:

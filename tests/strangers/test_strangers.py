@@ -9,10 +9,11 @@ import pytest
 from tests.strangers.stranger_trials import FIRST, counts, parameters, programs, table, tried
 
 PROGRAMS = 210
-ACCEPTED, ANSWERED, EXACT = 182, 172, 176
+ACCEPTED, ANSWERED, EXACT = 194, 186, 189
 """At least so many are accepted, answer without θ, and find their arguments again."""
 
 
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # TooSlow, lost
 @pytest.mark.parametrize("name", parameters())
 def test_a_program_becomes_what_the_table_says_or_better(name):
     before, found = table()[name], tried(programs()[name])
