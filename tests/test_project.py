@@ -232,3 +232,19 @@ def test_a_folder_says_which_of_its_modules_holds_what(init):
     said = set(re.findall(r"\w+", ast.get_docstring(ast.parse(init.read_text())) or ""))
     modules = {p.stem for p in init.parent.glob("*.py")} - {"__init__", "__main__"}
     assert modules | {p.parent.name for p in init.parent.glob("*/__init__.py")} <= said
+
+
+@pytest.mark.parametrize("folder", [*PACKAGES, "bench", "scripts"])
+def test_a_docstring_begins_with_what_the_thing_is_or_does(folder):
+    """So do the strings below constants."""
+    vague = re.compile(r"\s*(What|How|Which|The same)\b")
+    found = [
+        f"{path.relative_to(ROOT)}:{node.lineno}"
+        for path in (ROOT / folder).rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Expr)
+        and isinstance(node.value, ast.Constant)
+        and isinstance(node.value.value, str)
+        and vague.match(node.value.value)
+    ]
+    assert found == []

@@ -30,7 +30,7 @@ TRIED = 7
 """The points that each later start is the best of."""
 DESCENTS = 50
 SHORTENED = 9
-"""How often a step is shortened."""
+"""The most times that a step is shortened."""
 DIFFERENCE = 1.5e-8
 """The step of difference quotients, relative to an unknown."""
 SCALES = (1.0, 0.25, 4.0, 1.0, 16.0, 100.0, 1.0, 1e4)

@@ -21,7 +21,8 @@ __all__ = [
 
 
 def reduced(self: BaseException) -> Any:
-    """What pickling keeps of an error: its arguments and attributes, whatever its class takes."""
+    """The parts of an error that pickling keeps: its arguments and attributes, whatever its class
+    takes."""
     return _restored, (type(self), self.args), self.__dict__
 
 
