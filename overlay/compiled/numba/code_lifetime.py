@@ -38,6 +38,8 @@ from overlay.compiled.numba.numba_types import Type
 from overlay.compiled.numba.numba_typing import OURS
 
 __all__ = [
+    "ENVIRONMENT",
+    "HIDDEN",
     "Annotation",
     "WorldLibrary",
     "accept_other_worlds",
@@ -199,6 +201,10 @@ def free_unused_modules() -> None:
 
 # ---- machine code -------------------------------------------------------------------------
 
+HIDDEN: Final = "private"
+"""The linkage of what only its own module uses. Of an ``internal`` function the object code has a
+symbol, to which LLVM's engine binds later modules that define a function of that name as
+``linkonce_odr``, as numba does; LLVM may have dropped arguments and results of the internal one."""
 ENVIRONMENT: Final = "_ZN08NumbaEnv"
 ADDRESS: Final = "numba.dynamic.globals"
 _deferred: weakref.WeakValueDictionary[str, _DeferredLibrary] = weakref.WeakValueDictionary()
@@ -295,7 +301,7 @@ class _DeferredLibrary(WorldLibrary):
         if any(variable.name.startswith(ADDRESS) for variable in variables):
             for function in self._final_module.functions:
                 if function.linkage == binding.Linkage.linkonce_odr:
-                    function.linkage = "internal"
+                    function.linkage = HIDDEN
 
     def _own_module(self) -> Any:
         """The module, to be linked into others: its functions may be defined several times."""

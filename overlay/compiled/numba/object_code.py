@@ -21,11 +21,11 @@ from numba.core.registry import cpu_target
 from numba.core.typing.templates import signature
 
 from overlay.code.digest import NotHashable
+from overlay.compiled.numba.code_lifetime import ENVIRONMENT, HIDDEN
 from overlay.compiled.numba.context_state import is_of_state
 
 __all__ = ["dumped", "loaded"]
 
-ENVIRONMENT: Final = "_ZN08NumbaEnv"
 UNRESOLVED: Final = ".numba.unresolved$"
 # Addresses of this process; numbers below LOWEST_ADDRESS are no addresses.
 ADDRESS: Final = re.compile(r"\binttoptr \(?i64 (-?\d+)")
@@ -166,11 +166,11 @@ def _standing_alone(library: Any, renamed: dict[str, str], kept: set[str]) -> An
         module = binding.parse_assembly(text)
     for function in module.functions:
         if not function.is_declaration and function.name not in kept:
-            function.linkage = "internal"
+            function.linkage = HIDDEN
     for variable in module.global_variables:
         environment = variable.name.startswith(ENVIRONMENT)
         if not variable.is_declaration and not environment:
-            variable.linkage = "internal"
+            variable.linkage = HIDDEN
     for value in (*module.functions, *module.global_variables):
         if value.name in renamed:
             value.name = renamed[value.name]
@@ -334,6 +334,6 @@ def _foreign_code(code: Any, known: Iterable[Any]) -> str | None:
         if id(library) in ours:
             continue
         for function in library.get_defined_functions():
-            if function.linkage.name != "internal" and OF_OTHERS.match(function.name):
+            if function.linkage.name not in ("internal", HIDDEN) and OF_OTHERS.match(function.name):
                 return f"{library.name}, which numba compiles by itself"
     return None
