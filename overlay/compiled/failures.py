@@ -406,17 +406,22 @@ def entered_on_device() -> NotCompilable:
     )
 
 
-def no_stage_on_device(plugin: Any, stage: str) -> NotCompilable:
+def no_stage_on_device(plugin: Any, stage: str, first: tuple[int, int]) -> NotCompilable:
     """The error for a plugin with a hook into an optimiser that code for a GPU does not pass
-    through."""
+    through. first: the capability from which the code of whole kernels does."""
     return NotCompilable(
-        f"{plugin!r} has {stage}, and code for a GPU is optimised by NVIDIA's compiler",
+        f"{plugin!r} has {stage}, and code for this GPU is optimised by NVIDIA's compiler",
         notes=[
             (
                 "why",
                 "libNVVM lets no other code in between, and reads LLVM IR of an older form than "
                 "the LLVM that is at hand writes",
-            )
+            ),
+            (
+                "else",
+                "from compute capability {}.{} on a kernel is optimised here, with all that it "
+                "calls, where the plugin is active in the kernel".format(*first),
+            ),
         ],
         help="edit it in after_codegen, before that, or in marked",
     )

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ALL",
+    "LLVM_STAGES",
     "STAGES",
     "Plugin",
     "answers",
@@ -31,6 +32,7 @@ __all__ = [
     "hear_analyses",
     "identity",
     "interpreted",
+    "may_edit",
     "only_compiles",
     "put_around",
     "refuse_around",
@@ -53,6 +55,9 @@ STAGES: Final = (
     "after_optimisation",
 )
 
+
+# Those of them that edit machine code alone, after the program's calls have been decided.
+LLVM_STAGES: Final = ("after_codegen", "before_optimisation", "after_optimisation")
 
 # The hooks that run at calls in interpreted code, beside ``around``.
 AT_CALLS: Final = ("enter", "interpreter", "analysed")
@@ -172,6 +177,12 @@ class Plugin:
 def stages_of(plugin: Plugin) -> tuple[str, ...]:
     """The compilation hooks that a plugin defines."""
     return tuple(name for name in STAGES if _has(plugin, name))
+
+
+def may_edit(plugin: Plugin) -> bool:
+    """Whether a plugin takes part in what the calls of a compiled program are, so that a program
+    made of its source text alone may be another one."""
+    return any(stage not in LLVM_STAGES for stage in stages_of(plugin))
 
 
 def identity(plugin: Plugin) -> Hashable:

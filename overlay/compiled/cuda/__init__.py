@@ -4,6 +4,7 @@
 ``cuda_typing``   type inference of numba-cuda: the target of code for a GPU
 ``cuda_ir``       conversion of numba's IR to numba-cuda's
 ``compiling``     functions and kernels that numba-cuda compiles from it
+``optimiser``     plugins' stages around optimisation, for GPUs whose compiler takes the result
 ``cuda_errors``   errors of numba-cuda and of NVIDIA's compiler
 ``local_arrays``  ``overlay.kernels.local_array`` in a kernel
 ``cuda_attempts`` ``overlay.kernels.attempted`` in a kernel

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from numba.core import types
 from numba.core.compiler_lock import global_compiler_lock
@@ -20,6 +20,7 @@ from overlay.compiled.cache.canonical import Names, in_order
 from overlay.compiled.cuda.cuda_attempts import end_well, on_device
 from overlay.compiled.cuda.cuda_ir import in_cuda
 from overlay.compiled.cuda.cuda_typing import Capability, as_compiler
+from overlay.compiled.cuda.optimiser import optimise_with, refuse_plugins
 from overlay.compiled.numba.dispatchers import RESOLVED, InnerDispatcher
 from overlay.compiled.numba.lowering import keep_calls
 from overlay.compiled.numba.marked_calls import hand_marked
@@ -28,14 +29,15 @@ from overlay.compiled.sharing import report_of
 from overlay.core.errors import OverlayError
 from overlay.core.location import name_of
 from overlay.plugins.markers import MarkedFunction
-from overlay.plugins.plugin import run_stage, stages_of
+from overlay.plugins.plugin import run_stage
+
+if TYPE_CHECKING:
+    from overlay.compiled.world import World
 
 __all__ = ["Entry", "KernelCode", "KernelFunction", "Launched", "compiled"]
 
 # Returns the function of the program that a kernel runs, for arguments of these types.
 Entry = Callable[[Sequence[Any]], InnerDispatcher]
-# The plugin stages that run inside LLVM's optimiser.
-IN_OPTIMISER = ("before_optimisation", "after_optimisation")
 
 
 class KernelFunction(NamedTuple):
@@ -84,9 +86,10 @@ class DeviceFunction(CUDADispatcher):
 
 
 class Making:
-    """State of the compilation of one kernel."""
+    """State of the compilation of one kernel. world: the one that its function is compiled in."""
 
-    def __init__(self, capability: Capability, options: dict[str, Any]) -> None:
+    def __init__(self, world: World, capability: Capability, options: dict[str, Any]) -> None:
+        self.world = world
         self.capability = capability
         self.options = options
         self.functions: list[KernelFunction] = []
@@ -105,6 +108,7 @@ class Making:
         )  # fmt: skip
         (module, *_) = made.library.modules
         keep_calls(module, {self._symbol(*each) for each in inner.kept_on_device})
+        refuse_plugins(inner.world, self.world, self.capability)
         _show_plugins(inner, module)
         hand_marked(inner, module, self._symbol, {f.symbol: f.marked for f in self.functions})
         if inner.original is on_device:
@@ -160,12 +164,7 @@ def _in_world(ty: Any) -> Any:
 
 def _show_plugins(inner: InnerDispatcher, module: Any) -> None:
     """Pass the LLVM module of a function to the plugins that are active in it."""
-    plugins = inner.world.plugins
-    for plugin in plugins:
-        for stage in stages_of(plugin):
-            if stage in IN_OPTIMISER:
-                raise refused(inner.world, failures.no_stage_on_device(plugin, stage))
-    given = run_stage(plugins, "after_codegen", module, inner.function)
+    given = run_stage(inner.world.plugins, "after_codegen", module, inner.function)
     if given is not module:
         error = OverlayError(
             f"after_codegen of {name_of(inner.function)} gave {given!r}",
@@ -182,9 +181,8 @@ def compiled(
 ) -> KernelCode:
     """Compile the kernel whose function ``entry`` finds, for GPUs of this capability, with or
     without a GPU in this machine."""
-    making = Making(capability, options)
     with global_compiler_lock, as_compiler(capability):
-        result = _kernel(making, entry, tuple(args))
+        making, result = _kernel(entry, tuple(args), capability, options)
         library, symbol = result.library, result.fndesc.llvm_func_name
         library._entry_name = symbol
         kernel_fixup(library.get_function(symbol), False)
@@ -198,14 +196,20 @@ def compiled(
     return KernelCode(names.numbered(symbol), ptx, tuple(llvm), tuple(there))
 
 
-def _kernel(making: Making, entry: Entry, args: tuple[Any, ...]) -> Any:
+def _kernel(
+    entry: Entry, args: tuple[Any, ...], capability: Capability, options: dict[str, Any]
+) -> tuple[Making, Any]:
+    """A kernel, as numba-cuda compiles it, and the state of its compilation."""
     inner = entry(args)
+    making = Making(inner.world, capability, options)
     with report_of(inner, args, "compiled for a GPU"):
         inner.compile(args)
         returned = inner.overloads[args].signature.return_type
         if returned != types.none:
             raise refused(inner.world, failures.kernel_returns(inner.original, str(returned)))
-        return making.compile(inner, args, types.void)
+        made = making.compile(inner, args, types.void)
+    optimise_with(made.library, inner.world, inner.function, capability)
+    return making, made
 
 
 class Launched(CUDADispatcher):
@@ -220,10 +224,9 @@ class Launched(CUDADispatcher):
     def compile(self, sig: Any) -> Any:
         args, _ = normalize_signature(sig)
         capability = get_current_device().compute_capability
-        making = Making(capability, self.own_options)
 
         def kernel() -> Any:
-            return _kernel(making, self.entry, tuple(args))
+            return _kernel(self.entry, tuple(args), capability, self.own_options)[1]
 
         with global_compiler_lock, as_compiler(capability, self.py_func, kernel):
             return super().compile(args)

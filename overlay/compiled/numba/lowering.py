@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from llvmlite import binding
 from llvmlite import ir as llvm
@@ -17,14 +17,12 @@ from overlay.compiled.numba.marked_calls import compiled_in, hand_marked
 from overlay.compiled.numba.numba_types import refused
 from overlay.core.errors import NotCompilable, OverlayError
 from overlay.core.location import location_of, name_of
-from overlay.plugins.plugin import run_stage, stages_of
+from overlay.plugins.plugin import LLVM_STAGES, run_stage, stages_of
 
 if TYPE_CHECKING:
     from overlay.compiled.world import World
 
-__all__ = ["Lowering", "ParallelLowering", "keep_calls"]
-
-LLVM_STAGES: Final = ("after_codegen", "before_optimisation", "after_optimisation")
+__all__ = ["Lowering", "ParallelLowering", "handed_on", "keep_calls"]
 
 
 class _Hook:
@@ -99,22 +97,27 @@ class _Library(WorldLibrary):
 
     def _hand_on(self, stage: str) -> None:
         world, function = self.dispatcher.world, self.dispatcher.function
-        if not has_stage(world, stage):
-            return
-        wanted = _offered(self._final_module)
-        with errors_carried(world):
-            given = run_stage(world.plugins, stage, self._final_module, function)
-            if isinstance(given, str):
-                given = _parsed(given, stage, function)
-            if not isinstance(given, binding.ModuleRef):
-                raise OverlayError(
-                    f"{stage} of {name_of(function)} gave {given!r}",
-                    help="give LLVM IR as text, or edit the module that llvmlite.binding has",
-                )
-            _refuse_missing(wanted, _offered(given), stage, function)
-        if given is not self._final_module:
-            given.name = self._final_module.name
-            self._final_module = given
+        if has_stage(world, stage):
+            self._final_module = handed_on(world, function, self._final_module, stage)
+
+
+def handed_on(world: World, function: Any, module: Any, stage: str) -> Any:
+    """Pass the linked LLVM module of a function to one stage of the world's plugins; return the
+    module to go on with."""
+    wanted = _offered(module)
+    with errors_carried(world):
+        given = run_stage(world.plugins, stage, module, function)
+        if isinstance(given, str):
+            given = _parsed(given, stage, function)
+        if not isinstance(given, binding.ModuleRef):
+            raise OverlayError(
+                f"{stage} of {name_of(function)} gave {given!r}",
+                help="give LLVM IR as text, or edit the module that llvmlite.binding has",
+            )
+        _refuse_missing(wanted, _offered(given), stage, function)
+    if given is not module:
+        given.name = module.name
+    return given
 
 
 def _offered(module: Any) -> dict[str, str]:

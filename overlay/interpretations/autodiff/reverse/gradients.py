@@ -37,7 +37,7 @@ from overlay.interpretations.autodiff.reverse.reverse_program import (
 from overlay.interpretations.autodiff.reverse.source_text import Form
 from overlay.interpretations.autodiff.reverse.structure import Unreadable
 from overlay.kernels import in_kernel
-from overlay.plugins.plugin import stages_of
+from overlay.plugins.plugin import may_edit
 
 __all__ = [
     "MANY",
@@ -88,7 +88,7 @@ def reverse_of(
 def editing() -> str | None:
     """The reason why there is no adjoint, if a plugin in force may edit the program, which the
     adjoint would ignore; else None."""
-    found = [p for p in plugins_in_force() if stages_of(p) and not p.shares_native_cache]
+    found = [p for p in plugins_in_force() if may_edit(p) and not p.shares_native_cache]
     return f"{found[0]!r} takes part in compiling it, and may edit it" if found else None
 
 

@@ -58,6 +58,7 @@ def _for_cpu(text):
     for name in LIBDEVICE.findall(text):
         function = TESTS[name] if name in TESTS else getattr(LIBM, name)
         binding.add_symbol(f"__nv_{name}", ctypes.cast(function, ctypes.c_void_p).value)
+    text = text.replace("define ptx_kernel ", "define ")
     return TARGET.sub("", re.sub(r"llvm\.nvvm\.read\.ptx\.sreg\.(\w+)\.x", r"read_\1", text))
 
 

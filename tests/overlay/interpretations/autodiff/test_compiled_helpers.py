@@ -116,3 +116,21 @@ def test_no_adjoint_is_made_of_a_program_that_a_plugin_may_edit():
     with pytest.raises(NotDifferentiable, match="takes part in compiling it, and may edit it"):
         context.jit(lambda x: autodiff(by_array, x))(np.array([1.0, 2.0]))
     assert plugins_in_force() == ()
+
+
+class LooksAtLLVM(Plugin):
+    def __init__(self):
+        self.stages = set()
+
+    def after_codegen(self, module):
+        self.stages.add("after_codegen")
+
+    def after_optimisation(self, module):
+        self.stages.add("after_optimisation")
+
+
+def test_a_plugin_with_hooks_into_llvm_alone_keeps_no_adjoint_away():
+    plugin, x = LooksAtLLVM(), np.array([1.0, 2.0])
+    found = Context(plugins=(plugin,)).jit(lambda x: autodiff(by_array, x))(x)
+    assert np.allclose(found, [2.0 * math.cos(1.0), math.sin(1.0)], rtol=1e-15)
+    assert plugin.stages == {"after_codegen", "after_optimisation"}
