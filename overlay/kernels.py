@@ -18,7 +18,14 @@ from overlay.core.errors import OverlayError
 from overlay.core.location import caller
 from overlay.plugins.attempts import attempted
 
-__all__ = ["CompiledFunction", "CompiledKernel", "attempted", "in_kernel", "local_array"]
+__all__ = [
+    "CompiledFunction",
+    "CompiledKernel",
+    "atomic_add",
+    "attempted",
+    "in_kernel",
+    "local_array",
+]
 
 FORMAT: Final = 1
 
@@ -112,6 +119,21 @@ def local_array(shape: Any, dtype: Any = np.float64) -> Any:
     (2, 3)
     """
     return np.empty(shape, dtype)
+
+
+def atomic_add(array: Any, index: Any, value: Any) -> None:
+    """Add to an element of an array to which other threads of a kernel may add at the same time.
+
+    In a kernel it is ``cuda.atomic.add``; elsewhere ``array[index] += value``.
+
+    >>> import numpy as np
+    >>> from overlay.kernels import atomic_add
+    >>> total = np.zeros(2)
+    >>> atomic_add(total, 1, 0.5)
+    >>> total
+    array([0. , 0.5])
+    """
+    array[index] += value
 
 
 def in_kernel() -> bool:

@@ -16,8 +16,8 @@ from numba import cuda, types
 
 from inversion import invert
 from overlay import Context, MethodTable, call_next, current_context, nonoverlay
-from overlay.interpretations.autodiff import autodiff
-from overlay.kernels import attempted
+from overlay.interpretations.autodiff import add_shared_gradient, autodiff
+from overlay.kernels import atomic_add, attempted
 
 THREADS = 32
 STEPS = 40
@@ -103,8 +103,16 @@ def slopes(x, i):
     return slope(x[i])
 
 
+def curvature(x):
+    return autodiff(slope, x)
+
+
 def curvatures(x, i):
-    return autodiff(slope, x[i])
+    return curvature(x[i])
+
+
+def third_derivatives(x, i):
+    return autodiff(curvature, x[i])
 
 
 def slopes_by_hand(x, i):
@@ -192,6 +200,27 @@ def total(x, i):
     return found
 
 
+def misfit(w, x):
+    """How far a curve with two parameters is from another at a place, squared."""
+    return (w[0] * wave(w[1] * x) - x) ** 2
+
+
+def shared_slopes(x, out):
+    """The gradient of the misfit at all places, to which each thread adds; its sum comes last."""
+    i = cuda.grid(1)
+    if i < x.size:
+        add_shared_gradient(misfit, (x[:2], out[:2]), x[i])
+        atomic_add(out, 2, misfit(x, x[i]))
+
+
+def all_slopes(x, i):
+    found = np.zeros(3)
+    for k in range(x.size):
+        add_shared_gradient(misfit, (x[:2], found[:2]), x[k])
+        atomic_add(found, 2, misfit(x, x[k]))
+    return found[i]
+
+
 # ---- applications -------------------------------------------------------------------------
 
 
@@ -257,6 +286,8 @@ PROGRAMS = (
     each(slopes),
     each(slopes_by_hand),
     each(curvatures, context=IN_SHORT),
+    each(third_derivatives),
+    each(third_derivatives, context=IN_SHORT),
     each(around, context=Context(nearly, metadata=2.0)),
     each(calls),
     each(attempts),
@@ -265,4 +296,5 @@ PROGRAMS = (
     each(inverses),
     Program("neighbours", neighbours, neighbour, IN_SHORT, together=True),
     Program("totals", totals, total, IN_SHORT, lambda threads: 1, together=True),
+    Program("shared slopes", shared_slopes, all_slopes, NOTHING, lambda threads: 3, together=True),
 )

@@ -6,7 +6,7 @@
 ``compiling``     functions and kernels that numba-cuda compiles from it
 ``optimiser``     plugins' stages around optimisation, for GPUs whose compiler takes the result
 ``cuda_errors``   errors of numba-cuda and of NVIDIA's compiler
-``local_arrays``  ``overlay.kernels.local_array`` in a kernel
+``kernel_arrays`` ``overlay.kernels.local_array`` and ``atomic_add`` in a kernel
 ``cuda_attempts`` ``overlay.kernels.attempted`` in a kernel
 ``simulated``     kernels that the interpreter runs in the simulator
 """

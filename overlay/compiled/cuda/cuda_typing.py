@@ -21,11 +21,11 @@ from numba.cuda.flags import CUDAFlags
 from numba.cuda.typing import BaseContext
 
 from overlay.compiled.cuda.cuda_attempts import on_device
-from overlay.compiled.cuda.local_arrays import register_local_arrays
+from overlay.compiled.cuda.kernel_arrays import added_at_once, register_local_arrays
 from overlay.compiled.numba.numba_types import StandIn
 from overlay.compiled.targets import Target
 from overlay.core.target import is_below
-from overlay.plugins.attempts import attempted
+from overlay.kernels import atomic_add, attempted
 
 __all__ = [
     "CUDA",
@@ -89,6 +89,10 @@ def _flags() -> Any:
     return flags
 
 
+# What functions for code that also runs in kernels do there.
+IN_KERNELS: Final = ((attempted, on_device), (atomic_add, added_at_once))
+
+
 class _Cuda(Target):
     name = "cuda"
     is_device = True
@@ -107,8 +111,9 @@ class _Cuda(Target):
         return str(getattr(value, "__module__", "")).startswith("numba.cuda.")
 
     def function_of(self, value: Any) -> Any | None:
-        if value is attempted:
-            return on_device
+        for function, in_kernels in IN_KERNELS:
+            if value is function:
+                return in_kernels
         of_cuda = is_below(type(value), CUDADispatcher) and not is_below(type(value), StandIn)
         return value.py_func if of_cuda else None
 

@@ -14,21 +14,33 @@ from numba.cuda.simulator.kernel import _get_kernel_context
 from numba.cuda.simulator.kernelapi import FakeCUDAShared
 
 from overlay.contexts.context import Context
+from overlay.core.table import MethodTable
+from overlay.kernels import atomic_add
 
 __all__ = ["simulated"]
 
 _MADE = threading.Lock()
+_SIMULATED = MethodTable("simulated kernels")
+
+
+@_SIMULATED.overlay(atomic_add)
+def _added_at_once(array: Any, index: Any, value: Any) -> None:
+    cuda.atomic.add(array, index, value)
+
+
+_SIMULATION = Context(_SIMULATED)
+"""Context of all simulated kernels, below that of each."""
 
 
 def simulated(context: Context, function: Any) -> Any:
     """A kernel of the simulator in which each thread runs a function in a context."""
     function = getattr(function, "py_func", function)
     # In closure cells: the kernel gets the function's globals instead of these.
-    launch, agree = _get_kernel_context, _agree_on_shared_memory
+    launch, agree, simulation = _get_kernel_context, _agree_on_shared_memory, _SIMULATION
 
     def run(*args: Any) -> None:
         agree(launch())
-        context(function, *args)
+        simulation(context, function, *args)
 
     return cuda.jit(functools.wraps(function)(_among_names_of(function, run)))
 

@@ -4,7 +4,7 @@
 creates.
 ``active_numbers``: methods of a level for functions that have a rule, for comparisons and for
 conversions.
-``adding``: ``add_gradient``: gradients added to existing arrays.
+``adding``: ``add_gradient``, ``add_shared_gradient``: gradients added to existing arrays.
 ``applying``: application of the rules of functions of whole arrays to active arguments.
 ``checkpoints``: parts of a program that reverse mode runs again.
 ``duals``: dual numbers: a value with its tangents, one class for each nesting level.
@@ -36,6 +36,7 @@ from overlay.interpretations.autodiff.checkpoints import checkpoint
 from overlay.interpretations.autodiff.errors import NotDifferentiable
 from overlay.interpretations.autodiff.forward import (
     add_gradient,
+    add_shared_gradient,
     autodiff,
     differentiation,
     inactive,
@@ -69,6 +70,7 @@ __all__ = [
     "ResidualsOf",
     "Rule",
     "add_gradient",
+    "add_shared_gradient",
     "adjoint",
     "adjoint_of",
     "autodiff",

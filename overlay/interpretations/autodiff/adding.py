@@ -1,8 +1,9 @@
-"""``add_gradient``: gradients added to existing arrays."""
+"""``add_gradient`` and ``add_shared_gradient``: gradients added to existing arrays."""
 
 from __future__ import annotations
 
 import functools
+import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -21,6 +22,7 @@ from overlay.interpretations.autodiff.reverse.gradients import (
     pair_of_types,
 )
 from overlay.interpretations.autodiff.reverse.running import never
+from overlay.kernels import atomic_add
 
 __all__ = ["generates_adding", "gradient_at"]
 
@@ -28,27 +30,35 @@ __all__ = ["generates_adding", "gradient_at"]
 gradient_at: LateBound[Callable[..., list[Any]]] = LateBound()
 
 
+_ADDING = threading.Lock()
+"""Held by interpreted code that adds to arrays: threads of a simulated GPU may share one."""
+
+
 def generates_adding(
-    table: LevelTable, count: int, rules: tuple[MethodTable, ...]
+    table: LevelTable, count: int, rules: tuple[MethodTable, ...], *, shares: bool
 ) -> Callable[..., Any]:
-    """Make the method of ``add_gradient`` for this number of arguments."""
+    """Make the method of ``add_gradient`` for this number of arguments, or, where several threads
+    share the arrays, that of ``add_shared_gradient``."""
     names = [f"x{i}" for i in range(count)]
     given = ", ".join(names)
 
     def generate(*types: Any) -> Any:
-        adjoint = adjoint_adding(types, rules, table.tables_around)
+        adjoint = adjoint_adding(types, rules, table.tables_around, shares=shares)
         if adjoint is None:
             run = functools.partial(_add, rules=rules)
             return written(f"def method(f, {given}): run(f, ({given},))", None, run=run)
         back = nonoverlay(adjoint.function)
-        method = written(_source(adjoint, names, types[1:]), None, back=back, never=never)
+        method = written(
+            _source(adjoint, names, types[1:], shares=shares), None,
+            back=back, never=never, atomic_add=atomic_add,
+        )  # fmt: skip
         derive_from(method, functions_read(adjoint), adjoint.targets)
         return method
 
     return written(f"def method(f, {given}): return generate(f, {given})", None, generate=generate)
 
 
-def _source(adjoint: Adjoint, names: list[str], types: tuple[Any, ...]) -> str:
+def _source(adjoint: Adjoint, names: list[str], types: tuple[Any, ...], *, shares: bool) -> str:
     """The source of the method for arguments of some types, which calls an adjoint."""
     pairs = {name: pair_of_types(t) for name, t in zip(names, types, strict=True)}
     values = {name: name if pair is None else f"{name}[0]" for name, pair in pairs.items()}
@@ -56,11 +66,12 @@ def _source(adjoint: Adjoint, names: list[str], types: tuple[Any, ...]) -> str:
     arrays = [f"{name}[1]" for name, pair in active if hasattr(pair[0], "ndim")]
     numbers = [f"{name}[1]" for name, pair in active if not hasattr(pair[0], "ndim")]
     given = ", ".join(values.values())
+    adds = "    atomic_add({0}, 0, found[{1}])" if shares else "    {0}[0] += found[{1}]"
     lines = [
         f"def method(f, {', '.join(names)}):",
         *calls_never(adjoint, given),
         f"    found = back({', '.join([given, '1.0', *arrays])})",
-        *(f"    {into}[0] += found[{i}]" for i, into in enumerate(numbers)),
+        *(adds.format(into, i) for i, into in enumerate(numbers)),
     ]
     return "\n".join(lines)
 
@@ -80,7 +91,8 @@ def _add(f: Any, args: tuple[Any, ...], rules: tuple[MethodTable, ...]) -> None:
         into = _array(args[i][1])
         if np.shape(into) != (np.shape(slope) or (1,)):
             refuse_pairs()
-        into += slope
+        with _ADDING:
+            into += slope
 
 
 def _is_pair(arg: Any) -> bool:

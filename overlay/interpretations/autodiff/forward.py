@@ -39,6 +39,7 @@ from overlay.interpretations.autodiff.samples import declare_samples
 
 __all__ = [
     "add_gradient",
+    "add_shared_gradient",
     "autodiff",
     "differentiation",
     "gradient",
@@ -94,6 +95,26 @@ def add_gradient(f: Callable[..., Any], *args: Any) -> None:
     array([ 6., 12.])
     """
     _OUTSIDE(add_gradient, f, *args)
+
+
+@seal
+def add_shared_gradient(f: Callable[..., Any], *args: Any) -> None:
+    """Add the gradient of f to existing arrays, to which other threads of a kernel may add at the
+    same time.
+
+    As ``add_gradient``, with each addition to an element atomic in a kernel, so that f has to read
+    the arrays by which it is differentiated by their elements. The order of the additions, and with
+    it the rounding of the sums, may differ from launch to launch. Code for the CPU adds as
+    ``add_gradient`` does: threads in it are to have an array each. Raises NotDifferentiable.
+
+    >>> import numpy as np
+    >>> from overlay.interpretations.autodiff import add_shared_gradient
+    >>> w, d_w = np.array([1.0, 2.0]), np.zeros(2)
+    >>> add_shared_gradient(lambda w, x: w[0] * x + w[1], (w, d_w), 3.0)
+    >>> d_w
+    array([3., 1.])
+    """
+    _OUTSIDE(add_shared_gradient, f, *args)
 
 
 def linearised(
@@ -247,7 +268,9 @@ def _declare_entrance(table: LevelTable, depth: int, rules: tuple[MethodTable, .
         table.generated(autodiff)(written(source, None, why=refuse_count))
     for count in range(1, MOST + 1):
         table.generated(autodiff)(_generates_entry(table, depth + 1, count, rules))
-        table.generated(add_gradient)(generates_adding(table, count, rules))
+        for adding in (add_gradient, add_shared_gradient):
+            made = generates_adding(table, count, rules, shares=adding is add_shared_gradient)
+            table.generated(adding)(made)
 
 
 def _generates_entry(

@@ -24,10 +24,16 @@ from overlay.interpretations.autodiff.reverse.reverse_program import (
     leaves,
 )
 from overlay.interpretations.autodiff.reverse.running import onto_1, onto_2, onto_many
+from overlay.interpretations.autodiff.reverse.structure import Unreadable
+from overlay.kernels import atomic_add
 
 __all__ = ["Backwards"]
 
 _ONTO = {1: onto_1, 2: onto_2}
+WHOLE_SHARED = (
+    "it reads a whole array, or a part of one, to whose gradient several threads add at once"
+)
+BY_ELEMENT = "read the array by its elements, in a loop; or add to an array of each thread's own"
 
 
 class Backwards(Forwards):
@@ -41,6 +47,8 @@ class Backwards(Forwards):
             self._begin(value, begun)
         sign = "+=" if value in begun else "="
         begun.add(value)
+        if value in self.shared:
+            raise Unreadable(WHOLE_SHARED, help=BY_ELEMENT)
         self.line(f"d_{value.name} {sign} {change}")
 
     def _begin(self, value: ReverseValue, begun: set[ReverseValue]) -> None:
@@ -52,6 +60,8 @@ class Backwards(Forwards):
             self._begin(source, begun)
             line = self.filled(self.views[value].pullback.text, self.views[value], {})
             self.line(f"d_{value.name} = d_{line}")
+            if source in self.shared:
+                self.shared.add(value)
         elif value in self.locals:
             made = self.locals[value]
             self.line(f"d_{value.name} = {self.filled(made.pullback.text, made, {})}")
@@ -114,7 +124,7 @@ class Backwards(Forwards):
                 continue
             if "{b0}" in line:
                 self._begin(source, begun)
-                self.elements.append(self.filled(line, op, names))
+                self.elements.append(self._element_added(line, op, source, names))
                 if op.out.kind.ndim:
                     self._add_to_elements()
             else:
@@ -273,7 +283,18 @@ class Backwards(Forwards):
         ]
         (line,) = (line for _, line in targets(call) if line is not None)
         with self.block(f"if {' and '.join(tests)}:"):
-            self.line(self.filled(line, call, {"d": f"d_{call.out.name}"}))
+            self.line(self._element_added(line, call, array, {"d": f"d_{call.out.name}"}))
+
+    def _element_added(
+        self, line: str, call: ReverseCall, array: ReverseValue, names: dict[str, str]
+    ) -> str:
+        """The line that adds to the adjoint of an element, or of a part, of an array."""
+        if array not in self.shared:
+            return self.filled(line, call, names)
+        if not _reads_element(call):
+            raise Unreadable(WHOLE_SHARED, help=BY_ELEMENT)
+        self.space[atomic_add.__name__] = atomic_add
+        return f"atomic_add(d_{array.name}, {self.text(call.args[1])}, {names['d']})"
 
     def _is_any_order(self, op: ReverseLoop, carried: Sequence[Carried]) -> bool:
         """Whether the iterations of a loop may be traversed in any order."""

@@ -43,6 +43,7 @@ class _Emitter(Backwards):
         wanted = [f"d_result_{i}" for i in range(len(results))]
         begun = {v for v in active if self.form.adds and v.kind.ndim}
         added = [f"d_{v.name}" for v in active if v in begun]
+        self.shared |= begun if self.form.shares else set()
         given = [v for v in active if v not in begun]
         header = f"def {name}({', '.join([*parameters, *wanted, *added])}):"
         for call, kept in self.kept.items():

@@ -157,10 +157,15 @@ def adjoint_of_types(
 
 
 def adjoint_adding(
-    types: Sequence[Any], rules: tuple[MethodTable, ...], tables: Sequence[MethodTable]
+    types: Sequence[Any],
+    rules: tuple[MethodTable, ...],
+    tables: Sequence[MethodTable],
+    *,
+    shares: bool,
 ) -> Adjoint | None:
     """The adjoint for ``add_gradient`` in compiled code, from the types of the function and its
-    arguments; None if the function is unknown. Raises NotDifferentiable."""
+    arguments; None if the function is unknown. shares: whether several threads of a kernel add to
+    one array. Raises NotDifferentiable."""
     f = known_function(types[0])
     if f is None:
         return None
@@ -169,9 +174,10 @@ def adjoint_adding(
     given = [t if pair is None else pair[0] for t, pair in zip(types[1:], pairs, strict=True)]
     kinds = [_kind_of_any(t) for t in given]
     _check_pairs(f, pairs, kinds)
-    form = Form(adds=True, is_for_kernel=in_kernel(), is_compiled=True)
+    kernel = in_kernel()
+    form = Form(adds=True, shares=shares and kernel, is_for_kernel=kernel, is_compiled=True)
     adjoint = _adjoint(f, kinds, places, rules, tables, form)
-    if in_kernel() and adjoint.makes is not None:
+    if kernel and adjoint.makes is not None:
         refuse_making(name_of(f), *adjoint.makes)
     return adjoint
 

@@ -29,10 +29,12 @@ _FIELD = re.compile(r"\{(\w+)\}")
 
 @dataclass(frozen=True)
 class Form:
-    """The form of an adjoint. adds: whether it adds to arrays passed to it. is_for_kernel: whether
-    it may create no arrays except local ones. is_compiled: whether numba compiles it."""
+    """The form of an adjoint. adds: whether it adds to arrays passed to it. shares: whether other
+    threads add to these at once. is_for_kernel: whether it may create no arrays except local ones.
+    is_compiled: whether numba compiles it."""
 
     adds: bool = False
+    shares: bool = False
     is_for_kernel: bool = False
     is_compiled: bool = False
 
@@ -62,6 +64,7 @@ class AdjointWriter:
         self.depth = 1
         self.where = ""
         self.count = 0
+        self.shared: set[ReverseValue] = set()  # to whose adjoints other threads add at once
         self.elements: list[str] = []  # pending lines that add to elements of adjoints
         self.sums: set[tuple[Any, ReverseValue]] = set()  # statements that add to carried variables
         self.gathered: set[ReverseCall] = set()  # reads whose adjoints a loop gathers in a number

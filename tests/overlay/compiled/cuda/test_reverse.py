@@ -7,11 +7,18 @@ import numpy as np
 import pytest
 
 from overlay import Context, MethodTable
-from overlay.interpretations.autodiff import NotDifferentiable, add_gradient, autodiff
-from overlay.kernels import local_array
+from overlay.interpretations.autodiff import (
+    NotDifferentiable,
+    add_gradient,
+    add_shared_gradient,
+    autodiff,
+)
+from overlay.kernels import atomic_add, local_array
 
 pytest.importorskip("numba_cuda", reason="the extra 'cuda' is not installed")
 from numba import cuda, types
+
+from tests.overlay.compiled.cuda import gpu_code
 
 AMPERE = (8, 0)
 HIDDEN = 4
@@ -191,3 +198,78 @@ def forwards_through_memory(w):
 def test_what_needs_new_memory_is_refused_with_a_remedy(kernel, says):
     with pytest.raises(NotDifferentiable, match=says):
         compiled(kernel, "float64[::1]")
+
+
+# ---- threads that add to one array --------------------------------------------------------
+
+
+def line(w, x):
+    return w[0] * x + w[1]
+
+
+def squares(w, x):
+    total = 0.0
+    for k in range(w.shape[0]):
+        total += w[k] * w[k] * x
+    return total
+
+
+def rows(w, x):
+    row = w[:2]
+    return row[0] * row[1] * x
+
+
+def by_number(s, x):
+    return math.exp(s * x)
+
+
+@pytest.mark.parametrize("function", [line, squares, rows])
+def test_additions_to_a_shared_gradient_are_atomic_and_right(function):
+    """Compiled for the CPU, which runs one thread after the other; the threads share ``d_w``."""
+
+    def slopes(w, d_w, x):
+        add_shared_gradient(function, (w, d_w), x[cuda.grid(1)])
+
+    kernel = compiled(slopes, "float64[::1], float64[::1], float64[::1]")
+    assert "atom.global.add.f64" in kernel.ptx
+    stored = re.findall(r"st\.global", kernel.ptx)
+    assert not stored  # nothing else writes to memory that threads share
+    w, x = np.array([0.5, -1.5, 2.0]), np.linspace(1.0, 2.0, 6)
+    found, right = np.zeros(3), np.zeros(3)
+    gpu_code.run(kernel, 2, 3, w, found, x)
+    for each in x:
+        add_gradient(function, (w, right), each)
+    assert np.allclose(found, right, rtol=1e-14)
+    assert right.any()
+
+
+def test_a_shared_gradient_by_a_number():
+    def slopes(s, d_s, x):
+        add_shared_gradient(by_number, (s[0], d_s), x[cuda.grid(1)])
+
+    kernel = compiled(slopes, "float64[::1], float64[::1], float64[::1]")
+    assert "atom.global.add.f64" in kernel.ptx
+    assert "st.global" not in kernel.ptx
+    x, found = np.linspace(0.0, 1.0, 4), np.zeros(1)
+    gpu_code.run(kernel, 1, 4, np.array([0.5]), found, x)
+    assert math.isclose(found[0], np.sum(x * np.exp(0.5 * x)), rel_tol=1e-14)
+
+
+def test_an_atomic_sum_is_that_of_the_gpu():
+    def counted(x, out):
+        atomic_add(out, 0, x[cuda.grid(1)])
+
+    kernel = compiled(counted, "float64[::1], float64[::1]")
+    assert "atom.global.add.f64" in kernel.ptx
+    found = np.zeros(1)
+    gpu_code.run(kernel, 2, 2, np.array([1.0, 2.0, 3.0, 4.0]), found)
+    assert found[0] == 10.0
+
+
+def whole_array_shared(w):
+    add_shared_gradient(lambda w: np.sum(w), (w, w))
+
+
+def test_a_whole_array_with_a_shared_gradient_is_refused_with_a_remedy():
+    with pytest.raises(NotDifferentiable, match=r"(?s)several threads.*by its elements"):
+        compiled(whole_array_shared, "float64[::1]")

@@ -1,9 +1,10 @@
-"""``overlay.kernels.local_array`` in numba-cuda: its own local arrays."""
+"""``overlay.kernels.local_array`` and ``atomic_add`` in kernels: numba-cuda's own."""
 
 from __future__ import annotations
 
 from typing import Any, Final
 
+from numba import cuda
 from numba.cuda import types
 from numba.cuda.cudadecl import Cuda_array_decl, register_global
 from numba.cuda.cudaimpl import cuda_local_array_integer, cuda_local_array_tuple, lower
@@ -11,7 +12,7 @@ from numba.cuda.typing.templates import signature
 
 from overlay.kernels import local_array
 
-__all__ = ["register_local_arrays"]
+__all__ = ["added_at_once", "register_local_arrays"]
 
 FLOAT: Final = types.NumberClass(types.float64)
 
@@ -28,6 +29,11 @@ class _LocalArray(Cuda_array_decl):
             return typed(shape, FLOAT if dtype is None else dtype)
 
         return typer
+
+
+def added_at_once(array: Any, index: Any, value: Any) -> None:
+    """Implementation of ``atomic_add`` in a kernel."""
+    cuda.atomic.add(array, index, value)
 
 
 def register_local_arrays() -> None:
