@@ -11,7 +11,7 @@ from typing import Any
 
 from numba import cuda
 from numba.cuda.simulator.kernel import _get_kernel_context
-from numba.cuda.simulator.kernelapi import FakeCUDAShared
+from numba.cuda.simulator.kernelapi import FakeCUDAAtomic, FakeCUDAShared
 
 from overlay.contexts.context import Context
 from overlay.core.table import MethodTable
@@ -25,7 +25,7 @@ _SIMULATED = MethodTable("simulated kernels")
 
 @_SIMULATED.overlay(atomic_add)
 def _added_at_once(array: Any, index: Any, value: Any) -> None:
-    cuda.atomic.add(array, index, value)
+    FakeCUDAAtomic().add(array, index, value)
 
 
 _SIMULATION = Context(_SIMULATED)
