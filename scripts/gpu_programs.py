@@ -201,7 +201,7 @@ def total(x, i):
 
 
 def misfit(w, x):
-    """How far a curve with two parameters is from another at a place, squared."""
+    """The squared distance of a curve with two parameters from another, at a place."""
     return (w[0] * wave(w[1] * x) - x) ** 2
 
 
