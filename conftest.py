@@ -1,5 +1,6 @@
 """What every test run has: checked annotations, hypothesis profiles, documents as tests."""
 
+import doctest
 import importlib
 import importlib.metadata
 import json
@@ -169,7 +170,10 @@ def pytest_collection_modifyitems(items):
             item.add_marker(pytest.mark.skip(reason=f"{missing[item.path]} is not installed"))
 
 
-_documents = Sybil(parsers=[PythonCodeBlockParser(), SkipParser()], pattern="*.md")
+_documents = Sybil(
+    parsers=[PythonCodeBlockParser(doctest_optionflags=doctest.ELLIPSIS), SkipParser()],
+    pattern="*.md",
+)
 _docstrings = Sybil(parsers=[DocTestParser()], pattern="*.py")
 pytest_collect_file = (_documents + _docstrings).pytest()
 

@@ -6,11 +6,12 @@ import os
 import sys
 from pathlib import Path
 from types import CodeType, FrameType
-from typing import Any
+from typing import Any, Final
 
 from overlay.core.own_builtins import __builtins__
 
 __all__ = [
+    "PACKAGES",
     "brief",
     "caller",
     "caller_frame",
@@ -22,7 +23,10 @@ __all__ = [
 ]
 
 _HOME = str(Path(__file__).absolute().parents[2])
-_OURS = tuple(os.path.join(_HOME, name) + os.sep for name in ("overlay", "primitives", "inversion"))
+PACKAGES: Final = tuple(
+    os.path.join(_HOME, name) + os.sep for name in ("overlay", "primitives", "inversion")
+)
+"""The folders of this distribution's packages."""
 # treated as the user's code: libraries on the public API, and calls that are tried
 _LIBRARIES = (
     os.path.join(_HOME, "overlay", "interpretations") + os.sep,
@@ -34,7 +38,7 @@ def is_ours(path: str) -> bool:
     """Whether a code object's file belongs to this distribution's packages, without the libraries
     of ``overlay.interpretations``, which are treated as the user's code.
     """
-    return path.startswith(_OURS) and not path.startswith(_LIBRARIES)
+    return path.startswith(PACKAGES) and not path.startswith(_LIBRARIES)
 
 
 def shown(path: str, line: int | None) -> str:
@@ -92,7 +96,7 @@ def home_of(thing: object) -> str | None:
 def caller_frame() -> FrameType | None:
     """The innermost frame outside this distribution's packages."""
     frame: FrameType | None = sys._getframe(1)
-    while frame is not None and frame.f_code.co_filename.startswith(_OURS):
+    while frame is not None and frame.f_code.co_filename.startswith(PACKAGES):
         frame = frame.f_back
     return frame
 

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import math
 import operator
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import TracebackType
 from typing import Any
 
 import numpy as np
 
-from overlay import Context, MethodTable, Plugin, call_next, nonoverlay
-from overlay.core.location import caller, is_ours
+from overlay import Context, MethodTable, OverlayWarning, Plugin, call_next, nonoverlay
+from overlay.core.location import PACKAGES, caller, is_ours, name_of
 from overlay.core.target import describe
 from overlay.interpretations.first_nan.errors import FirstNaN, MadeNaN
 from overlay.interpretations.first_nan.in_compiled_code import ChecksFloats
-from overlay.interpretations.first_nan.nan_values import flags_of, is_made
+from overlay.interpretations.first_nan.nan_values import NAN, flags_of, is_made
 
 __all__ = ["NaNFinder", "first_nan"]
 
@@ -35,7 +36,8 @@ class NaNFinder:
     infinities: whether infinities count, too.
 
     ``finder(f, ...)`` runs f and returns its result, or raises FirstNaN, whose traceback ends at
-    the line. ``finder.jit(f)`` is f compiled with these checks. ``context``: of interpreted runs.
+    the line. A result with a NaN that no operation was seen to make is returned with a warning.
+    ``finder.jit(f)`` is f compiled with these checks. ``context``: of interpreted runs.
     """
 
     def __init__(self, *, infinities: bool = True) -> None:
@@ -53,7 +55,21 @@ class NaNFinder:
             raise _shortened(error) from None
         if self.found is not None:
             raise _shortened(self.found)
+        nonoverlay(self._warn_of)(f, result, (*args, *kwargs.values()))
         return result
+
+    def _warn_of(self, f: Any, result: Any, args: tuple[Any, ...]) -> None:
+        """Say that a result is not finite where no operation was found that made it so."""
+        made, given = flags_of((result,)), flags_of(args)
+        if made and is_made(made, given, self.infinities):
+            warnings.warn(
+                f"{name_of(f)} gives {'a NaN' if made & NAN else 'an infinity'}, and none of the "
+                "operations that are looked at made one: it is a constant, was read from "
+                "somewhere, or was written into an array by code in C\n"
+                "  help: look at the values on the way, with overlay.interpretations.tracing",
+                OverlayWarning,
+                skip_file_prefixes=PACKAGES,
+            )
 
     def jit(self, f: Callable[..., Any], /, **options: Any) -> Callable[..., Any]:
         """Compile f with checks that raise FirstNaN. options: as for ``ctx.jit``."""

@@ -5,9 +5,9 @@ import traceback
 
 import numpy as np
 import pytest
-from scipy import special
+from scipy import special, stats
 
-from overlay import NotCompilable
+from overlay import NotCompilable, OverlayWarning
 from overlay.interpretations.autodiff import derivative
 from overlay.interpretations.first_nan import FirstNaN, NaNFinder, first_nan
 from overlay.interpretations.intervals import Interval, enclose
@@ -37,7 +37,6 @@ def line_of(error):
 def test_a_program_without_one_gives_what_it_gives():
     assert first_nan(program, 1.0) == 0.0
     assert first_nan(statistics.stdev, [1.0, 2.0, 4.0]) == statistics.stdev([1.0, 2.0, 4.0])
-    assert first_nan(lambda: math.inf - 1) == math.inf
 
 
 def test_the_traceback_ends_at_the_line_and_has_the_values():
@@ -71,8 +70,23 @@ def test_arrays_and_the_functions_of_numpy_and_scipy():
 
 def test_numbers_that_were_given_are_not_made():
     assert math.isnan(first_nan(slope, 1.0, math.nan))
-    assert math.isnan(first_nan(lambda: np.array([1.0, math.nan]).sum()))
-    assert first_nan(lambda: math.fsum([1.0, math.inf])) == math.inf
+    assert math.isnan(first_nan(lambda x: np.array([1.0, x]).sum(), math.nan))
+    assert first_nan(lambda x: math.fsum([1.0, x]), math.inf) == math.inf
+
+
+@pytest.mark.parametrize(
+    ("program", "args", "kind"),
+    [
+        (lambda: math.inf - 1, (), "an infinity"),
+        (lambda: np.array([1.0, math.nan]).sum(), (), "a NaN"),
+        (stats.tstd, ([1.0],), "a NaN"),  # scipy has NaN as a constant there
+    ],
+)
+def test_a_result_that_is_not_finite_is_never_returned_in_silence(program, args, kind):
+    with pytest.warns(OverlayWarning, match=f"gives {kind}, and none") as caught:
+        result = first_nan(program, *args)
+    assert not math.isfinite(result)
+    assert caught[0].filename == __file__
 
 
 def test_a_library_is_looked_into():
@@ -114,7 +128,8 @@ def test_builtins_and_what_iterators_give():
     with pytest.raises(FirstNaN, match=r"^pow"):
         first_nan(pow, np.float64(1e300), 2)
     for function in (sum, math.fsum, math.prod):
-        assert first_nan(lambda f: f(x for x in [math.inf, 1.0]), function) == math.inf
+        items = [math.inf, 1.0]
+        assert first_nan(lambda f, given: f(x for x in given), function, items) == math.inf
 
 
 def test_values_of_other_interpretations_pass():
