@@ -1,20 +1,27 @@
-"""The main job, on real input: an overlay, its compiled form, an inverse, and both together.
+"""Three problems and their solutions on real libraries; then an overlay, its compiled form, and the
+inverse that follows it.
 
 Every figure is computed here and every answer is checked; a wrong one ends with an error.
 """
 
 import colorsys
 import contextlib
+import email.utils
 import math
 import statistics
+import threading
 import time
 from pathlib import Path
 
 import numba
 import numpy as np
+from scipy import stats
 
-from inversion import NoSolution, invert
+from inversion import NoSolution, choose, invert
 from overlay import Context, MethodTable, UnsupportedPython, call_next
+from overlay.interpretations.first_nan import FirstNaN, first_nan
+from overlay.interpretations.mocks import Mocks
+from primitives import Interval, Positive
 
 PICTURE = Path("build") / "arms.png"
 
@@ -40,6 +47,75 @@ def left_out_where_refused(what):
         yield
     except UnsupportedPython as error:
         print(f"  left out, {what}: {error}\n")
+
+
+# ---- 1. the first NaN ---------------------------------------------------------------------
+
+
+def nan_in_a_library():
+    print("1. Where does this NaN come from? A paired t-test of scipy, without a warning:")
+    sample = [3.0, 4.0, 5.0]
+    expect(math.isnan(stats.ttest_rel(sample, sample).pvalue), "the test gives a number")
+    print(f"  stats.ttest_rel(sample, sample).pvalue = {stats.ttest_rel(sample, sample).pvalue}")
+    try:
+        first_nan(stats.ttest_rel, sample, sample)
+    except FirstNaN as error:
+        expect(error.operation == "operator.truediv", f"the first NaN is made by {error.operation}")
+        expect("scipy" in (error.where or ""), f"it is made in {error.where}")
+        print(f"  first_nan: {error.asked}", f"             {error.where}", sep="\n", end="\n\n")
+    else:
+        expect(False, "no NaN was found")
+
+
+# ---- 2. a function below a library --------------------------------------------------------
+
+
+def clock_stopped():
+    print("2. What if this function did something else? The clock stops for one thread:")
+    mocks = Mocks()
+    clock = mocks.replace(time.time, return_value=0.0)
+    dates = {}
+
+    def date(thread, call):
+        dates[thread] = call()
+
+    calls = {
+        "in the mocks": lambda: mocks(email.utils.formatdate),
+        "at the same time, outside": email.utils.formatdate,
+    }
+    threads = [threading.Thread(target=date, args=each) for each in calls.items()]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    expect(dates["in the mocks"].startswith("Thu, 01 Jan 1970"), "the clock has not stopped")
+    expect("1970" not in dates["at the same time, outside"], "the other thread's clock has stopped")
+    expect(clock.call_count == 1, f"the mock was called {clock.call_count} times")
+    print(table(("thread", "email.utils.formatdate()"), *sorted(dates.items())), end="\n\n")
+
+
+# ---- 3. a model asked backwards -----------------------------------------------------------
+
+
+def payment(loan: float, rate: float, months: int) -> float:
+    """The monthly payment that pays a loan back."""
+    growth = (1 + rate) ** months
+    return loan * rate * growth / (growth - 1)
+
+
+def model_backwards():
+    print("3. Which input gives this result? A loan's payment, asked for each of its inputs:")
+    asked = {"return": 1432.25, "loan": 300_000.0, "rate": 0.004, "months": 360}
+    rows = [("known", "found", "payment forwards")]
+    for unknown in ("rate", "loan"):
+        known = [axis for axis in asked if axis != unknown]
+        inverse = choose(payment, known=known, domain={"rate": Positive})
+        (found,) = inverse(*(asked[axis] for axis in known))
+        again = payment(**{axis: asked[axis] for axis in known[1:]}, **{unknown: found})
+        expect(math.isclose(again, asked["return"]), f"{unknown} = {found} pays {again}")
+        shown = ", ".join(f"{'payment' if k == 'return' else k} {asked[k]:g}" for k in known)
+        rows.append((shown, f"{unknown} = {found:.6g}", f"{again:.2f}"))
+    print(table(*rows), end="\n\n")
 
 
 # ---- (a) the standard library under an overlay --------------------------------------------
@@ -139,7 +215,7 @@ def compiled():
     print(table(("variant", "time", "of njit"), *rows), end="\n\n")
 
 
-# ---- (c) a program run backwards ----------------------------------------------------------
+# ---- many answers, with a picture ---------------------------------------------------------
 
 
 def height(a, b, c):
@@ -148,10 +224,12 @@ def height(a, b, c):
 
 
 def arms():
-    print("(c) a robot arm: which joint angles bring its hand to a shelf 1.2 above its shoulder?")
+    print("   Where many inputs give it: which angles of a robot arm bring its hand to a shelf")
+    print("   1.2 above its shoulder?")
     shelf, wanted = 1.2, 60
     start = time.perf_counter()
-    inverse = invert(height, float, float, float)
+    turns = dict.fromkeys("abc", Interval(-math.pi, math.pi))
+    inverse = invert(height, float, float, float, domain=turns)
     print(f"  inverted in {1e3 * (time.perf_counter() - start):.0f} ms")
     first = inverse(shelf)
     expect(math.isclose(height(*first), shelf, rel_tol=1e-9), f"{first} miss the shelf")
@@ -217,7 +295,7 @@ def hand(angles):
     return joints(angles)[0][-1]
 
 
-# ---- (d) the inverse of an overlaid function ----------------------------------------------
+# ---- (c) the inverse of an overlaid function ----------------------------------------------
 
 
 def growth(rate):
@@ -225,7 +303,7 @@ def growth(rate):
 
 
 def overlaid_inverse():
-    print("(d) the inverse follows the overlay: exp(x) taken as 1 + x")
+    print("(c) the inverse follows the overlay: exp(x) taken as 1 + x")
     linear = MethodTable("linear")
 
     @linear.overlay(math.exp)
@@ -246,11 +324,14 @@ def overlaid_inverse():
 
 
 def main():
+    nan_in_a_library()
+    clock_stopped()
+    model_backwards()
+    arms()
     with left_out_where_refused("(a)"):
         standard_library()
     compiled()
-    arms()
-    with left_out_where_refused("(d)"):
+    with left_out_where_refused("(c)"):
         overlaid_inverse()
 
 
