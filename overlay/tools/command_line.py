@@ -1,4 +1,4 @@
-"""The command line: ``python -m overlay run``, ``explain`` and ``cache``."""
+"""The command line: ``python -m overlay run``, ``explain``, ``cache`` and ``doctor``."""
 
 from __future__ import annotations
 
@@ -37,6 +37,7 @@ _EXAMPLES = """\
   %(prog)s run --context contexts:ctx --report -m package.module
   %(prog)s explain --context contexts:ctx statistics:fmean list
   %(prog)s cache --clear
+  %(prog)s doctor
 
 "%(prog)s run --help" and so on have more. Exit codes: that of the program (run), 0 where done,
 2 where it was asked for wrongly."""
@@ -67,7 +68,7 @@ def _parser() -> argparse.ArgumentParser:
         **described(_EXAMPLES),
     )
     version_option(parser)
-    commands = parser.add_subparsers(required=True, metavar="run | explain | cache")
+    commands = parser.add_subparsers(required=True, metavar="run | explain | cache | doctor")
     common = common_options()
     shared = argparse.ArgumentParser(add_help=False)
     shared.add_argument(
@@ -117,6 +118,10 @@ def _parser() -> argparse.ArgumentParser:
     )
     cache.add_argument("--clear", action="store_true", help="remove it")
     cache.set_defaults(command=_cache)
+    doctor = commands.add_parser(
+        "doctor", parents=[common], help="what works in this environment, and where things are kept"
+    )
+    doctor.set_defaults(command=_doctor)
     return parser
 
 
@@ -200,3 +205,21 @@ def _cache(asked: argparse.Namespace) -> object:
         return 0
 
     return cache
+
+
+def _doctor(asked: argparse.Namespace) -> object:
+    from overlay.tools.doctor import findings
+
+    def doctor() -> int:
+        found = []
+        for each in findings():  # printed at once: numba takes seconds
+            found.append(each)
+            if not asked.json:
+                state = "" if each.state == "works" else f"{each.state}: "
+                remedy = f"\n  help: {each.remedy}" if each.remedy else ""
+                print(f"{each.name}: {state}{each.told}{remedy}", flush=True)
+        if asked.json:
+            print_json([each._asdict() for each in found])
+        return int(any(each.state == "fails" for each in found))
+
+    return doctor
