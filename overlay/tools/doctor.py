@@ -147,7 +147,7 @@ def _kernel() -> str:
     def doubled(x: Any) -> None:
         x[0] = 2.0 * x[0]
 
-    hot = Context().jit(doubled, target="cuda")
+    hot: Any = Context().jit(doubled, target="cuda")
     hot.ptx("float64[:]", (8, 0))
     try:
         hot.ptx("float64[:]")  # for the GPU that is at hand
