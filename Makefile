@@ -165,6 +165,7 @@ $(VENV)/docs: $(READY)
 docs: $(VENV)/docs  ## the documentation as a site, in build/site; warnings are errors
 	@rm -rf build/docs build/site; mkdir -p build; cp -r docs build/docs; mkdir build/docs/project
 	@cp README.md CONTRIBUTING.md CHANGELOG.md build/docs/project/
+	@mkdir build/docs/notebooks; cp notebooks/*.ipynb notebooks/*.py build/docs/notebooks/
 	@$(BIN)/python -m sphinx -q -W --keep-going -c docs build/docs build/site
 	@echo "build/site/index.html"
 

@@ -1,6 +1,7 @@
 """The documentation's site, built by ``make docs`` from a copy of this folder in which the README,
-CONTRIBUTING and the CHANGELOG stand in ``project``."""
+CONTRIBUTING and the CHANGELOG stand in ``project``, and the notebooks in ``notebooks``."""
 
+import json
 import re
 import tomllib
 from pathlib import Path
@@ -13,7 +14,8 @@ project = PROJECT["name"]
 version = release = PROJECT["version"]
 project_copyright = PROJECT["authors"][0]["name"]
 extensions = [
-    "myst_parser",
+    "myst_nb",
+    "sphinx_copybutton",
     "sphinx.ext.autodoc",
     "sphinx.ext.napoleon",  # sections of docstrings, in numpydoc style
     "sphinx.ext.viewcode",
@@ -21,17 +23,29 @@ extensions = [
 napoleon_google_docstring = False
 html_theme = "furo"
 html_title = project
-html_copy_source = False
+html_copy_source = True  # notebooks may be downloaded
+html_show_sourcelink = False
+nb_execution_mode = "off"  # what they show is in them
+nb_merge_streams = True
+copybutton_prompt_text = r">>> |\.\.\. |\$ "
+copybutton_prompt_is_regexp = True
 pygments_dark_style = "monokai"
 myst_heading_anchors = 4
 autodoc_member_order = "bysource"
+autodoc_default_options = {"inherited-members": "Exception, object, tuple, dict, ABC, Enum, type"}
 autodoc_typehints = "description"
 autodoc_typehints_description_target = "documented"
 
+NOTEBOOKS = (
+    *("first_overlay", "composing_overlays", "running_a_program_backwards", "inverse_problems"),
+    *("derivatives_in_compiled_code", "write_your_own_interpretation", "inside_the_compiler"),
+    "from_nothing",
+)
 PAGES = {
-    "Start": ("project/README", "tutorial", "cheat_sheet", "guarantees"),
+    "Start": ("project/README", "tutorial", "cheat_sheet", "troubleshooting", "glossary"),
+    "Notebooks": ("notebooks", *(f"notebooks/{name}" for name in NOTEBOOKS)),
     "How to": (
-        *("choosing", "programs", "notebooks", "looking", "generic", "write_an_interpretation"),
+        *("choosing", "programs", "looking", "generic", "write_an_interpretation"),
         *("composition", "plugins", "analysis", "kernels", "scaling"),
     ),
     "Inversion": (
@@ -51,8 +65,8 @@ PAGES = {
         ),
     ),
     "Explanation": (
-        *("python_engine", "routes", "compiled_engine", "types", "comparison", "conformance"),
-        *("report", "versions", "proof", "security"),
+        *("guarantees", "python_engine", "routes", "compiled_engine", "types", "comparison"),
+        *("conformance", "report", "versions", "roadmap", "proof", "security"),
     ),
     "Reference": (
         *("reference/overlay", "reference/ir", "reference/analysis", "reference/interpretations"),
@@ -61,6 +75,7 @@ PAGES = {
     "Project": ("project/CONTRIBUTING", "project/CHANGELOG"),
 }
 _TREE = "```{{toctree}}\n:hidden:\n:caption: {caption}\n\n{pages}\n```\n"
+_PICTURE = re.compile(r"(!\[[^\]]*\]\()docs/")
 _LINK = re.compile(r"(?<!!)\[([^\]]*)\]\((?!\w+://)([^)#\s]+)(#[^)\s]*)?\)")
 
 
@@ -73,11 +88,22 @@ def _linked(app: Any, page: str, source: list[str]) -> None:
         text, path, anchor = found.groups(default="")
         if of_project and path.startswith("docs/"):
             path = f"../{path.removeprefix('docs/')}"
+        elif path.startswith("../notebooks/"):
+            path = path.removeprefix("../")
         elif path.startswith("../"):
             path = f"project/{path.removeprefix('../')}"
         exists = (Path(app.srcdir) / page).parent.joinpath(path).is_file()
-        return f"[{text}]({path}{anchor})" if path.endswith(".md") and exists else text
+        is_page = path.endswith((".md", ".ipynb"))
+        return f"[{text}]({path}{anchor})" if is_page and exists else text
 
+    if page.startswith("notebooks/"):
+        notebook = json.loads(source[0].replace("](../docs/", "](../"))
+        text = f"{{download}}`Download this notebook <{page.removeprefix('notebooks/')}.ipynb>`"
+        cell = {"cell_type": "markdown", "metadata": {}, "source": [text], "id": "download"}
+        source[0] = json.dumps({**notebook, "cells": [*notebook["cells"], cell]})
+        return
+    if of_project:
+        source[0] = _PICTURE.sub(r"\1../", source[0])
     source[0] = _LINK.sub(there, source[0])
     if page == "index":
         trees = (_TREE.format(caption=c, pages="\n".join(p)) for c, p in PAGES.items())

@@ -145,9 +145,9 @@ def test_every_page_of_the_documentation_has_its_place_in_the_site():
     pages = {
         str(p.relative_to(ROOT / "docs").with_suffix("")) for p in (ROOT / "docs").rglob("*.md")
     }
-    assert sorted(listed) == sorted(
-        {*pages, "project/CONTRIBUTING", "project/CHANGELOG", "project/README"} - {"index"}
-    )
+    notebooks = {f"notebooks/{p.stem}" for p in (ROOT / "notebooks").glob("*.ipynb")}
+    project = {"project/CONTRIBUTING", "project/CHANGELOG", "project/README"}
+    assert sorted(listed) == sorted((pages | project | notebooks) - {"index"})
     index = (ROOT / "docs" / "index.md").read_text()
     assert [page for page in pages if "/" not in page and f"({page}.md)" not in index] == ["index"]
 
