@@ -140,6 +140,8 @@ check: $(READY)  ## format, lint, types, imports between the packages, measures,
 	@$(BIN)/lint-imports --no-logo
 	@$(BIN)/python -m scripts.measures --check --ways
 	@$(BIN)/check-jsonschema -q --builtin-schema vendor.github-workflows .github/workflows/*.yml
+	@$(BIN)/check-jsonschema -q --builtin-schema vendor.github-issue-forms .github/ISSUE_TEMPLATE/*.yml
+	@$(BIN)/check-jsonschema -q --builtin-schema vendor.citation-file-format --default-filetype yaml CITATION.cff
 
 measures: $(READY)  ## cycles, fans, names used twice and other measures of the structure
 	@$(BIN)/python -m scripts.measures --ways
