@@ -3,9 +3,12 @@ CONTRIBUTING and the CHANGELOG stand in ``project``, and the notebooks in ``note
 
 import json
 import re
+import sys
 import tomllib
 from pathlib import Path
 from typing import Any
+
+from overlay.core.public_names import hidden_names
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
@@ -121,7 +124,16 @@ def _anchored(app: Any, document: Any) -> None:
         slugs.update({name: (0, name, name) for name in names})
 
 
+def _skipped(app: Any, what: str, name: str, thing: Any, skip: bool, options: Any) -> bool | None:
+    """Leave out of the reference what tab completion leaves out."""
+    documented = app.env.temp_data
+    module = sys.modules.get(documented.get("autodoc:module") or "")
+    owner = getattr(module, (documented.get("autodoc:class") or "").rpartition(".")[2], None)
+    return True if what == "class" and name in hidden_names(owner) else None
+
+
 def setup(app: Any) -> None:
     """Called by Sphinx."""
+    app.connect("autodoc-skip-member", _skipped)
     app.connect("source-read", _linked)
     app.connect("doctree-read", _anchored)

@@ -29,6 +29,7 @@ from inversion.tools.readable import REFUSALS, Checkable
 from overlay import NotCompilable
 from overlay.core.in_force import outside
 from overlay.core.location import caller
+from overlay.core.public_names import hides
 from primitives.relation import RETURN
 
 __all__ = ["Inverse", "check_bounds"]
@@ -39,6 +40,7 @@ as that.
 """
 
 
+@hides("agrees", "coordinates_of", "is_result", "known_values", "leads_to", "request", "result_of")
 class Inverse(Checkable):
     """A parametric inverse: ``inv(*known, theta)`` is the tuple of the unknown axes.
 

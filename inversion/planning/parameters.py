@@ -16,6 +16,7 @@ from inversion.program.shown import html_of
 from inversion.program.statements import renumbered
 from inversion.program.variable_names import Label
 from overlay.core.location import caller
+from overlay.core.public_names import hides
 from primitives import Domain
 
 __all__ = ["Coordinates", "Parameter", "ParameterSpace"]
@@ -57,6 +58,9 @@ class Parameter:
         return f"{self.name}: {self.domain!r}   {self.line}"
 
 
+@hides(
+    *("check_known", "check_names", "chosen", "counted", "from_unit", "normal", "repeats", "wrong")
+)
 class ParameterSpace:
     """The coordinates of an inverse, in the order of θ.
 

@@ -23,6 +23,7 @@ from overlay.core.location import caller
 from overlay.core.metadata import metadata_key
 from overlay.core.own_builtins import __builtins__
 from overlay.core.pickling import home_of_caller, name_at_home, named
+from overlay.core.public_names import hides
 from overlay.core.table import Method, MethodTable
 from overlay.core.target import canonical
 from overlay.plugins.plugin import Plugin, composed, identity, refuse_around
@@ -71,6 +72,7 @@ _PLAIN: Final = {id(kind) for kind in (type(None), bool, int, float, complex, st
 _FIELDS = ("tables", "plugins", "metadata", "state", "strict", "counts")
 
 
+@hides("compiled", "metadata_key", "record", "stacks")
 class Context:
     """An ordered stack of method tables under which code runs; immutable.
 

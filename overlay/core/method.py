@@ -11,6 +11,7 @@ from overlay.core.checking import checked
 from overlay.core.errors import OverlayError
 from overlay.core.location import location_of
 from overlay.core.own_builtins import __builtins__
+from overlay.core.public_names import hides
 from overlay.core.signature import (
     NO_VARARGS,
     MethodParameters,
@@ -30,6 +31,7 @@ __all__ = ["Method", "Methods"]
 _serials = itertools.count()
 
 
+@hides("adapted", "placed", "registered", "serial", "shape", "unresolved", "written")
 class Method:
     """One implementation of a target for one signature.
 

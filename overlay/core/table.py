@@ -18,6 +18,7 @@ from overlay.core.logs import tell
 from overlay.core.method import Method, Methods
 from overlay.core.own_builtins import __builtins__
 from overlay.core.pickling import home_of_caller, reduced_table, restore_table, table_of
+from overlay.core.public_names import hides
 from overlay.core.signature import EMPTY
 from overlay.core.target import (
     canonical,
@@ -46,6 +47,10 @@ class Listener(Protocol):
         ...
 
 
+@hides(
+    *("add_later", "chosen", "chosen_compiled", "identity", "interprets", "listen", "pending"),
+    *("restore", "serial", "settle", "version"),
+)
 class MethodTable:
     """A table of methods keyed by target and signature.
 
