@@ -20,9 +20,9 @@ from overlay.core.jitted import give_options
 from overlay.core.target import with_code
 from overlay.interpretations.autodiff.applying import applied
 from overlay.interpretations.autodiff.duals import Active, ActiveArray, ActiveNumber, primal
-from overlay.interpretations.autodiff.errors import refuse_by, refuse_call
+from overlay.interpretations.autodiff.errors import NotDifferentiable, refuse_by, refuse_call
 from overlay.interpretations.autodiff.levels import Level, LevelTable, declare, refuse, written
-from overlay.interpretations.autodiff.partial_derivatives import PartialsOf
+from overlay.interpretations.autodiff.partial_derivatives import PartialsOf, counted_lines
 from overlay.interpretations.autodiff.rules import BY_NUMPY, Rule, rules_with
 from overlay.interpretations.autodiff.rules.array_rules import array_rule_of
 from overlay.interpretations.autodiff.rules.rule import takes_result
@@ -128,13 +128,14 @@ def _of_rule(
     whole: bool | None,
     spread: bool,
     function: Any = None,
+    target: PartialsOf | None = None,
 ) -> Callable[..., Any]:
     """The method that applies the chain rule if some arguments are active.
 
     whole: whether the result is an array; None: its type decides. spread: whether tangents may have
     to be broadcast to the shape of the result. function: if it is one in Python, plain values leave
     the level, in which its own arrays would be active; if it has a rule for arrays, that one holds
-    for complex numbers.
+    for complex numbers. target: that of a user's rule, which is asked for the right number.
     """
     names = [f"a{i}" for i in range(len(active))]
     values = ", ".join(f"{n}.value" if on else n for n, on in zip(names, active, strict=True))
@@ -147,6 +148,7 @@ def _of_rule(
     called = f"call_next({values})"
     apart = f"function({values}) if is_outside({values}) else strip({called})"
     last = [
+        *([] if target is None else counted_lines(target, len(active))),
         *(["    zeros = plain_zeros(value)"] if spread else []),
         f"    return {made}(value, <<{' + '.join(terms)}>>)",
     ]
@@ -173,6 +175,7 @@ def _of_rule(
         "plain_zeros": plain_zeros,
         "has_complex": nonoverlay(_has_complex),
         "by_rule": nonoverlay(functools.partial(applied, function)),
+        "NotDifferentiable": NotDifferentiable,
     }
     give_options(space["partials"], error_model="numpy")
     method = written("\n".join([*plain, *last]), level, **space)
@@ -376,6 +379,8 @@ def _declare_users_rule(level: Level, table: MethodTable, target: PartialsOf) ->
         if found is None:
             continue  # no method for floats
         for active in _activities(arity):
-            method = _of_rule(level, found.function, active, whole=None, spread=False)
+            method = _of_rule(
+                level, found.function, active, whole=None, spread=False, target=target
+            )
             for types in _own(level, [Active if one else Any for one in active]):
                 declare(level.table, target.function, method, types)
