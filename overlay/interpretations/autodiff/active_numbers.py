@@ -128,14 +128,14 @@ def _of_rule(
     whole: bool | None,
     spread: bool,
     function: Any = None,
-    target: PartialsOf | None = None,
+    checks: Sequence[str] = (),
 ) -> Callable[..., Any]:
     """The method that applies the chain rule if some arguments are active.
 
     whole: whether the result is an array; None: its type decides. spread: whether tangents may have
     to be broadcast to the shape of the result. function: if it is one in Python, plain values leave
     the level, in which its own arrays would be active; if it has a rule for arrays, that one holds
-    for complex numbers. target: that of a user's rule, which is asked for the right number.
+    for complex numbers. checks: lines that check what a rule gave.
     """
     names = [f"a{i}" for i in range(len(active))]
     values = ", ".join(f"{n}.value" if on else n for n, on in zip(names, active, strict=True))
@@ -148,16 +148,15 @@ def _of_rule(
     called = f"call_next({values})"
     apart = f"function({values}) if is_outside({values}) else strip({called})"
     last = [
-        *([] if target is None else counted_lines(target, len(active))),
+        *checks,
         *(["    zeros = plain_zeros(value)"] if spread else []),
         f"    return {made}(value, <<{' + '.join(terms)}>>)",
     ]
     plain = [head, f"    value = {called}", f"    p = partials{given}"]
     in_python = _in_python(function)
-    of_complex = _of_complex(names) if array_rule_of(function) is not None else []
     guarded = [
         head,
-        *of_complex,
+        *(_of_complex(names) if array_rule_of(function) is not None else []),
         f"    value = {called if in_python is None else apart}",
         "    try:",
         f"        p = partials{given}",
@@ -379,8 +378,9 @@ def _declare_users_rule(level: Level, table: MethodTable, target: PartialsOf) ->
         if found is None:
             continue  # no method for floats
         for active in _activities(arity):
+            checks = counted_lines(target, arity)
             method = _of_rule(
-                level, found.function, active, whole=None, spread=False, target=target
+                level, found.function, active, whole=None, spread=False, checks=checks
             )
             for types in _own(level, [Active if one else Any for one in active]):
                 declare(level.table, target.function, method, types)
