@@ -134,7 +134,7 @@ def _of_rule(
 
     whole: whether the result is an array; None: its type decides. spread: whether tangents may have
     to be broadcast to the shape of the result. function: if it is one in Python, plain values leave
-    the level, in which its own arrays would be active; if it has a rule for arrays, that one holds
+    the level, in which its own arrays would be active; its rule for arrays, if it has one, holds
     for complex numbers. checks: lines that check what a rule gave.
     """
     names = [f"a{i}" for i in range(len(active))]
@@ -144,7 +144,6 @@ def _of_rule(
         terms.append("zeros")
     made = "pack" if whole is None else "array" if whole else "number"
     given = f"({values}{', value' * takes_result(partials)})"
-    head = f"def method({', '.join(names)}):"
     called = f"call_next({values})"
     apart = f"function({values}) if is_outside({values}) else strip({called})"
     last = [
@@ -152,14 +151,14 @@ def _of_rule(
         *(["    zeros = plain_zeros(value)"] if spread else []),
         f"    return {made}(value, <<{' + '.join(terms)}>>)",
     ]
-    plain = [head, f"    value = {called}", f"    p = partials{given}"]
     in_python = _in_python(function)
+    rule, head = f"    p = partials{given}", f"def method({', '.join(names)}):"
     guarded = [
         head,
         *(_of_complex(names) if array_rule_of(function) is not None else []),
         f"    value = {called if in_python is None else apart}",
         "    try:",
-        f"        p = partials{given}",
+        f"    {rule}",
         "    except ArithmeticError:",
         f"        p = at_the_edge{given}",
     ]
@@ -177,7 +176,7 @@ def _of_rule(
         "NotDifferentiable": NotDifferentiable,
     }
     give_options(space["partials"], error_model="numpy")
-    method = written("\n".join([*plain, *last]), level, **space)
+    method = written("\n".join([head, f"    value = {called}", rule, *last]), level, **space)
     level.table.uses[method] = (operator.mul, operator.add, *used_by(partials))
     level.table.guarded[method] = written("\n".join([*guarded, *last]), level, **space)
     return method
