@@ -305,6 +305,23 @@ def test_a_script_under_a_context_installs_further_ones(tmp_path):
     assert done.stdout.splitlines() == ["one", "two", "one"]
 
 
+def test_a_program_of_the_command_line_and_a_module_are_scripts_too(tmp_path):
+    (tmp_path / "program.py").write_text(
+        "from contexts import *; install(one)\nprint(math.sin(1.0))"
+    )
+    command = "from contexts import *; install(one); print(math.sin(1.0))"
+    for arguments in (("-c", command), ("-m", "program")):
+        done = run_python(tmp_path, *arguments)
+        assert (done.stdout, done.stderr) == ("one\n", "")
+
+
+def test_the_prompt_that_runs_tasks_refuses_it(tmp_path):
+    typed_in = "from contexts import *\ninstall(one)\nprint('native', math.sin(0.0))\n"
+    done = run_python(tmp_path, "-m", "asyncio", input=typed_in)
+    assert "cannot install <Context one> in a task" in done.stderr
+    assert "native 0.0" in done.stdout
+
+
 PROMPT = """\
 from contexts import *
 print("before", math.sin(0.0))
