@@ -13,6 +13,7 @@ from typing import Any
 
 from overlay.contexts.context import Context
 from overlay.contexts.stack import Stack, entered
+from overlay.contexts.with_blocks import enter
 from overlay.core.errors import OverlayError
 from overlay.core.in_force import current_stack, natively
 from overlay.core.location import caller
@@ -23,35 +24,40 @@ _ATTRIBUTE = "_overlay_session"
 
 
 class Session:
-    """A session that runs code piece by piece: its installed contexts, outermost first."""
+    """A session that runs code piece by piece, each in the stacks of its installed contexts,
+    outermost first."""
 
-    def __init__(self, *contexts: Context) -> None:
-        self.contexts: list[Context] = [*contexts]
+    def __init__(self) -> None:
+        self.stacks: list[Stack] = []
 
     def add(self, context: Context) -> None:
         """Install a context inside those that are installed."""
-        self.contexts.append(context)
+        outer = self.stacks[-1] if self.stacks else None
+        self.stacks.append(Stack.of_program(context, outer))
 
     def drop(self, context: Context) -> None:
-        """Uninstall the innermost entry of a context."""
-        del self.contexts[self._place(context)]
+        """Uninstall the innermost entry of a context, and none of those inside it."""
+        place = max(i for i, stack in enumerate(self.stacks) if stack.context is context)
+        inside = [stack.context for stack in self.stacks[place + 1 :]]
+        self._shorten(place)
+        for each in inside:
+            self.add(each)
 
-    def _place(self, context: Context) -> int:
-        places = reversed(range(len(self.contexts)))
-        return next(i for i in places if self.contexts[i] is context)
+    def _shorten(self, count: int) -> None:
+        del self.stacks[count:]
 
     @contextlib.contextmanager
     def prepared(self, piece: CodeType, namespace: dict[str, Any]) -> Generator[CodeType]:
         """Context manager that puts the contexts in force and yields the code to run instead of
         ``piece``."""
-        stack = self._stack()
-        if stack is None:
+        if not self.stacks:
             yield piece
             return
+        stack = self.stacks[-1]
         engine = stack.python
         engine.settle()
         try:
-            with entered(stack), _of_whole_program(stack):
+            with entered(stack):
                 yield piece
         except RecursionError as error:
             engine.explain_recursion(error)
@@ -60,60 +66,35 @@ class Session:
             if stack.calls is not None:
                 stack.calls.end_run()
 
-    def _stack(self) -> Stack | None:
-        stack: Stack | None = None
-        for context in self.contexts:
-            stack = context._alone if stack is None else stack.push(context)
-        return stack
-
-
-@contextlib.contextmanager
-def _of_whole_program(stack: Stack) -> Generator[None]:
-    """Context manager in which imported modules run in the stack, too."""
-    before, stack.is_whole_program = stack.is_whole_program, True
-    try:
-        yield
-    finally:
-        stack.is_whole_program = before
-
 
 class ProgramSession(Session):
     """The program that already runs in the main thread: contexts are in force from the next call
     on, as in a ``with`` block that is not ended."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self._blocks: list[tuple[Stack, bool]] = []  # each with what it was before
-
     def add(self, context: Context) -> None:
         """Enter a context. Raises OverlayError where the caller is not the program itself."""
         self._refuse_elsewhere(context, "install")
-        if not self.contexts:
+        if not self.stacks:
             atexit.register(self.leave)
-        context.__enter__()
-        stack = current_stack()
-        assert stack is not None
-        self._blocks.append((stack, stack.is_whole_program))
-        self.contexts.append(context)
-        stack.is_whole_program = True
+        stack = Stack.of_program(context, current_stack())
+        enter(context, stack)
+        self.stacks.append(stack)
 
     def drop(self, context: Context) -> None:
         """Leave a context, and enter those again that are installed inside it."""
         self._refuse_elsewhere(context, "remove")
-        place = self._place(context)
-        inside = self.contexts[place + 1 :]
-        while len(self._blocks) > place:
-            stack, stack.is_whole_program = self._blocks.pop()
-            self.contexts.pop().__exit__(None, None, None)
-        for each in inside:
-            self.add(each)
-        if not self.contexts:
+        super().drop(context)
+        if not self.stacks:
             atexit.unregister(self.leave)
+
+    def _shorten(self, count: int) -> None:
+        while len(self.stacks) > count:
+            self.stacks.pop().context.__exit__(None, None, None)
 
     def leave(self) -> None:
         """Uninstall all contexts, at the end of the program."""
-        while self.contexts and self._elsewhere() is None:
-            self.drop(self.contexts[-1])
+        while self.stacks and self._elsewhere() is None:
+            self.drop(self.stacks[-1].context)
 
     def _refuse_elsewhere(self, context: Context, what: str) -> None:
         place = self._elsewhere()
@@ -134,8 +115,8 @@ class ProgramSession(Session):
         if events is not None and events._get_running_loop() is not None:
             return "in a task"
         stack = current_stack()
-        if self._blocks:
-            at_top = stack is self._blocks[-1][0]
+        if self.stacks:
+            at_top = stack is self.stacks[-1]
         else:
             at_top = stack is None or stack.is_whole_program
         if at_top:
@@ -173,13 +154,40 @@ class Installed:
 
 
 def install(context: Context) -> Installed:
-    """Run all later top-level code in ``context``, and return the handle.
+    """Run all later top-level code in ``context``.
 
     In IPython and Jupyter these are the later cells; at a prompt the later inputs; in a script all
     that comes after the call, at top level and in functions that already run, with the modules
     that it imports and the threads and tasks that it starts. Contexts that are already installed
-    stay in force, outside of it. Raises OverlayError where a script calls it in a thread, in a
-    task, or inside a context that is not installed: there it would end with these.
+    stay in force, outside of it.
+
+    Parameters
+    ----------
+    context
+        The context that is installed.
+
+    Returns
+    -------
+    Installed
+        The handle: its ``remove()``, or leaving ``with install(context):``, uninstalls.
+
+    Raises
+    ------
+    OverlayError
+        A script calls it in a thread, in a task, or inside a context that is not installed: there
+        it would end with these.
+
+    Examples
+    --------
+    >>> import math
+    >>> from overlay import Context, MethodTable, install
+    >>> table = MethodTable("flat")
+    >>> _ = table.overlay(math.sin)(lambda x: 0.0)
+    >>> with install(Context(table)):
+    ...     math.sin(1.0)
+    0.0
+    >>> math.sin(0.5) > 0.4
+    True
     """
     return Installed(_session(), context)
 

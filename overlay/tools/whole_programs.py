@@ -96,7 +96,8 @@ class MainProgram:
             session_of_console(console).add(context)
             console.interact()
             return
-        session = Session(context)
+        session = Session()
+        session.add(context)
         try:
             with session.prepared(self.code, vars(main)) as piece:
                 exec(piece, vars(main))

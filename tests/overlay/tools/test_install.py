@@ -206,9 +206,8 @@ def test_the_top_level_code_of_a_script_is_in_what_its_first_line_installs(tmp_p
         print(*ThreadPoolExecutor().map(math.sin, [1.0]), asyncio.run(task()))
         print(current_context() is one, two(helper), helper())
         handle.remove()
-        import imported_later
-        print(math.sin(0.0), helper() == imported_later.AT_IMPORT, current_context())
-        one(lambda: None)
+        at_import = one(lambda: __import__("imported_later").AT_IMPORT)
+        print(math.sin(0.0), helper() == at_import, current_context())
         install(one)
         atexit.register(lambda: print("at exit", math.sin(1.0)))
         """,
