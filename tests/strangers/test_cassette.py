@@ -2,12 +2,18 @@
 in Python. Each test names its source."""
 
 import asyncio
+import ctypes
 import functools
+import json
 import math
 import operator
 import pickle
+import re
+import sqlite3
 import statistics
 import threading
+import weakref
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -314,6 +320,74 @@ def test_tasks_and_threads_do_not_escape():
         return [*await asyncio.gather(task(), task(), asyncio.to_thread(answer)), *found]
 
     assert Context(table)(lambda: asyncio.run(program())) == ["yah"] * 4
+
+
+def by_a_function_of_c():
+    found = []
+    kind = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_int)
+    kind(lambda x: found.append(foobar()) or 0)(1)
+    return found[0]
+
+
+def by_a_database():
+    database = sqlite3.connect(":memory:")
+    database.create_function("answer", 0, lambda: foobar())
+    try:
+        return database.execute("select answer()").fetchone()[0]
+    finally:
+        database.close()
+
+
+def by_a_finalizer():
+    found = []
+
+    class Ends:
+        def __del__(self):
+            found.append(foobar())
+
+    Ends()
+    return found[0]
+
+
+def by_a_weak_reference():
+    found, held = [], Plus(0.0)
+    reference = weakref.ref(held, lambda _: found.append(foobar()))
+    del held
+    assert reference() is None
+    return found[0]
+
+
+def by_an_event_loop():
+    async def main():
+        loop = asyncio.get_running_loop()
+        future = loop.create_future()
+        loop.call_later(0.0, lambda: future.set_result(foobar()))
+        return await future
+
+    return asyncio.run(main())
+
+
+def by_a_done_callback():
+    found = []
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(int).add_done_callback(lambda _: found.append(foobar()))
+    return found[0]
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        *(by_a_function_of_c, by_a_database, by_a_finalizer, by_a_weak_reference),
+        *(by_an_event_loop, by_a_done_callback),
+        lambda: re.sub("x", lambda found: foobar(), "x"),
+        lambda: json.loads("{}", object_hook=lambda found: foobar()),
+    ],
+)
+def test_callbacks_do_not_escape(program):
+    """Issue 120: functions that are handed out of the program's control, and called from there"""
+    table = MethodTable("yah")
+    table.overlay(foobar)(lambda: "yah")
+    assert Context(table)(program) == "yah"
 
 
 def test_what_lies_below_a_call_is_left_alone():
