@@ -53,7 +53,8 @@ FORCE:
 demo: $(READY)  ## overlays and inverses on real code, in about three minutes
 	@$(BIN)/python demo.py
 
-gallery: $(READY) peers  ## the inverse problems of docs/inverse_problems, run beside their peers: the page and its pictures
+gallery: $(READY) peers  ## the programs of docs/gallery, and the inverse problems beside their peers: the pages and their pictures
+	@$(BIN)/python -m scripts.context_gallery
 	@$(BIN)/python -m scripts.inverse_problems
 
 notebooks: $(READY)  ## the notebooks, run top to bottom; what they show is written into them

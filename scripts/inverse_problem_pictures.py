@@ -5,12 +5,9 @@ names of the problem say, and its docstring is the alternative text.
 """
 
 import math
-from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import matplotlib
-import matplotlib.pyplot as plt
 import numpy as np
 
 COLOURS = ("#1f6f8b", "#d1603d", "#7a8b3c", "#6a4c93")
@@ -24,18 +21,6 @@ STYLE = {
     "figure.facecolor": "white",
     "legend.frameon": False,
 }
-
-
-def saved(draw: Callable[[dict[str, Any], Any], None], module: dict[str, Any], path: Path) -> None:
-    """Draw the picture of a problem into a file."""
-    matplotlib.use("svg")
-    with plt.rc_context(STYLE):
-        figure, axes = plt.subplots(figsize=(5.6, 3.0))
-        draw(module, axes)
-        figure.savefig(path, metadata={"Date": None}, bbox_inches="tight")
-        plt.close(figure)
-    # the ends of lines have spaces, which nothing needs
-    path.write_text("".join(f"{line.rstrip()}\n" for line in path.read_text().splitlines()))
 
 
 def _curve(axes: Any, x: Any, f: Any, level: float, found: Any) -> None:

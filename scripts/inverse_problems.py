@@ -12,43 +12,28 @@ import importlib.util
 import io
 import json
 import math
-import re
 import resource
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from scripts.galleries import Gallery, anchor
+
 FOLDER = Path(__file__).parents[1] / "docs" / "inverse_problems"
-PAGE = FOLDER.with_suffix(".md")
 KEPT = FOLDER / "measured.json"
-PICTURES = FOLDER / "pictures"
 PARTS = ("program", "question", "check")
-FIELDS = ("Field", "Shows", "Source", "Question")
+GALLERY = Gallery(
+    FOLDER,
+    ("Field", "Shows", "Source", "Question"),
+    Path(__file__).with_name("inverse_problem_pictures.py"),
+)
+names, described, source = GALLERY.names, GALLERY.described, GALLERY.source
 SECONDS = 10  # of CPU time, after which an answer is no longer waited for
 PEERS = {"sympy": "sympy", "scipy": "scipy.optimize", "z3": "z3", "oryx": "oryx"}
 _PLAIN = str.maketrans("", "", "`|")
-NUMBER = re.compile(r"[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?")
-
-
-def names() -> list[str]:
-    """The problems, by field and then by name."""
-    found = [path.stem for path in FOLDER.glob("*.py")]
-    return sorted(found, key=lambda name: (described(name)["Field"], name))
-
-
-def described(name: str) -> dict[str, str]:
-    """The title of a problem, and what its docstring says under each name of ``FIELDS``."""
-    title, _, text = (ast.get_docstring(ast.parse(source(name))) or "").partition("\n")
-    found = re.findall(rf"^({'|'.join(FIELDS)}): (.+(?:\n +.+)*)", text, re.MULTILINE)
-    said = {"title": title.rstrip("."), **dict(found)}
-    return {field: " ".join(text.split()).replace("*", r"\*") for field, text in said.items()}
-
-
-def source(name: str) -> str:
-    return (FOLDER / f"{name}.py").read_text()
 
 
 def parts(name: str) -> dict[str, str]:
@@ -269,26 +254,12 @@ def _written(kept: dict[str, Any], alternatives: dict[str, str]) -> Iterator[str
         shows = said["Shows"]
         yield f"*{shows[0].upper()}{shows[1:]}.* {said['Question']}\n"
         yield f"Source: {said['Source']}.\n"
-        text = source(name)
-        yield f"```py\n{text[_start(text) :].rstrip()}\n```\n"
-        yield f"It prints\n\n```text\n{row['printed'].rstrip()}\n```\n"
-        if name in alternatives:
-            yield f"![{alternatives[name]}](inverse_problems/pictures/{name}.svg)\n"
+        yield GALLERY.shown(name, row["printed"], alternatives.get(name))
         yield "| | Answers | Lines | CPU time |\n| --- | --- | ---: | ---: |"
         yield f"| `invert` | {row['answers']} | {row['lines']} | {duration(row['seconds'])} |"
         for peer, of in row["peers"].items():
             took = duration(of["seconds"]) if "seconds" in of else ""
             yield f"| {peer} | {of['verdict']} | {of['lines']} | {took} |"
-
-
-def anchor(title: str) -> str:
-    """Of a heading, as GitHub and the site make it."""
-    return re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-")
-
-
-def _start(text: str) -> int:
-    """Where the code of a file starts, after its docstring."""
-    return text.index('"""', 3) + 3 + len("\n\n")
 
 
 _BEGINNING = """# Inverse problems
@@ -309,34 +280,13 @@ tried.
 """
 
 
-def same_output(printed: str, kept: str) -> bool:
-    """Whether two outputs have the same words, and numbers that agree."""
-    if NUMBER.sub("#", printed) != NUMBER.sub("#", kept):
-        return False
-    pairs = zip(NUMBER.findall(printed), NUMBER.findall(kept), strict=True)
-    return all(math.isclose(float(a), float(b), rel_tol=2e-5, abs_tol=2e-6) for a, b in pairs)
-
-
-def alternatives() -> dict[str, str]:
-    """The alternative text of each picture: what the docstring says that draws it."""
-    tree = ast.parse(Path(__file__).with_name("inverse_problem_pictures.py").read_text())
-    of = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
-    return {
-        name: " ".join((ast.get_docstring(of[name]) or "").split())
-        for name in names()
-        if name in of
-    }
-
-
 def draw(chosen: Sequence[str]) -> None:
     """Draw the pictures of these problems."""
     from scripts import inverse_problem_pictures as pictures
 
-    PICTURES.mkdir(exist_ok=True)
     for name in chosen:
-        function: Callable[..., Any] | None = getattr(pictures, name, None)
-        if function is not None:
-            pictures.saved(function, ran(name)[0], PICTURES / f"{name}.svg")
+        if name in GALLERY.alternatives():
+            GALLERY.draw(name, ran(name)[0], pictures)
 
 
 def main() -> None:
@@ -362,7 +312,7 @@ def main() -> None:
     missing = [name for name in names() if name not in kept]
     if missing:
         sys.exit(f"no page: never run were {', '.join(missing)}")
-    PAGE.write_text(page(kept, alternatives()))
+    GALLERY.page.write_text(page(kept, GALLERY.alternatives()))
 
 
 if __name__ == "__main__":

@@ -71,6 +71,12 @@ static inline PyObject *code_of(struct _PyInterpreterFrame *frame) {
 #endif
 }
 
+/* 3.12 to 3.15: whether code has instructions that tools are told of. From 3.13 on the interpreter
+ * enters __init__ from a frame whose code has none, and lacks fields that other code has. */
+static inline int has_traceable(PyObject *code) {
+    return ((PyCodeObject *)code)->_co_firsttraceable < Py_SIZE(code);
+}
+
 /* The stack of a frame before an instruction. `depth` is computed from the code: 3.12 and 3.13
  * keep the pointer to the end of the stack in a register meanwhile. */
 #if PY_VERSION_HEX >= 0x030e0000

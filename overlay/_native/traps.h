@@ -300,7 +300,7 @@ static PyObject *prepare_frames(PyObject *module, PyObject *nothing) {
     if (!prepare_code) Py_RETURN_NONE;
     for (struct _PyInterpreterFrame *frame = current_frame(); frame; frame = frame->previous) {
         PyObject *code = code_of(frame);
-        if (code && PyCode_Check(code) && !is_prepared(code)) {
+        if (code && PyCode_Check(code) && has_traceable(code) && !is_prepared(code)) {
             Py_INCREF(code);
             int done = prepare(code);
             Py_DECREF(code);

@@ -55,6 +55,14 @@ class Stack:
         self._outer = None if outer is None else weakref.ref(outer)
         self.is_whole_program = False  # modules that are imported run in it
 
+    @classmethod
+    def of_program(cls, context: Context, outer: Stack | None) -> Stack:
+        """A stack of a whole program: modules that are imported run in it, too. It is another than
+        that of calls in the context."""
+        stack = cls(context, () if outer is None else outer.tables, outer)
+        stack.is_whole_program = True
+        return stack
+
     def view(self, generic: Generic) -> View:
         """The view that resolves calls of a generic function in this stack."""
         found = self._views.get(id(generic))

@@ -29,15 +29,17 @@ _blocks: ContextVar[Block | None] = ContextVar("overlay_blocks", default=None)
 type Block = tuple[Context, Stack, Stack | None, Block | None, Any]
 
 
-def enter(context: Context) -> Context:
+def enter(context: Context, stack: Stack | None = None) -> Context:
     """Run the block in a context, as ``ctx(f, ...)`` runs a function, in this thread or task.
+    stack: of this context, in place of the one that it has in the stack in force.
 
     Where this Python has no engine, only generic functions see the tables, and a warning names the
     targets that it cannot reach.
     """
     # few calls of our own functions, since they take most of the time here
     outer = stack_in_force.get()
-    stack = context._alone if outer is None else outer.push(context)
+    if stack is None:
+        stack = context._alone if outer is None else outer.push(context)
     engine = stack.__dict__.get("python")
     if engine is not None:
         if engine.modules != len(sys.modules):

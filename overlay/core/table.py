@@ -204,6 +204,7 @@ class MethodTable:
             target = canonical(target)
             key = key_of_target(target)
             self._later.setdefault(key, (target, []))[1].append(add)
+            self._methods.setdefault(key, Methods())  # its place, whenever it is filled
             self._changed(target)
         tell(LOCK)
 

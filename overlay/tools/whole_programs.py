@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import code
 import importlib.machinery
 import importlib.util
 import os
@@ -13,8 +14,7 @@ from typing import Any
 from overlay.contexts.context import Context
 from overlay.core.errors import OverlayError
 from overlay.core.location import is_ours
-from overlay.tools.console import Console
-from overlay.tools.install import Session
+from overlay.tools.install import Session, session_of_console
 
 __all__ = ["MainProgram"]
 
@@ -92,13 +92,15 @@ class MainProgram:
         if self.place is not None and not sys.flags.safe_path:
             sys.path[0] = self.place
         if self.code is None:
-            Console(vars(main), context).interact()
+            console = code.InteractiveConsole(vars(main))
+            session_of_console(console).add(context)
+            console.interact()
             return
         session = Session()
-        session.contexts.append(context)
+        session.add(context)
         try:
-            with session.prepared(self.code, vars(main)) as code:
-                exec(code, vars(main))
+            with session.prepared(self.code, vars(main)) as piece:
+                exec(piece, vars(main))
         except BaseException:
             _show_without_our_frames()
             raise

@@ -6,7 +6,8 @@ import re
 import pytest
 
 from scripts import inverse_problems
-from scripts.inverse_problems import FOLDER, KEPT, PAGE, PICTURES
+from scripts.galleries import anchor, same_output
+from scripts.inverse_problems import FOLDER, GALLERY, KEPT
 
 KEPT_ROWS = json.loads(KEPT.read_text())
 NAMES = inverse_problems.names()
@@ -20,12 +21,12 @@ def test_a_problem_has_the_answers_and_the_output_of_the_page(name):
     module, _, printed = inverse_problems.ran(name)
     assert len(module["answers"]) == KEPT_ROWS[name]["answers"]
     assert all(module["holds"](*answer) for answer in module["answers"])
-    assert inverse_problems.same_output(printed, KEPT_ROWS[name]["printed"])
+    assert same_output(printed, KEPT_ROWS[name]["printed"])
 
 
 def test_the_page_is_made_of_the_files_and_of_what_was_measured():
     assert list(KEPT_ROWS) == NAMES
-    assert PAGE.read_text() == inverse_problems.page(KEPT_ROWS, inverse_problems.alternatives())
+    assert GALLERY.page.read_text() == inverse_problems.page(KEPT_ROWS, GALLERY.alternatives())
     for name in NAMES:
         assert list(KEPT_ROWS[name]["peers"]) == inverse_problems.peers_of(name), name
 
@@ -33,15 +34,15 @@ def test_the_page_is_made_of_the_files_and_of_what_was_measured():
 def test_every_problem_says_its_field_what_it_shows_its_source_and_its_question():
     for name in NAMES:
         said = inverse_problems.described(name)
-        assert set(said) == {"title", *inverse_problems.FIELDS}, name
+        assert set(said) == {"title", *GALLERY.fields}, name
         assert 20 <= len(inverse_problems.source(name).splitlines()) <= 62, name
     assert len(NAMES) >= 20
     assert len({inverse_problems.described(name)["Field"] for name in NAMES}) >= 15
 
 
 def test_every_picture_is_there_and_has_an_alternative_text():
-    said = inverse_problems.alternatives()
-    assert {path.stem for path in PICTURES.glob("*.svg")} == set(said)
+    said = GALLERY.alternatives()
+    assert {path.stem for path in GALLERY.pictures.glob("*.svg")} == set(said)
     assert all(len(text) > 40 for text in said.values())
 
 
@@ -50,9 +51,9 @@ def test_what_peers_need_stands_beside_a_problem():
 
 
 def test_links_of_the_overview_lead_to_headings():
-    text = PAGE.read_text()
+    text = GALLERY.page.read_text()
     links = re.findall(r"\]\(#([\w-]+)\)", text)
-    headings = [inverse_problems.anchor(t) for t in re.findall(r"^## (.+)$", text, re.MULTILINE)]
+    headings = [anchor(t) for t in re.findall(r"^## (.+)$", text, re.MULTILINE)]
     assert links == headings
 
 
@@ -66,7 +67,7 @@ def test_links_of_the_overview_lead_to_headings():
     ],
 )
 def test_outputs_are_compared_word_by_word_and_numbers_to_a_tolerance(printed, same):
-    assert inverse_problems.same_output(printed, "x = 1 a") is same
+    assert same_output(printed, "x = 1 a") is same
 
 
 def test_lines_of_code_are_counted_without_imports_comments_and_docstrings():

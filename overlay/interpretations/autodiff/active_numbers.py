@@ -20,9 +20,9 @@ from overlay.core.jitted import give_options
 from overlay.core.target import with_code
 from overlay.interpretations.autodiff.applying import applied
 from overlay.interpretations.autodiff.duals import Active, ActiveArray, ActiveNumber, primal
-from overlay.interpretations.autodiff.errors import refuse_by, refuse_call
+from overlay.interpretations.autodiff.errors import NotDifferentiable, refuse_by, refuse_call
 from overlay.interpretations.autodiff.levels import Level, LevelTable, declare, refuse, written
-from overlay.interpretations.autodiff.partial_derivatives import PartialsOf
+from overlay.interpretations.autodiff.partial_derivatives import PartialsOf, counted_lines
 from overlay.interpretations.autodiff.rules import BY_NUMPY, Rule, rules_with
 from overlay.interpretations.autodiff.rules.array_rules import array_rule_of
 from overlay.interpretations.autodiff.rules.rule import takes_result
@@ -128,13 +128,14 @@ def _of_rule(
     whole: bool | None,
     spread: bool,
     function: Any = None,
+    checks: Sequence[str] = (),
 ) -> Callable[..., Any]:
     """The method that applies the chain rule if some arguments are active.
 
     whole: whether the result is an array; None: its type decides. spread: whether tangents may have
     to be broadcast to the shape of the result. function: if it is one in Python, plain values leave
-    the level, in which its own arrays would be active; if it has a rule for arrays, that one holds
-    for complex numbers.
+    the level, in which its own arrays would be active; its rule for arrays, if it has one, holds
+    for complex numbers. checks: lines that check what a rule gave.
     """
     names = [f"a{i}" for i in range(len(active))]
     values = ", ".join(f"{n}.value" if on else n for n, on in zip(names, active, strict=True))
@@ -143,22 +144,21 @@ def _of_rule(
         terms.append("zeros")
     made = "pack" if whole is None else "array" if whole else "number"
     given = f"({values}{', value' * takes_result(partials)})"
-    head = f"def method({', '.join(names)}):"
     called = f"call_next({values})"
     apart = f"function({values}) if is_outside({values}) else strip({called})"
     last = [
+        *checks,
         *(["    zeros = plain_zeros(value)"] if spread else []),
         f"    return {made}(value, <<{' + '.join(terms)}>>)",
     ]
-    plain = [head, f"    value = {called}", f"    p = partials{given}"]
     in_python = _in_python(function)
-    of_complex = _of_complex(names) if array_rule_of(function) is not None else []
+    rule, head = f"    p = partials{given}", f"def method({', '.join(names)}):"
     guarded = [
         head,
-        *of_complex,
+        *(_of_complex(names) if array_rule_of(function) is not None else []),
         f"    value = {called if in_python is None else apart}",
         "    try:",
-        f"        p = partials{given}",
+        f"    {rule}",
         "    except ArithmeticError:",
         f"        p = at_the_edge{given}",
     ]
@@ -173,9 +173,10 @@ def _of_rule(
         "plain_zeros": plain_zeros,
         "has_complex": nonoverlay(_has_complex),
         "by_rule": nonoverlay(functools.partial(applied, function)),
+        "NotDifferentiable": NotDifferentiable,
     }
     give_options(space["partials"], error_model="numpy")
-    method = written("\n".join([*plain, *last]), level, **space)
+    method = written("\n".join([head, f"    value = {called}", rule, *last]), level, **space)
     level.table.uses[method] = (operator.mul, operator.add, *used_by(partials))
     level.table.guarded[method] = written("\n".join([*guarded, *last]), level, **space)
     return method
@@ -376,6 +377,9 @@ def _declare_users_rule(level: Level, table: MethodTable, target: PartialsOf) ->
         if found is None:
             continue  # no method for floats
         for active in _activities(arity):
-            method = _of_rule(level, found.function, active, whole=None, spread=False)
+            checks = counted_lines(target, arity)
+            method = _of_rule(
+                level, found.function, active, whole=None, spread=False, checks=checks
+            )
             for types in _own(level, [Active if one else Any for one in active]):
                 declare(level.table, target.function, method, types)

@@ -1,9 +1,6 @@
 """Partial derivatives as methods of the target ``partials_of(f)``, and adjoints of
 ``adjoint_of(f)``.
 
-The methods of ``partials_of(f)`` take f's arguments and return the tuple of its partial derivatives
-there. A user's table defines them for the user's functions:
-
 The methods of ``partials_of(f)`` take f's arguments and return the tuple of its partial
 derivatives there. A table of one's own has them for one's own functions:
 
@@ -33,6 +30,7 @@ __all__ = [
     "PartialsOf",
     "ResidualsOf",
     "adjoint_of",
+    "counted_lines",
     "have_adjoints",
     "partials_of",
     "residuals_of",
@@ -102,6 +100,13 @@ def adjoint_of(function: Callable[..., Any]) -> AdjointOf:
     (3.0, 2.0)
     """
     return AdjointOf(canonical(function))
+
+
+def counted_lines(target: Any, count: int) -> list[str]:
+    """The lines of generated code that raise unless a user's rule gave ``p``, a derivative for each
+    of ``count`` arguments."""
+    asked = f"the rule of {target} has to give a tuple of {count}, one for each argument"
+    return [f"    if len(p) != {count}:", f"        raise NotDifferentiable({asked!r})"]
 
 
 def have_adjoints(tables: Sequence[MethodTable]) -> bool:

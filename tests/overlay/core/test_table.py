@@ -233,6 +233,20 @@ def test_methods_that_are_added_later_are_there_when_they_are_looked_for():
     assert filled == [1.0, 2.0]
 
 
+def test_the_order_of_methods_is_that_of_registration_whichever_is_looked_up_first():
+    def listed(*looked_up):
+        table = MethodTable("large")
+        for target in (math.sin, math.cos, math.tan):
+            table.add_later(target, lambda target=target: table.overlay(target)(lambda x: 0.0))
+        table.overlay(math.exp)(lambda x: 0.0)
+        for target in looked_up:
+            table.methods(target)
+        return [method.target for method in table.methods()]
+
+    assert listed() == listed(math.cos) == listed(math.tan, math.sin)
+    assert listed() == [math.sin, math.cos, math.tan, math.exp]
+
+
 def test_a_table_may_refuse_what_a_call_resolved_to():
     class Alone(MethodTable):
         def chosen(self, method, after, tables):

@@ -80,6 +80,22 @@ def test_the_frame_of_a_block_applies_them_too(times):
     assert seen == ["add", "lt", "getitem"] * times
 
 
+@pytest.mark.parametrize("times", [1, 100])
+def test_the_block_of_an_init_applies_them_too_where_the_interpreter_enters_it_by_itself(times):
+    context, seen = counting(operator.add)
+
+    class Entered:
+        def __init__(self, x):
+            with context:
+                self.sum = x + 1
+
+    def program():
+        return Entered(1).sum
+
+    assert [program() for _ in range(times)] == [2] * times
+    assert seen == ["add"] * times
+
+
 def test_a_generator_applies_them_where_it_is_advanced():
     context, seen = counting(operator.add)
 

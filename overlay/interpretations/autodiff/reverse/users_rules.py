@@ -11,11 +11,14 @@ import numpy as np
 
 from overlay import Context, Method, MethodTable
 from overlay.core.signature import array_type
+from overlay.interpretations.autodiff.errors import NotDifferentiable
+from overlay.interpretations.autodiff.levels import written
 from overlay.interpretations.autodiff.partial_derivatives import (
     AdjointOf,
     PartialsOf,
     ResidualsOf,
     adjoint_of,
+    counted_lines,
     partials_of,
     residuals_of,
 )
@@ -71,14 +74,16 @@ class UsersRules:
         if found is not None:
             back = tuple(f"{{p}}[{i}]" for i in range(len(args)))
             before = call_text("{f}", len(args)).replace("(", "({d}, ", 1)
-            pullback = Pullback(function, kind, given, back, found.function, before=before)
+            rule = _counted(found.function, adjoint_of(function), len(args), 1)
+            pullback = Pullback(function, kind, given, back, rule, before=before)
             return lifter.emit(pullback, args)
         if any(each is function for each in self._reversed):
             return self._refuse(function)
         found = self._context.method(partials_of(function), *types)
         if found is None or any(t is not float for t in types):
             return None
-        pullback = of_partials(function, found.function, FLOAT, given, len(args), spread=False)
+        rule = _counted(found.function, partials_of(function), len(args), 0)
+        pullback = of_partials(function, rule, FLOAT, given, len(args), spread=False)
         return lifter.emit(pullback, args)
 
     def _kind(self, function: Any, args: Sequence[Any]) -> NumberKind:
@@ -113,11 +118,23 @@ class UsersRules:
         before = call_text("{f}", count).replace("(", f"({{d}}, {{{count}}}[1], ", 1)
         lines = (*(f"{{p}}[{i}]" for i in range(count)), None)
         taken = f"np.copy({{{count}}}[0])" if kind.ndim else f"{{{count}}}[0]"
-        pullback = Pullback((function, 0), kind, taken, lines, back.function, before=before)
+        rule = _counted(back.function, adjoint_of(function), count, 2)
+        pullback = Pullback((function, 0), kind, taken, lines, rule, before=before)
         return lifter.emit(pullback, (*args, whole))
 
     def _refuse(self, function: Any) -> Any:
         raise Unreadable(f"the values of the arguments choose the rule of {function.__name__}")
+
+
+def _counted(rule: Any, target: Any, count: int, before: int) -> Any:
+    """The rule of a function of ``count`` arguments, which raises unless it gives as many
+    derivatives. before: how many arguments it takes before those of the function."""
+    given = ", ".join(f"a{i}" for i in range(before + count))
+    lines = [f"def method({given}):", f"    p = rule({given})", *counted_lines(target, count)]
+    source = "\n".join([*lines, "    return p"])
+    method = written(source, None, rule=rule, NotDifferentiable=NotDifferentiable)
+    method.__name__ = method.__qualname__ = rule.__name__
+    return method
 
 
 def _type_of_kind(kind: NumberKind) -> Any:

@@ -12,8 +12,10 @@ from overlay.interpretations.autodiff import (
     adjoint,
     adjoint_of,
     autodiff,
+    derivative,
     differentiation,
     gradient,
+    partials_of,
     residuals_of,
     vjp,
 )
@@ -103,3 +105,40 @@ def test_keywords_reach_the_rule():
         return bump(x=v[0])
 
     assert np.allclose(gradient(f, rules=RULES)(X), [WANTED[0] - 3000.0, 0, 0])
+
+
+# ---- rules that give too many or too few ---------------------------------------------------------
+
+
+def product(x: float, y: float) -> float:
+    return x * y
+
+
+def square(x):
+    return product(x, x)
+
+
+WAYS = {
+    "forward": lambda rules: derivative(square, rules=rules)(3.0),
+    "reverse": lambda rules: gradient(square, rules=rules, mode="reverse")(3.0),
+    "interpreted": lambda rules: differentiation(rules)(lambda x: autodiff(square, x), 3.0),
+    "compiled": lambda rules: differentiation(rules).jit(lambda x: autodiff(square, x))(3.0),
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_partials_are_as_many_as_the_arguments(way):
+    rules = MethodTable("rules")
+    rules.overlay(partials_of(product))(lambda x, y: (y, x, 7.0))
+    with pytest.raises(NotDifferentiable, match="give a tuple of 2, one for each argument"):
+        WAYS[way](rules)
+    rules.overlay(partials_of(product))(lambda x, y: (y, x))
+    assert WAYS[way](rules) == 6.0
+
+
+@pytest.mark.parametrize("given", [(1.0,), (1.0, 2.0, 3.0)])
+def test_adjoints_are_as_many_as_the_arguments(given):
+    rules = MethodTable("rules")
+    rules.overlay(adjoint_of(product))(lambda d, x, y: given)
+    with pytest.raises(NotDifferentiable, match="give a tuple of 2, one for each argument"):
+        WAYS["reverse"](rules)

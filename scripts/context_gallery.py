@@ -1,0 +1,108 @@
+"""Runs the gallery of contexts, and writes the page that shows it.
+
+A program is a file in ``docs/gallery``: what people use contextual dispatch for, in this and in
+other languages. It prints the same in every run, and a test compares what it prints with the page.
+"""
+
+import argparse
+import contextlib
+import io
+import json
+import re
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from scripts.galleries import Gallery, anchor
+
+FOLDER = Path(__file__).parents[1] / "docs" / "gallery"
+KEPT = FOLDER / "printed.json"
+GALLERY = Gallery(
+    FOLDER, ("Kind", "Shows", "Tests"), Path(__file__).with_name("context_gallery_pictures.py")
+)
+RUN_BY = (
+    "[test_a_program_prints_what_its_page_shows](../tests/overlay/interpretations/test_gallery.py)"
+)
+
+
+def ran(name: str) -> tuple[dict[str, Any], str]:
+    """Run a program; return its names, and what it printed."""
+    module: dict[str, Any] = {"__name__": name}
+    printed = io.StringIO()
+    code = compile(GALLERY.source(name), str(FOLDER / f"{name}.py"), "exec")
+    sys.path.insert(0, str(FOLDER))
+    try:
+        with contextlib.redirect_stdout(printed):
+            exec(code, module)
+    finally:
+        sys.path.remove(str(FOLDER))
+    return module, printed.getvalue()
+
+
+def page(kept: dict[str, str]) -> str:
+    """The page: a table, and each program with its output and picture."""
+    return "\n".join(_written(kept)) + "\n"
+
+
+def _written(kept: dict[str, str]) -> Iterator[str]:
+    alternatives = GALLERY.alternatives()
+    kinds = {name: GALLERY.described(name)["Kind"] for name in GALLERY.names()}
+    yield _BEGINNING.format(count=len(kinds))
+    for kind in dict.fromkeys(kinds.values()):
+        yield f"## {kind[0].upper()}{kind[1:]}\n"
+        yield "| What | Tests |\n| --- | --- |"
+        of_kind = [name for name in kinds if kinds[name] == kind]
+        for name in of_kind:
+            said = GALLERY.described(name)
+            tests = ", ".join(links(said.get("Tests", "")) or [RUN_BY])
+            yield f"| [{said['title']}](#{anchor(said['title'])}) | {tests} |"
+        for name in of_kind:
+            said = GALLERY.described(name)
+            yield f"\n### {said['title']}\n"
+            shows = f"{said['Shows'][0].upper()}{said['Shows'][1:]}."
+            yield f"*{shows}* [{name}.py](gallery/{name}.py)\n"
+            yield GALLERY.shown(name, kept[name], alternatives.get(name)).rstrip()
+        yield ""
+
+
+def links(tests: str) -> list[str]:
+    """A link for each test that a program names as further ones."""
+    found = re.findall(r"(tests/[\w/]+\.py): (\w+)", tests)
+    return [f"[{name}](../{path})" for path, name in found]
+
+
+_BEGINNING = """# Gallery
+
+{count} programs for what people use contextual dispatch for, in this and in other languages: to
+start from. Each is a file in [docs/gallery](gallery) that runs as it is, and a
+[test](../tests/overlay/interpretations/test_gallery.py) compares what it prints with this page;
+the tables name what else is tested of it. `make gallery` runs the programs, draws the pictures and
+writes the page.
+"""
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run all programs, or those named; draw the pictures, and write the page."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("programs", nargs="*", help="all, where none is named")
+    parser.add_argument("--page", action="store_true", help="of what is kept, with nothing run")
+    given = parser.parse_args(arguments)
+    kept = json.loads(KEPT.read_text()) if KEPT.exists() else {}
+    if not given.page:
+        from scripts import context_gallery_pictures as pictures
+
+        for name in given.programs or GALLERY.names():
+            module, kept[name] = ran(name)
+            GALLERY.draw(name, module, pictures)
+            print(name, flush=True)
+        kept = {name: kept[name] for name in GALLERY.names() if name in kept}
+        KEPT.write_text(json.dumps(kept, indent=1, ensure_ascii=False) + "\n")
+    missing = [name for name in GALLERY.names() if name not in kept]
+    if missing:
+        sys.exit(f"no page: never run were {', '.join(missing)}")
+    GALLERY.page.write_text(page(kept))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,109 @@
+"""Galleries: folders of short programs, and pages that show each with what it prints.
+
+A program is a file whose docstring has a title and some fields; a picture is drawn by the function
+of its name in a module of pictures, whose docstring is the alternative text.
+"""
+
+import ast
+import math
+import re
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import matplotlib
+import matplotlib.pyplot as plt
+
+__all__ = ["Gallery", "anchor", "same_output", "saved"]
+
+NUMBER = re.compile(r"[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?")
+
+
+class Gallery:
+    """A folder of programs.
+
+    fields: what each docstring says after the title; the first one groups the programs. pictures:
+    the file of the functions that draw.
+    """
+
+    def __init__(self, folder: Path, fields: tuple[str, ...], pictures: Path) -> None:
+        self.folder = folder
+        self.page = folder.with_suffix(".md")
+        self.pictures = folder / "pictures"
+        self.fields = fields
+        self._drawn_by = pictures
+
+    def names(self) -> list[str]:
+        """The programs, by the first field and then by name."""
+        found = [path.stem for path in self.folder.glob("*.py")]
+        return sorted(found, key=lambda name: (self.described(name)[self.fields[0]], name))
+
+    def described(self, name: str) -> dict[str, str]:
+        """The title of a program, and what its docstring says under each name of ``fields``."""
+        docstring = ast.get_docstring(ast.parse(self.source(name))) or ""
+        title, _, text = docstring.partition("\n")
+        found = re.findall(rf"^({'|'.join(self.fields)}): (.+(?:\n +.+)*)", text, re.MULTILINE)
+        said = {"title": title.rstrip("."), **dict(found)}
+        return {field: " ".join(text.split()).replace("*", r"\*") for field, text in said.items()}
+
+    def source(self, name: str) -> str:
+        """The text of a program's file."""
+        return (self.folder / f"{name}.py").read_text()
+
+    def alternatives(self) -> dict[str, str]:
+        """The alternative text of each picture: what the docstring says that draws it."""
+        tree = ast.parse(self._drawn_by.read_text())
+        of = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
+        return {
+            name: " ".join((ast.get_docstring(of[name]) or "").split())
+            for name in self.names()
+            if name in of
+        }
+
+    def draw(self, name: str, module: dict[str, Any], drawn_by: ModuleType) -> None:
+        """Draw the picture of a program that has run, if there is one, from its names."""
+        function: Callable[..., Any] | None = getattr(drawn_by, name, None)
+        if function is not None:
+            self.pictures.mkdir(exist_ok=True)
+            saved(function, module, self.pictures / f"{name}.svg", drawn_by.STYLE)
+
+    def shown(self, name: str, printed: str, alternative: str | None) -> str:
+        """The code of a program without its docstring, what it prints, and its picture."""
+        text = self.source(name)
+        start = text.index('"""', 3) + 3 + len("\n\n")
+        parts = [
+            f"```py\n{text[start:].rstrip()}\n```\n",
+            f"It prints\n\n```text\n{printed.rstrip()}\n```\n",
+        ]
+        if alternative is not None:
+            parts.append(f"![{alternative}]({self.folder.name}/pictures/{name}.svg)\n")
+        return "\n".join(parts)
+
+
+def anchor(title: str) -> str:
+    """Of a heading, as GitHub and the site make it."""
+    return re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-")
+
+
+def same_output(printed: str, kept: str) -> bool:
+    """Whether two outputs have the same words, and numbers that agree."""
+    if NUMBER.sub("#", printed) != NUMBER.sub("#", kept):
+        return False
+    pairs = zip(NUMBER.findall(printed), NUMBER.findall(kept), strict=True)
+    return all(math.isclose(float(a), float(b), rel_tol=2e-5, abs_tol=2e-6) for a, b in pairs)
+
+
+def saved(
+    draw: Callable[[dict[str, Any], Any], None], module: dict[str, Any], path: Path, style: Any
+) -> None:
+    """Draw the picture of a program into a file. style: as matplotlib's ``style.context`` takes
+    it."""
+    matplotlib.use("svg")
+    with plt.style.context(style):
+        figure, axes = plt.subplots(figsize=(5.6, 3.0))
+        draw(module, axes)
+        figure.savefig(path, metadata={"Date": None}, bbox_inches="tight")
+        plt.close(figure)
+    # the ends of lines have spaces, which nothing needs
+    path.write_text("".join(f"{line.rstrip()}\n" for line in path.read_text().splitlines()))
