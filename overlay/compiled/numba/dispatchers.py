@@ -170,6 +170,9 @@ class InnerDispatcher(Holder, Dispatcher):
             free_unused_modules()
         return self.overloads[args].entry_point
 
+    def key_of(self, args: tuple[Type, ...]) -> Hashable:
+        return self._key(args, None)
+
     def compiles(self, function: Any) -> bool:
         return function is self.py_func
 
