@@ -1,17 +1,21 @@
-"""The stage ``inline``: plugins decide which calls are replaced by bodies, once types are known."""
+"""Inlining: the stage ``inline``, in which plugins decide which calls are replaced by bodies once
+types are known, and numba's own."""
 
 from __future__ import annotations
 
 import inspect
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from numba.core import errors, ir, types
 from numba.core.analysis import compute_cfg_from_blocks
+from numba.core.compiler_machinery import FunctionPass, register_pass
 from numba.core.inline_closurecall import InlineWorker, callee_ir_validator
 from numba.core.ir_utils import build_definitions, simplify_CFG
+from numba.core.untyped_passes import InlineClosureLikes, InlineInlinables
 
 from overlay.compiled.numba.dispatchers import InnerDispatcher, innermost
+from overlay.compiled.numba.exception_chains import inlined_calls_known
 from overlay.compiled.numba.hooks import has_stage, shown_ir
 from overlay.compiled.numba.inferring import convert_inferred
 from overlay.compiled.numba.ir_edits import argument_types
@@ -24,7 +28,7 @@ from overlay.plugins.plugin import answers
 if TYPE_CHECKING:
     from overlay.compiled.world import World
 
-__all__ = ["Inlining"]
+__all__ = ["INLINING", "Inlining"]
 
 
 class Inlining:
@@ -116,9 +120,10 @@ class Inlining:
         given = [type_of_constant(a.value) if isinstance(a, types.Omitted) else a for a in args]
         worker = self._worker(callee, tuple(given))
         try:
-            _, _, _, new = worker.inline_function(
-                state.func_ir, block, place, callee.py_func, tuple(given)
-            )
+            with inlined_calls_known():
+                _, _, _, new = worker.inline_function(
+                    state.func_ir, block, place, callee.py_func, tuple(given)
+                )
         except errors.UnsupportedError as error:
             raise self._cannot(callee, by, str(error)) from error
         chain = (*self.within.get(label, ()), callee)
@@ -146,3 +151,29 @@ class Inlining:
             where=location_of(callee.function),
             help="leave it a call: inline() gives None or False",
         )
+
+
+class _Inlining(FunctionPass):
+    """A pass of numba that inlines calls; the code keeps their locations."""
+
+    def run_pass(self, state: Any) -> bool:
+        with inlined_calls_known():
+            return super().run_pass(state)
+
+
+@register_pass(mutates_CFG=True, analysis_only=False)
+class TracedClosures(_Inlining, InlineClosureLikes):
+    """numba's inlining of closures."""
+
+    _name = "overlay_closures"
+
+
+@register_pass(mutates_CFG=True, analysis_only=False)
+class TracedInlinables(_Inlining, InlineInlinables):
+    """numba's inlining of functions with ``inline="always"``."""
+
+    _name = "overlay_inlinables"
+
+
+# The passes of numba that are replaced.
+INLINING: Final = {InlineClosureLikes: TracedClosures, InlineInlinables: TracedInlinables}

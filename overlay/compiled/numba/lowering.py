@@ -1,4 +1,5 @@
-"""The LLVM stages: ``after_codegen``, ``before_optimisation`` and ``after_optimisation``."""
+"""Lowering: the calls that exceptions leave are told, and the LLVM stages of plugins run:
+``after_codegen``, ``before_optimisation`` and ``after_optimisation``."""
 
 from __future__ import annotations
 
@@ -9,12 +10,15 @@ from llvmlite import ir as llvm
 from numba.core.compiler_machinery import register_pass
 from numba.core.lowering import Lower
 from numba.core.typed_passes import NativeLowering, NativeParforLowering
+from numba.parfors.parfor_lowering import ParforLower
 
 from overlay.compiled.numba.code_lifetime import WorldLibrary
 from overlay.compiled.numba.dispatchers import InnerDispatcher, innermost
+from overlay.compiled.numba.exception_chains import TracedCalls
 from overlay.compiled.numba.hooks import errors_carried, has_stage
 from overlay.compiled.numba.marked_calls import compiled_in, hand_marked
 from overlay.compiled.numba.numba_types import refused
+from overlay.compiled.traces import TracePlace
 from overlay.core.errors import NotCompilable, OverlayError
 from overlay.core.location import location_of, name_of
 from overlay.plugins.plugin import run_stage, stages_of
@@ -22,7 +26,14 @@ from overlay.plugins.plugin import run_stage, stages_of
 if TYPE_CHECKING:
     from overlay.compiled.world import World
 
-__all__ = ["Lowering", "ParallelLowering", "keep_calls"]
+__all__ = [
+    "TRACED",
+    "Lowering",
+    "ParallelLowering",
+    "StagedLowering",
+    "UnstagedLowering",
+    "keep_calls",
+]
 
 LLVM_STAGES: Final = ("after_codegen", "before_optimisation", "after_optimisation")
 
@@ -30,8 +41,8 @@ LLVM_STAGES: Final = ("after_codegen", "before_optimisation", "after_optimisatio
 class _Hook:
     """Callback of numba after it has lowered a function."""
 
-    def __init__(self, lower: _Lower) -> None:
-        self.lower: _Lower | None = lower
+    def __init__(self, lower: _StagedLower) -> None:
+        self.lower: _StagedLower | None = lower
 
     def __call__(self, module: Any, library: Any) -> None:
         # else it is an implementation of numba's own that the function uses
@@ -39,7 +50,30 @@ class _Hook:
             self.lower.hand_on()
 
 
-class _Lower(Lower):
+class _TracedLower(Lower):
+    """Lowers a function, whose exceptions then tell the calls that they leave."""
+
+    def lower(self) -> None:
+        holder = innermost()
+        if not holder.is_of_program:
+            super().lower()
+            return
+        outer = self.context
+        convention = TracedCalls(outer, self, TracePlace.of(holder.original))
+        model = type(outer.error_model)(convention)
+        self.context = outer.subtarget(convention=convention, error_model=model)
+        convention.context = self.context
+        try:
+            super().lower()
+        finally:
+            convention.end()
+
+
+class _ParallelLower(_TracedLower, ParforLower):
+    """Lowers code for several cores."""
+
+
+class _StagedLower(_TracedLower):
     """Lowers a function, and passes its LLVM module to the stage ``after_codegen``."""
 
     def lower(self) -> None:
@@ -155,9 +189,31 @@ def _parsed(text: str, stage: str, function: Any) -> Any:
 
 @register_pass(mutates_CFG=True, analysis_only=False)
 class Lowering(NativeLowering):
-    """numba's lowering, with the LLVM stages."""
+    """numba's lowering, of a function whose exceptions tell the calls that they leave."""
 
     _name = "overlay_lowering"
+
+    @property
+    def lowering_class(self) -> Any:
+        return _TracedLower
+
+
+@register_pass(mutates_CFG=True, analysis_only=False)
+class ParallelLowering(NativeParforLowering):
+    """The lowering of code for several cores."""
+
+    _name = "overlay_parallel_lowering"
+
+    @property
+    def lowering_class(self) -> Any:
+        return _ParallelLower
+
+
+@register_pass(mutates_CFG=True, analysis_only=False)
+class StagedLowering(Lowering):
+    """The lowering, with the LLVM stages."""
+
+    _name = "overlay_staged_lowering"
 
     def run_pass(self, state: Any) -> bool:
         library = _Library(state.targetctx.codegen(), state.func_id.func_qualname)
@@ -168,14 +224,14 @@ class Lowering(NativeLowering):
 
     @property
     def lowering_class(self) -> Any:
-        return _Lower
+        return _StagedLower
 
 
 @register_pass(mutates_CFG=True, analysis_only=False)
-class ParallelLowering(NativeParforLowering):
-    """numba's lowering of code for several cores, without the LLVM stages."""
+class UnstagedLowering(ParallelLowering):
+    """The lowering of code for several cores, which refuses plugins with LLVM stages."""
 
-    _name = "overlay_parallel_lowering"
+    _name = "overlay_unstaged_lowering"
 
     def run_pass(self, state: Any) -> bool:
         world: World = state.pipeline.world
@@ -189,3 +245,7 @@ class ParallelLowering(NativeParforLowering):
                 )
                 raise refused(world, error)
         return super().run_pass(state)
+
+
+# The passes of numba that are replaced.
+TRACED: Final = {NativeLowering: Lowering, NativeParforLowering: ParallelLowering}

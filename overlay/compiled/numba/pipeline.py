@@ -14,6 +14,8 @@ from numba.core.untyped_passes import InlineInlinables, IRProcessing
 
 from overlay.compiled.numba.bind_pass import Bind, BindInlined
 from overlay.compiled.numba.dispatchers import RESOLVED, innermost
+from overlay.compiled.numba.inlining import INLINING
+from overlay.compiled.numba.lowering import TRACED
 from overlay.compiled.numba.resolve_pass import Resolve
 from overlay.compiled.numba.stages import Inference, add_stages, add_untyped_stages
 
@@ -43,8 +45,10 @@ class _WorldCompiler(CompilerBase):
         passes.add_pass_after(Bind, IRProcessing)
         passes.add_pass_after(BindInlined, InlineInlinables)
         passes.add_pass_after(Resolve, PreLowerStripPhis)
+        passes.passes = [(TRACED.get(each, each), why) for each, why in passes.passes]
         if self.world.plugins:
             add_stages(passes)
+        passes.passes = [(INLINING.get(each, each), why) for each, why in passes.passes]
         passes.finalize()
         return [passes]
 
