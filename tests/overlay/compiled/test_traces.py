@@ -171,7 +171,8 @@ def message(x):
 
 
 def asserted(x):
-    assert x < 5, "not less"
+    if x >= 5:
+        raise AssertionError("not less")  # pytest rewrites assert
     return x
 
 
