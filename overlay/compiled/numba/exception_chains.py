@@ -35,9 +35,10 @@ _FORGET: Final = ctypes.CFUNCTYPE(None)(forget)
 _TEXT: Final = llvm.IntType(8).as_pointer()
 _CODE: Final = llvm.IntType(32)
 _WORD: Final = llvm.IntType(64)
-# Status of a compiled function that raises an exception of the program; numba's own exceptions have
-# been raised in Python by then.
+# Status of a compiled function that raises an exception of the program, and of one that leaves an
+# exception which Python code has raised.
 FIRST_EXCEPTION: Final = 1
+OF_PYTHON: Final = -1
 # Status of a function that returns a result, or None.
 RESULTS: Final = {"0", "-2"}
 RETURNED: Final = re.compile(r"^ *ret i32 ([^,\s]+)", re.MULTILINE)
@@ -58,9 +59,11 @@ def _make_symbols() -> Any:
     noting = llvm.Function(module, llvm.FunctionType(llvm.VoidType(), (_TEXT, _CODE)), SYMBOL)
     text, code = noting.args
     builder = llvm.IRBuilder(noting.append_basic_block())
-    first = llvm.Constant(_CODE, FIRST_EXCEPTION)
-    with builder.if_then(builder.icmp_signed(">=", code, first)):
-        builder.call(in_python(SYMBOL, _NOTE, _TEXT), (text,))
+    callback = in_python(SYMBOL, _NOTE, _TEXT)
+    with builder.if_then(builder.icmp_signed(">=", code, llvm.Constant(_CODE, FIRST_EXCEPTION))):
+        builder.call(callback, (text,))
+    with builder.if_then(builder.icmp_signed("==", code, llvm.Constant(_CODE, OF_PYTHON))):
+        _call_aside(module, builder, callback, text)
     builder.ret_void()
 
     forgetting = llvm.Function(module, llvm.FunctionType(llvm.VoidType(), ()), FORGET)
@@ -76,6 +79,20 @@ def _make_symbols() -> Any:
     for name in (SYMBOL, FORGET):
         binding.add_symbol(name, library.get_pointer_to_function(name))
     return library
+
+
+def _call_aside(module: Any, builder: Any, callback: Any, text: Any) -> None:
+    """Call Python while an exception of Python is set, which stays set."""
+
+    def of_python(name: str, result: Any, *args: Any) -> Any:
+        return llvm.Function(module, llvm.FunctionType(result, args), name)
+
+    # the code may run without the GIL
+    held = builder.call(of_python("PyGILState_Ensure", _CODE), ())
+    error = builder.call(of_python("PyErr_GetRaisedException", _TEXT), ())
+    builder.call(callback, (text,))
+    builder.call(of_python("PyErr_SetRaisedException", llvm.VoidType(), _TEXT), (error,))
+    builder.call(of_python("PyGILState_Release", llvm.VoidType(), _CODE), (held,))
 
 
 _LIBRARY: Final = _make_symbols()
@@ -201,6 +218,11 @@ class TracedCalls(CPUCallConv):
         lower, self._lower = self._lower, None  # its traceback is complete
         self.return_user_exc(builder, exc)
         self._lower = lower
+
+    def return_exc(self, builder: Any) -> None:
+        places = self._places(builder)
+        self._note(builder, places, [None], llvm.Constant(_CODE, OF_PYTHON))
+        super().return_exc(builder)
 
     # ---- exceptions that leave a call ----
 

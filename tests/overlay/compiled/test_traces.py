@@ -1,14 +1,19 @@
 """An exception that compiled code raises names where it was raised, and the chain of calls."""
 
 import math
+import os
+import subprocess
+import sys
 import threading
 import traceback
 
 import numpy as np
 import pytest
-from numba import njit
+from numba import njit, objmode
 
 from overlay import Context, MethodTable, Plugin, call_next
+from overlay.compiled.traces import MOST
+from overlay.interpretations.autodiff import autodiff
 
 table = MethodTable("raising")
 
@@ -409,6 +414,115 @@ def test_operations_of_numba_raise_where_the_interpreter_does():
 def test_the_frames_are_those_of_the_interpreter_for_each_operation(way, f):
     for program in called(f):
         check_frames(way, program)
+
+
+def test_an_exception_of_python_code_shows_the_compiled_frames_around_it():
+    def of_python(x):
+        raise RuntimeError("from Python")
+
+    def crossing(x):
+        with objmode(y="float64"):
+            y = of_python(x)
+        return y  # noqa: RET504
+
+    def around(x):
+        return crossing(x) + 1.0
+
+    for options in ({}, {"nogil": True}):
+        found = chain_of(Context().jit(around, **options), 8.0, kind=RuntimeError)
+        assert found == [line(around, 1), line(crossing, 1), line(of_python, 1)]
+
+
+def test_a_derivative_shows_the_frames_of_the_function():
+    def squared(x):
+        return bad(x) * x
+
+    def slope(x):
+        return autodiff(squared, x)
+
+    assert chain_of(Context().jit(slope), 8.0) == [line(slope, 1), line(squared, 1), line(bad, 2)]
+
+
+def test_a_deep_recursion_shows_its_innermost_frames_and_the_entry():
+    def deeper(n):
+        if n == 0:
+            return bad(8.0)
+        return deeper(n - 1) + 1.0
+
+    def entry(n):
+        return deeper(n)
+
+    found = chain_of(Context().jit(entry), 2 * MOST)
+    assert found[0] == line(entry, 0)
+    assert found[-2:] == [line(deeper, 2), line(bad, 2)]
+    assert found[1:-2] == [line(deeper, 3)] * (MOST - 1)
+
+
+def test_what_is_caught_leaves_nothing_to_later_exceptions_of_any_depth():
+    def deep(x):
+        return plain(x) + 1.0
+
+    def plain(x):
+        return bad(x)
+
+    def caught(x):
+        try:
+            y = deep(x)
+        except Exception:
+            y = 1.0
+        return y
+
+    def again(x):
+        total = 0.0
+        for _ in range(3):
+            total += caught(x)
+        return total + deep(x)
+
+    hot = Context().jit(again)
+    expected = [line(again, 4), line(deep, 1), line(plain, 1), line(bad, 2)]
+    assert chain_of(hot, 8.0) == expected
+    caught_only = Context().jit(caught)
+    assert [caught_only(8.0) for _ in range(3)] == [1.0] * 3
+    assert chain_of(Context().jit(plain), 8.0) == [line(plain, 1), line(bad, 2)]
+
+
+def test_code_from_disk_shows_the_frames_in_another_process(tmp_path):
+    (tmp_path / "program.py").write_text(FROM_DISK)
+    run = "import program; print(program.frames())"
+    outputs = [
+        subprocess.run(
+            [sys.executable, "-c", run],
+            cwd=tmp_path, capture_output=True, text=True, check=True,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), *sys.path])},
+        ).stdout
+        for _ in range(2)
+    ]  # fmt: skip
+    frames = "[('outer', 13), ('inner', 11), ('method', 7)]"
+    assert outputs == [f"0 {frames}\n", f"1 {frames}\n"]
+
+
+FROM_DISK = """
+import math, traceback
+from overlay import Context, MethodTable
+table = MethodTable("table")
+@table.overlay(math.sin)
+def method(x: float):
+    return [1.0, 2.0][int(x)]
+def outer(x):
+    z = 1.0
+    def inner(y):
+        return math.sin(y) + z
+
+    return inner(x)
+def frames():
+    hot = Context(table).jit(outer, cache="cache")
+    try:
+        hot(8.0)
+    except IndexError as error:
+        found = traceback.extract_tb(error.__traceback__)
+        shown = [(f.name, f.lineno) for f in found if f.filename == __file__][1:]
+        return f"{sum(hot.stats.cache_hits.values())} {shown}"
+"""
 
 
 def test_calls_that_cannot_raise_are_left_as_numba_makes_them():
