@@ -22,6 +22,7 @@ from numba.core.callconv import CPUCallConv
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.inline_closurecall import InlineWorker
 from numba.core.registry import cpu_target
+from numba.core.unsafe import eh
 
 from overlay.compiled.traces import NOTED, TracePlace, forget, note
 
@@ -245,15 +246,32 @@ class TracedCalls(CPUCallConv):
         if not (may_raise and places):
             super().return_status_propagate(builder, status)
             return
-        state = self.check_try_status(builder)
         builder.store(status.excinfoptr, self._get_excinfo_argument(builder.function))
-        with builder.if_else(state.in_try) as (caught, leaves):
-            with caught:
-                kind = llvm.FunctionType(llvm.VoidType(), ())
+        if self._may_be_caught(builder):
+            # numba's count of the blocks that are entered holds in these alone: it still counts one
+            # whose handler has run
+            in_try = self.check_try_status(builder).in_try
+            kind = llvm.FunctionType(llvm.VoidType(), ())
+            with builder.if_then(in_try):
                 builder.call(cgutils.get_or_insert_function(builder.module, kind, FORGET), ())
-            with leaves:
-                self._note(builder, places, [callee], status.code)
-                self._return_errcode_raw(builder, status.code)
+            with builder.if_then(builder.not_(in_try)):
+                self._leave(builder, places, callee, status.code)
+        else:
+            self._leave(builder, places, callee, status.code)
+            builder.position_at_end(builder.append_basic_block("left"))
+
+    def _may_be_caught(self, builder: Any) -> bool:
+        """Whether what is lowered is inside ``try``."""
+        loc, found = self._lower.loc, bool(getattr(builder, "_in_try_block", None))
+        while isinstance(loc, InlinedLoc) and not found:
+            found, loc = loc.is_tried, loc.outer
+        return found
+
+    def _leave(
+        self, builder: Any, places: list[TracePlace], callee: TracePlace | None, code: Any
+    ) -> None:
+        self._note(builder, places, [callee], code)
+        self._return_errcode_raw(builder, code)
 
     def _note(
         self,
@@ -278,20 +296,24 @@ class TracedCalls(CPUCallConv):
 class InlinedLoc(ir.Loc):
     """A location in code that was inlined in the place of a call.
 
-    place: the line, in the function that was called. outer: the location of the call.
+    place: the line, in the function that was called. outer: the location of the call. is_tried:
+    whether the call is inside ``try``.
     """
 
     place: TracePlace
     outer: Any
+    is_tried = False
 
     @classmethod
-    def of(cls, loc: Any, function: TracePlace, call: Any) -> InlinedLoc:
+    def of(cls, loc: Any, function: TracePlace, call: Any, *, is_tried: bool) -> InlinedLoc:
         """A location in a function, inlined in the place of a call."""
         made = cls(loc.filename, loc.line, loc.col)
         if isinstance(loc, InlinedLoc):  # in a function that was inlined in this one before
-            made.place, made.outer = loc.place, cls.of(loc.outer, function, call)
+            outer = cls.of(loc.outer, function, call, is_tried=is_tried)
+            made.place, made.outer, made.is_tried = loc.place, outer, loc.is_tried
         else:
-            made.place, made.outer = function._replace(line=loc.line), call
+            place = function._replace(line=loc.line)
+            made.place, made.outer, made.is_tried = place, call, is_tried
         return made
 
 
@@ -325,9 +347,17 @@ def inlined_calls_known() -> Generator[None]:
 def _kept(func_ir: Any, block: Any, i: int, code: CodeType) -> Generator[None]:
     """Have the code that is inlined in the block in the place of a call keep its location."""
     own, call = {id(each): each for b in func_ir.blocks.values() for each in b.body}, block.body[i]
+    is_tried = any(map(_is_check, block.body[i:]))
     yield
     first = TracePlace(code.co_name, code.co_filename, code.co_firstlineno)
     for each in func_ir.blocks.values():
         for statement in each.body:
             if id(statement) not in own and statement.loc is not call.loc:
-                statement.loc = InlinedLoc.of(statement.loc, first, call.loc)
+                statement.loc = InlinedLoc.of(statement.loc, first, call.loc, is_tried=is_tried)
+
+
+def _is_check(statement: Any) -> bool:
+    """Whether a statement is numba's test for an exception, which stands at the end of each block
+    inside ``try``."""
+    value = getattr(statement, "value", None)
+    return isinstance(value, ir.Global) and value.value is eh.exception_check
