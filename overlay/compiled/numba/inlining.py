@@ -1,18 +1,15 @@
-"""Inlining: the stage ``inline``, in which plugins decide which calls are replaced by bodies once
-types are known, and numba's own."""
+"""The stage ``inline``: plugins decide which calls are replaced by bodies, once types are known."""
 
 from __future__ import annotations
 
 import inspect
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from numba.core import errors, ir, types
 from numba.core.analysis import compute_cfg_from_blocks
-from numba.core.compiler_machinery import FunctionPass, register_pass
 from numba.core.inline_closurecall import InlineWorker, callee_ir_validator
 from numba.core.ir_utils import build_definitions, simplify_CFG
-from numba.core.untyped_passes import InlineClosureLikes, InlineInlinables
 
 from overlay.compiled.numba.dispatchers import InnerDispatcher, innermost
 from overlay.compiled.numba.exception_chains import inlined_calls_known
@@ -28,7 +25,7 @@ from overlay.plugins.plugin import answers
 if TYPE_CHECKING:
     from overlay.compiled.world import World
 
-__all__ = ["INLINING", "Inlining"]
+__all__ = ["Inlining"]
 
 
 class Inlining:
@@ -151,29 +148,3 @@ class Inlining:
             where=location_of(callee.function),
             help="leave it a call: inline() gives None or False",
         )
-
-
-class _Inlining(FunctionPass):
-    """A pass of numba that inlines calls; the code keeps their locations."""
-
-    def run_pass(self, state: Any) -> bool:
-        with inlined_calls_known():
-            return super().run_pass(state)
-
-
-@register_pass(mutates_CFG=True, analysis_only=False)
-class TracedClosures(_Inlining, InlineClosureLikes):
-    """numba's inlining of closures."""
-
-    _name = "overlay_closures"
-
-
-@register_pass(mutates_CFG=True, analysis_only=False)
-class TracedInlinables(_Inlining, InlineInlinables):
-    """numba's inlining of functions with ``inline="always"``."""
-
-    _name = "overlay_inlinables"
-
-
-# The passes of numba that are replaced.
-INLINING: Final = {InlineClosureLikes: TracedClosures, InlineInlinables: TracedInlinables}

@@ -1,5 +1,4 @@
-"""Lowering: the calls that exceptions leave are told, and the LLVM stages of plugins run:
-``after_codegen``, ``before_optimisation`` and ``after_optimisation``."""
+"""The LLVM stages: ``after_codegen``, ``before_optimisation`` and ``after_optimisation``."""
 
 from __future__ import annotations
 
@@ -8,17 +7,13 @@ from typing import TYPE_CHECKING, Any, Final
 from llvmlite import binding
 from llvmlite import ir as llvm
 from numba.core.compiler_machinery import register_pass
-from numba.core.lowering import Lower
-from numba.core.typed_passes import NativeLowering, NativeParforLowering
-from numba.parfors.parfor_lowering import ParforLower
 
 from overlay.compiled.numba.code_lifetime import WorldLibrary
 from overlay.compiled.numba.dispatchers import InnerDispatcher, innermost
-from overlay.compiled.numba.exception_chains import TracedCalls
 from overlay.compiled.numba.hooks import errors_carried, has_stage
 from overlay.compiled.numba.marked_calls import compiled_in, hand_marked
 from overlay.compiled.numba.numba_types import refused
-from overlay.compiled.traces import TracePlace
+from overlay.compiled.numba.traced_passes import Lowering, ParallelLowering, TracedLower
 from overlay.core.errors import NotCompilable, OverlayError
 from overlay.core.location import location_of, name_of
 from overlay.plugins.plugin import run_stage, stages_of
@@ -26,14 +21,7 @@ from overlay.plugins.plugin import run_stage, stages_of
 if TYPE_CHECKING:
     from overlay.compiled.world import World
 
-__all__ = [
-    "TRACED",
-    "Lowering",
-    "ParallelLowering",
-    "StagedLowering",
-    "UnstagedLowering",
-    "keep_calls",
-]
+__all__ = ["StagedLowering", "UnstagedLowering", "keep_calls"]
 
 LLVM_STAGES: Final = ("after_codegen", "before_optimisation", "after_optimisation")
 
@@ -50,30 +38,7 @@ class _Hook:
             self.lower.hand_on()
 
 
-class _TracedLower(Lower):
-    """Lowers a function, whose exceptions then tell the calls that they leave."""
-
-    def lower(self) -> None:
-        holder = innermost()
-        if not holder.is_of_program:
-            super().lower()
-            return
-        outer = self.context
-        convention = TracedCalls(outer, self, TracePlace.of(holder.original))
-        model = type(outer.error_model)(convention)
-        self.context = outer.subtarget(convention=convention, error_model=model)
-        convention.context = self.context
-        try:
-            super().lower()
-        finally:
-            convention.end()
-
-
-class _ParallelLower(_TracedLower, ParforLower):
-    """Lowers code for several cores."""
-
-
-class _StagedLower(_TracedLower):
+class _StagedLower(TracedLower):
     """Lowers a function, and passes its LLVM module to the stage ``after_codegen``."""
 
     def lower(self) -> None:
@@ -188,28 +153,6 @@ def _parsed(text: str, stage: str, function: Any) -> Any:
 
 
 @register_pass(mutates_CFG=True, analysis_only=False)
-class Lowering(NativeLowering):
-    """numba's lowering, of a function whose exceptions tell the calls that they leave."""
-
-    _name = "overlay_lowering"
-
-    @property
-    def lowering_class(self) -> Any:
-        return _TracedLower
-
-
-@register_pass(mutates_CFG=True, analysis_only=False)
-class ParallelLowering(NativeParforLowering):
-    """The lowering of code for several cores."""
-
-    _name = "overlay_parallel_lowering"
-
-    @property
-    def lowering_class(self) -> Any:
-        return _ParallelLower
-
-
-@register_pass(mutates_CFG=True, analysis_only=False)
 class StagedLowering(Lowering):
     """The lowering, with the LLVM stages."""
 
@@ -245,7 +188,3 @@ class UnstagedLowering(ParallelLowering):
                 )
                 raise refused(world, error)
         return super().run_pass(state)
-
-
-# The passes of numba that are replaced.
-TRACED: Final = {NativeLowering: Lowering, NativeParforLowering: ParallelLowering}

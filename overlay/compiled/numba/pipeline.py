@@ -14,10 +14,9 @@ from numba.core.untyped_passes import InlineInlinables, IRProcessing
 
 from overlay.compiled.numba.bind_pass import Bind, BindInlined
 from overlay.compiled.numba.dispatchers import RESOLVED, innermost
-from overlay.compiled.numba.inlining import INLINING
-from overlay.compiled.numba.lowering import TRACED
 from overlay.compiled.numba.resolve_pass import Resolve
 from overlay.compiled.numba.stages import Inference, add_stages, add_untyped_stages
+from overlay.compiled.numba.traced_passes import TRACED
 
 if TYPE_CHECKING:
     from overlay.compiled.world import World
@@ -45,10 +44,9 @@ class _WorldCompiler(CompilerBase):
         passes.add_pass_after(Bind, IRProcessing)
         passes.add_pass_after(BindInlined, InlineInlinables)
         passes.add_pass_after(Resolve, PreLowerStripPhis)
-        passes.passes = [(TRACED.get(each, each), why) for each, why in passes.passes]
         if self.world.plugins:
             add_stages(passes)
-        passes.passes = [(INLINING.get(each, each), why) for each, why in passes.passes]
+        passes.passes = [(TRACED.get(each, each), why) for each, why in passes.passes]
         passes.finalize()
         return [passes]
 

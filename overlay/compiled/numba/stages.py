@@ -11,6 +11,8 @@ from numba.core import errors, ir, types
 from numba.core.compiler_machinery import FunctionPass, register_pass
 from numba.core.ir_utils import build_definitions
 from numba.core.typed_passes import (
+    NativeLowering,
+    NativeParforLowering,
     NopythonTypeInference,
     PreLowerStripPhis,
 )
@@ -19,12 +21,7 @@ from numba.core.untyped_passes import InlineClosureLikes
 from overlay.compiled.numba.hooks import errors_carried, has_stage, shown_ir
 from overlay.compiled.numba.inferring import convert_inferred
 from overlay.compiled.numba.inlining import Inlining
-from overlay.compiled.numba.lowering import (
-    Lowering,
-    ParallelLowering,
-    StagedLowering,
-    UnstagedLowering,
-)
+from overlay.compiled.numba.lowering import StagedLowering, UnstagedLowering
 from overlay.compiled.numba.marked_calls import note_marked
 from overlay.compiled.numba.resolve_pass import Resolve
 from overlay.compiled.numba.shown_ir import NumbaIR
@@ -157,6 +154,6 @@ class Resolved(FunctionPass):
 
 REPLACED: Final = {
     NopythonTypeInference: Inference,
-    Lowering: StagedLowering,
-    ParallelLowering: UnstagedLowering,
+    NativeLowering: StagedLowering,
+    NativeParforLowering: UnstagedLowering,
 }
