@@ -7,10 +7,11 @@ By it, compiled code and inverses tell whether they are out of date.
 from __future__ import annotations
 
 import gc
+import reprlib
 import sys
 from collections.abc import Iterable, Iterator
-from types import FunctionType, MethodType, ModuleType
-from typing import Any, Final
+from types import CodeType, FunctionType, MethodType, ModuleType
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
@@ -23,16 +24,37 @@ from overlay.code.fingerprint import (
     content_of,
     names_in,
 )
+from overlay.core.location import shown
 from overlay.core.own_builtins import __builtins__
 from overlay.core.target import generic_state
 
-__all__ = ["FunctionReads", "attribute_held", "is_same"]
+__all__ = ["Change", "FunctionReads", "attribute_held", "is_same", "told_code"]
 
 # Types of constants that are compared by value.
 PLAIN: Final = (bool, int, float, complex, str, bytes)
 MOST_ITEMS: Final = 20_000
 # In bytes: the contents of arrays up to this size are compared at each check for changes.
 SMALL_ARRAY: Final = 512
+# The most items of a tuple or an array that a change shows.
+MOST_SHOWN: Final = 8
+
+
+class Change(NamedTuple):
+    """A change of something that a function has read.
+
+    text: says what has changed. kind: ``"global"``, ``"attribute"`` of a module or class,
+    ``"closure"``, ``"code"``, ``"defaults"``, ``"methods"`` of a generic function or of a table,
+    ``"elements"`` of an array, ``"contents"`` of a container, or ``"request"``. before, after: the
+    values in words; "" where they are not known.
+    """
+
+    text: str
+    kind: str
+    before: str = ""
+    after: str = ""
+
+    def __str__(self) -> str:
+        return self.text
 
 
 class FunctionReads:
@@ -79,29 +101,40 @@ class FunctionReads:
         has other code or defaults."""
         return next(self.changes(), None) is not None
 
-    def changes(self) -> Iterator[str]:
-        """A description of what has changed."""
+    def changes(self) -> Iterator[Change]:
+        """The changes of what it has read."""
         function, own_name = self.function, self.function.__qualname__
         if function.__code__ is not self.code:
-            yield f"the code of {own_name} was replaced"
-        if function.__defaults__ is not self.defaults or not _same_items(
-            function.__kwdefaults__ or {}, self.by_name
-        ):
-            yield f"the defaults of {own_name} were replaced"
+            places = (told_code(self.code), told_code(function.__code__))
+            yield Change(f"the code of {own_name} was replaced", "code", *places)
+        by_name = function.__kwdefaults__ or {}
+        if function.__defaults__ is not self.defaults or not _same_items(by_name, self.by_name):
+            before = (*(self.defaults or ()), *self.by_name.values())
+            after = (*(function.__defaults__ or ()), *by_name.values())
+            text = f"the defaults of {own_name} were replaced"
+            yield Change(text, "defaults", told(before), told(after))
         for namespace, values in self.spaces.values():
+            kind = "global" if namespace is function.__globals__ else "attribute"
             for name, value in values.items():
-                if not is_same(namespace.get(name, MISSING), value):
-                    yield f"{name} in {_name_of_space(namespace)} was rebound"
+                now = namespace.get(name, MISSING)
+                if not is_same(now, value):
+                    text = f"{name} in {_name_of_space(namespace)} was rebound"
+                    yield Change(text, kind, told(value), told(now))
         for each, methods in self.generic:
-            if not _same_items(dict(enumerate(methods_behind(each))), dict(enumerate(methods))):
-                yield f"the methods of {each.__name__} changed"
+            now = methods_behind(each)
+            if not _same_items(dict(enumerate(now)), dict(enumerate(methods))):
+                both = [f"{len(held) // 2} methods" for held in (methods, now)]
+                yield Change(f"the methods of {each.__name__} changed", "methods", *both)
         names = self.code.co_freevars
         for name, (cell, value) in zip(names, self.cells, strict=True):
-            if not is_same(content_of(cell), value):
-                yield f"{name} of {own_name} was rebound"
+            now = content_of(cell)
+            if not is_same(now, value):
+                text = f"{name} of {own_name} was rebound"
+                yield Change(text, "closure", told(value), told(now))
         for array, content in self.arrays:
             if array.tobytes() != content:
-                yield f"the elements of an array that {own_name} reads changed"
+                text = f"the elements of an array that {own_name} reads changed"
+                yield Change(text, "elements", _told_content(content, array), told(array))
 
     def altered(self, values: Iterable[Any] | None = None) -> bool:
         """Whether the contents of one of these values, or of any, have changed or may have."""
@@ -109,9 +142,54 @@ class FunctionReads:
         found = (self._contents[key] for key in wanted if key in self._contents)
         return any(digest is None or _digest(value) != digest for value, digest in found)
 
+    def alterations(self) -> Iterator[Change]:
+        """The changes of the contents of containers, and of larger arrays, that it has read."""
+        name, small = self.function.__qualname__, {id(array) for array, _ in self.arrays}
+        for key, (value, _) in self._contents.items():
+            if key not in small and self.altered([value]):
+                text = f"the contents of a {type(value).__name__} that {name} reads changed"
+                yield Change(text, "contents")
+
     def outdated(self) -> bool:
         """Whether the function would read anything different now."""
         return self.changed() or self.altered()
+
+
+def told(value: Any) -> str:
+    """A value in words, without running code of the program."""
+    if value is MISSING:
+        return "nothing"
+    kind = type(value)
+    if kind is FunctionType:
+        return f"{value.__qualname__} at {told_code(value.__code__)}"
+    if kind is ModuleType:
+        return f"module {value.__name__}"
+    if kind is tuple and len(value) <= MOST_SHOWN:
+        return f"({', '.join(map(told, value))})"
+    if kind is np.ndarray:
+        return told_array(value)
+    if value is None or any(kind is each for each in PLAIN):
+        return reprlib.repr(value)
+    return f"a {kind.__name__}"
+
+
+def told_code(code: CodeType) -> str:
+    """The place of code."""
+    return shown(code.co_filename, code.co_firstlineno)
+
+
+def told_array(array: np.ndarray[Any, Any]) -> str:
+    """The elements of a small array of numbers; of another its type and shape."""
+    if array.dtype.hasobject or array.size > MOST_SHOWN:
+        return f"array of {array.dtype} with shape {array.shape}"
+    return str(array.tolist())
+
+
+def _told_content(content: bytes, array: np.ndarray[Any, Any]) -> str:
+    """The former content of an array."""
+    if not content or len(content) != array.nbytes:  # it was resized
+        return ""
+    return told_array(np.frombuffer(content, array.dtype).reshape(array.shape))
 
 
 def _name_of_space(namespace: dict[str, Any]) -> str:

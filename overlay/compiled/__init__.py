@@ -7,7 +7,9 @@ Importing this raises NotCompilable where numba's internals are unknown.
 
 ``barrier``: calls from compiled code into contexts that are known only at run time.
 ``basis``: the basis of compiled code: all queries to the world that its compilation has made.
-``compilation_reports``: log records of compilations, and the line shown while one lasts.
+``causes``: the reasons for which functions are compiled again.
+``compilation_reports``: log records of compilations, the line shown while one lasts, and the
+history of a context.
 ``cpu_attempts``: implementation of ``overlay.kernels.attempted`` in compiled code of the CPU.
 ``dispatch_types``: annotations of numba types: the Python type of their values, so that a
 signature means the same in both engines (docs/types.md).

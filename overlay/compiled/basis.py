@@ -213,6 +213,10 @@ class Holder:
     original: Any
     codes: dict[tuple[Any, ...], CompiledCode]
 
+    def key_of(self, args: tuple[Any, ...]) -> Hashable:
+        """Key that tells the code for these types from other code of the function, in any world."""
+        raise NotImplementedError
+
     def compiles(self, function: Any) -> bool:
         """Whether numba knows the compiled function under this identity."""
         raise NotImplementedError

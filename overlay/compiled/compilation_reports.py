@@ -1,4 +1,5 @@
-"""Reports of compilations: log records, and a line on the screen while one lasts.
+"""Reports of compilations: log records, a line on the screen while one lasts, and the history of a
+context, which ``ctx.compilations`` tells.
 
 Records go to the logger ``overlay.compiled``: at INFO each function that is compiled or loaded from
 disk, at DEBUG each call that is resolved. The line is shown where someone watches: in an
@@ -9,25 +10,35 @@ stream, 0 for no and 1 for yes.
 from __future__ import annotations
 
 import contextlib
+import itertools
 import logging
 import os
 import shutil
 import sys
 import threading
 import time
-from collections.abc import Callable, Generator, Iterable
+import weakref
+from collections import deque
+from collections.abc import Callable, Generator, Hashable, Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from types import FunctionType
-from typing import Any, Final, TextIO
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TextIO
 
 from overlay.core.in_force import outside
+
+if TYPE_CHECKING:
+    from overlay.compiled.basis import CompiledCode
+    from overlay.contexts.compilations import Cause, Compilation
 
 __all__ = [
     "FIRST_CALL",
     "IS_INTERACTIVE",
     "LOG",
     "PROGRESS",
+    "CompilationHistory",
     "ProgressLine",
+    "Why",
     "reported",
     "resolved",
 ]
@@ -38,10 +49,80 @@ PROGRESS: Final = "OVERLAY_PROGRESS"
 # Whether somebody gives the interpreter its commands; IPython sets sys.ps1 too, and in notebooks.
 IS_INTERACTIVE: Final = hasattr(sys, "ps1") or bool(sys.flags.interactive)
 FIRST_CALL: Final = "first call with these types"
+MOST_RECORDED: Final = 100
+"""The most compilations of one function that a history keeps."""
 AFTER: Final = 1.0
 """Seconds after which the line of a compilation appears."""
 INTERVAL: Final = 0.2
 """Seconds from one state of the line to the next."""
+
+
+class Why(NamedTuple):
+    """The reason for a compilation, in one line, and what has changed since the last one."""
+
+    text: str
+    causes: tuple[Cause, ...] = ()
+
+
+@dataclass(frozen=True)
+class _Recorded:
+    """A compilation in a history. key: tells the code from other code of the function. code: what
+    was made, as long as it lives."""
+
+    number: int
+    key: Hashable
+    compilation: Compilation
+    code: Callable[[], CompiledCode | None]
+
+
+class CompilationHistory:
+    """The compilations of one compiled context. It lets functions go, and keeps the last
+    compilations of each."""
+
+    def __init__(self) -> None:
+        self._of: weakref.WeakKeyDictionary[FunctionType, deque[_Recorded]] = (
+            weakref.WeakKeyDictionary()
+        )
+
+    def last(self, function: FunctionType, key: Hashable) -> _Recorded | None:
+        """The last compilation of a function with this key."""
+        same = (each for each in reversed(self._of.get(function, ())) if each.key == key)
+        return next(same, None)
+
+    def add(
+        self,
+        function: FunctionType,
+        key: Hashable,
+        compilation: Compilation,
+        code: CompiledCode | None,
+    ) -> None:
+        """Record a compilation."""
+        alive = _nothing if code is None else weakref.ref(code)
+        records = self._of.setdefault(function, deque(maxlen=MOST_RECORDED))
+        records.append(_Recorded(next(_numbers), key, compilation, alive))
+
+    def of(self, function: FunctionType | None) -> Iterator[tuple[int, Compilation]]:
+        """The compilations of a function, and of former ones of its name; None: of all. Each with a
+        number by which those of several contexts can be put in order."""
+        for each, records in list(self._of.items()):
+            if function is None or each is function or _has_name_of(each, function):
+                yield from ((record.number, record.compilation) for record in list(records))
+
+
+_numbers: Final = itertools.count()
+
+
+def _nothing() -> None:
+    """The code of a compilation that failed."""
+
+
+def _has_name_of(one: FunctionType, other: FunctionType) -> bool:
+    """Whether one function was, or will be, bound anew by the other one's definition."""
+
+    def name(function: FunctionType) -> tuple[str, str | None, str]:
+        return function.__qualname__, function.__module__, function.__code__.co_filename
+
+    return name(one) == name(other) and "<" not in one.__qualname__
 
 
 @contextmanager

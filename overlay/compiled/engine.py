@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from overlay.compiled.barrier import Barrier, BarrierInfo
 from overlay.compiled.cache.kept_code import Keeping
+from overlay.compiled.compilation_reports import CompilationHistory
 from overlay.compiled.gpu import Kernel, kernel_of
 from overlay.compiled.linked_contexts import LinkedContexts
 from overlay.compiled.numba.callers import any_called, retire_callers
@@ -33,6 +34,7 @@ from overlay.plugins.plugin import Plugin, identity
 if TYPE_CHECKING:
     from overlay.code.record import FunctionReads
     from overlay.compiled.basis import CompiledCode
+    from overlay.contexts.compilations import Compilation
 
 __all__ = ["CompiledContext"]
 
@@ -85,6 +87,7 @@ class CompiledContext:
         self.lasts = False
         # why the last world has ended; None where there was one world only
         self.change: str | None = None
+        self.history = CompilationHistory()
         self._entries: weakref.WeakSet[EntryDispatcher] = weakref.WeakSet()
         self.linked = LinkedContexts(self)
         for table in self.tables:
@@ -265,6 +268,15 @@ class CompiledContext:
             b.info for engine in self.linked.all_inside() for b in list(engine.barriers.values())
         ]
 
+    def compilations(self, function: Any = None) -> tuple[Compilation, ...]:
+        """The compilations of a function in this context and those that its code enters; None: of
+        all functions."""
+        inside = self.linked.all_inside()
+        engines = {id(e): e for each in inside for e in (each, *each.linked.on_devices())}
+        plain = None if function is None else _python_function(function)
+        found = [each for engine in engines.values() for each in engine.history.of(plain)]
+        return tuple(each for _, each in sorted(found, key=lambda pair: pair[0]))
+
     def recompile(self) -> None:
         """Drop all compiled code, so that the whole program is read again."""
         with LOCK:
@@ -280,7 +292,7 @@ class CompiledContext:
         """
         with LOCK:
             changes = (each for watch in self._watches() for each in watch.changes())
-            why = why or next(changes, "a context is entered in another way")
+            why = why or str(next(changes, "a context is entered in another way"))
             for engine in self.linked.all_inside():
                 engine._end_world(why)
 
@@ -330,6 +342,19 @@ def _key(context: Context) -> tuple[Hashable, ...]:
     tables = tuple(map(id, dict.fromkeys(reversed(context.tables))))
     plugins = tuple(map(identity, context.plugins))
     return tables, context.metadata_key, id(context.state), plugins
+
+
+def _python_function(function: Any) -> types.FunctionType:
+    """The Python function behind what is, or may be, compiled."""
+    found = function.function if isinstance(function, Kernel) else function
+    found = getattr(found, "__func__", getattr(found, "py_func", found))
+    if not isinstance(found, types.FunctionType):
+        raise OverlayError(
+            f"{name_of(function)} has no code in Python: no compilations of it are recorded",
+            where=caller(),
+            help="name a function of the program, or none for all compilations of the context",
+        )
+    return found
 
 
 def _frozen(value: Any) -> Any:

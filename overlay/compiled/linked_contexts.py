@@ -43,6 +43,10 @@ class LinkedContexts:
             self._on[target.name] = made
         return self._on[target.name]
 
+    def on_devices(self) -> list[CompiledContext]:
+        """This context for code of other targets, as far as it was asked for."""
+        return list(self._on.values())
+
     def with_plugins_of(self, function: Any, types: tuple[Any, ...]) -> CompiledContext:
         """This context with the plugins that stay active in a function, called with these
         types.

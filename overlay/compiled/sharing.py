@@ -13,9 +13,10 @@ from __future__ import annotations
 import logging
 import os
 import threading
+import time
 import weakref
 from collections.abc import Generator, Hashable
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
@@ -28,13 +29,16 @@ from overlay.compiled.basis import (
     place_of,
     world_at,
 )
+from overlay.compiled.causes import called, causes_of
 from overlay.compiled.compilation_reports import (
     FIRST_CALL,
     IS_INTERACTIVE,
     LOG,
     PROGRESS,
+    Why,
     reported,
 )
+from overlay.contexts.compilations import Compilation
 from overlay.core.background import goes_on
 from overlay.core.table import LOCK
 from overlay.plugins.plugin import identity
@@ -46,7 +50,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CompilingFrame",
-    "compiled_because",
     "compiling",
     "forget",
     "found",
@@ -165,13 +168,13 @@ class CompilingFrame:
 
 class _Frames(threading.local):
     """Compilation stack of a thread. verdicts: whether a basis is the same in a world; cached while
-    anything is compiled. made: the number of functions compiled so far. why: the reason for
-    compiling, of the entry from Python that is called."""
+    anything is compiled. made: the number of functions compiled so far. why: the reason for the
+    innermost compilation."""
 
     def __init__(self) -> None:
         self.stack: list[CompilingFrame] = []
         self.made = 0
-        self.why: str | None = None
+        self.why: Why | None = None
         self.verdicts: dict[tuple[World, Basis], bool] = {}
 
 
@@ -195,25 +198,46 @@ def frame() -> CompilingFrame | None:
 
 
 @contextmanager
-def compiled_because(why: str) -> Generator[None]:
-    """Give the reason of the compilations in the block."""
-    outer, _frames.why = _frames.why, why
+def report_of(holder: Holder, args: tuple[Any, ...], verb: str = "compiled") -> Generator[None]:
+    """Record the compilation in the block in the history of its context, and report of it for
+    those who watch. verb: what the block does to the function."""
+    outer, key, begun = _frames.why, holder.key_of(args), time.perf_counter()
+    _frames.why = why = _why(holder, key, outer)
+    is_watched = IS_INTERACTIVE or PROGRESS in os.environ or LOG.isEnabledFor(logging.INFO)
+    shown = reported(holder.original, args, why.text, verb) if is_watched else nullcontext()
+    failure = ""
     try:
-        yield
+        with shown:
+            yield
+    except BaseException as error:
+        failure = type(error).__name__
+        raise
     finally:
         _frames.why = outer
+        made = Compilation(
+            called(holder.original),
+            tuple(map(str, args)),
+            verb,
+            time.perf_counter() - begun,
+            *why,
+            failure,
+        )
+        code = None if failure else holder.codes.get(args)
+        holder.world.engine.history.add(holder.original, key, made, code)
 
 
-def report_of(
-    holder: Holder, args: tuple[Any, ...], verb: str = "compiled"
-) -> AbstractContextManager[None]:
-    """Report of the compilation in the block, for those who watch. verb: what the block does to
-    the function."""
-    if not (IS_INTERACTIVE or PROGRESS in os.environ or LOG.isEnabledFor(logging.INFO)):
-        return nullcontext()
-    change = holder.world.engine.change
-    unknown = FIRST_CALL if change is None else f"{FIRST_CALL} since {change}"
-    return reported(holder.original, args, _frames.why or unknown, verb)
+def _why(holder: Holder, key: Hashable, outer: Why | None) -> Why:
+    """The reason for a compilation. outer: that of the function on whose behalf it is compiled."""
+    engine = holder.world.engine
+    last = engine.history.last(holder.original, key)
+    code = None if last is None else last.code()
+    callers = (frame.holder.original for frame in _frames.stack)
+    causes = () if code is None else causes_of(code, holder.world, callers)
+    if causes:
+        return Why(str(causes[0].change), causes)
+    if outer is not None and outer.causes:
+        return outer
+    return Why(FIRST_CALL if last is None else engine.change or FIRST_CALL)
 
 
 @contextmanager

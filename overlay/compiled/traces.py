@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import ctypes
 import functools
 import os
 import threading
-from collections import deque
 from types import FrameType, FunctionType, TracebackType
 from typing import Final, NamedTuple
 
 import numba
 
-__all__ = ["TracePlace", "explain", "moved", "note", "raised_by_numba"]
+from overlay.compiled.glue import GLUE
+
+__all__ = ["NOTED", "TracePlace", "explain", "forget", "moved", "note", "raised_by_numba"]
 
 SEPARATOR: Final = "\x1f"
+# File names of functions that are not of the program.
+GENERATED: Final = (GLUE, "<none>")
 LIBRARY: Final = os.path.dirname(os.path.abspath(numba.__file__)) + os.sep
 # The limit on the calls in a traceback; outer ones are dropped.
-MOST: Final = 200
+MOST: Final = 1000
 
 
 class TracePlace(NamedTuple):
@@ -30,32 +34,40 @@ class TracePlace(NamedTuple):
     def of(cls, function: FunctionType) -> TracePlace:
         """The first line of a function."""
         code = function.__code__
-        return cls(function.__name__, code.co_filename, code.co_firstlineno)
+        return cls(code.co_name, code.co_filename, code.co_firstlineno)
 
     @staticmethod
-    def joined(caller: TracePlace, callee: TracePlace) -> str:
+    def joined(caller: TracePlace, callee: TracePlace | None) -> str:
         """Encode a call as one line of text."""
-        return SEPARATOR.join(map(str, (*caller, *callee)))
+        return SEPARATOR.join(map(str, (*caller, *(callee or ()))))
 
     @staticmethod
-    def parted(text: str) -> tuple[TracePlace, TracePlace]:
+    def parted(text: str) -> NotedCall:
         """Decode a call from the text of ``joined``."""
         name, path, line, *rest = text.split(SEPARATOR)
-        return TracePlace(name, path, int(line)), TracePlace(rest[0], rest[1], int(rest[2]))
+        callee = TracePlace(rest[0], rest[1], int(rest[2])) if rest else None
+        return TracePlace(name, path, int(line)), callee
 
     def is_in(self, other: TracePlace) -> bool:
         """Whether both are in one function."""
         return self[:2] == other[:2]
 
 
+# A call that an exception has left: its line, and the first line of the function that was called,
+# or None where that is not known.
+NotedCall = tuple[TracePlace, TracePlace | None]
+
+
 class _Noted(threading.local):
     """The calls that exceptions have left in this thread, innermost first."""
 
     def __init__(self) -> None:
-        self.calls: deque[bytes] = deque(maxlen=MOST)
+        self.calls: list[bytes] = []
 
 
 _noted = _Noted()
+# The number of calls noted in all threads, at least: compiled code looks whether there are any.
+NOTED: Final = ctypes.c_uint64(0)
 # Maps file names that were temporary when code was compiled to their names in this process.
 _moved: dict[str, str] = {}
 
@@ -69,7 +81,15 @@ def moved(old: str, new: str) -> None:
 
 def note(call: bytes) -> None:
     """Record a call in compiled code that an exception leaves."""
-    _noted.calls.append(call)
+    if len(_noted.calls) < MOST:
+        NOTED.value += 1
+        _noted.calls.append(call)
+
+
+def forget() -> None:
+    """Drop the calls of an exception that compiled code catches."""
+    NOTED.value -= min(len(_noted.calls), NOTED.value)
+    _noted.calls.clear()
 
 
 def explain(error: BaseException, entry: TracePlace) -> None:
@@ -78,20 +98,25 @@ def explain(error: BaseException, entry: TracePlace) -> None:
     entry: the function that Python called.
     """
     calls = [TracePlace.parted(text.decode()) for text in _noted.calls]
-    _noted.calls.clear()
+    forget()
+    is_cut = len(calls) == MOST
     raised = error.__traceback__
     if _moved:
-        calls = [(_in_this_process(one), _in_this_process(other)) for one, other in calls]
+        calls = [(_in_this_process(one), other and _in_this_process(other)) for one, other in calls]
         raised = _with_files_of_this_process(raised)
     chain = _last_chain(calls)
     in_library = raised is not None and _is_library(raised)
-    if raised is not None and chain and not (in_library or _raised_in(raised, chain[0][1])):
-        chain = []  # it belongs to an exception that the program has caught
+    if raised is not None and chain and not in_library:
+        callee = chain[0][1]
+        if callee is not None and not _raised_in(raised, callee):
+            chain = []  # it belongs to an exception that was caught outside
     if raised is None or in_library:
-        innermost = chain[0][1] if chain else entry
-        raised = _trace(raised, innermost)
+        callee = chain[0][1] if chain else entry
+        raised = None if callee is None else _trace(None, callee)
     for caller, _ in chain:
         raised = _trace(raised, caller)
+    if is_cut:
+        raised = _trace(raised, entry)
     error.__traceback__ = raised
 
 
@@ -110,11 +135,12 @@ def _with_files_of_this_process(trace: TracebackType | None) -> TracebackType | 
     return TracebackType(inner, frame, -1, trace.tb_lineno)
 
 
-def _last_chain(calls: list[tuple[TracePlace, TracePlace]]) -> list[tuple[TracePlace, TracePlace]]:
+def _last_chain(calls: list[NotedCall]) -> list[NotedCall]:
     """The last calls that led to one another, innermost first."""
-    chain: list[tuple[TracePlace, TracePlace]] = []
+    chain: list[NotedCall] = []
     for call in reversed(calls):
-        if chain and not call[0].is_in(chain[-1][1]):
+        callee = chain[-1][1] if chain else None
+        if callee is not None and not call[0].is_in(callee):
             break
         chain.append(call)
     return chain[::-1]
@@ -140,7 +166,7 @@ def _is_library(trace: TracebackType) -> bool:
 
 def _trace(inner: TracebackType | None, place: TracePlace) -> TracebackType | None:
     """Add a call around ``inner``, unless its function is a generated one."""
-    if place.path.startswith("<"):
+    if place.path in GENERATED:
         return inner
     return TracebackType(inner, _frame(place.name, place.path), -1, place.line)
 

@@ -19,7 +19,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from types import CellType, FunctionType
 from typing import Any, Final
 
-from overlay.code.record import FunctionReads
+from overlay.code.record import Change, FunctionReads
 from overlay.code.versions import is_readable
 from overlay.core.jitted import is_sealed
 from overlay.core.target import generic_state
@@ -66,8 +66,8 @@ class ReadsWatch:
         """Whether one of the functions would read something else now."""
         return any(reading.changed() for reading in self._readings.values())
 
-    def changes(self) -> Iterator[str]:
-        """The changes of what the functions read, in words."""
+    def changes(self) -> Iterator[Change]:
+        """The changes of what the functions read."""
         return (each for reading in self._readings.values() for each in reading.changes())
 
     def altered(self, values: Iterable[Any]) -> bool:

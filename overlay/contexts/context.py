@@ -10,6 +10,7 @@ from types import AsyncGeneratorType, CoroutineType, GeneratorType
 from typing import TYPE_CHECKING, Any, Final, ParamSpec, TypedDict, TypeVar, Unpack
 
 from overlay.contexts import with_blocks as blocks
+from overlay.contexts.compilations import Compilations
 from overlay.contexts.current import call_next, current_context, nonoverlay, recurse
 from overlay.contexts.report import CallRecord, Report, report
 from overlay.contexts.stack import Stack
@@ -19,7 +20,7 @@ from overlay.core.bounded_store import Kept
 from overlay.core.dispatch import MethodChain, by_types
 from overlay.core.errors import OverlayError
 from overlay.core.in_force import runs_natively, stack_in_force
-from overlay.core.location import caller
+from overlay.core.location import caller, name_of
 from overlay.core.metadata import metadata_key
 from overlay.core.own_builtins import __builtins__
 from overlay.core.pickling import home_of_caller, name_at_home, named
@@ -319,6 +320,43 @@ class Context:
         """The methods that calls have resolved to so far, and those that none has; where the
         context counts or is strict, also how often, from where, and where a call left it."""
         return report(self)
+
+    @runs_natively
+    def compilations(self, f: Callable[..., Any] | None = None, /) -> Compilations:
+        """The compilations of a function in this context, and in those that its code enters.
+
+        Each with the types it was for, and with what had changed since the last one for these: from
+        what to what, and which calls lead to it.
+
+        Parameters
+        ----------
+        f
+            A function of the program, or what ``jit`` returned for it; all functions by default.
+
+        Raises
+        ------
+        OverlayError
+            ``f`` has no code in Python.
+
+        Examples
+        --------
+        >>> from overlay import Context
+        >>> gain = 2.0
+        >>> def scaled(x):
+        ...     return x * gain
+        >>> ctx = Context()
+        >>> hot = ctx.jit(scaled)
+        >>> hot(1.0)
+        2.0
+        >>> gain = 3.0
+        >>> hot(1.0)
+        3.0
+        >>> cause = ctx.compilations(scaled)[-1].causes[0]
+        >>> cause.change.kind, cause.change.before, cause.change.after
+        ('global', '2.0', '3.0')
+        """
+        found = self.compiled.compilations(f)
+        return Compilations(self, "" if f is None else name_of(f), found)
 
     @cached_property
     def record(self) -> CallRecord:

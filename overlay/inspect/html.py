@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
+from overlay.contexts.compilations import Cause, Compilation, Compilations
 from overlay.contexts.context import Context
 from overlay.contexts.report import Report
 from overlay.core.markup import (
@@ -195,6 +196,45 @@ def _of_report(report: Report) -> str:
         grid(("left the context", "handed to", "where", "times"), leavings) if leavings else None,
         None if report.watched else plain("Context(..., counts=True) counts calls"),
     )
+
+
+# ---- compilations -------------------------------------------------------------------------
+
+
+@drawing.register(Compilations)
+def _of_compilations(compilations: Compilations) -> str:
+    """The compilations in their order, each with what had changed and who had read it."""
+    return view(
+        _title(
+            "compilations of",
+            compilations.name or "all functions",
+            joined([code(repr(compilations.context)), " ", plain(compilations.summary)]),
+        ),
+        grid(("function", "how", "seconds", "why"), map(_compilation_row, compilations)),
+    )
+
+
+def _compilation_row(each: Compilation) -> Html:
+    failed = badge(each.failure, "red") if each.failure else None
+    causes = [_cause(cause) for cause in each.causes] or [plain(each.why)]
+    what = joined([code(each.call), " ", place(each.function.where)])
+    return row(what, joined([each.way, " ", failed]), f"{each.seconds:.3f}", joined(causes))
+
+
+def _cause(cause: Cause) -> Html:
+    change, calls = cause.change, " → ".join(each.name for each in cause.path)
+    values = joined([" ", code(change.before), " → ", code(change.after)])
+    path = joined([plain("read by "), code(calls), " ", place(cause.reader.where)])
+    return element(
+        "div",
+        badge(change.kind, "orange"),
+        f" {change.text}",
+        values if change.before else None,
+        element("div", path),
+    )
+
+
+# ---- methods and calls --------------------------------------------------------------------
 
 
 def _method(method: Method) -> Html:

@@ -21,7 +21,9 @@ Types and passes:
     ``folding``            constants that come from contexts
     ``resolve_pass``       *Resolve*: resolutions replace calls, once types are known
     ``ir_edits``           edits of numba's IR, which keep its types known
-    ``exception_chains``   the calls that an exception leaves
+    ``exception_chains``   the calls that an exception leaves: numba's calling convention, and
+                           locations of code that is inlined
+    ``traced_passes``      the passes that lower and inline with these
 
 Contexts in compiled code:
 

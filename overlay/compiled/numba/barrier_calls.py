@@ -18,8 +18,7 @@ from numba.extending import models, register_model
 from overlay.compiled import failures
 from overlay.compiled.barrier import Barrier, Passed
 from overlay.compiled.numba.context_values import value_of
-from overlay.compiled.numba.dispatchers import function_compiled
-from overlay.compiled.numba.exception_chains import note_call
+from overlay.compiled.numba.exception_chains import TracedCalls
 from overlay.compiled.numba.lookup import look_up
 from overlay.compiled.numba.made_contexts import MadeContextType
 from overlay.compiled.numba.memory_words import WORD, leaves, unknown_part, words
@@ -241,8 +240,9 @@ class _Crossing:
         status, value = context.call_conv.call_function(
             builder, pointer, returned, self.types, self.values
         )
+        if isinstance(context.call_conv, TracedCalls):
+            context.call_conv.enters(status, self.callee)
         with cgutils.if_unlikely(builder, status.is_error):
-            note_call(context, builder, status, function_compiled(), self.loc, self.callee)
             context.call_conv.return_status_propagate(builder, status)
         value = fix_returning_optional(context, builder, self.sig, status, value)
         return impl_ret_new_ref(context, builder, returned, value)
@@ -307,5 +307,8 @@ class _Crossing:
         """Raise in compiled code the exception that Python has raised."""
         self.pyapi.err_clear()
         self.pyapi.gil_release(gil)
-        note_call(self.context, self.builder, None, function_compiled(), self.loc, self.callee)
-        self.context.call_conv.return_user_exc(self.builder, Passed)
+        convention = self.context.call_conv
+        if isinstance(convention, TracedCalls):
+            convention.return_passed(self.builder, Passed, self.callee)
+        else:
+            convention.return_user_exc(self.builder, Passed)

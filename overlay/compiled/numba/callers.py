@@ -3,12 +3,15 @@ it."""
 
 from __future__ import annotations
 
+import contextlib
 import threading
 import weakref
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Final
 
 from numba.core import event
+from numba.core.caching import NullCache
+from numba.core.compiler_lock import global_compiler_lock
 
 from overlay.compiled.numba.guard import Guard
 from overlay.compiled.numba.numba_types import is_dispatcher, numba_typing
@@ -18,6 +21,7 @@ from overlay.core.table import LOCK
 
 if TYPE_CHECKING:
     from overlay.compiled.numba.python_entries import EntryDispatcher
+    from overlay.compiled.watching import Word
 
 __all__ = ["any_called", "call_expected", "renew_callers", "retire_callers"]
 
@@ -25,18 +29,30 @@ __all__ = ["any_called", "call_expected", "renew_callers", "retire_callers"]
 _called: weakref.WeakSet[EntryDispatcher] = weakref.WeakSet()
 _is_any: Final = threading.Event()
 
+# What was retired since numba has begun each of the compilations that go on, outermost first, by
+# identity: a caller may link it all the same. numba compiles in one thread at a time.
+_retired: list[dict[int, Any]] = []
+# The same for compilations that had begun before the first call of an entry was found.
+_retired_first: dict[int, Any] = {}
+
 # The guards of a caller's compiled code.
 _guards: weakref.WeakKeyDictionary[Any, dict[Any, Guard]] = weakref.WeakKeyDictionary()
 
 # The callers with a guard.
 _watched: weakref.WeakSet[_Watched] = weakref.WeakSet()
 
+# The callers whose code is retired, and that have to compile before the next call; of those that
+# numba was to compile for declared signatures alone, and that failed to, the former code.
+_outdated: weakref.WeakKeyDictionary[Any, dict[Any, Any]] = weakref.WeakKeyDictionary()
+
 
 def call_expected(entry: EntryDispatcher) -> None:
     """Note that numba compiles a call of an entry, in a function that is not known yet."""
     if not _called:
         event.register("numba:compile", _Compiled())
-    _called.add(entry)
+    if entry not in _called:
+        _called.add(entry)
+        _renew_called()  # no compilation of a caller has begun with it yet
     _is_any.set()
 
 
@@ -48,15 +64,24 @@ def any_called() -> bool:
 
 def retire_callers(retired: Iterable[Any]) -> list[Any]:
     """Make plain ``@njit`` functions that call retired code compile again; return their code."""
-    past = {id(code.library) for code in retired if hasattr(code, "library")}
+    past = {id(code.library): code.library for code in retired if hasattr(code, "library")}
+    for each in (_retired_first, *_retired):
+        each.update(past)
     found: list[Any] = []
     for caller in _plain_functions() if past else ():
         codes = list(caller.overloads.values())
-        if any(_links(code.library, past) for code in codes):
-            found.extend((*codes, *_guards.pop(caller, {}).values()))
-            caller._reset_overloads()
-            caller._compiler._failed_cache.clear()
+        if any(_links(code, past) for code in codes):
+            found.extend((*codes, *_retire(caller)))
     return found
+
+
+def _retire(caller: Any) -> list[Guard]:
+    """Have a caller compile again before its next call; return its guards."""
+    guards = list(_guards.get(caller, {}).values())
+    for guard in guards:
+        guard.retire()
+    _outdated.setdefault(caller, {})
+    return guards
 
 
 def _plain_functions() -> Iterator[Any]:
@@ -70,8 +95,21 @@ def _is_plain(caller: Any) -> bool:
     return is_dispatcher(caller) and not type(caller).__module__.startswith("overlay.")
 
 
-def _links(library: Any, past: set[int]) -> bool:
-    return id(library) in past or any(_links(lib, past) for lib in library._linking_libraries)
+def _links(code: Any, libraries: Container[int]) -> bool:
+    """Whether code contains code of one of these libraries."""
+    return any(each in libraries for each in _linked(code.library))
+
+
+def _linked(library: Any) -> dict[int, Any]:
+    """A library and all that it links, by identity."""
+    found: dict[int, Any] = {}
+    pending = [library]
+    while pending:
+        each = pending.pop()
+        if id(each) not in found:
+            found[id(each)] = each
+            pending += each._linking_libraries
+    return found
 
 
 def renew_callers(entry: EntryDispatcher) -> None:
@@ -81,25 +119,72 @@ def renew_callers(entry: EntryDispatcher) -> None:
             watched.renew()
 
 
+def _renew_called() -> None:
+    """Retire the code of entries that is out of date, before numba links it into a caller."""
+    with LOCK:
+        for engine in {entry.engine for entry in list(_called)}:
+            if engine.rebound():
+                engine.begin_anew()
+    for caller in list(_outdated):
+        with contextlib.suppress(Exception):  # a call of it raises the error
+            _compile_again(caller)
+
+
+@global_compiler_lock
+def _compile_again(caller: Any) -> None:
+    """Drop the retired code of a caller: numba compiles it anew when it is called, and at once
+    where it is limited to declared signatures."""
+    if caller not in _outdated:
+        return
+    held = {**_outdated.pop(caller), **caller.overloads}
+    guards = _guards.pop(caller, {})
+    caller._compiler._failed_cache.clear()
+    if caller._can_compile:
+        caller._reset_overloads()
+        return
+    caller.overloads.clear()
+    caller.disable_compile(False)
+    try:
+        for code in held.values():
+            caller.compile(code.signature)
+    except BaseException:
+        _guards[caller], _outdated[caller] = guards, held
+        caller.overloads.update(held)
+        _put_in_front(caller)  # the retired guards, which try again
+        caller.overloads.clear()
+        raise
+    finally:
+        caller._can_compile = False
+
+
 class _Compiled(event.Listener):
     """Listener to numba's compilations of functions."""
 
     def on_start(self, event: Any) -> None:
-        pass
+        _retired.append({})
+        caller = event.data["dispatcher"]
+        if _is_plain(caller) and not str(caller.py_func.__module__).startswith("numba."):
+            _renew_called()
 
     def on_end(self, event: Any) -> None:
-        caller, args = event.data["dispatcher"], event.data["args"]
-        code = caller.overloads.get(tuple(args)) if _is_plain(caller) else None
-        if code is None:
-            return
-        entries = [entry for entry in list(_called) if _calls(code, entry)]
-        if entries:
-            _Watched(caller, code, entries)
+        with LOCK:  # whatever is retired from here on finds the caller
+            past = _retired.pop() if _retired else _retired_first
+            caller, args = event.data["dispatcher"], event.data["args"]
+            code = caller.overloads.get(tuple(args)) if _is_plain(caller) else None
+            if code is None:
+                return
+            entries = [entry for entry in list(_called) if _calls(code, entry)]
+            is_past = _links(code, past)
+            if entries or is_past:
+                caller._cache = NullCache()  # numba's knows nothing of what the entries depend on
+                _Watched(caller, code, entries).renew()
+            if is_past:
+                _retire(caller)
 
 
 def _put_in_front(caller: Any) -> None:
     """Install the guards of a caller for calls from Python, where its codes have any."""
-    guards = _guards[caller]
+    guards = _guards.get(caller, {})
     caller._clear()
     for args, code in caller.overloads.items():
         guard = guards.get(code.entry_point)
@@ -108,7 +193,7 @@ def _put_in_front(caller: Any) -> None:
 
 
 def _calls(code: Any, entry: EntryDispatcher) -> bool:
-    return _links(code.library, {id(each.library) for each in list(entry.overloads.values())})
+    return _links(code, {id(each.library) for each in list(entry.overloads.values())})
 
 
 class _Watched:
@@ -123,22 +208,28 @@ class _Watched:
         _guards.setdefault(caller, {})[code.entry_point] = self.guard
         _put_in_front(caller)
 
-    def _words(self) -> list[Any]:
+    def _words(self) -> list[Word]:
         return list(dict.fromkeys(word for engine in self.engines for word in engine.words()))
 
-    def stale(self, called: Guard, *args: Any, **kwargs: Any) -> Any:
+    def renew(self) -> list[Word]:
+        """Compare the present words, unless one of the contexts has changed: then the code is
+        retired. Returns the words."""
         with LOCK:
-            rebound = [engine for engine in self.engines if engine.rebound()]
-            for engine in rebound:
-                engine.begin_anew()
-            words = self._words()
-            self.guard.renew(words)
-        if ALWAYS in words and not rebound:
-            return called.unchecked.function(*args, **kwargs)
-        return self.caller()(*args, **kwargs)
+            words = self._words()  # first, so that the guard sees any later change
+            for engine in self.engines:
+                if engine.rebound():
+                    engine.begin_anew()
+            if not self.guard.is_retired:
+                self.guard.renew(words)
+            return words
 
-    def renew(self) -> None:
-        self.guard.renew(self._words())
+    def stale(self, called: Guard, *args: Any, **kwargs: Any) -> Any:
+        words, caller = self.renew(), self.caller()
+        if called.is_retired:
+            _compile_again(caller)
+        elif ALWAYS in words:
+            return called.unchecked.function(*args, **kwargs)
+        return caller(*args, **kwargs)
 
     def failed(self, error: BaseException) -> None:
         explain(error, self.place)

@@ -29,6 +29,7 @@ from numba.core import config, types, utils
 from numba.core.base import OverloadSelector
 from numba.core.codegen import JITCodeLibrary, JITCPUCodegen, RuntimeLinker
 from numba.core.compiler_lock import global_compiler_lock
+from numba.core.cpu import CPUContext
 from numba.core.datamodel.manager import DataModelManager
 from numba.core.environment import lookup_environment
 from numba.core.registry import cpu_target
@@ -181,14 +182,27 @@ def target_context() -> Any:
     return _contexts.setdefault("cpu", _target_context()) if found is None else found
 
 
+class _WorldContext(CPUContext):
+    """numba's target context, in which one function at a time may have its own calling convention:
+    that of the function which is lowered."""
+
+    convention: Any = None
+
+    @property
+    def call_conv(self) -> Any:
+        return super().call_conv if self.convention is None else self.convention
+
+
 def _target_context() -> Any:
     numbas = cpu_target.target_context
-    return numbas.subtarget(
+    made = numbas.subtarget(
         _internal_codegen=_WorldCodegen(numbas.codegen()),
         data_model_manager=_WorldModels(numbas.data_model_manager),
         _casts=_WorldImplementations(numbas._casts),
         _get_constants=_WorldImplementations(numbas._get_constants),
     )
+    made.__class__ = _WorldContext  # numba copies contexts, and has no other way to derive one
+    return made
 
 
 @global_compiler_lock

@@ -25,7 +25,7 @@ from overlay.compiled.numba.code_lifetime import (
     is_of_world,
     target_context,
 )
-from overlay.compiled.numba.exception_chains import leave_places
+from overlay.compiled.numba.exception_chains import forget_callee, record_callee
 from overlay.compiled.numba.interfaces import FunctionParameters, bind_by_python, declared_by, twin
 from overlay.compiled.numba.numba_types import (
     CalleeType,
@@ -53,7 +53,6 @@ if TYPE_CHECKING:
 __all__ = [
     "RESOLVED",
     "InnerDispatcher",
-    "function_compiled",
     "innermost",
     "note_inlined",
     "nothing",
@@ -87,11 +86,6 @@ class _Descriptor(TargetDescriptor):
 def innermost() -> InnerDispatcher:
     """The innermost function being compiled."""
     return frames()[-1].holder
-
-
-def function_compiled() -> TracePlace | None:
-    """The first line of the function of the program being compiled."""
-    return TracePlace.of(innermost().original) if frames() else None
 
 
 class InnerDispatcher(Holder, Dispatcher):
@@ -170,6 +164,9 @@ class InnerDispatcher(Holder, Dispatcher):
             free_unused_modules()
         return self.overloads[args].entry_point
 
+    def key_of(self, args: tuple[Type, ...]) -> Hashable:
+        return self._key(args, None)
+
     def compiles(self, function: Any) -> bool:
         return function is self.py_func
 
@@ -218,10 +215,8 @@ class InnerDispatcher(Holder, Dispatcher):
     def _code_of(
         self, result: Any, args: tuple[Type, ...], returned: Type | None, basis: Basis
     ) -> CompiledCode:
-        key, release = (
-            self._key(args, returned),
-            functools.partial(forget_definition, result.entry_point),
-        )
+        key, symbol = self._key(args, returned), getattr(result.fndesc, "llvm_func_name", "")
+        release = functools.partial(_released, result.entry_point, symbol)
         return CompiledCode(self.original, key, result, basis, self.enters_methods, release)
 
     def take_from_disk(
@@ -328,8 +323,8 @@ class InnerDispatcher(Holder, Dispatcher):
             self.overloads[tuple(cres.signature.args)] = cres
             return
         super().add_overload(cres)
-        if self.enters_methods:
-            leave_places(cres, TracePlace.of(self.original), function_compiled)
+        if self.is_of_program:
+            record_callee(cres, TracePlace.of(self.original))
 
     def _make_finalizer(self) -> Any:
         return nothing  # numba's references to the code go with the code
@@ -385,6 +380,12 @@ def place_in(function: Any, error: Exception) -> str | None:
     if loc is None or loc.filename != code.co_filename or loc.line not in lines:
         return None
     return shown(loc.filename, loc.line)
+
+
+def _released(entry_point: Any, symbol: str) -> None:
+    """Let go of what is known of code that is gone."""
+    forget_definition(entry_point)
+    forget_callee(symbol)
 
 
 def nothing() -> None:

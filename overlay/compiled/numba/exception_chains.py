@@ -1,75 +1,115 @@
-"""The chain of calls that an exception leaves, in compiled code that enters methods.
+"""The chain of calls that an exception leaves, in compiled code.
 
-An exception that leaves a call which may have entered a method records the location of that call.
-The code for it is on the error path alone; calls that reach no method are compiled as numba does.
+An exception that leaves a call of a function that may raise records the location of that call. The
+code for it is on the error path alone; that of functions which call nothing that raises is as numba
+makes it. An exception that numba's own operations raise in a function is given the location of the
+operation.
 """
 
 from __future__ import annotations
 
 import ctypes
-import operator
 import re
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from types import CodeType
 from typing import Any, Final
 
 from llvmlite import binding
 from llvmlite import ir as llvm
-from numba.core import cgutils, ir, types
+from numba.core import cgutils, inline_closurecall, ir
+from numba.core.callconv import CPUCallConv
 from numba.core.compiler_lock import global_compiler_lock
-from numba.core.imputils import fix_returning_optional, impl_ret_new_ref
+from numba.core.inline_closurecall import InlineWorker
 from numba.core.registry import cpu_target
-from numba.extending import lower_builtin, models, register_model
+from numba.core.unsafe import eh
 
-from overlay.compiled.traces import TracePlace, note
+from overlay.compiled.traces import NOTED, TracePlace, forget, note
 
-__all__ = ["DivisionType", "is_division", "leave_places", "name_places", "note_call"]
+__all__ = ["TracedCalls", "forget_callee", "inlined_calls_known", "record_callee"]
 
 SYMBOL: Final = "overlay_note_call"
-CALLBACK: Final = "overlay_note_call_in_python"
-_CALLBACK: Final = ctypes.CFUNCTYPE(None, ctypes.c_char_p)(note)
+FORGET: Final = "overlay_forget_calls"
+_IN_PYTHON: Final = "_in_python"
+_NOTE: Final = ctypes.CFUNCTYPE(None, ctypes.c_char_p)(note)
+_FORGET: Final = ctypes.CFUNCTYPE(None)(forget)
 _TEXT: Final = llvm.IntType(8).as_pointer()
 _CODE: Final = llvm.IntType(32)
-# Status of a compiled function that raises an exception of the program; numba's own exceptions have
-# been raised in Python by then.
+_WORD: Final = llvm.IntType(64)
+# Status of a compiled function that raises an exception of the program, and of one that leaves an
+# exception which Python code has raised.
 FIRST_EXCEPTION: Final = 1
+OF_PYTHON: Final = -1
 # Status of a function that returns a result, or None.
 RESULTS: Final = {"0", "-2"}
 RETURNED: Final = re.compile(r"^ *ret i32 ([^,\s]+)", re.MULTILINE)
 
 
 @global_compiler_lock
-def _make_symbol() -> Any:
-    """Define the function that records calls; its arguments are a text and a status."""
-    binding.add_symbol(CALLBACK, ctypes.cast(_CALLBACK, ctypes.c_void_p).value)
+def _make_symbols() -> Any:
+    """Define the functions that compiled code calls: one records a call, given as a text, that an
+    exception with this status leaves; one drops what was recorded, where an exception is caught."""
     library = cpu_target.target_context.codegen().create_library(SYMBOL)
     module = library.create_ir_module(SYMBOL)
-    function = llvm.Function(module, llvm.FunctionType(llvm.VoidType(), (_TEXT, _CODE)), SYMBOL)
-    callback = llvm.Function(module, llvm.FunctionType(llvm.VoidType(), (_TEXT,)), CALLBACK)
-    text, code = function.args
-    builder = llvm.IRBuilder(function.append_basic_block())
-    first = llvm.Constant(_CODE, FIRST_EXCEPTION)
-    with builder.if_then(builder.icmp_signed(">=", code, first)):
+
+    def in_python(name: str, function: Any, *args: Any) -> Any:
+        binding.add_symbol(name + _IN_PYTHON, ctypes.cast(function, ctypes.c_void_p).value)
+        kind = llvm.FunctionType(llvm.VoidType(), args)
+        return llvm.Function(module, kind, name + _IN_PYTHON)
+
+    noting = llvm.Function(module, llvm.FunctionType(llvm.VoidType(), (_TEXT, _CODE)), SYMBOL)
+    text, code = noting.args
+    builder = llvm.IRBuilder(noting.append_basic_block())
+    callback = in_python(SYMBOL, _NOTE, _TEXT)
+    with builder.if_then(builder.icmp_signed(">=", code, llvm.Constant(_CODE, FIRST_EXCEPTION))):
         builder.call(callback, (text,))
+    with builder.if_then(builder.icmp_signed("==", code, llvm.Constant(_CODE, OF_PYTHON))):
+        _call_aside(module, builder, callback, text)
     builder.ret_void()
+
+    forgetting = llvm.Function(module, llvm.FunctionType(llvm.VoidType(), ()), FORGET)
+    builder = llvm.IRBuilder(forgetting.append_basic_block())
+    count = llvm.Constant(_WORD, ctypes.addressof(NOTED)).inttoptr(_WORD.as_pointer())
+    some = builder.icmp_unsigned("!=", builder.load(count), llvm.Constant(_WORD, 0))
+    with builder.if_then(some, likely=False):
+        builder.call(in_python(FORGET, _FORGET), ())
+    builder.ret_void()
+
     library.add_ir_module(module)
     library.finalize()
-    binding.add_symbol(SYMBOL, library.get_pointer_to_function(SYMBOL))
+    for name in (SYMBOL, FORGET):
+        binding.add_symbol(name, library.get_pointer_to_function(name))
     return library
 
 
-_LIBRARY: Final = _make_symbol()
+def _call_aside(module: Any, builder: Any, callback: Any, text: Any) -> None:
+    """Call Python while an exception of Python is set, which stays set."""
+
+    def of_python(name: str, result: Any, *args: Any) -> Any:
+        return llvm.Function(module, llvm.FunctionType(result, args), name)
+
+    # the code may run without the GIL
+    held = builder.call(of_python("PyGILState_Ensure", _CODE), ())
+    error = builder.call(of_python("PyErr_GetRaisedException", _TEXT), ())
+    builder.call(callback, (text,))
+    builder.call(of_python("PyErr_SetRaisedException", llvm.VoidType(), _TEXT), (error,))
+    builder.call(of_python("PyGILState_Release", llvm.VoidType(), _CODE), (held,))
 
 
-def leave_places(code: Any, callee: TracePlace, caller_of: Any) -> None:
-    """Make calls of this compiled function record their locations when it raises.
+_LIBRARY: Final = _make_symbols()
 
-    caller_of: returns the function being compiled.
-    """
-    definitions = cpu_target.target_context._defns
-    if not _may_raise(code):
-        return
-    if definitions.pop(code.entry_point, None) is not None:
-        implementation = _implementation(code, callee, caller_of)
-        definitions[code.entry_point].append(implementation, implementation.signature)
+# The first lines of the functions with these symbols in LLVM; None for those that cannot raise.
+_callees: Final[dict[str, TracePlace | None]] = {}
+
+
+def record_callee(code: Any, place: TracePlace) -> None:
+    """Make known the function of compiled code, for the calls of it."""
+    _callees[code.fndesc.llvm_func_name] = place if _may_raise(code) else None
+
+
+def forget_callee(symbol: str) -> None:
+    """Let go of what is known of code that is gone."""
+    _callees.pop(symbol, None)
 
 
 def _may_raise(code: Any) -> bool:
@@ -81,126 +121,243 @@ def _may_raise(code: Any) -> bool:
     return not RESULTS.issuperset(RETURNED.findall(str(function)))
 
 
-def _implementation(code: Any, callee: TracePlace, caller_of: Any) -> Any:
-    """Implementation of a call, like numba's own ``user_function`` with a record added."""
-    fndesc = code.fndesc
-
-    def call(context: Any, builder: Any, sig: Any, args: Any, loc: Any = None) -> Any:
-        function = context.declare_function(builder.module, fndesc)
-        status, value = context.call_conv.call_function(
-            builder, function, fndesc.restype, fndesc.argtypes, args
-        )
-        with cgutils.if_unlikely(builder, status.is_error):
-            note_call(context, builder, status, caller_of(), loc, callee)
-            context.call_conv.return_status_propagate(builder, status)
-        value = fix_returning_optional(context, builder, sig, status, value)
-        return impl_ret_new_ref(context, builder, fndesc.restype, value)
-
-    call.signature = fndesc.argtypes
-    call.libs = (code.library,)
-    return call
-
-
-def note_call(
-    context: Any, builder: Any, status: Any, caller: TracePlace | None, loc: Any, callee: TracePlace
-) -> None:
-    """Record the location of a call that an exception leaves; status: of the call, None where it
-    raised an exception of the program."""
-    if caller is not None and loc is not None:
-        code = llvm.Constant(_CODE, FIRST_EXCEPTION) if status is None else status.code
-        _write_note(context, builder, caller._replace(line=loc.line), callee, code)
-
-
-def _write_note(
-    context: Any, builder: Any, caller: TracePlace, callee: TracePlace, code: Any
-) -> None:
-    text = context.insert_const_string(builder.module, TracePlace.joined(caller, callee))
-    kind = llvm.FunctionType(llvm.VoidType(), (text.type, code.type))
-    builder.call(cgutils.get_or_insert_function(builder.module, kind, SYMBOL), (text, code))
-
-
 class _Named(ir.Loc):
     """A location that knows its function; numba looks it up in the source."""
 
-    name = ""
+    def __init__(self, place: TracePlace) -> None:
+        super().__init__(place.path, place.line)
+        self._name = place.name
 
     def _raw_function_name(self) -> str:
-        return self.name
+        return self._name
 
 
-def name_places(func_ir: Any) -> None:
-    """Add the function's name to the errors that numba's own operations raise in it."""
-    made: dict[Any, _Named] = {}
-    for block in func_ir.blocks.values():
-        for statement in block.body:
-            loc = statement.loc
-            named = made.get((loc.line, loc.col))
-            if named is None:
-                named = _Named(loc.filename, loc.line, loc.col, loc.maybe_decorator)
-                named.name = func_ir.func_id.func_name
-                made[loc.line, loc.col] = named
-            statement.loc = named
+class TracedCalls(CPUCallConv):
+    """numba's calling convention, for the code of one function of the program.
+
+    lower: lowers it. first: its first line.
+    """
+
+    def __init__(self, context: Any, lower: Any, first: TracePlace) -> None:
+        super().__init__(context)
+        self._lower: Any = lower
+        self._first = first
+        self._symbol: str = lower.fndesc.llvm_func_name
+        # by the identity of a status' code, with the code: the function that has returned it
+        self._callees: dict[int, tuple[Any, TracePlace | None, bool]] = {}
+
+    def end(self) -> None:
+        """Let go of the function: numba keeps the context with code of its own."""
+        self._lower = None
+        self._callees.clear()
+
+    def _places(self, builder: Any, loc: Any = None) -> list[TracePlace]:
+        """The line that is lowered, innermost first where the code was inlined; nothing for an
+        implementation of numba's own that the function uses."""
+        lower = self._lower
+        if lower is None or builder.module is not lower.module:
+            return []
+        loc = lower.loc if loc is None else loc
+        found: list[TracePlace] = []
+        while isinstance(loc, InlinedLoc):
+            found.append(loc.place)
+            loc = loc.outer
+        return [*found, self._first._replace(line=loc.line)] if isinstance(loc, ir.Loc) else []
+
+    # ---- exceptions that are raised here ----
+
+    def set_static_user_exc(
+        self, builder: Any, exc: Any, exc_args: Any = None, loc: Any = None, func_name: Any = None
+    ) -> None:
+        loc = self._named(builder, loc)
+        super().set_static_user_exc(builder, exc, exc_args, loc, func_name)
+
+    def set_dynamic_user_exc(
+        self,
+        builder: Any,
+        exc: Any,
+        exc_args: Any,
+        nb_types: Any,
+        loc: Any = None,
+        func_name: Any = None,
+    ) -> None:
+        loc = self._named(builder, loc)
+        super().set_dynamic_user_exc(builder, exc, exc_args, nb_types, loc, func_name)
+
+    def return_user_exc(
+        self, builder: Any, exc: Any, exc_args: Any = None, loc: Any = None, func_name: Any = None
+    ) -> None:
+        if not getattr(builder, "_in_try_block", False):
+            self._note_inlined(builder, loc)
+        super().return_user_exc(builder, exc, exc_args, loc, func_name)
+
+    def return_dynamic_user_exc(
+        self,
+        builder: Any,
+        exc: Any,
+        exc_args: Any,
+        nb_types: Any,
+        loc: Any = None,
+        func_name: Any = None,
+    ) -> None:
+        self._note_inlined(builder, loc)
+        super().return_dynamic_user_exc(builder, exc, exc_args, nb_types, loc, func_name)
+
+    def _note_inlined(self, builder: Any, loc: Any) -> None:
+        """Record the calls in whose place code was inlined that raises here."""
+        places = self._places(builder, loc)
+        self._note(builder, places[1:], places[:1], llvm.Constant(_CODE, FIRST_EXCEPTION))
+
+    def _named(self, builder: Any, loc: Any) -> Any:
+        places = self._places(builder, loc)
+        return _Named(places[0]) if places else loc
+
+    def return_passed(self, builder: Any, exc: Any, callee: TracePlace) -> None:
+        """Raise an exception that has come from Python, in a call of this function."""
+        places = self._places(builder)
+        self._note(builder, places, [callee], llvm.Constant(_CODE, FIRST_EXCEPTION))
+        lower, self._lower = self._lower, None  # its traceback is complete
+        self.return_user_exc(builder, exc)
+        self._lower = lower
+
+    def return_exc(self, builder: Any) -> None:
+        places = self._places(builder)
+        self._note(builder, places, [None], llvm.Constant(_CODE, OF_PYTHON))
+        super().return_exc(builder)
+
+    # ---- exceptions that leave a call ----
+
+    def call_function(self, builder: Any, callee: Any, *args: Any, **kwargs: Any) -> Any:
+        status, value = super().call_function(builder, callee, *args, **kwargs)
+        name = getattr(callee, "name", None)
+        if name == self._symbol:
+            self.enters(status, self._first)
+        elif name in _callees:
+            self.enters(status, _callees[name])
+        return status, value
+
+    def enters(self, status: Any, callee: TracePlace | None) -> None:
+        """Make known which function has returned a status; None for one that cannot raise."""
+        self._callees[id(status.code)] = status.code, callee, callee is not None
+
+    def return_status_propagate(self, builder: Any, status: Any) -> None:
+        _, callee, may_raise = self._callees.get(id(status.code), (None, None, True))
+        places = self._places(builder)
+        if not (may_raise and places):
+            super().return_status_propagate(builder, status)
+            return
+        builder.store(status.excinfoptr, self._get_excinfo_argument(builder.function))
+        if self._may_be_caught(builder):
+            # numba's count of the blocks that are entered holds in these alone: it still counts one
+            # whose handler has run
+            in_try = self.check_try_status(builder).in_try
+            kind = llvm.FunctionType(llvm.VoidType(), ())
+            with builder.if_then(in_try):
+                builder.call(cgutils.get_or_insert_function(builder.module, kind, FORGET), ())
+            with builder.if_then(builder.not_(in_try)):
+                self._leave(builder, places, callee, status.code)
+        else:
+            self._leave(builder, places, callee, status.code)
+            builder.position_at_end(builder.append_basic_block("left"))
+
+    def _may_be_caught(self, builder: Any) -> bool:
+        """Whether what is lowered is inside ``try``."""
+        loc, found = self._lower.loc, bool(getattr(builder, "_in_try_block", None))
+        while isinstance(loc, InlinedLoc) and not found:
+            found, loc = loc.is_tried, loc.outer
+        return found
+
+    def _leave(
+        self, builder: Any, places: list[TracePlace], callee: TracePlace | None, code: Any
+    ) -> None:
+        self._note(builder, places, [callee], code)
+        self._return_errcode_raw(builder, code)
+
+    def _note(
+        self,
+        builder: Any,
+        places: list[TracePlace],
+        callee: Sequence[TracePlace | None],
+        code: Any,
+    ) -> None:
+        """Record the location of a call, innermost first. callee: the function that was called, or
+        None where it is not known."""
+        for caller, called in zip(places, [*callee, *places], strict=False):
+            text = TracePlace.joined(caller, called)
+            constant = self.context.insert_const_string(builder.module, text)
+            kind = llvm.FunctionType(llvm.VoidType(), (constant.type, code.type))
+            function = cgutils.get_or_insert_function(builder.module, kind, SYMBOL)
+            builder.call(function, (constant, code))
 
 
-# ---- divisions of numbers -----------------------------------------------------------------
+# ---- code that is inlined -----------------------------------------------------------------
 
 
-class DivisionType(types.Callable, types.Opaque):
-    """The type of a division of numbers that records its location when it raises."""
+class InlinedLoc(ir.Loc):
+    """A location in code that was inlined in the place of a call.
 
-    def __init__(self, function: Any) -> None:
-        self.function = function
-        super().__init__(f"division({function.__name__})")
+    place: the line, in the function that was called. outer: the location of the call. is_tried:
+    whether the call is inside ``try``.
+    """
 
-    def get_call_type(self, context: Any, args: Any, kws: Any) -> Any:
-        return context.resolve_function_type(self.function, args, kws)
+    place: TracePlace
+    outer: Any
+    is_tried = False
 
-    def get_call_signatures(self) -> Any:
-        return (), True
-
-    def get_impl_key(self, sig: Any) -> Any:
-        return next(marker for function, marker in MARKERS if function is self.function)
-
-
-register_model(DivisionType)(models.OpaqueModel)
-
-
-def _marker(function: Any) -> Any:
-    """The key of the implementation of a division."""
-
-    def marker() -> None:
-        pass
-
-    @lower_builtin(marker, types.Number, types.Number)
-    def divide(context: Any, builder: Any, sig: Any, args: Any, loc: Any = None) -> Any:
-        implementation = context.get_function(function, sig)
-        model = context.error_model
-        context.error_model = _Located(model, loc)
-        try:
-            return implementation(builder, args)
-        finally:
-            context.error_model = model
-
-    return marker
+    @classmethod
+    def of(cls, loc: Any, function: TracePlace, call: Any, *, is_tried: bool) -> InlinedLoc:
+        """A location in a function, inlined in the place of a call."""
+        made = cls(loc.filename, loc.line, loc.col)
+        if isinstance(loc, InlinedLoc):  # in a function that was inlined in this one before
+            outer = cls.of(loc.outer, function, call, is_tried=is_tried)
+            made.place, made.outer, made.is_tried = loc.place, outer, loc.is_tried
+        else:
+            place = function._replace(line=loc.line)
+            made.place, made.outer, made.is_tried = place, call, is_tried
+        return made
 
 
-class _Located:
-    """numba's error model, with the location of the operation where numba does not pass it."""
+@contextmanager
+def inlined_calls_known() -> Generator[None]:
+    """Have the code that numba inlines in the block keep the locations of the calls. numba compiles
+    in one thread at a time."""
+    closure, function = inline_closurecall.inline_closure_call, InlineWorker.inline_ir
 
-    def __init__(self, model: Any, loc: Any) -> None:
-        self._model = model
-        self._loc = loc
+    def inline_closure(
+        func_ir: Any, glbls: Any, block: Any, i: int, callee: Any, *a: Any, **k: Any
+    ):
+        code = getattr(callee, "code", None) or callee.__code__
+        with _kept(func_ir, block, i, code):
+            return closure(func_ir, glbls, block, i, callee, *a, **k)
 
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._model, name)
+    def inline_ir(
+        self: Any, caller_ir: Any, block: Any, i: int, callee_ir: Any, *a: Any, **k: Any
+    ) -> Any:
+        with _kept(caller_ir, block, i, callee_ir.func_id.code):
+            return function(self, caller_ir, block, i, callee_ir, *a, **k)
 
-    def fp_zero_division(self, builder: Any, exc_args: Any = None, loc: Any = None) -> Any:
-        return self._model.fp_zero_division(builder, exc_args, loc or self._loc)
+    inline_closurecall.inline_closure_call, InlineWorker.inline_ir = inline_closure, inline_ir
+    try:
+        yield
+    finally:
+        inline_closurecall.inline_closure_call, InlineWorker.inline_ir = closure, function
 
 
-MARKERS: Final = [(fn, _marker(fn)) for fn in (operator.truediv, operator.floordiv, operator.mod)]
+@contextmanager
+def _kept(func_ir: Any, block: Any, i: int, code: CodeType) -> Generator[None]:
+    """Have the code that is inlined in the block in the place of a call keep its location."""
+    own, call = {id(each): each for b in func_ir.blocks.values() for each in b.body}, block.body[i]
+    is_tried = any(map(_is_check, block.body[i:]))
+    yield
+    first = TracePlace(code.co_name, code.co_filename, code.co_firstlineno)
+    for each in func_ir.blocks.values():
+        for statement in each.body:
+            if id(statement) not in own and statement.loc is not call.loc:
+                statement.loc = InlinedLoc.of(statement.loc, first, call.loc, is_tried=is_tried)
 
 
-def is_division(function: Any) -> bool:
-    """Whether a function is an operator on numbers that may raise."""
-    return any(function is each for each, _ in MARKERS)
+def _is_check(statement: Any) -> bool:
+    """Whether a statement is numba's test for an exception, which stands at the end of each block
+    inside ``try``."""
+    value = getattr(statement, "value", None)
+    return isinstance(value, ir.Global) and value.value is eh.exception_check

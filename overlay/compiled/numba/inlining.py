@@ -12,6 +12,7 @@ from numba.core.inline_closurecall import InlineWorker, callee_ir_validator
 from numba.core.ir_utils import build_definitions, simplify_CFG
 
 from overlay.compiled.numba.dispatchers import InnerDispatcher, innermost
+from overlay.compiled.numba.exception_chains import inlined_calls_known
 from overlay.compiled.numba.hooks import has_stage, shown_ir
 from overlay.compiled.numba.inferring import convert_inferred
 from overlay.compiled.numba.ir_edits import argument_types
@@ -116,9 +117,10 @@ class Inlining:
         given = [type_of_constant(a.value) if isinstance(a, types.Omitted) else a for a in args]
         worker = self._worker(callee, tuple(given))
         try:
-            _, _, _, new = worker.inline_function(
-                state.func_ir, block, place, callee.py_func, tuple(given)
-            )
+            with inlined_calls_known():
+                _, _, _, new = worker.inline_function(
+                    state.func_ir, block, place, callee.py_func, tuple(given)
+                )
         except errors.UnsupportedError as error:
             raise self._cannot(callee, by, str(error)) from error
         chain = (*self.within.get(label, ()), callee)

@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING, Any
 from llvmlite import binding
 from llvmlite import ir as llvm
 from numba.core.compiler_machinery import register_pass
-from numba.core.lowering import Lower
-from numba.core.typed_passes import NativeLowering, NativeParforLowering
 
 from overlay.compiled.numba.code_lifetime import WorldLibrary
 from overlay.compiled.numba.dispatchers import InnerDispatcher, innermost
 from overlay.compiled.numba.hooks import errors_carried, has_stage
 from overlay.compiled.numba.marked_calls import compiled_in, hand_marked
 from overlay.compiled.numba.numba_types import refused
+from overlay.compiled.numba.traced_passes import Lowering, ParallelLowering, TracedLower
 from overlay.core.errors import NotCompilable, OverlayError
 from overlay.core.location import location_of, name_of
 from overlay.plugins.plugin import LLVM_STAGES, run_stage, stages_of
@@ -22,14 +21,14 @@ from overlay.plugins.plugin import LLVM_STAGES, run_stage, stages_of
 if TYPE_CHECKING:
     from overlay.compiled.world import World
 
-__all__ = ["Lowering", "ParallelLowering", "handed_on", "keep_calls"]
+__all__ = ["StagedLowering", "UnstagedLowering", "handed_on", "keep_calls"]
 
 
 class _Hook:
     """Callback of numba after it has lowered a function."""
 
-    def __init__(self, lower: _Lower) -> None:
-        self.lower: _Lower | None = lower
+    def __init__(self, lower: _StagedLower) -> None:
+        self.lower: _StagedLower | None = lower
 
     def __call__(self, module: Any, library: Any) -> None:
         # else it is an implementation of numba's own that the function uses
@@ -37,7 +36,7 @@ class _Hook:
             self.lower.hand_on()
 
 
-class _Lower(Lower):
+class _StagedLower(TracedLower):
     """Lowers a function, and passes its LLVM module to the stage ``after_codegen``."""
 
     def lower(self) -> None:
@@ -157,10 +156,10 @@ def _parsed(text: str, stage: str, function: Any) -> Any:
 
 
 @register_pass(mutates_CFG=True, analysis_only=False)
-class Lowering(NativeLowering):
-    """numba's lowering, with the LLVM stages."""
+class StagedLowering(Lowering):
+    """The lowering, with the LLVM stages."""
 
-    _name = "overlay_lowering"
+    _name = "overlay_staged_lowering"
 
     def run_pass(self, state: Any) -> bool:
         library = _Library(state.targetctx.codegen(), state.func_id.func_qualname)
@@ -171,14 +170,14 @@ class Lowering(NativeLowering):
 
     @property
     def lowering_class(self) -> Any:
-        return _Lower
+        return _StagedLower
 
 
 @register_pass(mutates_CFG=True, analysis_only=False)
-class ParallelLowering(NativeParforLowering):
-    """numba's lowering of code for several cores, without the LLVM stages."""
+class UnstagedLowering(ParallelLowering):
+    """The lowering of code for several cores, which refuses plugins with LLVM stages."""
 
-    _name = "overlay_parallel_lowering"
+    _name = "overlay_unstaged_lowering"
 
     def run_pass(self, state: Any) -> bool:
         world: World = state.pipeline.world

@@ -16,6 +16,7 @@ from overlay.compiled.numba.bind_pass import Bind, BindInlined
 from overlay.compiled.numba.dispatchers import RESOLVED, innermost
 from overlay.compiled.numba.resolve_pass import Resolve
 from overlay.compiled.numba.stages import Inference, add_stages, add_untyped_stages
+from overlay.compiled.numba.traced_passes import TRACED
 
 if TYPE_CHECKING:
     from overlay.compiled.world import World
@@ -45,6 +46,7 @@ class _WorldCompiler(CompilerBase):
         passes.add_pass_after(Resolve, PreLowerStripPhis)
         if self.world.plugins:
             add_stages(passes)
+        passes.passes = [(TRACED.get(each, each), why) for each, why in passes.passes]
         passes.finalize()
         return [passes]
 

@@ -14,7 +14,6 @@ from numba.core.registry import CPUDispatcher
 from numba.core.typing.templates import signature
 
 from overlay.compiled import failures
-from overlay.compiled.compilation_reports import FIRST_CALL
 from overlay.compiled.numba.callers import call_expected, renew_callers
 from overlay.compiled.numba.dispatchers import nothing, place_in
 from overlay.compiled.numba.guard import EntryGuards, Guard, compare
@@ -29,7 +28,7 @@ from overlay.compiled.numba.interfaces import (
     take_from_python,
 )
 from overlay.compiled.numba.numba_types import OWN_OPTIONS, Type, localised
-from overlay.compiled.sharing import compiled_because, functions_made
+from overlay.compiled.sharing import functions_made
 from overlay.core.bounded_store import Kept
 from overlay.core.content_identity import content_of
 from overlay.core.in_force import current_stack
@@ -96,7 +95,6 @@ class EntryDispatcher(CPUDispatcher):
         self.declared = declared_by(function)
         self._guards = EntryGuards(self)
         self.codes: dict[tuple[Type, ...], CompiledCode] = {}
-        self._had: set[tuple[Type, ...]] = set()  # the types of code that was dropped
 
     def _show(self, function: Any) -> None:
         """Take the attributes of a numba dispatcher of this function, for introspection."""
@@ -159,13 +157,11 @@ class EntryDispatcher(CPUDispatcher):
         local = tuple(localised(world, a) for a in args)
         sig = local if return_type is None else signature(return_type, *local)
         before = functions_made()
-        again = self.engine.change if args in self._had else None
-        with compiled_because(again or FIRST_CALL):
-            if self.keeping is None:
-                inner.compile(sig)
-            else:
-                further = ways, return_type
-                self.keeping.compile(self, world, inner, local, further, sig)
+        if self.keeping is None:
+            inner.compile(sig)
+        else:
+            further = ways, return_type
+            self.keeping.compile(self, world, inner, local, further, sig)
         self.functions_compiled += functions_made() - before
         made, self.codes[args] = inner.overloads[local], inner.codes[local]
         result = made.signature.return_type
@@ -291,7 +287,6 @@ class EntryDispatcher(CPUDispatcher):
 
     def retire(self) -> tuple[list[Any], list[Guard]]:
         """Drop all code; return it and its guards, since a thread may be running it."""
-        self._had.update(self.overloads)
         retired = list(self.overloads.values()), self._guards.retired()
         self.codes = {}
         self._reset_overloads()

@@ -30,7 +30,6 @@ from overlay.compiled.numba.context_values import (
     handed_to,
 )
 from overlay.compiled.numba.dispatchers import InnerDispatcher
-from overlay.compiled.numba.exception_chains import DivisionType, is_division, name_places
 from overlay.compiled.numba.ir_edits import STATEMENTS, TypedEdits, argument_types, operands_of
 from overlay.compiled.numba.joined_contexts import Joins
 from overlay.compiled.numba.made_contexts import AttributeReader, MadeContextType, Makes, Named
@@ -63,8 +62,6 @@ class Resolve(FunctionPass):
         resolution = _Resolution(edits)
         for block in state.func_ir.blocks.values():
             block.body = [new for old in block.body for new in resolution.resolved(old)]
-        if edits.world.makes_code:
-            name_places(state.func_ir)
         if resolution.made_contexts.is_crossed or any(
             each.enters_methods for each in edits.entered
         ):
@@ -108,7 +105,7 @@ class _Resolution:
         return (
             self._operator(statement, value.fn, operands)
             or self.made_contexts.joined(statement, operands)
-            or self._division(statement, value)
+            or [statement]
         )
 
     def _mentioned(self, assign: Any) -> list[Any]:
@@ -172,16 +169,6 @@ class _Resolution:
             self.edits.calltypes.pop(statement, None)
             assign = self.edits.result_unused(statement, sig)
         return self.edits.enter(assign, entered, sig, operands)
-
-    def _division(self, assign: Any, expr: Any) -> list[Any]:
-        """Make a division of numbers record its location when it raises."""
-        fn = expr._kws.get("immutable_fn", expr.fn)
-        operands = operands_of(expr)
-        numbers = all(isinstance(self.typemap[v.name], types.Number) for v in operands)
-        if not (numbers and is_division(fn) and self.world.makes_code):
-            return [assign]
-        sig, ty = self.edits.calltypes.pop(expr), DivisionType(fn)
-        return self.edits.call(assign, TypedStandIn(ty), ty, sig, operands)
 
     def _entered_by_operator(self, fn: Any, args: tuple[Type, ...]) -> tuple[Any, Any]:
         """The callee of an operator that is not numba's own, and the signature of that call."""

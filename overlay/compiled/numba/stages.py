@@ -21,7 +21,7 @@ from numba.core.untyped_passes import InlineClosureLikes
 from overlay.compiled.numba.hooks import errors_carried, has_stage, shown_ir
 from overlay.compiled.numba.inferring import convert_inferred
 from overlay.compiled.numba.inlining import Inlining
-from overlay.compiled.numba.lowering import Lowering, ParallelLowering
+from overlay.compiled.numba.lowering import StagedLowering, UnstagedLowering
 from overlay.compiled.numba.marked_calls import note_marked
 from overlay.compiled.numba.resolve_pass import Resolve
 from overlay.compiled.numba.shown_ir import NumbaIR
@@ -154,6 +154,6 @@ class Resolved(FunctionPass):
 
 REPLACED: Final = {
     NopythonTypeInference: Inference,
-    NativeLowering: Lowering,
-    NativeParforLowering: ParallelLowering,
+    NativeLowering: StagedLowering,
+    NativeParforLowering: UnstagedLowering,
 }

@@ -2,6 +2,7 @@
 same refusals, and derivatives."""
 
 import math
+import traceback
 
 import numpy as np
 import pytest
@@ -51,6 +52,24 @@ def test_answers_are_those_of_the_interpreter():
         for y in (500.0, 2_000.0, 4_000.0):
             assert hot(y, first) == due(y, (first,))[0]
     assert hot(np.float32(500.0), True) == due(500.0, (True,))[0]
+
+
+def test_what_has_no_answer_shows_the_calls_that_lead_to_it():
+    def asks(y):
+        (x,) = growth(y)
+        return x
+
+    def around(y):
+        return asks(y) + 1.0
+
+    with pytest.raises(NoSolution) as caught:
+        Context().jit(around)(-1.0)
+    found = traceback.extract_tb(caught.value.__traceback__)
+    here = [
+        (f.name, f.lineno - asks.__code__.co_firstlineno) for f in found if f.filename == __file__
+    ]
+    assert here[1:] == [("around", 4), ("asks", 1)]
+    assert found[-1].filename.startswith("<inverse of ")
 
 
 def test_a_root_is_searched_and_what_has_none_raises():

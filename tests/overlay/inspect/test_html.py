@@ -157,3 +157,22 @@ def test_a_report_shows_how_often_from_where_and_what_never():
     assert f"2 {brief(outer.methods(math.sin)[0].where).split(':')[0]}" in html.text
     assert repr(report) == f"<Report: {report.summary}>"
     assert "counts=True" in shown(Context(outer).report()).text
+
+
+def test_compilations_are_rows_with_what_changed_and_who_had_read_it():
+    def helper(x):
+        return x * factor
+
+    factor = 2.0
+    context = Context(inner)
+    hot = context.jit(lambda x: helper(x) + 1.0)
+    hot(1.0)
+    factor = "<b>"
+    with pytest.raises(Exception, match="mul"):
+        hot(1.0)
+    html = shown(context.compilations())
+    assert "script" not in html.names
+    assert "first call with these types" in html.text
+    assert "2.0 → '<b>'" in html.text
+    assert "<lambda> → " in html.text
+    assert html.text.count("helper(float64)") >= 2

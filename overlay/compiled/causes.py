@@ -1,0 +1,88 @@
+"""The reasons for compilations: what is not as it was when a function was compiled before, and the
+calls by which the function depends on it."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator
+from types import FunctionType
+from typing import TYPE_CHECKING, Final
+
+from overlay.code.record import Change, told_code
+from overlay.compiled.basis import Basis, CompiledCode, MethodsOfTarget, world_at
+from overlay.contexts.compilations import CalledFunction, Cause
+from overlay.core.target import describe
+
+if TYPE_CHECKING:
+    from overlay.compiled.world import World
+
+__all__ = ["MOST_CAUSES", "called", "causes_of"]
+
+MOST_CAUSES: Final = 20
+"""The most changes that one compilation names."""
+
+
+def called(function: FunctionType) -> CalledFunction:
+    """A function with the place of its definition."""
+    return CalledFunction(function.__qualname__, told_code(function.__code__))
+
+
+def causes_of(
+    code: CompiledCode, world: World, callers: Iterable[FunctionType]
+) -> tuple[Cause, ...]:
+    """The reasons for which code cannot serve in a world, each change once, nearest first.
+
+    callers: the functions on whose behalf it is compiled again, the entry first.
+    """
+    found: dict[Change, Cause] = {}
+    path = (*map(called, callers), called(code.function))
+    for cause in itertools.islice(_causes(code, world, path), 10 * MOST_CAUSES):
+        found.setdefault(cause.change, cause)
+    return tuple(found.values())[:MOST_CAUSES]
+
+
+def _causes(code: CompiledCode, world: World, path: tuple[CalledFunction, ...]) -> Iterator[Cause]:
+    pending: list[tuple[Basis, World, tuple[CalledFunction, ...]]] = [(code.basis, world, path)]
+    seen = {id(code.basis)}
+    for basis, at, way in pending:  # grows as it goes
+        for reading in list(basis.readings.values()):
+            reader = _extended(way, reading.function)
+            for change in itertools.chain(reading.changes(), reading.alterations()):
+                yield Cause(change, reader)
+        for (place, _), view in list(basis.views.items()):
+            now = world_at(place, at).view_of(view.target)
+            if view.methods != now.methods or not (view.same(now) or _is_read(view, basis)):
+                yield Cause(_of_methods(view, now), way)
+        for place, below in list(basis.below):
+            if id(below) not in seen:
+                seen.add(id(below))
+                inner = _extended(way, below.codes[-1].function) if below.codes else way
+                pending.append((below, world_at(place, at), inner))
+
+
+def _extended(
+    path: tuple[CalledFunction, ...], function: FunctionType
+) -> tuple[CalledFunction, ...]:
+    step = called(function)
+    return path if path[-1] == step else (*path, step)
+
+
+def _is_read(view: MethodsOfTarget, basis: Basis) -> bool:
+    """Whether the reads of a basis tell of the methods of a generic function."""
+    generic = (each for reading in basis.readings.values() for each, _ in reading.generic)
+    return any(each is view.target for each in generic)
+
+
+def _of_methods(before: MethodsOfTarget, now: MethodsOfTarget) -> Change:
+    """The change of the methods of a target in the tables."""
+    old, new = (
+        [each for table in view.methods for methods in table for each in methods]
+        for view in (before, now)
+    )
+    both = [
+        ", ".join(repr(each) for each in one if not any(each is x for x in other)) or "nothing"
+        for one, other in ((old, new), (new, old))
+    ]
+    if both == ["nothing", "nothing"]:  # base methods of a generic function, or their order
+        both = ["", ""]
+    return Change(f"the methods of {describe(before.target)} changed", "methods", *both)
