@@ -18,7 +18,15 @@ from overlay import nonoverlay
 from overlay.interpretations.probabilistic.errors import NotTraceable, place
 from overlay.interpretations.probabilistic.tape import LEAF, Packed, StepKind, Tape
 
-__all__ = ["Dependent", "apply", "flattened", "has_dependent", "resolved"]
+__all__ = [
+    "ArrayMethod",
+    "Dependent",
+    "apply",
+    "flattened",
+    "has_class",
+    "has_dependent",
+    "resolved",
+]
 
 _PLAIN = (int, float, bool, complex, str, type(None), type(Ellipsis))
 _RESULTS = (int, float, bool, complex)
@@ -137,7 +145,7 @@ def _is_of_scipy(ufunc: Any) -> bool:
     return getattr(sys.modules.get("scipy.special"), ufunc.__name__, None) is ufunc
 
 
-class _Method(NamedTuple):
+class ArrayMethod(NamedTuple):
     """A method of an array, as a function."""
 
     name: str
@@ -151,7 +159,7 @@ class _Bound(NamedTuple):
     array: Dependent
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return _applied(_Method(self.name), self.array, *args, **kwargs)
+        return _applied(ArrayMethod(self.name), self.array, *args, **kwargs)
 
 
 def refuse_write() -> NoReturn:
@@ -197,6 +205,11 @@ _applied = nonoverlay(apply)  # for methods that the interpreter calls in the re
 
 def _slot(tape: Tape, leaf: Any) -> int:
     return leaf.slot if type(leaf) is Dependent else tape.slot(leaf)
+
+
+def has_class(value: Any, cls: type) -> bool:
+    """Whether a value is an instance of a class itself, not of one below it."""
+    return type(value) is cls
 
 
 def has_dependent(value: Any) -> bool:

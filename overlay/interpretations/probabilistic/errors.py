@@ -20,8 +20,10 @@ __all__ = [
     "UnknownSite",
     "line_of_program",
     "place",
+    "refuse_conditional",
     "refuse_distribution",
     "refuse_duplicate",
+    "refuse_infinite",
     "refuse_missing",
     "refuse_parameters",
     "refuse_unknown",
@@ -122,4 +124,24 @@ def refuse_distribution(distribution: Any, function: str, known: Iterable[type])
         notes=_nearest(name, names),
         help=f"give one of overlay.interpretations.probabilistic, or add a method with "
         f"@{function}.dispatch",
+    )
+
+
+def refuse_infinite(name: str, distribution: Any, finite: Iterable[type]) -> NoReturn:
+    """Raise ProbabilisticError for a choice that has not finitely many values."""
+    raise ProbabilisticError(
+        f"{name!r}, which is {distribution!r}, is no choice among finitely many values",
+        where=place(),
+        notes=[("finite", ", ".join(cls.__name__ for cls in finite))],
+        help="give it another proposal: proposals={name: RandomWalk(scale)}",
+    )
+
+
+def refuse_conditional(name: str, value: Any) -> NoReturn:
+    """Raise ProbabilisticError for a choice with a value for which the program makes others."""
+    raise ProbabilisticError(
+        f"with {value!r} for {name!r} the program makes other choices, so that it has no "
+        "distribution given all others",
+        where=place(),
+        help=f"change it by Metropolis-Hastings: proposals={{{name!r}: Prior()}}",
     )

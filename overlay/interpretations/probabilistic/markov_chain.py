@@ -46,6 +46,15 @@ class Chain:
                 self._changes.setdefault(name, []).append((place, value))
         self._now = dict(change)
 
+    def note_many(self, steps: int, changes: dict[str, tuple[list[int], list[Any]]]) -> None:
+        """Add some steps. changes: of each changed choice the numbers of the steps, from 0, and the
+        values after them."""
+        for name, (places, values) in changes.items():
+            self.accepted += len(places)
+            self._now[name] = values[-1]
+            self._changes[name] += [(self.steps + k, v) for k, v in zip(places, values, strict=True)]
+        self.steps += steps
+
     @property
     def names(self) -> tuple[str, ...]:
         """The names of the choices of any step."""

@@ -10,7 +10,7 @@ import numpy as np
 from overlay.interpretations.probabilistic.errors import ProbabilisticError, place, refuse_unknown
 from overlay.interpretations.probabilistic.random_values import draw
 
-__all__ = ["Prior", "Proposal", "Proposals", "RandomWalk", "chooser"]
+__all__ = ["Conditional", "Prior", "Proposal", "Proposals", "RandomWalk", "chooser"]
 
 
 @runtime_checkable
@@ -48,6 +48,16 @@ class RandomWalk(NamedTuple):
         if type(value) is bool:
             return not value, 0.0
         return value + (round(change) if isinstance(value, int) else change), 0.0
+
+
+class Conditional(NamedTuple):
+    """Draws a finite choice from its distribution given all other choices and the observations: the
+    step of Gibbs sampling. The sampler computes it from the changes of the log joint density."""
+
+    def propose(
+        self, distribution: Any, value: Any, rng: np.random.Generator
+    ) -> tuple[Any, float | None]:
+        raise TypeError("a sampler draws from the conditional distribution by itself")
 
 
 Proposals = Mapping[str, Proposal] | Callable[[str], Proposal] | Proposal | None
