@@ -95,7 +95,7 @@ class Machine:
 
     def _made(self, place: int) -> tuple[int, int, int]:
         site = self.structure.choices[place]
-        proposal = self.sampler.proposal_for(self.sampler.names[place])
+        proposal = self.sampler.proposal(place)
         form = _FORMS.get(type(proposal))
         if form is None:
             raise Unsupported(f"the proposal {proposal!r} is Python's to run")
@@ -105,6 +105,8 @@ class Machine:
             raise Unsupported("its value is no number, or too large")
         if row is not None and _CLASSES[kind.form] is not row.kind:
             raise Unsupported(f"its value is of another class than those of {site.cls.__name__}")
+        if form == steps.CONDITIONAL and (row is None or row.support is None):
+            raise Unsupported("it is no choice among finitely many values")
         unscored = site.score if form == steps.PRIOR else NO_SLOT
         found = self.slicing.slice(site.value, unscored=unscored)
         check_size(found)
@@ -138,7 +140,7 @@ class Machine:
             if place < 0:
                 continue
             if isinstance(error, NotCompilable):
-                self.refuse(place, str(error).splitlines()[0])
+                self.refuse(place, _reason(error))
             elif self.table[place, 0] == steps.UNKNOWN:
                 self.prepare(place)
             return self._halt(place)
@@ -176,6 +178,12 @@ class Machine:
             changes[names[place]] = log[part, 0].tolist(), found.tolist()
         chain.note_many(done, changes)
         self._unload(places.tolist())
+
+
+def _reason(error: NotCompilable) -> str:
+    """Why numba cannot compile a move."""
+    lines = [text for _, text in error.notes] or [str(error)]
+    return " ".join(lines[0].split())
 
 
 def check_size(found: Slice) -> None:

@@ -22,7 +22,6 @@ from overlay.interpretations.probabilistic.compiled_source import (
     PARAMETERS,
     SCRATCH,
     Expressions,
-    Unsupported,
     change_of,
 )
 from overlay.interpretations.probabilistic.random_values import draw
@@ -56,6 +55,9 @@ CHOSEN, PROPOSED = range(2)
 DONE, LOGGED, PLACE = range(3)
 
 
+Programs = dict[Any, Callable[..., Any]]
+
+
 class Move(NamedTuple):
     """What determines the code of a step. kind, cls: of the choice. shape, parameters: the
     structure of the parameters of its distribution, and the kinds of their leaves."""
@@ -69,15 +71,18 @@ class Move(NamedTuple):
 
 
 _numbers: Final[dict[Move, int]] = {}
-_moves: Final[list[Move]] = []
+_moves: Final[list[Programs]] = []
 
 
 def number_of(move: Move) -> int:
-    """The number of a move, which is the metadata of its context."""
-    if move not in _numbers:
-        _numbers[move] = len(_moves)
-        _moves.append(move)
-    return _numbers[move]
+    """The number of a move, which is the metadata of its context. Raises Unsupported for one that
+    has no programs."""
+    found = _numbers.get(move)
+    if found is None:
+        programs = {target: program_of(move) for target, program_of in _PROGRAMS.items()}
+        found = _numbers[move] = len(_moves)
+        _moves.append(programs)
+    return found
 
 
 # ---- programs of a move -------------------------------------------------------------------------
@@ -108,9 +113,9 @@ class Pruning(Plugin):
 
     def before_inference(self, ir: Any) -> None:
         """Replace the calls of the functions of a move."""
-        for function, program_of in _PROGRAMS.items():
+        for function in _PROGRAMS:
             for call in ir.calls(function):
-                ir.replace(call, program_of(_moves[ir.metadata]), *call.args)
+                ir.replace(call, _moves[ir.metadata][function], *call.args)
 
 
 def _changes(move: Move) -> Callable[..., Any]:
@@ -172,8 +177,10 @@ def _proposes_near(move: Move) -> Callable[..., Any]:
 
 
 def _supports(move: Move) -> Callable[..., Any]:
+    row = DISTRIBUTIONS.get(move.cls)
+    if row is None or row.support is None:
+        return support
     writer = _Draws(move)
-    row = DISTRIBUTIONS[move.cls]
     parameters = ", ".join(writer.parameters)
     return writer.made("support", "", f"return {writer.name(row.support)}({parameters})")
 

@@ -22,11 +22,18 @@ from overlay.interpretations.probabilistic.errors import (
 from overlay.interpretations.probabilistic.language import Site, Trace, observe, sample, total
 from overlay.interpretations.probabilistic.markov_chain import Chain
 from overlay.interpretations.probabilistic.model_runs import Random
-from overlay.interpretations.probabilistic.proposals import Conditional, Prior, Proposals, chooser
+from overlay.interpretations.probabilistic.proposals import (
+    Conditional,
+    Prior,
+    Proposal,
+    Proposals,
+    chooser,
+)
 from overlay.interpretations.probabilistic.random_values import drawn, scored, values_of
 from overlay.interpretations.probabilistic.structures import Structure, Structures
+from overlay.interpretations.probabilistic.trace_rows import DISTRIBUTIONS
 
-__all__ = ["MetropolisHastings", "metropolis_hastings"]
+__all__ = ["MetropolisHastings", "gibbs", "metropolis_hastings"]
 
 _ATTEMPTS = 100
 
@@ -74,11 +81,52 @@ def metropolis_hastings(
     return sampler.run(steps)
 
 
+def gibbs(
+    model: Callable[..., Any],
+    *args: Any,
+    steps: int = 1000,
+    rng: Random = None,
+    proposals: Proposals = None,
+    initial: Mapping[str, Any] | None = None,
+    incremental: bool = True,
+    compiled: bool = False,
+) -> Chain:
+    """Run a Markov chain that draws finite choices from their distributions given all other choices
+    and the observations.
+
+    Each step changes one choice, selected uniformly at random. Choices that are no ``Bernoulli``,
+    ``Categorical`` or ``DiscreteUniform`` change by Metropolis-Hastings with ``proposals``, which
+    may also name a finite one that is to. The other parameters are those of
+    ``metropolis_hastings``. Raises ProbabilisticError where the program makes other choices for a
+    value of a finite one.
+
+    >>> from overlay.interpretations.probabilistic import Bernoulli, gibbs, observe, sample
+    >>> def rain_or_not():
+    ...     rain = sample("rain", Bernoulli(0.2))
+    ...     observe("wet", Bernoulli(0.9 if rain else 0.1), True)
+    >>> chain = gibbs(rain_or_not, steps=2000, rng=1)
+    >>> bool(abs(chain["rain"].mean() - 0.18 / 0.26) < 0.05)
+    True
+    """
+    sampler = MetropolisHastings(
+        model,
+        *args,
+        rng=rng,
+        proposals=proposals,
+        initial=initial,
+        incremental=incremental,
+        compiled=compiled,
+        conditional=True,
+    )
+    return sampler.run(steps)
+
+
 class MetropolisHastings:
     """A running chain. ``step`` makes one step, ``run`` several.
 
     steps, accepted: the numbers of steps made and accepted. reruns: the number of runs of the whole
-    program. See ``metropolis_hastings``.
+    program. conditional: whether finite choices are drawn from their distributions given all
+    others. See ``metropolis_hastings`` and ``gibbs``.
     """
 
     def __init__(
@@ -90,6 +138,7 @@ class MetropolisHastings:
         initial: Mapping[str, Any] | None = None,
         incremental: bool = True,
         compiled: bool = False,
+        conditional: bool = False,
     ) -> None:
         if compiled and not incremental:
             raise ProbabilisticError(
@@ -111,7 +160,9 @@ class MetropolisHastings:
                 where=place(),
                 help="call sample(name, distribution) for what is to be inferred",
             )
-        self.proposal_for = chooser(proposals, self._names)
+        self.conditional = conditional
+        self._proposals = proposals
+        self._proposal_for = chooser(proposals, self._names)
         self.structures = Structures(self) if incremental else None
         self._structure: Structure | None = None
         if self.structures is not None:
@@ -183,7 +234,7 @@ class MetropolisHastings:
     ) -> dict[str, Any] | tuple[str, Any] | None:
         """Make a step of one choice. drawn: what compiled code has drawn for it."""
         rng, name = self.rng, self._names[place]
-        proposal = self.proposal_for(name)
+        proposal = self.proposal(place)
         is_drawn = drawn is not None and drawn.is_proposed
         if type(proposal) is Conditional:
             number = drawn.limit if drawn is not None and is_drawn else rng.random()
@@ -235,6 +286,20 @@ class MetropolisHastings:
         if not have_same_choices(old.sites, trace.sites):
             refuse_conditional(name, value)
         return log_ratio(old.sites, trace.sites, None)
+
+    def proposal(self, place: int) -> Proposal:
+        """The proposal for a choice."""
+        found = self._proposal_for(self._names[place])
+        if self.conditional and (found is None or found is self._proposals):
+            row = DISTRIBUTIONS.get(self._class_of(place))
+            if row is not None and row.support is not None:
+                return Conditional()
+        return Prior() if found is None else found
+
+    def _class_of(self, place: int) -> type:
+        if self._structure is not None:
+            return self._structure.choices[place].cls
+        return type(self.trace.sites[self._names[place]].distribution)
 
     def _choice(self, place: int) -> tuple[Any, Any]:
         """The distribution of a choice, and its value."""

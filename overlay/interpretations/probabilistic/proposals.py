@@ -60,23 +60,22 @@ class Conditional(NamedTuple):
         raise TypeError("a sampler draws from the conditional distribution by itself")
 
 
-Proposals = Mapping[str, Proposal] | Callable[[str], Proposal] | Proposal | None
-"""A proposal for all choices, a mapping for some (others are drawn from their distributions), or a
-function from the name of a choice to its proposal."""
+Proposals = Mapping[str, Proposal] | Callable[[str], Proposal | None] | Proposal | None
+"""A proposal for all choices, a mapping for some, or a function from the name of a choice to its
+proposal. Where it says nothing of a choice, that is drawn from its distribution."""
 
 
-def chooser(proposals: Proposals, names: Any) -> Callable[[str], Proposal]:
-    """The function from names to proposals. Raises UnknownSite for a proposal of a name that is not
-    in ``names``, and ProbabilisticError for an object that is no proposal."""
-    prior = Prior()
+def chooser(proposals: Proposals, names: Any) -> Callable[[str], Proposal | None]:
+    """The function from names to proposals, or None for a choice of which nothing is said. Raises
+    UnknownSite for a proposal of a name that is not in ``names``, and ProbabilisticError for an
+    object that is no proposal."""
     if proposals is None:
-        return lambda name: prior
+        return lambda name: None
     if isinstance(proposals, Mapping):
         for name in proposals:
             if name not in names:
                 refuse_unknown(name, names, "proposals")
-        given = dict[str, Proposal](proposals)
-        return lambda name: given.get(name, prior)
+        return dict[str, Proposal](proposals).get
     if isinstance(proposals, Proposal):
         return lambda name: proposals
     if callable(proposals):

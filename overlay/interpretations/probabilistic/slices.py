@@ -164,7 +164,8 @@ class _Grouping:
         known: dict[Any, tuple[int, _Members]] = {}
         places = self.places
         for step in steps:
-            kind = StepKind.VALUE if step.out == self.unscored else step.kind
+            is_unscored = step.out == self.unscored != NO_SLOT
+            kind = StepKind.VALUE if is_unscored else step.kind
             sources = tuple(places[k][0] if k in places else CLEAN for k in step.args)
             key = kind, step.function, sources, self._kinds(step)
             if key not in known:
