@@ -78,20 +78,16 @@ class Machine:
 
     # ---- moves ----------------------------------------------------------------------------------
 
-    def prepare(self, place: int) -> None:
+    def _prepare(self, place: int) -> None:
         """Make the move of a choice."""
         name = self.sampler.names[place]
         try:
             self.table[place] = self._made(place)
         except Unsupported as reason:
-            self.refuse(place, str(reason))
+            self.table[place, 0] = steps.INTERPRETED
+            self.reasons[name] = str(reason)
         else:
             self.reasons.pop(name, None)
-
-    def refuse(self, place: int, reason: str) -> None:
-        """Let the interpreter change a choice."""
-        self.table[place, 0] = steps.INTERPRETED
-        self.reasons[self.sampler.names[place]] = reason
 
     def _made(self, place: int) -> tuple[int, int, int]:
         site = self.structure.choices[place]
@@ -140,9 +136,9 @@ class Machine:
             if place < 0:
                 continue
             if isinstance(error, NotCompilable):
-                self.refuse(place, _reason(error))
-            elif self.table[place, 0] == steps.UNKNOWN:
-                self.prepare(place)
+                steps.refuse(int(self.table[place, 1]), error)
+            if isinstance(error, NotCompilable) or self.table[place, 0] == steps.UNKNOWN:
+                self._prepare(place)
             return self._halt(place)
         return None
 
@@ -178,12 +174,6 @@ class Machine:
             changes[names[place]] = log[part, 0].tolist(), found.tolist()
         chain.note_many(done, changes)
         self._unload(places.tolist())
-
-
-def _reason(error: NotCompilable) -> str:
-    """Why numba cannot compile a move."""
-    lines = [text for _, text in error.notes] or [str(error)]
-    return " ".join(lines[0].split())
 
 
 def check_size(found: Slice) -> None:

@@ -41,6 +41,7 @@ the parameters of the choice."""
 
 _HAS_OUT: Final = (StepKind.VALUE, StepKind.SCORE)
 _FORMS: Final[dict[Any, Any]] = {math.fsum: compiled.exact_sum, operator.truth: bool}
+_SIGNS: Final = {**INFIX, operator.matmul: "@", np.matmul: "@"}
 _REFUSED: Final = (round, operator.lshift, operator.rshift, operator.invert)
 
 
@@ -64,6 +65,7 @@ class Expressions:
         """The name of an object in the source."""
         if function not in self._names:
             base = getattr(function, "__name__", type(function).__name__)
+            base = base if base.isidentifier() else "function"
             self._names[function] = f"{base}_{len(self._names)}"
             self.functions[self._names[function]] = function
         return self._names[function]
@@ -105,7 +107,7 @@ class Expressions:
             return _item(args, kinds)
         if function is sum and len(args) == 1 and _are_floats(kinds[0]):
             function = compiled.rounded_sum
-        sign = INFIX.get(function) if len(args) == 2 else None
+        sign = _SIGNS.get(function) if len(args) == 2 else None
         if sign is not None:
             return f"({args[0]} {sign} {args[1]})"
         plain = len(args) - len(names)
@@ -231,11 +233,16 @@ class _ChangeWriter(Expressions):
             f"{start}    return nan",
             f"{start}floats[{base}] = {name}",
             f"{start}if {name} == -inf:",
-            f"{start}    dead = True",
+            f"{start}    return -inf" if self._is_own(group) else f"{start}    dead = True",
             f"{start}else:",
             f"{start}    total, rest = plus(total, rest, {name})",
             f"{start}    total, rest = plus(total, rest, -old)",
         ]
+
+    def _is_own(self, group: Group) -> bool:
+        """Whether the log densities of a group are that of the choice alone, which is the first
+        step that reads it: where the choice is impossible nothing else is computed."""
+        return group is self.graph[0] and not group.many and group.sources[0] == CHOICE
 
     def _value(self, group: Group, args: list[str]) -> str:
         if group.kind is StepKind.TRUE:

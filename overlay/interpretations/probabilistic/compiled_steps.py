@@ -15,13 +15,14 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from overlay import Context, Plugin, recurse
+from overlay import Context, NotCompilable, Plugin, recurse
 from overlay.interpretations.probabilistic.compiled_source import (
     COMMIT,
     COUNT,
     PARAMETERS,
     SCRATCH,
     Expressions,
+    Unsupported,
     change_of,
 )
 from overlay.interpretations.probabilistic.random_values import draw
@@ -43,6 +44,7 @@ __all__ = [
     "Move",
     "chosen",
     "number_of",
+    "refuse",
     "steps_made",
 ]
 
@@ -72,6 +74,7 @@ class Move(NamedTuple):
 
 _numbers: Final[dict[Move, int]] = {}
 _moves: Final[list[Programs]] = []
+_reasons: Final[dict[int, str]] = {}
 
 
 def number_of(move: Move) -> int:
@@ -82,7 +85,15 @@ def number_of(move: Move) -> int:
         programs = {target: program_of(move) for target, program_of in _PROGRAMS.items()}
         found = _numbers[move] = len(_moves)
         _moves.append(programs)
+    if found in _reasons:
+        raise Unsupported(_reasons[found])
     return found
+
+
+def refuse(number: int, error: NotCompilable) -> None:
+    """Note that numba cannot compile a move."""
+    lines = [text for _, text in error.notes] or [str(error)]
+    _reasons[number] = " ".join(lines[0].split())
 
 
 # ---- programs of a move -------------------------------------------------------------------------

@@ -215,6 +215,7 @@ class MetropolisHastings:
             self._trace = None
         if halt is not None:
             self.steps += 1
+            machine.structure.structures.halts += 1
             chain.note(self._step_at(halt.place, halt))
 
     def step(self) -> bool:

@@ -132,7 +132,7 @@ class Structures:
     Recording a run costs as much as some tens of runs. So an unknown structure is recorded only
     after some steps of running the whole program, and the next one later if it was left early.
     recorded: the number of recorded runs. interpreted: why choices are changed by the interpreter in
-    a compiled chain, by name.
+    a compiled chain, by name. halts: the number of steps that compiled code left to the interpreter.
     """
 
     def __init__(self, sampler: MetropolisHastings) -> None:
@@ -140,6 +140,7 @@ class Structures:
         self.programs: dict[Graph, Any] = {}
         self.recorded = 0
         self.interpreted: dict[str, str] = {}
+        self.halts = 0
         self._known: dict[Any, list[Structure]] = {}
         self._patience = self._left = _PATIENCE
         self._recorded_at = 0

@@ -71,6 +71,12 @@ def both(model, *args, steps=200, rng=0, **options):
     return ours
 
 
+def is_compiled(sampler):
+    """Whether all steps ran in compiled code, but for the first of each choice."""
+    structures = sampler.structures
+    return structures.interpreted == {} and structures.halts <= len(sampler.names)
+
+
 def of_each_distribution():
     x = sample("Normal", Normal(0.0, 1.0))
     scale = sample("HalfNormal", HalfNormal(1.0))
@@ -99,13 +105,13 @@ def test_all_distributions_are_drawn_and_scored_as_interpreted(proposals):
     names = {cls.__name__ for cls in DISTRIBUTIONS}
     assert names <= simulate(of_each_distribution, rng=0).sites.keys()
     ours = both(of_each_distribution, proposals=proposals, steps=500)
-    assert ours.structures.interpreted == {}
+    assert is_compiled(ours)
 
 
 def test_a_hierarchy_has_the_same_chain_and_a_move_is_compiled_once():
     walks = {"width": RandomWalk(0.5)}
     ours = both(hierarchy, 6, (0.3, 0.1), proposals=walks)
-    assert (ours.reruns, ours.structures.interpreted) == (1, {})
+    assert ours.reruns == 1 and is_compiled(ours)
     before = moves_compiled()
     more = both(hierarchy, 9, (0.5, 0.2), proposals=walks)
     assert moves_compiled() == before
@@ -123,12 +129,12 @@ def test_mixtures_arrays_and_libraries_have_the_same_chain():
         library: ((0.3, 0.4, 1.5),),
     }.items():
         ours = both(model, *args)
-        assert (ours.reruns, ours.structures.interpreted) == (1, {})
+        assert ours.reruns == 1 and is_compiled(ours)
 
 
 def test_conditional_draws_are_the_same():
     ours = both(mixture, (0.1, 2.0, -1.5), conditional=True, proposals=RandomWalk(0.5))
-    assert (ours.reruns, ours.structures.interpreted) == (1, {})
+    assert ours.reruns == 1 and is_compiled(ours)
 
 
 def test_changes_of_structure_run_the_whole_program():
