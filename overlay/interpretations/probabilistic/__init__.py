@@ -10,6 +10,7 @@ compiles, too.
 ``dependent``: values that depend on choices, in a run that is being recorded.
 ``distributions``: distributions, as named tuples of their parameters.
 ``errors``: errors of probabilistic programs.
+``hamiltonian``: Hamiltonian Monte Carlo: trajectories by the gradient of the density.
 ``language``: the modelling language: choices and observations, as generic functions.
 ``markov_chain``: the states of a Markov chain.
 ``metropolis``: single-site Metropolis-Hastings: each step changes one choice, and recomputes what
@@ -56,6 +57,7 @@ from overlay.interpretations.probabilistic.errors import (
     ProbabilisticError,
     UnknownSite,
 )
+from overlay.interpretations.probabilistic.hamiltonian import HamiltonianMonteCarlo, hmc
 from overlay.interpretations.probabilistic.language import Site, Trace, observe, sample
 from overlay.interpretations.probabilistic.markov_chain import Chain
 from overlay.interpretations.probabilistic.metropolis import (
@@ -93,6 +95,7 @@ __all__ = [
     "Gamma",
     "Geometric",
     "HalfNormal",
+    "HamiltonianMonteCarlo",
     "ImpossibleObservation",
     "InverseGamma",
     "Laplace",
@@ -115,6 +118,7 @@ __all__ = [
     "conditioning",
     "draw",
     "gibbs",
+    "hmc",
     "log_density",
     "metropolis_hastings",
     "observe",

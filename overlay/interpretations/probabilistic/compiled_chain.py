@@ -109,7 +109,7 @@ class Machine:
         kinds = tuple(map(self._kind, site.parameters))
         move = steps.Move(found.graph, form, kind, site.cls, site.shape, kinds)
         number = steps.number_of(move)
-        at, scratch = recorded(found, [site.value], site.parameters, self.words, self.index)
+        at, scratch = recorded(found, site.value, site.parameters, self.words, self.index)
         self.words.grown(scratch)
         self.outs[place] = found.outs
         if type(proposal) is RandomWalk:
@@ -183,4 +183,3 @@ def check_size(found: Slice) -> None:
     widest = max((len(group.sources) for group in found.graph), default=0)
     if widest > _PARTS:
         raise Unsupported(f"a step takes {widest} values")
-

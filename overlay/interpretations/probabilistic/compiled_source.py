@@ -27,10 +27,13 @@ __all__ = [
     "COUNT",
     "PARAMETERS",
     "SCRATCH",
+    "HAS_OUT",
     "Expressions",
+    "GraphWriter",
     "Index",
     "Unsupported",
     "change_of",
+    "entries_of",
     "recorded",
 ]
 
@@ -39,7 +42,7 @@ COMMIT, COUNT, SCRATCH, PARAMETERS, _FIRST = range(5)
 go, and their number; the address of the first of these words; the place of the list of addresses of
 the parameters of the choice."""
 
-_HAS_OUT: Final = (StepKind.VALUE, StepKind.SCORE)
+HAS_OUT: Final = (StepKind.VALUE, StepKind.SCORE)
 _FORMS: Final[dict[Any, Any]] = {math.fsum: compiled.exact_sum, operator.truth: bool}
 _SIGNS: Final = {**INFIX, operator.matmul: "@", np.matmul: "@"}
 _REFUSED: Final = (round, operator.lshift, operator.rshift, operator.invert)
@@ -101,7 +104,9 @@ class Expressions:
             kinds = [_kinds_of(part, of_leaves) for part in function.shape[1]]
             names, function = function.names, function.function
         if isinstance(function, OwnDensity):
-            return f"{self.name(log_density)}({self.name(function.cls)}({_row(args[1:])}), {args[0]})"
+            return (
+                f"{self.name(log_density)}({self.name(function.cls)}({_row(args[1:])}), {args[0]})"
+            )
         _check(function, kinds)
         if function is operator.getitem:
             return _item(args, kinds)
@@ -161,22 +166,79 @@ def _item(args: list[str], kinds: list[Any]) -> str:
     return f"item({args[0]}, {place})"
 
 
-class _ChangeWriter(Expressions):
-    """Writes the program of one graph: see ``change_of``."""
+class GraphWriter(Expressions):
+    """Writes a program group by group. entries: the number of entries of a record so far."""
 
-    def __init__(self, graph: Graph, choice: Kind) -> None:
+    def __init__(self, graph: Graph, *lines: str) -> None:
         super().__init__()
         self.graph = graph
-        self.choice = choice
         self.entries = _FIRST
-        self.lines = [
-            f"    g0 = {self.read(choice, f'index[at + {SCRATCH}]')}",
-            "    total, rest, dead = 0.0, 0.0, False",
-        ]
-        for number, group in enumerate(graph, start=1):
+        self.lines = list(lines)
+
+    def write_groups(self) -> None:
+        """Write all groups."""
+        for number, group in enumerate(self.graph, start=1):
             if None in group.kinds:
                 raise Unsupported(f"{_described(group)} has a value that is no number or array")
             (self._many if group.many else self._one)(f"g{number}", group)
+
+    def write(self, name: str, group: Group, args: list[str], base: str, j: str) -> None:
+        """Write a step. base: the address of its value. j: the variable of the loop, if any."""
+        raise NotImplementedError
+
+    def local(self, source: int, group: Group, kind: Kind) -> str:
+        """The value of a step of another group of several."""
+        where = self.entry()
+        return self.read(kind, f"index[{where} + j]" if group.many else where)
+
+    def is_several(self, source: int) -> bool:
+        """Whether a source has several values."""
+        return source != CHOICE and self.graph[source - 1].many
+
+    def entry(self) -> str:
+        """The next entry of the record."""
+        self.entries += 1
+        return f"index[at + {self.entries - 1}]"
+
+    def _one(self, name: str, group: Group) -> None:
+        base = self.entry() if group.kind in HAS_OUT else ""
+        self.write(name, group, self._arguments(group), base, "")
+
+    def _many(self, name: str, group: Group) -> None:
+        count = self.entry()
+        base = self.entry() if group.kind in HAS_OUT else ""
+        before = self.entries
+        self.begin(name, group, count)
+        args = self._arguments(group)
+        if self.entries == before:
+            self.entry()
+        size = size_of(group.kinds[-1])
+        self.write(name, group, args, f"{base} + j * {size}" if base else "", "j")
+
+    def begin(self, name: str, group: Group, count: str) -> None:
+        """Write the head of the loop over the steps of a group."""
+        self.lines.append(f"    for j in range({count}):")
+
+    def _arguments(self, group: Group) -> list[str]:
+        args: list[str] = []
+        for source, kind in zip(group.sources, group.kinds, strict=False):
+            if source == CLEAN:
+                where = self.entry()
+                args.append(self.read(kind, f"index[{where} + j]" if group.many else where))
+            elif self.is_several(source):
+                args.append(self.local(source, group, kind))
+            else:
+                args.append(f"g{source}")
+        return args
+
+
+class _ChangeWriter(GraphWriter):
+    """Writes the program of one graph: see ``change_of``."""
+
+    def __init__(self, graph: Graph, choice: Kind) -> None:
+        super().__init__(graph, "    total, rest, dead = 0.0, 0.0, False")
+        self.lines.insert(0, f"    g0 = {self.read(choice, f'index[at + {SCRATCH}]')}")
+        self.write_groups()
 
     @property
     def source(self) -> str:
@@ -184,49 +246,18 @@ class _ChangeWriter(Expressions):
         end = ["    if dead:", "        return -inf", "    return total + rest", ""]
         return "\n".join(["def change(floats, ints, index, at):", *self.lines, *end])
 
-    def _entry(self) -> str:
-        self.entries += 1
-        return f"index[at + {self.entries - 1}]"
-
-    def _one(self, name: str, group: Group) -> None:
-        base = self._entry() if group.kind in _HAS_OUT else ""
-        args: list[str] = []
-        for source, kind in zip(group.sources, group.kinds, strict=False):
-            if source == CLEAN or (source != CHOICE and self.graph[source - 1].many):
-                args.append(self.read(kind, self._entry()))
-            else:
-                args.append(f"g{source}")
-        self._write("    ", name, group, args, base)
-
-    def _many(self, name: str, group: Group) -> None:
-        count = self._entry()
-        base = self._entry() if group.kind in _HAS_OUT else ""
-        args: list[str] = []
-        indexed = False
-        self.lines.append(f"    for j in range({count}):")
-        for source, kind in zip(group.sources, group.kinds, strict=False):
-            if source == CLEAN or (source != CHOICE and self.graph[source - 1].many):
-                args.append(self.read(kind, f"index[{self._entry()} + j]"))
-                indexed = True
-            else:
-                args.append(f"g{source}")
-        if not indexed:
-            self._entry()
-        size = size_of(group.kinds[-1])
-        self._write("        ", name, group, args, f"{base} + j * {size}" if base else "", "j")
-
-    def _write(
-        self, start: str, name: str, group: Group, args: list[str], base: str, j: str = ""
-    ) -> None:
+    def write(self, name: str, group: Group, args: list[str], base: str, j: str) -> None:
+        """Write a step, whose value goes to the change."""
+        start = "        " if j else "    "
         value = self._value(group, args)
-        if group.kind not in _HAS_OUT:
+        if group.kind not in HAS_OUT:
             self.lines += [f"{start}if not ({value}):", f"{start}    return nan"]
             return
         self.lines.append(f"{start}{name} = {value}")
         if group.kind is StepKind.VALUE:
             self.lines += [start + line for line in _stored(group.kinds[-1], name, base)]
             return
-        old = f"floats[index[{self._entry()} + j]]" if j else f"floats[{self._entry()}]"
+        old = f"floats[index[{self.entry()} + j]]" if j else f"floats[{self.entry()}]"
         self.lines += [
             f"{start}old = {old}",
             f"{start}if {name} != {name} or {name} == inf or not isfinite(old):",
@@ -312,45 +343,46 @@ class Index:
 
 
 def recorded(
-    found: Slice, slots: Sequence[int], parameters: Sequence[int], words: Words, index: Index
+    found: Slice, slot: int, parameters: Sequence[int], words: Words, index: Index
 ) -> tuple[int, int]:
-    """Add the record of a slice to the index, and return its place, and the number of words of the
-    change.
+    """Add the record of a slice of one choice to the index, and return its place, and the number of
+    words of the change.
 
-    slots: those of the changed choices. parameters: those of the parameters of a choice.
+    slot: that of the choice. parameters: those of the parameters of its distribution.
     """
     places = words.places
-    outs = [*slots, *found.outs]
-    scratch = words.size  # of each value of the change
-    bases: list[list[int]] = [[]]
-    for _ in slots:
-        bases[0].append(scratch)
-        scratch += size_of(words.kind(slots[len(bases[0]) - 1]))
-    entries: list[int] = []
-    indices, left = iter(found.indices), iter(found.outs)
-    for group in found.graph:
-        clean = [k == CLEAN or len(bases[k]) > 1 for k in group.sources]
-        read = [next(indices) for needed in clean if needed]
-        if group.many and not read:
-            read = [next(indices)]
-        old = next(indices) if group.kind is StepKind.SCORE else None
-        count = len(read[0]) if group.many else 1
-        bases.append([])
-        if group.kind in _HAS_OUT:
-            size = size_of(group.kinds[-1])
-            bases[-1] = [scratch + k * size for k in range(count)]
-            scratch += count * size
-            _ = [next(left) for _ in range(count)]
-        entries += [count] * group.many + bases[-1][:1]
-        sources = [k for k, needed in zip(group.sources, clean, strict=True) if needed]
-        for which, source in zip(read, sources or [CLEAN] * len(read), strict=True):
-            table = places if source == CLEAN else bases[source]
-            entries.append(_placed(which, table, index))
-        if old is not None:
-            entries.append(_placed(old, places, index))
-    to = [places[k] + offset for k in outs for offset in range(size_of(words.kind(k)))]
+    values = [[words.size]]  # of each group, the addresses in the change
+    end = words.size + size_of(words.kind(slot))
+    for group, count in zip(found.graph, found.counts, strict=True):
+        size = size_of(group.kinds[-1]) if group.kind in HAS_OUT else 0
+        values.append([end + k * size for k in range(count)] if size else [0] * count)
+        end += size * count
+    entries = entries_of(found, values, words, index)
+    slots = [slot, *found.outs]
+    to = [places[k] + offset for k in slots for offset in range(size_of(words.kind(k)))]
     head = [index.add(to), len(to), words.size, index.add([places[k] for k in parameters])]
-    return index.add([*head, *entries]), scratch - words.size
+    return index.add([*head, *entries]), end - words.size
+
+
+def entries_of(
+    found: Slice, values: Sequence[Sequence[int]], words: Words, index: Index
+) -> list[int]:
+    """The entries of a record after the first, in the order in which a program reads them. values:
+    of the choices and each group, where their values are."""
+    entries: list[int] = []
+    indices = iter(found.indices)
+    for group, here, count in zip(found.graph, values[1:], found.counts, strict=True):
+        entries += [count] * group.many
+        entries += here[:1] if group.kind in HAS_OUT else []
+        sources = [k for k in group.sources if k == CLEAN or len(values[k]) > 1]
+        if group.many and not sources:
+            sources = [CLEAN]
+        for source in sources:
+            table = words.places if source == CLEAN else values[source]
+            entries.append(_placed(next(indices), table, index))
+        if group.kind is StepKind.SCORE:
+            entries.append(_placed(next(indices), words.places, index))
+    return entries
 
 
 def _placed(which: Any, table: Sequence[int], index: Index) -> int:

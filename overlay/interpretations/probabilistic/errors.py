@@ -23,6 +23,7 @@ __all__ = [
     "refuse_conditional",
     "refuse_distribution",
     "refuse_duplicate",
+    "refuse_hamiltonian",
     "refuse_infinite",
     "refuse_missing",
     "refuse_parameters",
@@ -145,3 +146,24 @@ def refuse_conditional(name: str, value: Any) -> NoReturn:
         where=place(),
         help=f"change it by Metropolis-Hastings: proposals={{{name!r}: Prior()}}",
     )
+
+
+def refuse_hamiltonian(
+    why: str,
+    remedy: str = "",
+    notes: Iterable[tuple[str, str]] = (),
+    cause: Exception | None = None,
+) -> NoReturn:
+    """Raise ProbabilisticError for a program that has no Hamiltonian dynamics. remedy: another than
+    another sampler."""
+    raise ProbabilisticError(
+        f"hmc cannot move the choices: {why}" + ("" if cause is None else f": {cause}"),
+        where=place(),
+        notes=list(notes),
+        help=f"{remedy}; or {_ANOTHER}" if remedy else _ANOTHER,
+    ) from cause
+
+
+_ANOTHER = (
+    "use metropolis_hastings, or gibbs for finite choices; condition(model, values) fixes some"
+)

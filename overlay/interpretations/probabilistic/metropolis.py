@@ -183,6 +183,11 @@ class MetropolisHastings:
         """The names of its choices, in execution order."""
         return self._names
 
+    @property
+    def structure(self) -> Structure | None:
+        """The recorded structure of the current run; None if it is not recorded."""
+        return self._structure
+
     def __repr__(self) -> str:
         return f"<MetropolisHastings: {self.accepted} of {self.steps} steps accepted>"
 

@@ -43,12 +43,13 @@ class Slice(NamedTuple):
 
     indices: for each group and each argument that is no single value, its slots, or its positions
     in a group or among several choices; then, for log densities, the slots of the old ones. outs:
-    the slots that the groups compute.
+    the slots that the groups compute. counts: the number of steps of each group.
     """
 
     graph: Graph
     indices: tuple[Any, ...]
     outs: tuple[int, ...]
+    counts: tuple[int, ...]
 
 
 class Slicing:
@@ -209,4 +210,5 @@ class _Grouping:
             if group.kind is StepKind.SCORE:
                 indices.append(here if many else here[0])
             outs += here
-        return Slice(tuple(graph), tuple(indices), tuple(outs))
+        counts = tuple(len(group.steps) for group in self.groups)
+        return Slice(tuple(graph), tuple(indices), tuple(outs), counts)

@@ -35,13 +35,15 @@ class DistributionRow(NamedTuple):
 
     density: the log density, from the value and the parameters. draw: a random value, from a numpy
     generator and the parameters. kind: the class of its values. support: of a finite one, from the
-    parameters, the first value and the number of values. Numba compiles all of them.
+    parameters, the first value and the number of values. Numba compiles all of them. domain: of the
+    values of one of real numbers: real; positive; or bounded, by the parameters or 0 and 1.
     """
 
     density: Callable[..., float]
     draw: Callable[..., Any]
     kind: type
     support: Callable[..., tuple[int, int]] | None = None
+    domain: str = "integers"
 
 
 def drawn_place(rng: Any, probabilities: Any) -> int:
@@ -64,25 +66,33 @@ def drawn_place(rng: Any, probabilities: Any) -> int:
 
 _D = densities
 DISTRIBUTIONS: Final[dict[type, DistributionRow]] = {
-    Normal: DistributionRow(_D.normal, lambda rng, m, s: rng.normal(m, s), float),
+    Normal: DistributionRow(_D.normal, lambda rng, m, s: rng.normal(m, s), float, domain="real"),
     HalfNormal: DistributionRow(
-        _D.half_normal, lambda rng, scale: abs(rng.normal(0.0, scale)), float
+        _D.half_normal, lambda rng, scale: abs(rng.normal(0.0, scale)), float, domain="positive"
     ),
-    LogNormal: DistributionRow(_D.log_normal, lambda rng, m, s: rng.lognormal(m, s), float),
+    LogNormal: DistributionRow(
+        _D.log_normal, lambda rng, m, s: rng.lognormal(m, s), float, domain="positive"
+    ),
     StudentT: DistributionRow(
-        _D.student_t, lambda rng, df, m, s: m + s * rng.standard_t(df), float
+        _D.student_t, lambda rng, df, m, s: m + s * rng.standard_t(df), float, domain="real"
     ),
-    Cauchy: DistributionRow(_D.cauchy, lambda rng, m, s: m + s * rng.standard_cauchy(), float),
-    Laplace: DistributionRow(_D.laplace, lambda rng, m, s: rng.laplace(m, s), float),
-    Uniform: DistributionRow(_D.uniform, lambda rng, a, b: rng.uniform(a, b), float),
+    Cauchy: DistributionRow(
+        _D.cauchy, lambda rng, m, s: m + s * rng.standard_cauchy(), float, domain="real"
+    ),
+    Laplace: DistributionRow(_D.laplace, lambda rng, m, s: rng.laplace(m, s), float, domain="real"),
+    Uniform: DistributionRow(
+        _D.uniform, lambda rng, a, b: rng.uniform(a, b), float, domain="bounded"
+    ),
     Exponential: DistributionRow(
-        _D.exponential, lambda rng, rate: rng.exponential(1.0 / rate), float
+        _D.exponential, lambda rng, rate: rng.exponential(1.0 / rate), float, domain="positive"
     ),
-    Gamma: DistributionRow(_D.gamma, lambda rng, shape, rate: rng.gamma(shape, 1.0 / rate), float),
+    Gamma: DistributionRow(
+        _D.gamma, lambda rng, shape, rate: rng.gamma(shape, 1.0 / rate), float, domain="positive"
+    ),
     InverseGamma: DistributionRow(
-        _D.inverse_gamma, lambda rng, shape, s: s / rng.gamma(shape, 1.0), float
+        _D.inverse_gamma, lambda rng, shape, s: s / rng.gamma(shape, 1.0), float, domain="positive"
     ),
-    Beta: DistributionRow(_D.beta, lambda rng, a, b: rng.beta(a, b), float),
+    Beta: DistributionRow(_D.beta, lambda rng, a, b: rng.beta(a, b), float, domain="bounded"),
     Bernoulli: DistributionRow(
         _D.bernoulli, lambda rng, p: rng.random() < p, bool, lambda p: (0, 2)
     ),

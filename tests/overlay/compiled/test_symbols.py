@@ -75,7 +75,7 @@ def test_functions_in_code_on_disk_are_not_called_by_others(tmp_path):
         assert done.returncode == 0, done.stderr
         return [line.split() for line in done.stdout.splitlines()]
 
-    (made, hits), = run()
+    ((made, hits),) = run()
     (found, later_hits), (compiled, plain, separate) = run("other")
     assert (hits, later_hits, separate) == ("0", "1", "True")
     assert found == made
