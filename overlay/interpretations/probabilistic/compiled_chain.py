@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
@@ -25,7 +25,11 @@ _LOG = 1 << 16
 _GROUPS, _PARTS = 300, 64
 """The most groups of a graph, and arguments of a step, that are compiled: numba takes longer than
 in proportion for long functions."""
-_FORMS = {Prior: steps.PRIOR, RandomWalk: steps.WALK, Conditional: steps.CONDITIONAL}
+_FORMS: Final[dict[type, int]] = {
+    Prior: steps.PRIOR,
+    RandomWalk: steps.WALK,
+    Conditional: steps.CONDITIONAL,
+}
 _CLASSES = {"float": float, "int": int, "bool": bool}
 
 
@@ -67,7 +71,7 @@ class Machine:
         changed, slots = self.structure.changed, self.structure.tape.slots
         self.structure.changed = set()
         todo = range(len(slots)) if changed is None else changed
-        return all([self.words.load(slot, slots[slot]) for slot in todo])
+        return all(self.words.load(slot, slots[slot]) for slot in todo)
 
     def _unload(self, places: Any) -> None:
         """Put the values that changes of these choices have changed into their slots."""
@@ -129,7 +133,7 @@ class Machine:
         if all were made."""
         while count > 0:
             state = np.array([min(count, _LOG), 0, -1], dtype=np.int64)
-            error = self._make(state)
+            error = self.make_steps(state)
             done, logged, place = state.tolist()
             self._note(chain, done, self.log[:logged], self.values[:logged])
             count -= done
@@ -142,7 +146,9 @@ class Machine:
             return self._halt(place)
         return None
 
-    def _make(self, state: Any) -> Exception | None:
+    def make_steps(self, state: Any) -> Exception | None:
+        """Make steps in compiled code, and return the error that ended them, if any. state: see
+        ``compiled_steps.make_steps``."""
         words, index = self.words, self.index.array
         given = words.floats, words.ints, index, self.table, self.scales, self.sampler.rng
         try:

@@ -50,8 +50,8 @@ def same(one: Any, other: Any) -> bool:
 
 
 def bounded(array: Any) -> bool:
-    """Whether the elements of an array are within the bounds of words."""
-    for each in array.ravel():
+    """Whether the elements of an array are finite: a loop, since numba compiles no generators."""
+    for each in array.ravel():  # noqa: SIM110
         if not abs(each) < 1e300:
             return False
     return True

@@ -25,9 +25,9 @@ from overlay.interpretations.probabilistic.words import LARGEST, Kind, Words, si
 __all__ = [
     "COMMIT",
     "COUNT",
+    "HAS_OUT",
     "PARAMETERS",
     "SCRATCH",
-    "HAS_OUT",
     "Expressions",
     "GraphWriter",
     "Index",
@@ -93,7 +93,8 @@ class Expressions:
                 return f"floats[{at}]"
             case Kind("int"):
                 return f"ints[{at}]"
-        return f"(ints[{at}] != 0)"
+            case _:
+                return f"(ints[{at}] != 0)"
 
     def applied(self, function: Any, args: list[str], kinds: list[Any]) -> str:
         """A function of arguments. kinds: theirs; lists for nested tuples and lists."""
@@ -173,7 +174,7 @@ class GraphWriter(Expressions):
         super().__init__()
         self.graph = graph
         self.entries = _FIRST
-        self.lines = list(lines)
+        self.lines: list[str] = list(lines)
 
     def write_groups(self) -> None:
         """Write all groups."""
@@ -187,7 +188,7 @@ class GraphWriter(Expressions):
         raise NotImplementedError
 
     def local(self, source: int, group: Group, kind: Kind) -> str:
-        """The value of a step of another group of several."""
+        """The value of a step of another group of several: it stands in the change."""
         where = self.entry()
         return self.read(kind, f"index[{where} + j]" if group.many else where)
 
@@ -308,7 +309,8 @@ def _stored(kind: Kind, name: str, at: str) -> list[str]:
             words = "floats" if kind.of == "float" else "ints"
             value = f"{name}.ravel()" + (" | 0" if kind.of == "int" else "")
             return [test, beyond, f"{words}[{at} : {at} + {size_of(kind)}] = {value}"]
-    raise Unsupported("a result that is no number or array")
+        case _:
+            raise Unsupported("a result that is no number or array")
 
 
 Program = Callable[..., Any]

@@ -29,7 +29,7 @@ from overlay.interpretations.probabilistic.random_values import draw
 from overlay.interpretations.probabilistic.slices import Graph
 from overlay.interpretations.probabilistic.tape import LEAF
 from overlay.interpretations.probabilistic.trace_rows import DISTRIBUTIONS
-from overlay.interpretations.probabilistic.words import LARGEST, Kind
+from overlay.interpretations.probabilistic.words import Kind
 
 __all__ = [
     "CONDITIONAL",
@@ -164,7 +164,8 @@ class _Draws(Expressions):
                 return ["floats[place] = value"]
             case "bool":
                 return ["ints[place] = 1 if value else 0"]
-        return ["ints[place] = value | 0"]
+            case _:
+                return ["ints[place] = value | 0"]
 
 
 def _proposes(move: Move) -> Callable[..., Any]:

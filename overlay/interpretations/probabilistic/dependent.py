@@ -192,12 +192,31 @@ def apply(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         return value
     tape = next(each.tape for each in leaves if type(each) is Dependent)
     if not isinstance(value, (*_RESULTS, np.generic, np.ndarray)):
+        if function is operator.getitem and _is_table(args[0], value):
+            row = [_applied(_cell, *args, k) for k in range(len(value))]
+            return row if type(value) is list else tuple(row)
         for each in leaves:
             if type(each) is Dependent:
                 each.fixed("a result that is no number")
         return value
     slots = tuple(_slot(tape, each) for each in leaves)
     return Dependent(tape, tape.step(function, slots, value, StepKind.VALUE), value)
+
+
+def _is_table(container: Any, row: Any) -> bool:
+    """Whether a container is a tuple or list of rows of numbers, all like one of them."""
+    rows = container if type(container) in (tuple, list) else ()
+    return all(
+        type(each) is type(row) in (tuple, list)
+        and len(each) == len(row)
+        and all(type(part) in _RESULTS for part in each)
+        for each in rows
+    ) and bool(rows)
+
+
+def _cell(rows: Any, index: Any, place: int) -> Any:
+    """A number of a table."""
+    return rows[index][place]
 
 
 _applied = nonoverlay(apply)  # for methods that the interpreter calls in the recorded run

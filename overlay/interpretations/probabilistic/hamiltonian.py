@@ -49,6 +49,11 @@ ZERO, ONE, REGISTERS = range(3)
 DONE, ACCEPTED, DIVERGENT = range(3)
 SIZE, AVERAGE, DEFICIT, ANCHOR, COUNT = range(5)
 TOO_FAR: Final = 1000.0
+_SHORTEST: Final = 100
+"""The fewest steps of a warm-up that adapts the widths."""
+_NARROWEST: Final = 1e-6
+_AFTER: Final = 0.25
+"""The step size with which adaptation begins again, in units of the widths."""
 
 
 def hmc(
@@ -75,7 +80,8 @@ def hmc(
     steps
         The number of trajectories whose ends the chain has.
     warmup
-        The number of trajectories before, in which the step size is adapted.
+        The number of trajectories before, in which the step size and the scale of each choice are
+        adapted.
     leaps
         The most steps of a trajectory; each draws their number.
     step_size
@@ -163,6 +169,7 @@ def trajectories_of(density: Callable[..., float]) -> Callable[..., None]:
 
     def trajectories(
         q: Any,
+        widths: Any,
         memory: Any,
         at: int,
         rng: Any,
@@ -187,11 +194,11 @@ def trajectories_of(density: Callable[..., float]) -> Callable[..., None]:
             size = sizes[SIZE]
             there, d = q.copy(), slope.copy()
             for _ in range(count):
-                p += 0.5 * size * d
-                there += size * p
+                p += 0.5 * size * widths * d
+                there += size * widths * p
                 d[:] = 0.0
                 add_slope(there, d, floats, ints, index, at)
-                p += 0.5 * size * d
+                p += 0.5 * size * widths * d
             new = density(there, floats, ints, index, at)
             ratio = new - now + start
             for j in range(n):
@@ -367,8 +374,9 @@ def _refuse_guards(structure: Structure, found: Slice) -> None:
 class HamiltonianMonteCarlo:
     """A running chain of trajectories. ``run`` makes some steps.
 
-    divergent: the number of trajectories that were rejected since the density, or its gradient, was
-    no number at a place, or the error of the energy was large. See ``hmc``.
+    widths: the scales of the choices without bounds, in which trajectories move. divergent: the
+    number of trajectories that were rejected since the density, or its gradient, was no number at a
+    place, or the error of the energy was large. See ``hmc``.
     """
 
     def __init__(
@@ -402,7 +410,8 @@ class HamiltonianMonteCarlo:
         floats, _, index = self.density.memory
         self.order = start.names
         self.q = unconstrained(x, floats, index, self.density.at)
-        self.sizes = np.array([step_size, 0.0, 0.0, math.log(10.0 * step_size), 0.0])
+        self.widths = np.ones(len(self.q))
+        self.sizes = first_sizes(step_size)
 
     @property
     def step_size(self) -> float:
@@ -413,10 +422,18 @@ class HamiltonianMonteCarlo:
         return f"<HamiltonianMonteCarlo: {self.accepted} of {self.steps} steps accepted>"
 
     def warm_up(self, steps: int) -> None:
-        """Make some steps in which the step size is adapted."""
-        if steps > 0:
-            self._moved(steps, self.target)
-            self.sizes[SIZE] = math.exp(self.sizes[AVERAGE])
+        """Make some steps in which the step size is adapted; before the last half of them the
+        widths, too: the deviations of the choices in the quarter before."""
+        if steps <= 0:
+            return
+        if steps >= _SHORTEST:
+            floats, _, index = self.density.memory
+            out, _, _ = self._moved(steps // 2, self.target)
+            late = [unconstrained(x, floats, index, self.density.at) for x in out[steps // 4 :]]
+            self.widths = np.maximum(np.std(late, axis=0), _NARROWEST)
+            self.sizes = first_sizes(_AFTER)
+        self._moved(steps - steps // 2, self.target)
+        self.sizes[SIZE] = math.exp(self.sizes[AVERAGE])
 
     def run(self, steps: int) -> Chain:
         """Make some steps, and return the choices after each."""
@@ -446,7 +463,18 @@ class HamiltonianMonteCarlo:
         """Make steps up to the first trajectory that goes where the program raises."""
         _, memory, at, _ = self.density
         try:
-            self._run(self.q, memory, at, self.rng, self.sizes, target, self.leaps, state, out)
+            self._run(
+                self.q,
+                self.widths,
+                memory,
+                at,
+                self.rng,
+                self.sizes,
+                target,
+                self.leaps,
+                state,
+                out,
+            )
         except (ArithmeticError, ValueError, LookupError):
             floats, _, index = memory
             if target > 0.0:
@@ -456,6 +484,11 @@ class HamiltonianMonteCarlo:
             state[DONE] += 1
         except (NotCompilable, NotDifferentiable) as error:
             refuse_hamiltonian("a step of the program has no derivative", cause=error)
+
+
+def first_sizes(step_size: float) -> Any:
+    """The state of the adaptation of the step size, before it begins."""
+    return np.array([step_size, 0.0, 0.0, math.log(10.0 * step_size), 0.0])
 
 
 def _as_float(value: Any) -> Any:

@@ -131,8 +131,9 @@ class Structures:
 
     Recording a run costs as much as some tens of runs. So an unknown structure is recorded only
     after some steps of running the whole program, and the next one later if it was left early.
-    recorded: the number of recorded runs. interpreted: why choices are changed by the interpreter in
-    a compiled chain, by name. halts: the number of steps that compiled code left to the interpreter.
+    recorded: the number of recorded runs. interpreted: why choices are changed by the interpreter
+    in a compiled chain, by name. halts: the number of steps that compiled code left to the
+    interpreter.
     """
 
     def __init__(self, sampler: MetropolisHastings) -> None:

@@ -111,7 +111,8 @@ def test_all_distributions_are_drawn_and_scored_as_interpreted(proposals):
 def test_a_hierarchy_has_the_same_chain_and_a_move_is_compiled_once():
     walks = {"width": RandomWalk(0.5)}
     ours = both(hierarchy, 6, (0.3, 0.1), proposals=walks)
-    assert ours.reruns == 1 and is_compiled(ours)
+    assert ours.reruns == 1
+    assert is_compiled(ours)
     before = moves_compiled()
     more = both(hierarchy, 9, (0.5, 0.2), proposals=walks)
     assert moves_compiled() == before
@@ -129,12 +130,14 @@ def test_mixtures_arrays_and_libraries_have_the_same_chain():
         library: ((0.3, 0.4, 1.5),),
     }.items():
         ours = both(model, *args)
-        assert ours.reruns == 1 and is_compiled(ours)
+        assert ours.reruns == 1
+        assert is_compiled(ours)
 
 
 def test_conditional_draws_are_the_same():
     ours = both(mixture, (0.1, 2.0, -1.5), conditional=True, proposals=RandomWalk(0.5))
-    assert ours.reruns == 1 and is_compiled(ours)
+    assert ours.reruns == 1
+    assert is_compiled(ours)
 
 
 def test_changes_of_structure_run_the_whole_program():
