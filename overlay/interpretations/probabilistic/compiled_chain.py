@@ -152,7 +152,7 @@ class Machine:
         words, index = self.words, self.index.array
         given = words.floats, words.ints, index, self.table, self.scales, self.sampler.rng
         try:
-            steps.steps_made(*given, state, self.log, self.values)
+            steps.steps_made()(*given, state, self.log, self.values)
         except Exception as error:  # the interpreter raises it at its own line
             return error
         return None

@@ -238,7 +238,10 @@ class _ChangeWriter(GraphWriter):
 
     def __init__(self, graph: Graph, choice: Kind) -> None:
         super().__init__(graph, "    total, rest, dead = 0.0, 0.0, False")
-        self.lines.insert(0, f"    g0 = {self.read(choice, f'index[at + {SCRATCH}]')}")
+        begin = [f"    g0 = {self.read(choice, f'index[at + {SCRATCH}]')}"]
+        if choice.form == "int":
+            begin += [f"    if not -{LARGEST} < g0 < {LARGEST}:", "        return nan"]
+        self.lines[:0] = begin
         self.write_groups()
 
     @property

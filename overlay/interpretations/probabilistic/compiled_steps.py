@@ -9,6 +9,7 @@ its number.
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable
 from typing import Any, Final, NamedTuple
@@ -330,4 +331,7 @@ def step_of(
     return recurse(PRUNED.replace(metadata=number), conditional_step, floats, ints, index, at, rng)
 
 
-steps_made: Final = Context(metadata=0).jit(make_steps, hot_after=0, variants=1024)
+@functools.cache
+def steps_made() -> Any:
+    """``make_steps``, compiled: the import of numba waits until it is needed."""
+    return Context(metadata=0).jit(make_steps, hot_after=0, variants=1024)

@@ -409,7 +409,10 @@ class HamiltonianMonteCarlo:
         x = np.array([values[name] for name in self.density.names])
         floats, _, index = self.density.memory
         self.order = start.names
-        self.q = unconstrained(x, floats, index, self.density.at)
+        try:
+            self.q = unconstrained(x, floats, index, self.density.at)
+        except (ValueError, ArithmeticError) as error:
+            refuse_hamiltonian("one begins on a bound", "pass other initial values", cause=error)
         self.widths = np.ones(len(self.q))
         self.sizes = first_sizes(step_size)
 

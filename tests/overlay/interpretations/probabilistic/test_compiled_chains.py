@@ -120,7 +120,7 @@ def test_a_hierarchy_has_the_same_chain_and_a_move_is_compiled_once():
 
 
 def moves_compiled():
-    return sum(barrier.compiled for barrier in steps_made.barriers())
+    return sum(barrier.compiled for barrier in steps_made().barriers())
 
 
 def test_mixtures_arrays_and_libraries_have_the_same_chain():
@@ -177,6 +177,17 @@ def test_values_beyond_the_words_of_compiled_code_are_computed_by_the_interprete
 
     ours = both(growing, initial={"x": 10}, steps=300)
     assert ours.trace.result == ours.trace["x"] ** 2 * 3
+
+
+def test_a_choice_beyond_the_words_of_compiled_code_is_settled_by_the_interpreter():
+    def counting():
+        n = sample("n", Poisson(2.0**31 - 1e5))
+        observe("y", Normal(n * n * n, 1e40), 0.0)
+        return n * n * n
+
+    ours = both(counting, initial={"n": 2**31 - 100_000}, steps=60)
+    assert ours.trace.result == ours.trace["n"] ** 3 > 2**63
+    assert ours.structures.halts > 1
 
 
 def test_an_error_of_the_program_is_raised_at_its_line():

@@ -143,6 +143,11 @@ def test_what_has_no_trajectories_is_refused_with_a_remedy(model):
         assert "test_hamiltonian.py:" in dict(raised.value.notes)["a condition"]
 
 
+def test_a_beginning_on_a_bound_is_refused():
+    with pytest.raises(ProbabilisticError, match="begins on a bound"):
+        hmc(lambda: sample("x", Beta(1.0, 1.0)), initial={"x": 0.0})
+
+
 def test_options_that_make_no_trajectory_are_refused():
     for options in ({"leaps": 0}, {"step_size": 0.0}, {"target": 1.0}):
         with pytest.raises(ProbabilisticError, match="not allowed"):
