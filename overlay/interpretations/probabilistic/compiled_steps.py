@@ -50,7 +50,7 @@ __all__ = [
 ]
 
 UNKNOWN, INTERPRETED, PRIOR, WALK, CONDITIONAL = range(5)
-"""How a choice is changed: not known yet; by the interpreter; and the proposals."""
+"""Forms of moves: not known yet; the interpreter's; and the proposals."""
 FAILED, REJECTED, ACCEPTED = range(3)
 LIMIT, STAGE, REGISTERS = range(3)
 """The first words of memory: the random number of the step, and how far it has come."""
@@ -62,7 +62,7 @@ Programs = dict[Any, Callable[..., Any]]
 
 
 class Move(NamedTuple):
-    """What determines the code of a step. kind, cls: of the choice. shape, parameters: the
+    """All that determines the code of a step. kind, cls: of the choice. shape, parameters: the
     structure of the parameters of its distribution, and the kinds of their leaves."""
 
     graph: Graph

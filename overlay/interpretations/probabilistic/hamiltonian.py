@@ -77,15 +77,11 @@ def hmc(
     ----------
     model, args
         The program, and its arguments.
-    steps
-        The number of trajectories whose ends the chain has.
-    warmup
-        The number of trajectories before, in which the step size and the scale of each choice are
-        adapted.
-    leaps
-        The most steps of a trajectory; each draws their number.
-    step_size
-        The initial step size.
+    steps, warmup
+        The number of trajectories whose ends the chain has, and of those before, in which the step
+        size and the scale of each choice are adapted.
+    leaps, step_size
+        The most steps of a trajectory, each of which draws their number, and their initial size.
     target
         The rate of acceptance that the step size is adapted to.
     rng, initial
@@ -99,8 +95,6 @@ def hmc(
         A choice is no real number, or decides how the program goes on, or a step of the program has
         no derivative.
 
-    Examples
-    --------
     >>> from overlay.interpretations.probabilistic import Normal, hmc, observe, sample
     >>> def measured():
     ...     x = sample("x", Normal(0.0, 1.0))
