@@ -43,7 +43,12 @@ go, and their number; the address of the first of these words; the place of the 
 the parameters of the choice."""
 
 HAS_OUT: Final = (StepKind.VALUE, StepKind.SCORE)
-_FORMS: Final[dict[Any, Any]] = {math.fsum: compiled.exact_sum, operator.truth: bool}
+_FORMS: Final[dict[Any, Any]] = {
+    math.fsum: compiled.exact_sum,
+    operator.truth: bool,
+    operator.abs: abs,
+}
+_UNARY: Final[dict[Any, str]] = {operator.neg: "-", operator.pos: "+"}
 _SIGNS: Final = {**INFIX, operator.matmul: "@", np.matmul: "@"}
 _REFUSED: Final = (round, operator.lshift, operator.rshift, operator.invert)
 
@@ -116,6 +121,8 @@ class Expressions:
         sign = _SIGNS.get(function) if len(args) == 2 else None
         if sign is not None:
             return f"({args[0]} {sign} {args[1]})"
+        if function in _UNARY:
+            return f"({_UNARY[function]}{args[0]})"
         plain = len(args) - len(names)
         texts = [*args[:plain], *map("{}={}".format, names, args[plain:])]
         if isinstance(function, ArrayMethod):

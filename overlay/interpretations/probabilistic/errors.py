@@ -157,9 +157,9 @@ def refuse_hamiltonian(
     """Raise ProbabilisticError for a program that has no Hamiltonian dynamics. remedy: another than
     another sampler."""
     raise ProbabilisticError(
-        f"hmc cannot move the choices: {why}" + ("" if cause is None else f": {cause}"),
+        f"hmc cannot move the choices: {why}",
         where=place(),
-        notes=list(notes),
+        notes=[*notes, *([] if cause is None else [("cause", str(cause).splitlines()[0])])],
         help=f"{remedy}; or {_ANOTHER}" if remedy else _ANOTHER,
     ) from cause
 

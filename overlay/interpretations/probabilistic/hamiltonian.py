@@ -479,8 +479,11 @@ class HamiltonianMonteCarlo:
             out[state[DONE]] = constrained(self.q, floats, index, at)[0]
             state[DIVERGENT] += 1
             state[DONE] += 1
-        except (NotCompilable, NotDifferentiable) as error:
+        except NotDifferentiable as error:
             refuse_hamiltonian("a step of the program has no derivative", cause=error)
+        except NotCompilable as error:
+            remedy = "compiled=False runs the same trajectories in the interpreter"
+            refuse_hamiltonian("the gradient cannot be compiled", remedy, cause=error)
 
 
 def first_sizes(step_size: float) -> Any:

@@ -4,6 +4,8 @@ import math
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from overlay.interpretations.probabilistic import (
     DISTRIBUTIONS,
@@ -37,12 +39,15 @@ from overlay.interpretations.probabilistic import (
 )
 from overlay.interpretations.probabilistic.compiled_steps import steps_made
 from overlay.interpretations.probabilistic.model_runs import simulate
+from tests.examples import examples
 from tests.overlay.interpretations.probabilistic.test_metropolis import (
     arrays,
+    block,
     branches,
     hierarchy,
     library,
     mixture,
+    random_program,
 )
 
 ULPS = 8  # between log densities, or of 1 near 0; the choices are the same, bit for bit
@@ -208,6 +213,13 @@ def test_an_error_of_the_program_is_raised_at_its_line():
 
 def test_an_initial_value_of_another_class_is_replaced_by_one_of_its_own():
     both(hierarchy, 2, (0.3,), initial={"centre": 1}, steps=60)
+
+
+@pytest.mark.long
+@given(block, st.integers(0, 99))
+@settings(max_examples=examples(2))
+def test_random_programs_have_the_same_chain(statements, seed):
+    both(random_program(statements, seed), steps=60, rng=seed)
 
 
 def test_a_step_of_a_compiled_chain_is_one_step():
