@@ -60,6 +60,7 @@ class Machine:
         count = len(structure.choices)
         self.table = np.zeros((count, 3), dtype=np.int64)
         self.scales = np.zeros(count)
+        self.waiting: dict[int, tuple[int, int, int]] = {}
         self.outs: dict[int, tuple[int, ...]] = {}
         self.log = np.zeros((_LOG, 2), dtype=np.int64)
         self.values = np.zeros(_LOG)
@@ -83,15 +84,18 @@ class Machine:
     # ---- moves ----------------------------------------------------------------------------------
 
     def _prepare(self, place: int) -> None:
-        """Make the move of a choice."""
+        """Make the move of a choice, and put it in the table where it is to be compiled."""
         name = self.sampler.names[place]
         try:
-            self.table[place] = self._made(place)
+            made = self.waiting.get(place) or self._made(place)
         except Unsupported as reason:
             self.table[place, 0] = steps.INTERPRETED
             self.reasons[name] = str(reason)
-        else:
-            self.reasons.pop(name, None)
+            return
+        self.reasons.pop(name, None)
+        self.waiting[place] = made
+        if steps.is_hot(made[1]):
+            self.table[place] = self.waiting.pop(place)
 
     def _made(self, place: int) -> tuple[int, int, int]:
         site = self.structure.choices[place]

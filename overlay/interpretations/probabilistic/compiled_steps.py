@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import functools
 import math
+from collections import Counter
 from collections.abc import Callable
 from typing import Any, Final, NamedTuple
 
@@ -44,6 +45,7 @@ __all__ = [
     "WALK",
     "Move",
     "chosen",
+    "is_hot",
     "number_of",
     "refuse",
     "steps_made",
@@ -76,6 +78,10 @@ class Move(NamedTuple):
 _numbers: Final[dict[Move, int]] = {}
 _moves: Final[list[Programs]] = []
 _reasons: Final[dict[int, str]] = {}
+_asked: Final[Counter[int]] = Counter()
+PATIENCE = 200
+"""The number of steps that the interpreter makes by a move before it is compiled, which takes as
+long as many thousands of them: runs whose structure keeps changing have ever new moves."""
 
 
 def number_of(move: Move) -> int:
@@ -89,6 +95,12 @@ def number_of(move: Move) -> int:
     if found in _reasons:
         raise Unsupported(_reasons[found])
     return found
+
+
+def is_hot(number: int) -> bool:
+    """Whether a move, which is asked for once more, is to be compiled."""
+    _asked[number] += 1
+    return _asked[number] > PATIENCE
 
 
 def refuse(number: int, error: NotCompilable) -> None:

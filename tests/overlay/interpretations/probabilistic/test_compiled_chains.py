@@ -32,12 +32,12 @@ from overlay.interpretations.probabilistic import (
     RandomWalk,
     StudentT,
     Uniform,
+    compiled_steps,
     gibbs,
     metropolis_hastings,
     observe,
     sample,
 )
-from overlay.interpretations.probabilistic.compiled_steps import steps_made
 from overlay.interpretations.probabilistic.model_runs import simulate
 from tests.examples import examples
 from tests.overlay.interpretations.probabilistic.test_metropolis import (
@@ -51,6 +51,12 @@ from tests.overlay.interpretations.probabilistic.test_metropolis import (
 )
 
 ULPS = 8  # between log densities, or of 1 near 0; the choices are the same, bit for bit
+
+
+@pytest.fixture(autouse=True)
+def compiled_at_once(monkeypatch):
+    """Moves are compiled when they are met: the chains here are short."""
+    monkeypatch.setattr(compiled_steps, "PATIENCE", 0)
 
 
 def both(model, *args, steps=200, rng=0, **options):
@@ -125,7 +131,7 @@ def test_a_hierarchy_has_the_same_chain_and_a_move_is_compiled_once():
 
 
 def moves_compiled():
-    return sum(barrier.compiled for barrier in steps_made().barriers())
+    return sum(barrier.compiled for barrier in compiled_steps.steps_made().barriers())
 
 
 def test_mixtures_arrays_and_libraries_have_the_same_chain():
@@ -246,6 +252,20 @@ def test_what_conditional_draws_need_is_told():
                 hierarchy, 2, (0.3,), proposals={"centre": Conditional()}, compiled=compiled
             )
         assert "RandomWalk" in raised.value.help
+
+
+def test_a_move_is_compiled_once_it_was_made_some_times(monkeypatch):
+    def alone():
+        x = sample("x", Normal(0.0, 1.0))
+        observe("y", Normal(x * x * x, 2.0), 1.5)
+
+    monkeypatch.setattr(compiled_steps, "PATIENCE", 50)
+    before = moves_compiled()
+    ours = MetropolisHastings(alone, rng=0, compiled=True)
+    ours.run(50)
+    assert (ours.structures.halts, moves_compiled()) == (50, before)
+    ours.run(50)
+    assert (ours.structures.halts, moves_compiled()) == (51, before + 1)
 
 
 def test_a_chain_that_runs_all_is_not_compiled():
