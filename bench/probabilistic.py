@@ -4,6 +4,9 @@ and against the log joint density by hand.
 An incremental step runs only the parts that depend on the change. Both samplers take the same steps
 by the same random numbers, and their chains are compared bit for bit. All run interleaved in one
 process, by processor time.
+
+Compiled steps are measured inside their loop, against the log joint density by hand, compiled too,
+inside a loop. Each site is a normal density, of a mean that takes some sines to compute.
 """
 
 import math
@@ -15,6 +18,7 @@ from common.page import part, section, times, written
 from common.rows import duration
 from common.timing import interleaved, machine, median_ratio, ratio_spread, table
 
+from overlay import Context
 from overlay.interpretations.probabilistic import (
     Bernoulli,
     Categorical,
@@ -79,6 +83,33 @@ def walk_by_hand(values):
     return total
 
 
+def costly(n, sines):
+    """Each choice has its own observation, whose mean takes some sines to compute."""
+    for i in range(n):
+        x = mean = sample(f"x{i}", Normal(0.0, 1.0))
+        for _ in range(sines):
+            mean = math.sin(mean) + x
+        observe(f"y{i}", Normal(mean, 0.5), 0.3)
+
+
+def costly_by_hand(values, sines, times):
+    """The log joint density of ``costly``, some times, in plain arithmetic."""
+    total = 0.0
+    for _ in range(times):
+        values[0] += 1e-9  # so that it is computed each time
+        for x in values:
+            mean = x
+            for _ in range(sines):
+                mean = math.sin(mean) + x
+            z = (0.3 - mean) / 0.5
+            total += -0.5 * x * x - 0.9189385332046727
+            total += -0.5 * z * z - math.log(0.5) - 0.9189385332046727
+    return total
+
+
+COMPILED_STEPS, COMPILED_FULL = 20_000, 50
+SINES = 0, 8, 32  # for each observation
+
 MODELS = {
     "an observation for each choice": independent,
     "a random walk": walk,
@@ -118,6 +149,54 @@ def compared(case, model, sites, rounds):
     }
 
 
+def compiled_row(sines, sites, rounds):
+    """Seconds of a compiled step, inside its loop, and of the compiled density."""
+    n = sites // 2
+    ours = MetropolisHastings(costly, n, sines, rng=1, compiled=True)
+    ours.run(4000 + 20 * n)  # all choices are known to the compiled code then
+    if ours.structures.interpreted:
+        raise SystemExit(f"steps with {sines} sines are not compiled")
+    machine_code = ours.structure.machine
+    density = Context().jit(costly_by_hand)
+    values = np.array(list(ours.trace.values.values()))
+    expected = costly_by_hand(values.copy(), sines, 1)
+    if not math.isclose(ours.trace.log_joint, expected, rel_tol=1e-6):
+        raise SystemExit("the density by hand differs")
+    density(values, sines, 1)
+
+    def steps():
+        state = np.array([COMPILED_STEPS, 0, -1])
+        error = machine_code.make_steps(state)
+        if error is not None or state[0] != COMPILED_STEPS:
+            raise SystemExit(f"a compiled step failed: {error}")
+
+    jobs = {"step": steps, "full": lambda: density(values, sines, COMPILED_FULL)}
+    taken = interleaved(jobs, rounds, LIMIT, process_time)
+    step, full = min(taken["step"]) / COMPILED_STEPS, min(taken["full"]) / COMPILED_FULL
+    return {
+        "sines": sines,
+        "sites": sites,
+        "step": step,
+        "full": full,
+        "ratio": step / full,
+        "spread": ratio_spread(taken, "step", "full"),
+    }
+
+
+COMPILED_HEAD = ("sines for each observation", "sites", "ratio", "spread", "a step", "all of it")
+
+
+def compiled_cells(row):
+    return (
+        str(row["sines"]),
+        str(row["sites"]),
+        f"{row['ratio']:.4f}",
+        f"{row['spread']:.0%}",
+        duration(row["step"]),
+        duration(row["full"]),
+    )
+
+
 HEAD = (
     *("case", "sites", "ratio", "median", "spread", "a step", "all of it", "by hand", "programs"),
 )
@@ -146,7 +225,13 @@ def page(figures):
         "counts the programs that were generated."
     )
     rows = [HEAD, *map(cells, figures["rows"])]
-    return part("Probabilistic programs", text, [section("A step", "", rows)])
+    compiled = [COMPILED_HEAD, *map(compiled_cells, figures["compiled"])]
+    about = (
+        "A step of compiled Metropolis-Hastings, inside its loop, to one log joint density of the "
+        "program, written by hand and compiled, inside a loop."
+    )
+    sections = [section("A step", "", rows), section("A compiled step", about, compiled)]
+    return part("Probabilistic programs", text, sections)
 
 
 def main():
@@ -158,7 +243,10 @@ def main():
         for sites in sizes if model in (independent, hierarchy) else sizes[-2:-1] or sizes:
             found.append(compared(case, model, sites, chosen.rounds))
     print(table([HEAD, *map(cells, found)]))
-    figures = {"machine": machine(), "rows": found}
+    sites = 20 if chosen.smallest else 1000
+    compiled = [compiled_row(sines, sites, chosen.rounds) for sines in SINES]
+    print(table([COMPILED_HEAD, *map(compiled_cells, compiled)]))
+    figures = {"machine": machine(), "rows": found, "compiled": compiled}
     written({**figures, "page": page(figures)}, chosen.json)
 
 

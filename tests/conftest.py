@@ -58,6 +58,11 @@ LONG = {  # folders and files: which of their tests, or () for all
         "test_a_context_is_collected_with_all_that_it_compiled",
         "test_what_an_inlined_function_reads_and_calls_is_seen",
     ),
+    "tests/overlay/interpretations/probabilistic/test_known_posteriors.py": (
+        "test_a_change_of_the_rate_of_coal_mining_disasters",
+        "test_eight_schools",
+        "test_spins_in_a_row",
+    ),
     "tests/overlay/compiled/test_sharing.py": (
         "test_a_context_leaves_nothing_though_another_uses_what_it_compiled",
         "test_contexts_one_after_the_other_share_what_the_first_has_compiled_and_leave_nothing",

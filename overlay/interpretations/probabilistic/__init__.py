@@ -1,11 +1,16 @@
 """Probabilistic programs: choices and observations in plain Python, with interpretations that
 simulate, score, condition and infer.
 
+``compiled_chain``: a structure in memory that compiled code works on.
+``compiled_functions``: functions that compiled programs call.
+``compiled_source``: source of compiled programs: a graph as Python that numba compiles.
+``compiled_steps``: steps of a chain in compiled code.
 ``densities``: log densities of the distributions: plain functions of numbers, which numba
 compiles, too.
 ``dependent``: values that depend on choices, in a run that is being recorded.
 ``distributions``: distributions, as named tuples of their parameters.
 ``errors``: errors of probabilistic programs.
+``hamiltonian``: Hamiltonian Monte Carlo: trajectories by the gradient of the density.
 ``language``: the modelling language: choices and observations, as generic functions.
 ``markov_chain``: the states of a Markov chain.
 ``metropolis``: single-site Metropolis-Hastings: each step changes one choice, and recomputes what
@@ -22,6 +27,7 @@ changes.
 ``trace_recording``: recording of runs: calls whose arguments depend on choices become steps of a
 tape.
 ``trace_rows``: the table of distributions: a row for each.
+``words``: the values of a tape as words, which compiled code reads and writes.
 """
 
 from overlay.interpretations.probabilistic.distributions import (
@@ -51,9 +57,14 @@ from overlay.interpretations.probabilistic.errors import (
     ProbabilisticError,
     UnknownSite,
 )
+from overlay.interpretations.probabilistic.hamiltonian import HamiltonianMonteCarlo, hmc
 from overlay.interpretations.probabilistic.language import Site, Trace, observe, sample
 from overlay.interpretations.probabilistic.markov_chain import Chain
-from overlay.interpretations.probabilistic.metropolis import MetropolisHastings, metropolis_hastings
+from overlay.interpretations.probabilistic.metropolis import (
+    MetropolisHastings,
+    gibbs,
+    metropolis_hastings,
+)
 from overlay.interpretations.probabilistic.model_runs import (
     condition,
     conditioning,
@@ -65,7 +76,7 @@ from overlay.interpretations.probabilistic.model_runs import (
     simulating,
     tracing,
 )
-from overlay.interpretations.probabilistic.proposals import Prior, Proposal, RandomWalk
+from overlay.interpretations.probabilistic.proposals import Conditional, Prior, Proposal, RandomWalk
 from overlay.interpretations.probabilistic.random_values import draw, log_density
 from overlay.interpretations.probabilistic.trace_rows import DISTRIBUTIONS
 
@@ -77,12 +88,14 @@ __all__ = [
     "Categorical",
     "Cauchy",
     "Chain",
+    "Conditional",
     "DiscreteUniform",
     "DuplicateSite",
     "Exponential",
     "Gamma",
     "Geometric",
     "HalfNormal",
+    "HamiltonianMonteCarlo",
     "ImpossibleObservation",
     "InverseGamma",
     "Laplace",
@@ -104,6 +117,8 @@ __all__ = [
     "condition",
     "conditioning",
     "draw",
+    "gibbs",
+    "hmc",
     "log_density",
     "metropolis_hastings",
     "observe",

@@ -18,7 +18,15 @@ from overlay import nonoverlay
 from overlay.interpretations.probabilistic.errors import NotTraceable, place
 from overlay.interpretations.probabilistic.tape import LEAF, Packed, StepKind, Tape
 
-__all__ = ["Dependent", "apply", "flattened", "has_dependent", "resolved"]
+__all__ = [
+    "ArrayMethod",
+    "Dependent",
+    "apply",
+    "flattened",
+    "has_class",
+    "has_dependent",
+    "resolved",
+]
 
 _PLAIN = (int, float, bool, complex, str, type(None), type(Ellipsis))
 _RESULTS = (int, float, bool, complex)
@@ -137,7 +145,7 @@ def _is_of_scipy(ufunc: Any) -> bool:
     return getattr(sys.modules.get("scipy.special"), ufunc.__name__, None) is ufunc
 
 
-class _Method(NamedTuple):
+class ArrayMethod(NamedTuple):
     """A method of an array, as a function."""
 
     name: str
@@ -151,7 +159,7 @@ class _Bound(NamedTuple):
     array: Dependent
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return _applied(_Method(self.name), self.array, *args, **kwargs)
+        return _applied(ArrayMethod(self.name), self.array, *args, **kwargs)
 
 
 def refuse_write() -> NoReturn:
@@ -184,6 +192,9 @@ def apply(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         return value
     tape = next(each.tape for each in leaves if type(each) is Dependent)
     if not isinstance(value, (*_RESULTS, np.generic, np.ndarray)):
+        if function is operator.getitem and _is_table(args[0], value):
+            row = [_applied(_cell, *args, k) for k in range(len(value))]
+            return row if type(value) is list else tuple(row)
         for each in leaves:
             if type(each) is Dependent:
                 each.fixed("a result that is no number")
@@ -192,11 +203,32 @@ def apply(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     return Dependent(tape, tape.step(function, slots, value, StepKind.VALUE), value)
 
 
+def _is_table(container: Any, row: Any) -> bool:
+    """Whether a container is a tuple or list of rows of numbers, all like one of them."""
+    rows = container if type(container) in (tuple, list) else ()
+    return all(
+        type(each) is type(row) in (tuple, list)
+        and len(each) == len(row)
+        and all(type(part) in _RESULTS for part in each)
+        for each in rows
+    ) and bool(rows)
+
+
+def _cell(rows: Any, index: Any, place: int) -> Any:
+    """A number of a table."""
+    return rows[index][place]
+
+
 _applied = nonoverlay(apply)  # for methods that the interpreter calls in the recorded run
 
 
 def _slot(tape: Tape, leaf: Any) -> int:
     return leaf.slot if type(leaf) is Dependent else tape.slot(leaf)
+
+
+def has_class(value: Any, cls: type) -> bool:
+    """Whether a value is an instance of a class itself, not of one below it."""
+    return type(value) is cls
 
 
 def has_dependent(value: Any) -> bool:

@@ -20,8 +20,11 @@ __all__ = [
     "UnknownSite",
     "line_of_program",
     "place",
+    "refuse_conditional",
     "refuse_distribution",
     "refuse_duplicate",
+    "refuse_hamiltonian",
+    "refuse_infinite",
     "refuse_missing",
     "refuse_parameters",
     "refuse_unknown",
@@ -123,3 +126,44 @@ def refuse_distribution(distribution: Any, function: str, known: Iterable[type])
         help=f"give one of overlay.interpretations.probabilistic, or add a method with "
         f"@{function}.dispatch",
     )
+
+
+def refuse_infinite(name: str, distribution: Any, finite: Iterable[type]) -> NoReturn:
+    """Raise ProbabilisticError for a choice that has not finitely many values."""
+    raise ProbabilisticError(
+        f"{name!r}, which is {distribution!r}, is no choice among finitely many values",
+        where=place(),
+        notes=[("finite", ", ".join(cls.__name__ for cls in finite))],
+        help="give it another proposal: proposals={name: RandomWalk(scale)}",
+    )
+
+
+def refuse_conditional(name: str, value: Any) -> NoReturn:
+    """Raise ProbabilisticError for a choice with a value for which the program makes others."""
+    raise ProbabilisticError(
+        f"with {value!r} for {name!r} the program makes other choices, so that it has no "
+        "distribution given all others",
+        where=place(),
+        help=f"change it by Metropolis-Hastings: proposals={{{name!r}: Prior()}}",
+    )
+
+
+def refuse_hamiltonian(
+    why: str,
+    remedy: str = "",
+    notes: Iterable[tuple[str, str]] = (),
+    cause: Exception | None = None,
+) -> NoReturn:
+    """Raise ProbabilisticError for a program that has no Hamiltonian dynamics. remedy: another than
+    another sampler."""
+    raise ProbabilisticError(
+        f"hmc cannot move the choices: {why}",
+        where=place(),
+        notes=[*notes, *([] if cause is None else [("cause", str(cause).splitlines()[0])])],
+        help=f"{remedy}; or {_ANOTHER}" if remedy else _ANOTHER,
+    ) from cause
+
+
+_ANOTHER = (
+    "use metropolis_hastings, or gibbs for finite choices; condition(model, values) fixes some"
+)

@@ -16,11 +16,11 @@ class Chain:
     choice, masked where a run has no such choice. Raises UnknownSite if no run has it.
 
     accepted: the number of accepted steps. reruns: the number of steps for which the whole program
-    ran.
+    ran. divergent: of ``hmc``, the number of trajectories that diverged.
     """
 
     def __init__(self, values: dict[str, Any]) -> None:
-        self.steps = self.accepted = self.reruns = 0
+        self.steps = self.accepted = self.reruns = self.divergent = 0
         self._now = dict(values)
         self._changes: dict[str, list[tuple[int, Any]]] = {}
         for name, value in values.items():
@@ -45,6 +45,17 @@ class Chain:
             if name not in self._now or self._now[name] is not value:
                 self._changes.setdefault(name, []).append((place, value))
         self._now = dict(change)
+
+    def note_many(self, steps: int, changes: dict[str, tuple[list[int], list[Any]]]) -> None:
+        """Add some steps. changes: of each changed choice the numbers of the steps, from 0, and the
+        values after them."""
+        for name, (places, values) in changes.items():
+            self.accepted += len(places)
+            self._now[name] = values[-1]
+            self._changes[name] += [
+                (self.steps + k, v) for k, v in zip(places, values, strict=True)
+            ]
+        self.steps += steps
 
     @property
     def names(self) -> tuple[str, ...]:

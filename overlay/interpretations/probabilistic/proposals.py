@@ -10,7 +10,7 @@ import numpy as np
 from overlay.interpretations.probabilistic.errors import ProbabilisticError, place, refuse_unknown
 from overlay.interpretations.probabilistic.random_values import draw
 
-__all__ = ["Prior", "Proposal", "Proposals", "RandomWalk", "chooser"]
+__all__ = ["Conditional", "Prior", "Proposal", "Proposals", "RandomWalk", "chooser"]
 
 
 @runtime_checkable
@@ -50,23 +50,32 @@ class RandomWalk(NamedTuple):
         return value + (round(change) if isinstance(value, int) else change), 0.0
 
 
-Proposals = Mapping[str, Proposal] | Callable[[str], Proposal] | Proposal | None
-"""A proposal for all choices, a mapping for some (others are drawn from their distributions), or a
-function from the name of a choice to its proposal."""
+class Conditional(NamedTuple):
+    """Draws a finite choice from its distribution given all other choices and the observations: the
+    step of Gibbs sampling. The sampler computes it from the changes of the log joint density."""
+
+    def propose(
+        self, distribution: Any, value: Any, rng: np.random.Generator
+    ) -> tuple[Any, float | None]:
+        raise TypeError("a sampler draws from the conditional distribution by itself")
 
 
-def chooser(proposals: Proposals, names: Any) -> Callable[[str], Proposal]:
-    """The function from names to proposals. Raises UnknownSite for a proposal of a name that is not
-    in ``names``, and ProbabilisticError for an object that is no proposal."""
-    prior = Prior()
+Proposals = Mapping[str, Proposal] | Callable[[str], Proposal | None] | Proposal | None
+"""A proposal for all choices, a mapping for some, or a function from the name of a choice to its
+proposal. Where it says nothing of a choice, that is drawn from its distribution."""
+
+
+def chooser(proposals: Proposals, names: Any) -> Callable[[str], Proposal | None]:
+    """The function from names to proposals, or None for a choice of which nothing is said. Raises
+    UnknownSite for a proposal of a name that is not in ``names``, and ProbabilisticError for an
+    object that is no proposal."""
     if proposals is None:
-        return lambda name: prior
+        return lambda name: None
     if isinstance(proposals, Mapping):
         for name in proposals:
             if name not in names:
                 refuse_unknown(name, names, "proposals")
-        given = dict[str, Proposal](proposals)
-        return lambda name: given.get(name, prior)
+        return dict[str, Proposal](proposals).get
     if isinstance(proposals, Proposal):
         return lambda name: proposals
     if callable(proposals):

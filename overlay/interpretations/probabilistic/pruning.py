@@ -16,11 +16,11 @@ from overlay import Context, MethodTable, current_context
 from overlay.interpretations.probabilistic.slices import CHOICE, CLEAN, Graph, Group
 from overlay.interpretations.probabilistic.tape import StepKind, identical
 
-__all__ = ["program_of", "source_of"]
+__all__ = ["INFIX", "program_of", "source_of"]
 
 Program = Callable[..., Any]
 
-_INFIX: Final[dict[Any, str]] = {
+INFIX: Final[dict[Any, str]] = {
     operator.add: "+",
     operator.sub: "-",
     operator.mul: "*",
@@ -145,7 +145,7 @@ class _Writer:
             return f"{args[0]} is False"
         if group.kind is StepKind.SAME:
             return f"identical({', '.join(args)})"
-        sign = _INFIX.get(group.function) if len(args) == 2 else None
+        sign = INFIX.get(group.function) if len(args) == 2 else None
         if sign is not None:
             return f"{args[0]} {sign} {args[1]}"
         return f"{self._function(group.function)}({', '.join(args)})"

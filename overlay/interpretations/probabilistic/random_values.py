@@ -10,10 +10,14 @@ import numpy as np
 
 from overlay import generic
 from overlay.interpretations.probabilistic.densities import of_class
-from overlay.interpretations.probabilistic.errors import refuse_distribution, refuse_parameters
+from overlay.interpretations.probabilistic.errors import (
+    refuse_distribution,
+    refuse_infinite,
+    refuse_parameters,
+)
 from overlay.interpretations.probabilistic.trace_rows import DISTRIBUTIONS
 
-__all__ = ["density_of", "draw", "drawn", "log_density", "scored"]
+__all__ = ["OwnDensity", "density_of", "draw", "drawn", "log_density", "scored", "values_of"]
 
 
 @generic
@@ -69,7 +73,16 @@ def scored(distribution: Any, value: Any) -> float:
     return found
 
 
-class _Density(NamedTuple):
+def values_of(distribution: Any, name: str) -> list[Any]:
+    """The values of a finite choice. Raises ProbabilisticError for any other."""
+    row = DISTRIBUTIONS.get(type(distribution))
+    if row is None or row.support is None:
+        refuse_infinite(name, distribution, [c for c, r in DISTRIBUTIONS.items() if r.support])
+    first, count = row.support(*distribution)
+    return [row.kind(first + k) for k in range(count)]
+
+
+class OwnDensity(NamedTuple):
     """The log density of a user's class of distributions, as a function of value and parameters."""
 
     cls: type
@@ -82,4 +95,4 @@ def density_of(cls: type) -> Callable[..., float]:
     """The log density of a class of distributions, as a function of value and parameters; equal for
     equal classes."""
     row = DISTRIBUTIONS.get(cls)
-    return _Density(cls) if row is None else row.density
+    return OwnDensity(cls) if row is None else row.density

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from overlay.interpretations.probabilistic.compiled_chain import Machine
 from overlay.interpretations.probabilistic.dependent import resolved
 from overlay.interpretations.probabilistic.errors import NotTraceable
 from overlay.interpretations.probabilistic.language import Trace
@@ -38,7 +39,10 @@ class _Ready(NamedTuple):
 
 
 class Structure:
-    """A tape that is valid while its guards hold, at the current choices of a chain."""
+    """A tape that is valid while its guards hold, at the current choices of a chain.
+
+    changed: the slots that the interpreter has changed since compiled code saw them; None for all.
+    """
 
     def __init__(self, structures: Structures, tape: Tape, result: Any) -> None:
         self.structures = structures
@@ -47,6 +51,8 @@ class Structure:
         self.slicing = Slicing(tape, result)
         self.choices = [site for site in tape.sites.values() if not site.observed]
         self.ready: dict[tuple[int, bool], _Ready] = {}
+        self.changed: set[int] | None = None
+        self._machine: Machine | None = None
         self._proposed: tuple[int, Any, tuple[int, ...], list[Any]] = (0, None, (), [])
 
     def choice(self, place: int) -> tuple[Any, Any]:
@@ -74,10 +80,12 @@ class Structure:
         slots[slot] = new
         for out, value in zip(outs, values, strict=True):
             slots[out] = value
+        if self.changed is not None:
+            self.changed.update((slot, *outs))
 
     def _made(self, place: int, from_prior: bool) -> _Ready:
         site = self.choices[place]
-        found = self.slicing.slice(site.value, site.score if from_prior else NO_SLOT)
+        found = self.slicing.slice(site.value, unscored=site.score if from_prior else NO_SLOT)
         program = self.structures.program(found.graph)
         made = self.ready[place, from_prior] = _Ready(program, found.indices, found.outs)
         return made
@@ -105,7 +113,17 @@ class Structure:
                     "arguments and choices alone",
                 )
         self.tape.slots[:] = slots
+        self.changed = None
         return True
+
+    @property
+    def machine(self) -> Machine:
+        """The memory and the moves of compiled code, at the current choices."""
+        if self._machine is None or not self._machine.load():
+            self.changed = None
+            self._machine = Machine(self, self.structures.interpreted)
+            self._machine.load()
+        return self._machine
 
 
 class Structures:
@@ -113,13 +131,17 @@ class Structures:
 
     Recording a run costs as much as some tens of runs. So an unknown structure is recorded only
     after some steps of running the whole program, and the next one later if it was left early.
-    recorded: the number of recorded runs.
+    recorded: the number of recorded runs. interpreted: why choices are changed by the interpreter
+    in a compiled chain, by name. halts: the number of steps that compiled code left to the
+    interpreter.
     """
 
     def __init__(self, sampler: MetropolisHastings) -> None:
         self.sampler = sampler
         self.programs: dict[Graph, Any] = {}
         self.recorded = 0
+        self.interpreted: dict[str, str] = {}
+        self.halts = 0
         self._known: dict[Any, list[Structure]] = {}
         self._patience = self._left = _PATIENCE
         self._recorded_at = 0

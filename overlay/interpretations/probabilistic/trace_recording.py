@@ -17,6 +17,7 @@ from overlay.interpretations.probabilistic.dependent import (
     Dependent,
     apply,
     flattened,
+    has_class,
     has_dependent,
 )
 from overlay.interpretations.probabilistic.errors import (
@@ -235,12 +236,8 @@ def class_of(x: Dependent) -> Any:
 def _find_class(x: Dependent) -> type:
     """The class of a value, with a guard on it."""
     cls = type(x.value)
-    apply(_is_of, x, cls).fixed("its class")
+    apply(has_class, x, cls).fixed("its class")
     return cls
-
-
-def _is_of(value: Any, cls: type) -> bool:
-    return type(value) is cls
 
 
 _class_of = nonoverlay(_find_class)

@@ -318,6 +318,10 @@ class Machine:
 @given(block, st.integers(0, 99))
 @settings(max_examples=examples(15))
 def test_random_programs_have_the_same_chain(statements, seed):
+    both(random_program(statements, seed), steps=30, rng=seed)
+
+
+def random_program(statements, seed):
     def program():
         x = sample("x", Normal(0.0, 1.0))
         machine = Machine()
@@ -326,7 +330,7 @@ def test_random_programs_have_the_same_chain(statements, seed):
         observe("y", Normal(math.atan(machine.values[0]), 1.0), 0.3)
         return machine.values
 
-    both(program, steps=30, rng=seed)
+    return program
 
 
 # ---- posteriors in closed form ----------------------------------------------------------------
