@@ -14,5 +14,6 @@ functions.
 
 ``applied`` and ``depths`` are for the engine; ``fingerprint``, ``digest`` and ``record`` for
 caches.
+``held_functions``: containers of functions that the program holds.
 ``contents``: methods of lists, dicts and sets on contents that are known item by item.
 """

@@ -8,6 +8,8 @@ Compilation of a function in a world:
     ``dispatchers``        ``InnerDispatcher``, which compiles one function in one world
     ``interfaces``         parameters, defaults and declared signatures of functions
     ``first_class``        functions of which only the signature is known
+    ``chosen_functions``   functions chosen at run time among known candidates
+    ``held_containers``    containers of functions that the program holds
     ``held_bodies``        ``@overload``, jitclasses, kernels and object-mode blocks
     ``code_lifetime``      code as numba holds it: shared definitions, when machine code is made,
                            and what is given back

@@ -172,8 +172,7 @@ class NumbaIR(IR):
 
     @property
     def arguments(self) -> tuple[Variable, ...]:
-        found = [s for _, s in self._reader.assignments() if isinstance(s.value, ir.Arg)]
-        return tuple(Variable(s.target.name) for s in sorted(found, key=lambda s: s.value.index))
+        return tuple(map(Variable, self.func_ir.arg_names))
 
     @property
     def is_typed(self) -> bool:

@@ -103,8 +103,7 @@ def _as_call(block: Any, statement: Any) -> list[Any]:
 
 @register_pass(mutates_CFG=True, analysis_only=False)
 class Inference(NopythonTypeInference):
-    """numba's type inference, in which a function may return one of numba's own functions, so that
-    plugins see its calls."""
+    """numba's type inference, in which a function may return one of numba's own functions."""
 
     _name = "overlay_inference"
 
@@ -153,7 +152,6 @@ class Resolved(FunctionPass):
 
 
 REPLACED: Final = {
-    NopythonTypeInference: Inference,
     NativeLowering: Lowering,
     NativeParforLowering: ParallelLowering,
 }
