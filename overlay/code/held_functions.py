@@ -2,35 +2,59 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from itertools import islice
+from types import MemberDescriptorType
 from typing import Any, Final
+
+from overlay.core.target import attributes_of, is_below, mro_of, type_attribute
 
 __all__ = ["changeable_in", "contents_of", "fields_of", "holds_functions", "items_of"]
 
 # Containers nested deeper are not looked into.
 DEEPEST: Final = 4
+# Nor are larger ones.
+MOST_ITEMS: Final = 1000
 
 
 def fields_of(value: Any) -> dict[str, Any] | None:
     """The fields of an instance of a dataclass or a named tuple, by name; None for other values."""
     kind: Any = type(value)
-    if issubclass(kind, tuple):
-        names = getattr(kind, "_fields", None)
-        return None if names is None else dict(zip(names, value, strict=True))
-    if "__dataclass_fields__" not in vars(kind):
+    if is_below(kind, tuple):
+        names = type_attribute(kind, "_fields")
+        return dict(zip(names, tuple.__iter__(value), strict=True)) if names else None
+    names = type_attribute(kind, "__dataclass_fields__")
+    if type(names) is not dict:
         return None
-    names = [field.name for field in dataclasses.fields(kind)]
-    return {name: getattr(value, name) for name in names if hasattr(value, name)}
+    held = _attributes_held(value)
+    return {name: held[name] for name in names if name in held}
+
+
+def _attributes_held(value: Any) -> dict[str, Any]:
+    """The attributes in an instance's own ``__dict__``, or in its slots; no code of it runs."""
+    try:
+        return object.__getattribute__(value, "__dict__")
+    except AttributeError:
+        pass
+    found: dict[str, Any] = {}
+    for cls in mro_of(type(value)):
+        for name, member in attributes_of(cls).items():
+            if type(member) is MemberDescriptorType:
+                with suppress(AttributeError):  # a slot that is not set
+                    found.setdefault(name, member.__get__(value))
+    return found
 
 
 def items_of(value: Any) -> Iterable[Any]:
     """The values in a tuple, a list, a dict or an instance of a dataclass; none in other values."""
     kind: Any = type(value)
-    if kind is list or issubclass(kind, tuple):
+    if kind is list:
         return value
+    if is_below(kind, tuple):
+        return tuple.__iter__(value)
     if kind is dict:
-        return list(value.values())
+        return value.copy().values()  # which another thread may change
     return (fields_of(value) or {}).values()
 
 
@@ -46,15 +70,16 @@ def contents_of(value: Any) -> dict[Any, Any]:
 def holds_functions(value: Any, depth: int = DEEPEST) -> bool:
     """Whether a value is a container, at any depth of which there is a callable."""
     return depth > 0 and any(
-        callable(item) or holds_functions(item, depth - 1) for item in items_of(value)
+        callable(item) or holds_functions(item, depth - 1)
+        for item in islice(items_of(value), MOST_ITEMS)
     )
 
 
 def changeable_in(value: Any, depth: int = DEEPEST) -> Iterator[Any]:
     """The containers in a value, itself included, whose contents may change."""
     kind: Any = type(value)
-    params = vars(kind).get("__dataclass_params__")
-    if kind in (list, dict) or (params is not None and not params.frozen):
+    params = type_attribute(kind, "__dataclass_params__")
+    if kind is list or kind is dict or (params is not None and not params.frozen):
         yield value
     if depth:
         for item in items_of(value):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import operator
 import types as python_types
 import weakref
 from collections.abc import Sequence
@@ -77,7 +78,7 @@ def looking_up(keys: Sequence[Any], is_equal: Any, *, has_default: bool) -> Any:
     """A Python function that takes a key, a default where it has one, and the values of the keys,
     and returns the value of the key, or the default; without one it raises KeyError.
 
-    is_equal: compares two keys.
+    is_equal: compares two keys. ``stands_for`` of the function is the operation of the program.
     """
     taken = ["key", *["default"] * has_default, *(f"v{i}" for i in range(len(keys)))]
     lines = [f"    if is_equal(key, k{i}): return v{i}" for i in range(len(keys))]
@@ -86,7 +87,9 @@ def looking_up(keys: Sequence[Any], is_equal: Any, *, has_default: bool) -> Any:
     namespace: dict[str, Any] = {f"k{i}": key for i, key in enumerate(keys)}
     namespace["is_equal"] = is_equal
     exec(compile(source, GLUE, "exec"), namespace)
-    return namespace["entry"]
+    found = namespace["entry"]
+    found.stands_for = dict.get if has_default else operator.getitem
+    return found
 
 
 def ending(target: Any, ways: tuple[Way, ...], error: OverlayError) -> Any:

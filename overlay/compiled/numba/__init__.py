@@ -41,6 +41,7 @@ Stages of plugins:
     ``stages``             the stages, and their places among the passes
     ``hooks``              the IR that hooks are given, its analysis, and their errors
     ``shown_ir``           ``overlay.ir`` of a function
+    ``shown_flow``         its blocks, statements, branches and stores
     ``inserted_calls``     calls that plugins put into a function
     ``hints``              Python types as numba's, and numba's as Python's
     ``control_flow``       blocks and branches, as analyses see them

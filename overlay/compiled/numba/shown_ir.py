@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import types as python_types
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -14,6 +15,7 @@ from numba.core.ssa import reconstruct_ssa
 from numba.core.typed_passes import PreLowerStripPhis, type_inference_stage
 
 from overlay.compiled import failures
+from overlay.compiled.numba.chosen_functions import ChosenType
 from overlay.compiled.numba.dispatchers import InnerDispatcher
 from overlay.compiled.numba.hints import numba_type, spelt
 from overlay.compiled.numba.inserted_calls import InsertedCalls, shown_target
@@ -23,13 +25,22 @@ from overlay.compiled.numba.numba_types import (
     CalleeType,
     StandIn,
     Type,
+    has_code,
 )
 from overlay.compiled.numba.numba_typing import is_written_by_numba
+from overlay.compiled.numba.shown_flow import (
+    LOOKUPS,
+    Flow,
+    handles_exceptions,
+    keep_reached,
+    operands_read,
+    print_as_call,
+)
 from overlay.contexts.context import Context, call_next
 from overlay.core.errors import NotCompilable
 from overlay.core.location import location_of, name_of, shown
 from overlay.core.target import key_of_target
-from overlay.ir import IR, UNKNOWN, Call, RaisePoint, Variable
+from overlay.ir import IR, UNKNOWN, Block, Branch, Call, Edge, RaisePoint, Statement, Variable
 
 if TYPE_CHECKING:
     from overlay.analysis.runs import Run, Step
@@ -57,7 +68,7 @@ class _Reader:
     def is_read(self, name: str, but: Any = ()) -> bool:
         """Whether a variable is read, by statements of other classes than ``but``."""
         statements = (s for block in self.func_ir.blocks.values() for s in block.body)
-        return any(name in _read_by(s) for s in statements if not isinstance(s, but))
+        return any(name in operands_read(s) for s in statements if not isinstance(s, but))
 
     def result_type(self) -> Type | None:
         """The type of what is returned; None before types are known, and where nothing is."""
@@ -81,8 +92,42 @@ class _Reader:
         """The callable that a variable holds, or UNKNOWN."""
         found = self.constant(Variable(var.name))
         if found is UNKNOWN and self.typemap is not None:
-            found = callable_of(self.typemap[var.name])
-        return found
+            found = callable_of(self.typemap.get(var.name))
+        return vars(found).get("stands_for", found) if has_code(found) else found
+
+    def functions(self, var: Any, seen: frozenset[str] = frozenset()) -> list[Any]:
+        """The functions one of which a variable holds; none where they are not known."""
+        target = self.target(var)
+        if target is not UNKNOWN or var.name in seen:
+            return [target] if callable(target) else []
+        ty = None if self.typemap is None else self.typemap.get(var.name)
+        if isinstance(ty, ChosenType):
+            return ty.functions
+        seen |= {var.name}
+        found = [self._chosen(each, seen) for each in self.func_ir._definitions[var.name]]
+        return [f for each in found for f in each] if all(found) else []
+
+    def _chosen(self, value: Any, seen: frozenset[str]) -> list[Any]:
+        """The functions one of which an expression gives."""
+        if isinstance(value, (ir.Const, ir.Global, ir.FreeVar)):
+            known = of_program(value.value)
+            return [known] if callable(known) else []
+        if isinstance(value, ir.Var):
+            return self.functions(value, seen)
+        op = value.op if isinstance(value, ir.Expr) else None
+        parts: Sequence[Any] = ()
+        if op == "phi":
+            parts = value.incoming_values
+        elif op == "getattr":
+            known = self._constant(value)
+            return [known] if callable(known) else []
+        elif op in ("getitem", "static_getitem"):
+            made = self._definition(value.value)
+            parts = made.items if isinstance(made, ir.Expr) and made.op == "build_tuple" else ()
+        elif op == "call" and any(self.target(value.func) is each for each in LOOKUPS):
+            parts = value.args[1:]
+        found = [self.functions(part, seen) for part in parts]
+        return [f for each in found for f in each] if all(found) else []
 
     @staticmethod
     def arguments(expr: Any) -> tuple[Variable | None, ...]:
@@ -90,12 +135,13 @@ class _Reader:
         given = tuple(Variable(v.name) for v in expr.args)
         return given if expr.vararg is None else (*given, None)
 
-    def types(self, expr: Any, args: Sequence[Variable | None]) -> list[Type]:
-        """The types of the positional arguments, or operands; where types are known."""
+    def types(self, expr: Any, args: Sequence[Variable | None]) -> list[Type | None]:
+        """The types of the positional arguments, or operands, where types are known; None for those
+        that are not yet."""
         assert self.typemap is not None
-        given = [self.typemap[v.name] for v in args if v is not None]
+        given: list[Any] = [self.typemap.get(v.name) for v in args if v is not None]
         if args and args[-1] is None:
-            given += self.typemap[expr.vararg.name].types
+            given += getattr(self.typemap.get(expr.vararg.name), "types", ())
         return given
 
     def constant(self, variable: Variable) -> Any:
@@ -125,18 +171,6 @@ class _Reader:
             if isinstance(owner, python_types.ModuleType):
                 return getattr(owner, value.attr, UNKNOWN)
         return UNKNOWN
-
-
-def _read_by(statement: Any) -> set[str]:
-    """The names of the variables that a statement reads."""
-    if isinstance(statement, ir.Del):
-        return set()
-    if not isinstance(statement, ir.Assign):
-        return {var.name for var in statement.list_vars()}
-    value = statement.value
-    if isinstance(value, ir.Var):
-        return {value.name}
-    return {var.name for var in value.list_vars()} if isinstance(value, ir.Inst) else set()
 
 
 class NumbaIR(IR):
@@ -209,7 +243,7 @@ class NumbaIR(IR):
         found = [c for _, s in self._reader.assignments() if (c := self.call_of(s)) is not None]
         return tuple(c for c in found if not targets or key_of_target(c.target) in wanted)
 
-    def call_of(self, assign: Any, types_: Sequence[Type] | None = None) -> Call | None:
+    def call_of(self, assign: Any, types_: Sequence[Type | None] | None = None) -> Call | None:
         """The call that an assignment makes, or None.
 
         types_: of the positional arguments, while types are being inferred.
@@ -243,7 +277,28 @@ class NumbaIR(IR):
             constants=tuple(UNKNOWN if v is None else self.constant(v) for v in args),
             metadata=self.metadata,
             native=(assign, expr),
+            ways=functools.partial(self._edges_to, expr),
         )
+
+    def _edges_to(self, expr: Any) -> tuple[Edge, ...]:
+        """The edges that all ways to a call take."""
+        for label, block in self.func_ir.blocks.items():
+            if any(getattr(each, "value", None) is expr for each in block.body):
+                return self.edges_to(label)
+        return ()
+
+    def blocks(self) -> tuple[Block, ...]:
+        return Flow(self.func_ir, self.call_of, of_program).blocks()
+
+    @property
+    def handles_exceptions(self) -> bool:
+        return handles_exceptions(self.func_ir)
+
+    def callees(self, call: Call) -> tuple[Any, ...]:
+        _, expr = call.native
+        if call.target is not UNKNOWN or expr.op != "call":
+            return () if call.target is UNKNOWN else (call.target,)
+        return tuple(dict.fromkeys(self._reader.functions(expr.func)))
 
     def raises(self) -> tuple[RaisePoint, ...]:
         ends = [block.terminator for _, block in sorted(self.func_ir.blocks.items())]
@@ -306,6 +361,48 @@ class NumbaIR(IR):
             )
         self._forget(assign)
         del block.body[place]
+
+    def remove(self, *statements: Statement) -> None:
+        gone = {id(each.native) for each in statements}
+        names = {each.result.name for each in statements if each.result is not None}
+        left = [s for b in self.func_ir.blocks.values() for s in b.body if id(s) not in gone]
+        assigned = {each.target.name for each in left if isinstance(each, ir.Assign)}
+        for each in statements:
+            if each.native.is_terminator:
+                raise self._inserted.cannot(
+                    f"remove a {each.operation}", each.where, "see ir.jump for branches"
+                )
+        for each in left:
+            lost = [name for name in operands_read(each) if name in names - assigned]
+            if lost:
+                raise self._inserted.cannot(
+                    f"remove what assigns {lost[0]}, which is read",
+                    shown(each.loc.filename, each.loc.line),
+                    "remove what reads it too",
+                )
+        self._analysis = None
+        for block in self.func_ir.blocks.values():
+            block.body = [each for each in block.body if id(each) not in gone]
+        self._redefined()
+
+    def jump(self, branch: Branch, block: Block | int) -> None:
+        label = block.label if isinstance(block, Block) else block
+        found = self.func_ir.blocks.get(branch.block)
+        end = None if found is None else found.terminator
+        known = isinstance(end, ir.Branch) and end.cond.name == branch.condition.name
+        if found is None or not known or label not in self.func_ir.blocks:
+            raise self._inserted.cannot(
+                f"jump to block {label} in place of a branch, one of which is not in it any more",
+                branch.where,
+                "ask for ir.branches() anew after an edit",
+            )
+        self._analysis = None
+        found.body[-1] = ir.Jump(label, end.loc)
+        keep_reached(self.func_ir)
+        self._redefined()
+
+    def _redefined(self) -> None:
+        self.func_ir._definitions = build_definitions(self.func_ir.blocks)
 
     def insert_before(self, call: Call, target: Any, *args: Any) -> Variable:
         block, place, assign = self._place(call)
@@ -381,7 +478,7 @@ def of_program(value: Any) -> Any:
         return UNKNOWN
 
 
-def callable_of(ty: Type) -> Any:
+def callable_of(ty: Type | None) -> Any:
     """The single callable that a type represents, or UNKNOWN."""
     if isinstance(ty, CalleeType):
         return of_program(ty.callee)
@@ -401,6 +498,7 @@ def read(function: Any, types_: Sequence[Any]) -> NumbaIR:
     plain = getattr(function, "py_func", function)
     try:
         func_ir = run_frontend(plain, inline_closures=True)
+        print_as_call(func_ir)
         if not types_:
             return NumbaIR(func_ir, plain)
         func_ir = reconstruct_ssa(func_ir)
