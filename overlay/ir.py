@@ -43,12 +43,13 @@ if TYPE_CHECKING:
 __all__ = [
     "IR",
     "UNKNOWN",
-    "Block",
-    "Branch",
+    "BasicBlock",
+    "BranchPoint",
     "Call",
     "Edge",
+    "FlowGraph",
+    "IRStatement",
     "RaisePoint",
-    "Statement",
     "Store",
     "Unknown",
     "Variable",
@@ -160,7 +161,7 @@ class Edge:
 
 
 @dataclass(frozen=True, eq=False)
-class Branch:
+class BranchPoint:
     """The end of a block that goes on along one of two edges.
 
     block: its label. condition: the variable that it tests. test: as in ``Edge``.
@@ -176,7 +177,7 @@ class Branch:
 
 
 @dataclass(frozen=True, eq=False)
-class Statement:
+class IRStatement:
     """One step of a function. Statements are equal if they are the same step.
 
     operation: one of
@@ -208,27 +209,31 @@ class Statement:
     name: str | None = None
     call: Call | None = None
     store: Store | None = None
-    branch: Branch | None = None
+    branch: BranchPoint | None = None
     constant: Any = UNKNOWN
     native: Any = field(default=None, repr=False)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Statement) and self.native is other.native
+        return isinstance(other, IRStatement) and self.native is other.native
 
     def __hash__(self) -> int:
         return id(self.native)
 
 
 @dataclass(frozen=True)
-class Block:
+class BasicBlock:
     """Statements that run one after the other; only the last one branches, jumps or leaves.
 
     label: its number in the function; the first block has the lowest. edges: the ways out of it.
     """
 
     label: int
-    statements: tuple[Statement, ...]
+    statements: tuple[IRStatement, ...]
     edges: tuple[Edge, ...]
+
+
+# A statement, or a block or its label.
+Place = IRStatement | BasicBlock | int
 
 
 @dataclass(frozen=True)
@@ -242,7 +247,165 @@ class RaisePoint:
     native: Any = field(default=None, repr=False, compare=False)
 
 
-class IR(ABC):
+class FlowGraph(ABC):
+    """The blocks of one function, and what follows from them: the part of ``IR`` that inspects
+    control flow and data flow."""
+
+    @abstractmethod
+    def blocks(self) -> tuple[BasicBlock, ...]:
+        """Its blocks, in the order of their labels.
+
+        Examples
+        --------
+        >>> from overlay.ir import read
+        >>> def total(xs):
+        ...     found = 0.0
+        ...     for x in xs:
+        ...         found += x
+        ...     return found
+        >>> first, *others = read(total).blocks()
+        >>> [statement.operation for statement in first.statements]
+        ['argument', 'constant', 'iterator', 'copy', 'jump']
+        >>> sorted(len(block.edges) for block in others)
+        [0, 1, 2]
+        """
+
+    def statements(self) -> tuple[IRStatement, ...]:
+        """Its statements, block by block."""
+        return tuple(each for block in self.blocks() for each in block.statements)
+
+    def branches(self) -> tuple[BranchPoint, ...]:
+        """Its branches, in the order of their blocks."""
+        return tuple(s.branch for s in self.statements() if s.branch is not None)
+
+    def stores(self) -> tuple[Store, ...]:
+        """Its stores, block by block.
+
+        Examples
+        --------
+        >>> from overlay.ir import read
+        >>> def mark(xs, i):
+        ...     last = i - 1
+        ...     xs[last] = 0.0
+        >>> [(store.kind, store.target.name) for store in read(mark).stores()]
+        [('variable', 'last'), ('item', 'xs')]
+        """
+        return tuple(s.store for s in self.statements() if s.store is not None)
+
+    @property
+    @abstractmethod
+    def handles_exceptions(self) -> bool:
+        """Whether it has a ``try``: ways from a statement that raises to a handler are not among
+        the edges."""
+
+    @abstractmethod
+    def callees(self, call: Call) -> tuple[Any, ...]:
+        """The functions one of which a call enters: its target, or those that the function chooses
+        among, by branches or from tuples and dicts; none where they are not known.
+
+        Examples
+        --------
+        >>> import math
+        >>> from overlay.ir import UNKNOWN, read
+        >>> def wave(k, x):
+        ...     return (math.sin, math.cos)[k](x)
+        >>> ir = read(wave)
+        >>> (call,) = (call for call in ir.calls() if call.target is UNKNOWN)
+        >>> ir.callees(call)
+        (<built-in function sin>, <built-in function cos>)
+        """
+
+    def definitions(self, variable: Variable) -> tuple[IRStatement, ...]:
+        """The statements that assign a variable. Once types are known a variable of the program
+        has a variable for each assignment, and copies where two ways meet.
+
+        Examples
+        --------
+        >>> from overlay.ir import Variable, read
+        >>> def twice(x):
+        ...     y = x + x
+        ...     return y * y
+        >>> ir = read(twice)
+        >>> [s.operation for s in ir.definitions(Variable("y"))]
+        ['operator']
+        >>> [s.call.target for s in ir.uses(Variable("y"))]
+        [<built-in function mul>]
+        """
+        return tuple(s for s in self.statements() if s.result == variable)
+
+    def uses(self, variable: Variable) -> tuple[IRStatement, ...]:
+        """The statements that read a variable."""
+        return tuple(s for s in self.statements() if variable in s.reads)
+
+    def dominates(self, one: Place, other: Place) -> bool:
+        """Whether each way to ``other``, a statement or a block, passes ``one``; so does each of
+        itself.
+
+        Examples
+        --------
+        >>> from overlay.ir import read
+        >>> def total(xs):
+        ...     found = 0.0
+        ...     for x in xs:
+        ...         found += x
+        ...     return found
+        >>> ir = read(total)
+        >>> (branch,) = ir.branches()
+        >>> head, body, last = branch.block, branch.yes.target, branch.no.target
+        >>> ir.dominates(head, last), ir.dominates(body, last)
+        (True, False)
+        >>> ir.post_dominates(last, body), ir.post_dominates(body, head)
+        (True, False)
+        >>> ir.controls(body) == (branch.yes,)
+        True
+        """
+        found = dominators(self._successors(), self.blocks()[0].label)
+        return self._is_among(one, other, found, after=False)
+
+    def post_dominates(self, one: Place, other: Place) -> bool:
+        """Whether each way from ``other``, a statement or a block, out of the function passes
+        ``one``; so does each of itself. Exceptions that no ``raise`` of the function raises are no
+        ways out."""
+        return self._is_among(one, other, post_dominators(self._successors()), after=True)
+
+    def controls(self, place: Place) -> tuple[Edge, ...]:
+        """The edges that decide whether a statement or a block runs: its control dependences. From
+        the target of such an edge each way leads there, from its source not."""
+        after = post_dominators(self._successors())
+        label = _label(place)
+        return tuple(
+            edge
+            for block in self.blocks()
+            for edge in block.edges
+            if edge.condition is not None
+            and label in after[edge.target]
+            and (label == block.label or label not in after[block.label])
+        )
+
+    def edges_to(self, place: Place) -> tuple[Edge, ...]:
+        """The edges of branches that each way to a statement or a block takes, outermost first."""
+        before = dominators(self._successors(), self.blocks()[0].label)
+        above = before.get(_label(place), set())
+        edges = [edge for block in self.blocks() for edge in block.edges]
+        into = Counter(edge.target for edge in edges)
+        found = [e for e in edges if e.condition is not None and e.target in above]
+        found = [edge for edge in found if into[edge.target] == 1]
+        return tuple(sorted(found, key=lambda edge: len(before[edge.target])))
+
+    def _successors(self) -> dict[int, list[int]]:
+        return {block.label: [edge.target for edge in block.edges] for block in self.blocks()}
+
+    def _is_among(self, one: Any, other: Any, found: dict[Any, set[Any]], *, after: bool) -> bool:
+        first, second = _label(one), _label(other)
+        in_one_block = isinstance(one, IRStatement) and isinstance(other, IRStatement)
+        if first != second or not in_one_block:
+            return first in found.get(second, ())
+        order = [s for block in self.blocks() if block.label == first for s in block.statements]
+        places = order.index(one), order.index(other)
+        return places[0] >= places[1] if after else places[0] <= places[1]
+
+
+class IR(FlowGraph):
     """A function during compilation, before or after type inference.
 
     Edits change it in place. For an argument or a value, give a ``Variable`` of the function, or
@@ -306,149 +469,8 @@ class IR(ABC):
         edit has removed or replaced is no longer among them."""
 
     @abstractmethod
-    def callees(self, call: Call) -> tuple[Any, ...]:
-        """The functions one of which a call enters: its target, or those that the function chooses
-        among, by branches or from tuples and dicts; none where they are not known.
-
-        Examples
-        --------
-        >>> import math
-        >>> from overlay.ir import UNKNOWN, read
-        >>> def wave(k, x):
-        ...     return (math.sin, math.cos)[k](x)
-        >>> ir = read(wave)
-        >>> (call,) = (call for call in ir.calls() if call.target is UNKNOWN)
-        >>> ir.callees(call)
-        (<built-in function sin>, <built-in function cos>)
-        """
-
-    @abstractmethod
     def raises(self) -> tuple[RaisePoint, ...]:
         """Where it raises, in the order of the source; not in a ``try`` whose handlers catch it."""
-
-    @abstractmethod
-    def blocks(self) -> tuple[Block, ...]:
-        """Its blocks, in the order of their labels.
-
-        Examples
-        --------
-        >>> from overlay.ir import read
-        >>> def total(xs):
-        ...     found = 0.0
-        ...     for x in xs:
-        ...         found += x
-        ...     return found
-        >>> first, *others = read(total).blocks()
-        >>> [statement.operation for statement in first.statements]
-        ['argument', 'constant', 'iterator', 'copy', 'jump']
-        >>> sorted(len(block.edges) for block in others)
-        [0, 1, 2]
-        """
-
-    def statements(self) -> tuple[Statement, ...]:
-        """Its statements, block by block."""
-        return tuple(each for block in self.blocks() for each in block.statements)
-
-    def branches(self) -> tuple[Branch, ...]:
-        """Its branches, in the order of their blocks."""
-        return tuple(s.branch for s in self.statements() if s.branch is not None)
-
-    def stores(self) -> tuple[Store, ...]:
-        """Its stores, block by block.
-
-        Examples
-        --------
-        >>> from overlay.ir import read
-        >>> def mark(xs, i):
-        ...     last = i - 1
-        ...     xs[last] = 0.0
-        >>> [(store.kind, store.target.name) for store in read(mark).stores()]
-        [('variable', 'last'), ('item', 'xs')]
-        """
-        return tuple(s.store for s in self.statements() if s.store is not None)
-
-    @property
-    @abstractmethod
-    def handles_exceptions(self) -> bool:
-        """Whether it has a ``try``: ways from a statement that raises to a handler are not among
-        the edges."""
-
-    def definitions(self, variable: Variable) -> tuple[Statement, ...]:
-        """The statements that assign a variable. Once types are known a variable of the program
-        has a variable for each assignment, and copies where two ways meet.
-
-        Examples
-        --------
-        >>> from overlay.ir import Variable, read
-        >>> def twice(x):
-        ...     y = x + x
-        ...     return y * y
-        >>> ir = read(twice)
-        >>> [s.operation for s in ir.definitions(Variable("y"))]
-        ['operator']
-        >>> [s.call.target for s in ir.uses(Variable("y"))]
-        [<built-in function mul>]
-        """
-        return tuple(s for s in self.statements() if s.result == variable)
-
-    def uses(self, variable: Variable) -> tuple[Statement, ...]:
-        """The statements that read a variable."""
-        return tuple(s for s in self.statements() if variable in s.reads)
-
-    def dominates(self, one: Statement | Block | int, other: Statement | Block | int) -> bool:
-        """Whether each way to ``other``, a statement or a block, passes ``one``; so does each of
-        itself.
-
-        Examples
-        --------
-        >>> from overlay.ir import read
-        >>> def total(xs):
-        ...     found = 0.0
-        ...     for x in xs:
-        ...         found += x
-        ...     return found
-        >>> ir = read(total)
-        >>> (branch,) = ir.branches()
-        >>> head, body, last = branch.block, branch.yes.target, branch.no.target
-        >>> ir.dominates(head, last), ir.dominates(body, last)
-        (True, False)
-        >>> ir.post_dominates(last, body), ir.post_dominates(body, head)
-        (True, False)
-        >>> ir.controls(body) == (branch.yes,)
-        True
-        """
-        found = dominators(self._successors(), self.blocks()[0].label)
-        return self._is_among(one, other, found, after=False)
-
-    def post_dominates(self, one: Statement | Block | int, other: Statement | Block | int) -> bool:
-        """Whether each way from ``other``, a statement or a block, out of the function passes
-        ``one``; so does each of itself. Exceptions that no ``raise`` of the function raises are no
-        ways out."""
-        return self._is_among(one, other, post_dominators(self._successors()), after=True)
-
-    def controls(self, place: Statement | Block | int) -> tuple[Edge, ...]:
-        """The edges that decide whether a statement or a block runs: its control dependences. From
-        the target of such an edge each way leads there, from its source not."""
-        after = post_dominators(self._successors())
-        label = _label(place)
-        return tuple(
-            edge
-            for block in self.blocks()
-            for edge in block.edges
-            if edge.condition is not None
-            and label in after[edge.target]
-            and (label == block.label or label not in after[block.label])
-        )
-
-    def edges_to(self, place: Statement | Block | int) -> tuple[Edge, ...]:
-        """The edges of branches that each way to a statement or a block takes, outermost first."""
-        before = dominators(self._successors(), self.blocks()[0].label)
-        above = before.get(_label(place), set())
-        edges = [edge for block in self.blocks() for edge in block.edges]
-        into = Counter(edge.target for edge in edges)
-        found = [e for e in edges if e.condition is not None and e.target in above]
-        found = [edge for edge in found if into[edge.target] == 1]
-        return tuple(sorted(found, key=lambda edge: len(before[edge.target])))
 
     def analysed_on(self, edge: Edge, variable: Variable) -> Any:
         """The abstract value of a variable on an edge, in the analysis in force: the domain's
@@ -458,18 +480,6 @@ class IR(ABC):
         if run is None:
             return None
         return run.edges.get((edge.source, edge.target), {}).get(variable.name)
-
-    def _successors(self) -> dict[int, list[int]]:
-        return {block.label: [edge.target for edge in block.edges] for block in self.blocks()}
-
-    def _is_among(self, one: Any, other: Any, found: dict[Any, set[Any]], *, after: bool) -> bool:
-        first, second = _label(one), _label(other)
-        in_one_block = isinstance(one, Statement) and isinstance(other, Statement)
-        if first != second or not in_one_block:
-            return first in found.get(second, ())
-        order = [s for block in self.blocks() if block.label == first for s in block.statements]
-        places = order.index(one), order.index(other)
-        return places[0] >= places[1] if after else places[0] <= places[1]
 
     @abstractmethod
     def constant(self, variable: Variable) -> Any:
@@ -514,7 +524,7 @@ class IR(ABC):
         """Remove a call whose result is not used; for others see ``set_result``."""
 
     @abstractmethod
-    def remove(self, *statements: Statement) -> None:
+    def remove(self, *statements: IRStatement) -> None:
         """Remove statements, all at once: what they assign may be read by one another, and by
         nothing that stays. The end of a block cannot be removed.
 
@@ -533,7 +543,7 @@ class IR(ABC):
         """
 
     @abstractmethod
-    def jump(self, branch: Branch, block: Block | int) -> None:
+    def jump(self, branch: BranchPoint, block: BasicBlock | int) -> None:
         """Let a branch always go on at one block, which need not be one of its own. Blocks that
         are not reached any more are removed.
 
@@ -569,10 +579,10 @@ class IR(ABC):
         ``result_type``."""
 
 
-def _label(place: Statement | Block | int) -> int:
-    if isinstance(place, Statement):
+def _label(place: Place) -> int:
+    if isinstance(place, IRStatement):
         return place.block
-    return place.label if isinstance(place, Block) else place
+    return place.label if isinstance(place, BasicBlock) else place
 
 
 def read(function: Callable[..., Any], *types: Any) -> IR:

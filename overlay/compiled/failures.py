@@ -336,13 +336,13 @@ def functions_not_seen(ty: str) -> NotCompilable:
     )
 
 
-def functions_held(container: Any, where: str) -> NotCompilable:
+def functions_held(container: Any, path: str, line: int) -> NotCompilable:
     """The error for a use of a list, a dict or a dataclass with functions that is no read of it."""
     kind = type(container).__qualname__
     return NotCompilable(
         f"a {kind} with functions that the program holds is used as a value; compiled code can "
         "read its items alone, so that it enters the methods of these",
-        where=where,
+        where=shown(path, line),
         help="index it or iterate over it where it is named, or hold the functions in a tuple",
     )
 

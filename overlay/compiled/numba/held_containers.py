@@ -20,7 +20,6 @@ from numba.core.ir_utils import build_definitions, get_definition, guard
 from overlay.code.held_functions import fields_of, holds_functions
 from overlay.compiled import failures
 from overlay.compiled.numba.ir_edits import defined_before, redefine
-from overlay.core.location import shown
 
 if TYPE_CHECKING:
     from overlay.compiled.world import World
@@ -168,7 +167,7 @@ class HeldContainers:
                         left = found
                     elif not isinstance(found, tuple):
                         loc = statement.loc
-                        raise failures.functions_held(found, shown(loc.filename, loc.line))
+                        raise failures.functions_held(found, loc.filename, loc.line)
             if left is None:
                 return plan
             self._known = {n: v for n, v in self._known.items() if v is not left}

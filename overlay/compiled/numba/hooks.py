@@ -20,8 +20,8 @@ from overlay.compiled.numba.control_flow import body_in
 from overlay.compiled.numba.hints import spelt
 from overlay.compiled.numba.made_contexts import UnknownMetadata
 from overlay.compiled.numba.numba_types import refused
-from overlay.compiled.numba.shown_flow import handles_exceptions
-from overlay.compiled.numba.shown_ir import NumbaIR, of_program
+from overlay.compiled.numba.shown_flow import handles_exceptions, of_program
+from overlay.compiled.numba.shown_ir import NumbaIR
 from overlay.core.errors import OverlayError
 from overlay.ir import UNKNOWN
 from overlay.plugins.plugin import stages_of

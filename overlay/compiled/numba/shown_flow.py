@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from abc import abstractmethod
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -11,14 +12,28 @@ from numba.core.ir_utils import build_definitions, get_definition, guard
 from numba.core.unsafe import eh
 
 from overlay.code.dominance import reachable
-from overlay.core.location import shown
-from overlay.ir import UNKNOWN, Block, Branch, Call, Edge, Statement, Store, Variable
+from overlay.compiled.numba.control_flow import where_of
+from overlay.compiled.numba.dispatchers import InnerDispatcher
+from overlay.compiled.numba.inserted_calls import InsertedCalls
+from overlay.compiled.numba.numba_types import StandIn
+from overlay.contexts.context import call_next
+from overlay.ir import (
+    UNKNOWN,
+    BasicBlock,
+    BranchPoint,
+    Call,
+    Edge,
+    FlowGraph,
+    IRStatement,
+    Store,
+    Variable,
+)
 
 __all__ = [
     "LOOKUPS",
-    "Flow",
+    "NumbaFlow",
     "handles_exceptions",
-    "keep_reached",
+    "of_program",
     "operands_read",
     "print_as_call",
 ]
@@ -70,42 +85,107 @@ VALUES: Final = {
 LOOKUPS: Final = (operator.getitem, dict.get)
 
 
-class Flow:
-    """Reads the blocks of one function.
+class NumbaFlow(FlowGraph):
+    """The part of the IR of one function that inspects and edits its flow."""
 
-    call_of: the call that an assignment makes, or None. of_program: the object of the program that
-    a constant is.
-    """
+    func_ir: Any
+    _reader: Any
+    _inserted: InsertedCalls
+    _analysis: Any
 
-    def __init__(
-        self,
-        func_ir: Any,
-        call_of: Callable[[Any], Call | None],
-        of_program: Callable[[Any], Any],
-    ) -> None:
+    @abstractmethod
+    def call_of(self, assign: Any) -> Call | None:
+        """The call that an assignment makes, or None."""
+
+    def _edges_to(self, expr: Any) -> tuple[Edge, ...]:
+        """The edges that all ways to a call take."""
+        for label, block in self.func_ir.blocks.items():
+            if any(getattr(each, "value", None) is expr for each in block.body):
+                return self.edges_to(label)
+        return ()
+
+    def blocks(self) -> tuple[BasicBlock, ...]:
+        return _Flow(self.func_ir, self.call_of).blocks()
+
+    @property
+    def handles_exceptions(self) -> bool:
+        return handles_exceptions(self.func_ir)
+
+    def callees(self, call: Call) -> tuple[Any, ...]:
+        _, expr = call.native
+        if call.target is not UNKNOWN or expr.op != "call":
+            return () if call.target is UNKNOWN else (call.target,)
+        return tuple(dict.fromkeys(self._reader.functions(expr.func)))
+
+    def remove(self, *statements: IRStatement) -> None:
+        gone = {id(each.native) for each in statements}
+        names = {each.result.name for each in statements if each.result is not None}
+        left = [s for b in self.func_ir.blocks.values() for s in b.body if id(s) not in gone]
+        assigned = {each.target.name for each in left if isinstance(each, ir.Assign)}
+        for each in statements:
+            if each.native.is_terminator:
+                raise self._inserted.cannot(
+                    f"remove a {each.operation}", each.where, "see ir.jump for branches"
+                )
+        for each in left:
+            lost = [name for name in operands_read(each) if name in names - assigned]
+            if lost:
+                raise self._inserted.cannot(
+                    f"remove what assigns {lost[0]}, which is read",
+                    where_of(each),
+                    "remove what reads it too",
+                )
+        self._analysis = None
+        for block in self.func_ir.blocks.values():
+            block.body = [each for each in block.body if id(each) not in gone]
+        self._redefined()
+
+    def jump(self, branch: BranchPoint, block: BasicBlock | int) -> None:
+        label = block.label if isinstance(block, BasicBlock) else block
+        found = self.func_ir.blocks.get(branch.block)
+        end = None if found is None else found.terminator
+        known = isinstance(end, ir.Branch) and end.cond.name == branch.condition.name
+        if found is None or not known or label not in self.func_ir.blocks:
+            raise self._inserted.cannot(
+                f"jump to block {label} in place of a branch, one of which is not in it any more",
+                branch.where,
+                "ask for ir.branches() anew after an edit",
+            )
+        self._analysis = None
+        found.body[-1] = ir.Jump(label, end.loc)
+        keep_reached(self.func_ir)
+        self._redefined()
+
+    def _redefined(self) -> None:
+        self.func_ir._definitions = build_definitions(self.func_ir.blocks)
+
+
+class _Flow:
+    """Reads the blocks of one function. call_of: the call that an assignment makes, or None."""
+
+    def __init__(self, func_ir: Any, call_of: Callable[[Any], Call | None]) -> None:
         self.func_ir = func_ir
         self.call_of = call_of
-        self.of_program = of_program
 
-    def blocks(self) -> tuple[Block, ...]:
+    def blocks(self) -> tuple[BasicBlock, ...]:
         return tuple(
-            Block(label, self._statements(label, block), self._edges(label, block.body[-1]))
+            BasicBlock(label, self._statements(label, block), self._edges(label, block.body[-1]))
             for label, block in sorted(self.func_ir.blocks.items())
         )
 
-    def _statements(self, label: int, block: Any) -> tuple[Statement, ...]:
+    def _statements(self, label: int, block: Any) -> tuple[IRStatement, ...]:
         return tuple(
             self._statement(label, each) for each in block.body if not isinstance(each, ir.Del)
         )
 
-    def _statement(self, label: int, each: Any) -> Statement:
-        where = shown(each.loc.filename, each.loc.line)
+    def _statement(self, label: int, each: Any) -> IRStatement:
+        where = where_of(each)
         reads = tuple(Variable(name) for name in operands_read(each))
         if not isinstance(each, ir.Assign):
             store = _store(each, where)
             operation = "store" if store is not None else ENDS.get(type(each), "other")
             branch = self._branch(label, each) if isinstance(each, ir.Branch) else None
-            return Statement(
+            return IRStatement(
                 operation, None, reads, label, where, store=store, branch=branch, native=each
             )
         value, result = each.value, Variable(each.target.name)
@@ -121,8 +201,8 @@ class Flow:
             given = Variable(value.name) if isinstance(value, ir.Var) else None
             store = Store("variable", result, None, given, where)
         name = value.attr if operation == "attribute" else None
-        constant = self.of_program(value.value) if operation == "constant" else UNKNOWN
-        return Statement(
+        constant = of_program(value.value) if operation == "constant" else UNKNOWN
+        return IRStatement(
             operation,
             result,
             reads,
@@ -143,14 +223,14 @@ class Flow:
             return (branch.yes, branch.no)
         return tuple(Edge(label, target) for target in end.get_targets())
 
-    def _branch(self, label: int, end: Any) -> Branch:
+    def _branch(self, label: int, end: Any) -> BranchPoint:
         condition, test = Variable(end.cond.name), self._test(end.cond)
-        where = shown(end.loc.filename, end.loc.line)
+        where = where_of(end)
         yes, no = (
             Edge(label, target, condition, truth, test, where)
             for target, truth in ((end.truebr, True), (end.falsebr, False))
         )
-        return Branch(label, condition, yes, no, test, where)
+        return BranchPoint(label, condition, yes, no, test, where)
 
     def _test(self, var: Any) -> Call | None:
         """The call whose truth a variable holds."""
@@ -220,6 +300,20 @@ def handles_exceptions(func_ir: Any) -> bool:
         for block in func_ir.blocks.values()
         for statement in block.body
     )
+
+
+def of_program(value: Any) -> Any:
+    """The object that a stand-in replaces; any other value unchanged."""
+    if isinstance(value, InnerDispatcher):
+        return value.function
+    if not isinstance(value, StandIn):
+        return value
+    if value.is_next:
+        return call_next
+    try:
+        return value.in_python()
+    except NotImplementedError:
+        return UNKNOWN
 
 
 def keep_reached(func_ir: Any) -> None:

@@ -16,36 +16,39 @@ from numba.core.typed_passes import PreLowerStripPhis, type_inference_stage
 
 from overlay.compiled import failures
 from overlay.compiled.numba.chosen_functions import ChosenType
-from overlay.compiled.numba.dispatchers import InnerDispatcher
 from overlay.compiled.numba.hints import numba_type, spelt
 from overlay.compiled.numba.inserted_calls import InsertedCalls, shown_target
 from overlay.compiled.numba.ir_edits import operands_of, redefine
 from overlay.compiled.numba.numba_types import (
     BoundCallee,
     CalleeType,
-    StandIn,
     Type,
     has_code,
 )
 from overlay.compiled.numba.numba_typing import is_written_by_numba
 from overlay.compiled.numba.shown_flow import (
     LOOKUPS,
-    Flow,
-    handles_exceptions,
-    keep_reached,
+    NumbaFlow,
+    of_program,
     operands_read,
     print_as_call,
 )
-from overlay.contexts.context import Context, call_next
+from overlay.contexts.context import Context
 from overlay.core.errors import NotCompilable
 from overlay.core.location import location_of, name_of, shown
 from overlay.core.target import key_of_target
-from overlay.ir import IR, UNKNOWN, Block, Branch, Call, Edge, RaisePoint, Statement, Variable
+from overlay.ir import (
+    IR,
+    UNKNOWN,
+    Call,
+    RaisePoint,
+    Variable,
+)
 
 if TYPE_CHECKING:
     from overlay.analysis.runs import Run, Step
 
-__all__ = ["NumbaIR", "callable_of", "of_program", "read"]
+__all__ = ["NumbaIR", "callable_of", "read"]
 
 
 RAISING = (ir.Raise, ir.StaticRaise, ir.DynamicRaise)
@@ -173,7 +176,7 @@ class _Reader:
         return UNKNOWN
 
 
-class NumbaIR(IR):
+class NumbaIR(NumbaFlow, IR):
     """IR of one function; typing, typemap and calltypes are given where types are known.
 
     bind: returns the stand-in of a callable in this function. analyse: analyses the function in its
@@ -280,26 +283,6 @@ class NumbaIR(IR):
             ways=functools.partial(self._edges_to, expr),
         )
 
-    def _edges_to(self, expr: Any) -> tuple[Edge, ...]:
-        """The edges that all ways to a call take."""
-        for label, block in self.func_ir.blocks.items():
-            if any(getattr(each, "value", None) is expr for each in block.body):
-                return self.edges_to(label)
-        return ()
-
-    def blocks(self) -> tuple[Block, ...]:
-        return Flow(self.func_ir, self.call_of, of_program).blocks()
-
-    @property
-    def handles_exceptions(self) -> bool:
-        return handles_exceptions(self.func_ir)
-
-    def callees(self, call: Call) -> tuple[Any, ...]:
-        _, expr = call.native
-        if call.target is not UNKNOWN or expr.op != "call":
-            return () if call.target is UNKNOWN else (call.target,)
-        return tuple(dict.fromkeys(self._reader.functions(expr.func)))
-
     def raises(self) -> tuple[RaisePoint, ...]:
         ends = [block.terminator for _, block in sorted(self.func_ir.blocks.items())]
         found = [end for end in ends if isinstance(end, RAISING) and not is_unreachable(end)]
@@ -362,48 +345,6 @@ class NumbaIR(IR):
         self._forget(assign)
         del block.body[place]
 
-    def remove(self, *statements: Statement) -> None:
-        gone = {id(each.native) for each in statements}
-        names = {each.result.name for each in statements if each.result is not None}
-        left = [s for b in self.func_ir.blocks.values() for s in b.body if id(s) not in gone]
-        assigned = {each.target.name for each in left if isinstance(each, ir.Assign)}
-        for each in statements:
-            if each.native.is_terminator:
-                raise self._inserted.cannot(
-                    f"remove a {each.operation}", each.where, "see ir.jump for branches"
-                )
-        for each in left:
-            lost = [name for name in operands_read(each) if name in names - assigned]
-            if lost:
-                raise self._inserted.cannot(
-                    f"remove what assigns {lost[0]}, which is read",
-                    shown(each.loc.filename, each.loc.line),
-                    "remove what reads it too",
-                )
-        self._analysis = None
-        for block in self.func_ir.blocks.values():
-            block.body = [each for each in block.body if id(each) not in gone]
-        self._redefined()
-
-    def jump(self, branch: Branch, block: Block | int) -> None:
-        label = block.label if isinstance(block, Block) else block
-        found = self.func_ir.blocks.get(branch.block)
-        end = None if found is None else found.terminator
-        known = isinstance(end, ir.Branch) and end.cond.name == branch.condition.name
-        if found is None or not known or label not in self.func_ir.blocks:
-            raise self._inserted.cannot(
-                f"jump to block {label} in place of a branch, one of which is not in it any more",
-                branch.where,
-                "ask for ir.branches() anew after an edit",
-            )
-        self._analysis = None
-        found.body[-1] = ir.Jump(label, end.loc)
-        keep_reached(self.func_ir)
-        self._redefined()
-
-    def _redefined(self) -> None:
-        self.func_ir._definitions = build_definitions(self.func_ir.blocks)
-
     def insert_before(self, call: Call, target: Any, *args: Any) -> Variable:
         block, place, assign = self._place(call)
         return self._insert(block, place, assign, target, args)
@@ -462,20 +403,6 @@ def is_unreachable(raised: Any) -> bool:
     """Whether numba wrote a raise, where an exception would be raised again that is caught."""
     args = getattr(raised, "exc_args", None) or ("",)
     return str(args[0]).startswith("Unreachable condition reached")
-
-
-def of_program(value: Any) -> Any:
-    """The object that a stand-in replaces; any other value unchanged."""
-    if isinstance(value, InnerDispatcher):
-        return value.function
-    if not isinstance(value, StandIn):
-        return value
-    if value.is_next:
-        return call_next
-    try:
-        return value.in_python()
-    except NotImplementedError:
-        return UNKNOWN
 
 
 def callable_of(ty: Type | None) -> Any:

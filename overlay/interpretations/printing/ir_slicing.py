@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import Any, Final
 
 from overlay.interpretations.parallel.known_effects import NO_EFFECT
-from overlay.ir import IR, Edge, Statement, Variable
+from overlay.ir import IR, Edge, IRStatement, Variable
 
 __all__ = ["slice_ir"]
 
@@ -45,12 +45,12 @@ class _Slice:
         self.ir = ir
         self.pure = pure
         self.statements = ir.statements()
-        self.definitions: dict[Variable, list[Statement]] = {}
+        self.definitions: dict[Variable, list[IRStatement]] = {}
         for each in self.statements:
             if each.result is not None:
                 self.definitions.setdefault(each.result, []).append(each)
         self.branches = {s.block: s for s in self.statements if s.branch is not None}
-        self.needed: set[Statement] = set()
+        self.needed: set[IRStatement] = set()
 
     def apply(self) -> None:
         """Remove what is not needed."""
@@ -74,7 +74,7 @@ class _Slice:
 
     # ---- what is needed ----
 
-    def _mark(self, statements: list[Statement]) -> None:
+    def _mark(self, statements: list[IRStatement]) -> None:
         """Mark statements, and all that they need."""
         todo = statements
         while todo:
@@ -92,14 +92,14 @@ class _Slice:
         return {block.label: self.ir.controls(block) for block in self.ir.blocks()}
 
     @cached_property
-    def _changes(self) -> dict[Statement, set[Statement]]:
+    def _changes(self) -> dict[IRStatement, set[IRStatement]]:
         """The statements that change an object in place, each with those that made the object."""
         changed = {s: self._changed(s) for s in self.statements}
         return {s: self._roots(var) for s, var in changed.items() if var is not None}
 
-    def _roots(self, var: Variable) -> set[Statement]:
+    def _roots(self, var: Variable) -> set[IRStatement]:
         """The statements that have made the values of a variable, through copies."""
-        found: set[Statement] = set()
+        found: set[IRStatement] = set()
         seen, todo = {var}, [var]
         while todo:
             for each in self.definitions.get(todo.pop(), ()):
@@ -113,7 +113,7 @@ class _Slice:
                 seen.update(sources)
         return found
 
-    def _changed(self, statement: Statement) -> Variable | None:
+    def _changed(self, statement: IRStatement) -> Variable | None:
         """The variable of the object that a statement may change in place."""
         if statement.operation == "store" and statement.store is not None:
             return statement.store.target
@@ -121,7 +121,7 @@ class _Slice:
             return statement.reads[0]
         return self._receiver(statement)
 
-    def _receiver(self, statement: Statement) -> Variable | None:
+    def _receiver(self, statement: IRStatement) -> Variable | None:
         """The object whose method a statement calls."""
         if statement.operation != "call" or not statement.reads:
             return None
@@ -132,7 +132,7 @@ class _Slice:
 
     # ---- effects ----
 
-    def _has_effect(self, statement: Statement) -> bool:
+    def _has_effect(self, statement: IRStatement) -> bool:
         """Whether a statement does more than compute a result or change an object that the function
         has made itself."""
         changed = self._changed(statement)
@@ -145,7 +145,7 @@ class _Slice:
             return any(s.operation == "call" and not self._is_pure(s) for s in sources)
         return statement.operation not in (*PLAIN, "branch", "jump")
 
-    def _is_own(self, root: Statement) -> bool:
+    def _is_own(self, root: IRStatement) -> bool:
         """Whether nothing outside of the function has the object that a statement makes."""
         if root.operation == "constant":
             return isinstance(root.constant, FIXED)
@@ -153,7 +153,7 @@ class _Slice:
             return root.call.target is not operator.getitem
         return root.operation in ("build", "conversion", "iterator", "update")
 
-    def _is_pure(self, statement: Statement) -> bool:
+    def _is_pure(self, statement: IRStatement) -> bool:
         """Whether a call, of one function or of one of several, has no effect."""
         found = () if statement.call is None else self.ir.callees(statement.call)
         return bool(found) and all(id(each) in self.pure for each in found)

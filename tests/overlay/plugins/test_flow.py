@@ -7,7 +7,7 @@ import pytest
 
 from overlay import Context, OverlayError, Plugin
 from overlay.analysis import Intervals, integers
-from overlay.ir import UNKNOWN, Statement, Variable, read
+from overlay.ir import UNKNOWN, IRStatement, Variable, read
 
 
 def clipped(x, low, high):
@@ -156,7 +156,7 @@ def test_chains_lead_from_definitions_to_uses_and_back():
     assert {s.operation for s in ir.definitions(Variable("last"))} == {"constant", "copy"}
     (zero,) = [s for s in ir.definitions(Variable("last")) if s.operation == "constant"]
     assert zero.constant == 0
-    assert isinstance(zero, Statement)
+    assert isinstance(zero, IRStatement)
 
 
 def test_statements_are_removed_at_once_or_not_at_all():
