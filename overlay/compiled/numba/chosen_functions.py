@@ -7,11 +7,12 @@ the program names.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from numba.core import cgutils, types
-from numba.core.imputils import lower_cast
+from numba.core.imputils import lower_builtin, lower_cast
 from numba.core.typeconv import Conversion
 from numba.core.types.functions import WeakType
 from numba.core.typing.templates import Signature, signature
@@ -26,7 +27,15 @@ if TYPE_CHECKING:
     from overlay.compiled.numba.dispatchers import InnerDispatcher
     from overlay.compiled.world import World
 
-__all__ = ["ChosenType", "as_global", "chosen_among", "has_chosen", "is_number", "uniform"]
+__all__ = [
+    "ChosenType",
+    "as_global",
+    "chosen_among",
+    "compared",
+    "has_chosen",
+    "is_number",
+    "uniform",
+]
 
 # Types of functions that have no content when the program runs.
 WITHOUT_CONTENT: Final = (
@@ -153,6 +162,16 @@ def uniform(world: World, ty: Type) -> Type:
     return types.UniTuple(item, len(ty))
 
 
+def compared(world: World, args: Sequence[Type]) -> tuple[Type, ...] | None:
+    """The types of two functions as types of functions chosen at run time, which can be compared;
+    None for other values."""
+    if not all(isinstance(ty, (ChosenType, *WITHOUT_CONTENT)) for ty in args):
+        return None
+    return tuple(
+        ty if isinstance(ty, ChosenType) else ChosenType(world, (_candidate(ty),)) for ty in args
+    )
+
+
 def has_chosen(ty: Type) -> bool:
     """Whether a value of a type is, or has among its items, a function chosen at run time."""
     if isinstance(ty, types.BaseTuple):
@@ -178,6 +197,27 @@ def is_number(typingctx: Any, chosen: Any, number: Any) -> Any:
         return builder.icmp_signed("==", *args)
 
     return types.boolean(types.intp, types.intp), compare
+
+
+@lower_builtin(operator.is_, ChosenType, ChosenType)
+def _is_same(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    """Whether two values are one function of the program."""
+    known = dict.fromkeys(_identity(each) for ty in sig.args for each in ty.candidates)
+    order = list(known)
+    one, other = (
+        _selected(
+            builder,
+            value,
+            [context.get_constant(types.intp, order.index(_identity(c))) for c in ty.candidates],
+        )
+        for value, ty in zip(args, sig.args, strict=True)
+    )
+    return builder.icmp_signed("==", one, other)
+
+
+@lower_builtin(operator.is_not, ChosenType, ChosenType)
+def _is_other(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    return builder.not_(_is_same(context, builder, sig, args))
 
 
 @lower_cast(ChosenType, types.Integer)
@@ -240,6 +280,18 @@ def _of_program(ty: Type) -> Any:
     if isinstance(ty, types.Dispatcher):
         return getattr(ty.dispatcher, "function", ty.dispatcher)
     return ty.callee.target if isinstance(ty, CalleeType) else getattr(ty, "typing_key", ty)
+
+
+def _identity(ty: Type) -> Any:
+    """What tells functions of the program apart: a function, and the context that it brings."""
+    function, place = id(_of_program(ty)), None
+    if isinstance(ty, CalleeType):
+        callee = ty.callee
+        place = callee.is_next, callee.is_base or callee.world.is_bare, callee.context
+    elif isinstance(ty, types.Dispatcher):
+        world = getattr(ty.dispatcher, "world", None)
+        place = False, world is not None and world.is_bare, None
+    return function, place or (False, False, None)
 
 
 def _selected(builder: Any, number: Any, values: Sequence[Any]) -> Any:

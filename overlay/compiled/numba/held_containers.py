@@ -9,6 +9,7 @@ is compiled anew once the contents have changed, which ``overlay.code.record`` t
 from __future__ import annotations
 
 import copy
+import inspect
 import operator
 import types as python_types
 from collections.abc import Iterator
@@ -19,6 +20,7 @@ from numba.core.ir_utils import build_definitions, get_definition, guard
 
 from overlay.code.held_functions import fields_of, holds_functions
 from overlay.compiled import failures
+from overlay.compiled.numba.context_values import KnownStandIn
 from overlay.compiled.numba.ir_edits import defined_before, redefine
 
 if TYPE_CHECKING:
@@ -123,11 +125,14 @@ class HeldContainers:
         owner = self._known.get(expr.value.name, _UNKNOWN)
         if owner is not _UNKNOWN:
             return (fields_of(owner) or {}).get(expr.attr, _UNKNOWN)
-        module = self._definition(expr.value)
-        is_module = isinstance(module, (ir.Global, ir.FreeVar)) and isinstance(
-            module.value, python_types.ModuleType
-        )
-        return getattr(module.value, expr.attr, _UNKNOWN) if is_module else _UNKNOWN
+        holder = self._definition(expr.value)
+        holder = holder.value if isinstance(holder, (ir.Global, ir.FreeVar)) else None
+        holder = holder.value if isinstance(holder, KnownStandIn) else holder
+        if type(holder) is type:
+            found = inspect.getattr_static(holder, expr.attr, _UNKNOWN)
+            return found if holds_functions(found) else _UNKNOWN
+        is_module = isinstance(holder, python_types.ModuleType)
+        return getattr(holder, expr.attr, _UNKNOWN) if is_module else _UNKNOWN
 
     def _item(self, expr: Any) -> Any:
         """The item of a container at a constant index."""
@@ -187,7 +192,11 @@ class HeldContainers:
         own = self._known.get(name, ())
         if name in self._methods or not isinstance(own, tuple):
             return [ir.Assign(ir.Const(None, statement.loc), statement.target, statement.loc)]
-        if not isinstance(value, ir.Expr) or not self._knows(_operands(statement)):
+        if not isinstance(value, ir.Expr):
+            return None
+        if value.op == "getattr" and name in self._known:  # of a module or a class
+            return self._object(statement, own)
+        if not self._knows(_operands(statement)):
             return None
         found = self._value(value)
         if found is not _UNKNOWN:

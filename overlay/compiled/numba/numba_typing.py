@@ -20,7 +20,13 @@ from numba.core.typing.templates import Signature, signature
 
 from overlay.compiled import failures
 from overlay.compiled.basis import Holder
-from overlay.compiled.numba.chosen_functions import ChosenType, chosen_among, has_chosen, uniform
+from overlay.compiled.numba.chosen_functions import (
+    ChosenType,
+    chosen_among,
+    compared,
+    has_chosen,
+    uniform,
+)
 from overlay.compiled.numba.context_state import Box
 from overlay.compiled.numba.context_values import (
     ClassType,
@@ -66,6 +72,7 @@ __all__ = ["OURS", "WorldTyping", "is_written_by_numba"]
 WRITTEN_BY_NUMBA = (bool, len, range, slice, str, tuple)
 # What numba does with tuples whose items have one type alone.
 ONE_BY_ONE = (operator.getitem, "getiter", enumerate, zip, reversed)
+IDENTITY = (operator.is_, operator.is_not)
 OURS = (
     CalleeType,
     BoundCallee,
@@ -202,6 +209,11 @@ class WorldTyping(TypingContext):
     def _resolve_native(self, func: Any, args: Any, kws: Any) -> Any:
         """Resolve a call of one of numba's own functions, which accepts functions only as
         dispatchers."""
+        key = getattr(func, "typing_key", func)
+        if any(key is each for each in IDENTITY):
+            functions = compared(self.world, args)
+            if functions is not None:
+                return signature(types.boolean, *functions)
         kws = dict(kws)
         if not (has_chosen(func) or any(map(has_chosen, args))):  # a container of functions
             args = tuple(self._dispatcher_type(a) for a in args)

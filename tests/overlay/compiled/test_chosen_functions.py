@@ -287,7 +287,7 @@ def test_what_compiled_code_cannot_follow_is_refused_by_name_with_a_remedy(way):
         with pytest.raises(NotCompilable, match=re.escape(REFUSED[way])) as found:
             Context(*tables).jit(way)(1, 0.7)
         assert found.value.help
-        assert "test_chosen_functions.py:" in found.value.where
+        assert "test_chosen_functions.py:" in str(found.value)
 
 
 def read_there(x):
