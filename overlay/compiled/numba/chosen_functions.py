@@ -283,7 +283,7 @@ def _of_program(ty: Type) -> Any:
 
 
 def _identity(ty: Type) -> Any:
-    """What tells functions of the program apart: a function, and the context that it brings."""
+    """The key of a function of the program: the function, and the context that it brings."""
     function, place = id(_of_program(ty)), None
     if isinstance(ty, CalleeType):
         callee = ty.callee
