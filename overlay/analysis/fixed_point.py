@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Callable
+from typing import Any
 
 from overlay.analysis.abstract_state import AbstractState, assume, is_below, joined
 from overlay.analysis.lattice import Domain
@@ -56,6 +57,14 @@ class FixedPoint:
         for _ in range(_ROUNDS if self.body.loop_heads else 0):
             self._again()
         return self.into
+
+    def on_edges(self) -> dict[tuple[int, int], dict[str, Any]]:
+        """The values of variables on each edge that is taken, by the labels of its ends."""
+        return {
+            (label, after): state.values
+            for label, ways in self._ways.items()
+            for after, state in ways
+        }
 
     def _grow(self, label: int, state: AbstractState) -> bool:
         """Join a state into a block's entry state; return whether that changed it."""

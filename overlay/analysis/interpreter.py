@@ -225,7 +225,9 @@ class Interpreter:
         run.guarded.clear()
         execution = Execution(self, body, run, setting)
         entry = AbstractState(dict(zip(body.parameters, args, strict=True)))
-        into = FixedPoint(self.domain, body, entry, execution.execute).find()
+        solver = FixedPoint(self.domain, body, entry, execution.execute)
+        into = solver.find()
+        run.edges = solver.on_edges()
         return execution.noted(into)
 
     def _settled(self, body: Body, args: tuple[Any, ...]) -> tuple[Any, ...]:

@@ -72,6 +72,9 @@ class Run:
         Whether the analysis is complete.
     recursive
         Whether the function calls itself with these arguments.
+    edges
+        The abstract values of variables on each edge between two blocks, by the labels of these;
+        an edge that is never taken is not among them.
 
     Examples
     --------
@@ -88,6 +91,9 @@ class Run:
     guarded: set[int] = field(default_factory=set[int])
     finished: bool = False
     recursive: bool = False
+    edges: dict[tuple[int, int], dict[str, Any]] = field(
+        default_factory=dict[tuple[int, int], dict[str, Any]], repr=False
+    )
 
     def walk(self, *, guarded: bool = True) -> tuple[Run, ...]:
         """This run and all runs below it, each once. guarded: whether to include those that are

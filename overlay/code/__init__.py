@@ -14,5 +14,7 @@ functions.
 
 ``applied`` and ``depths`` are for the engine; ``fingerprint``, ``digest`` and ``record`` for
 caches.
+``dominance``: dominators of blocks.
+``held_functions``: containers of functions that the program holds.
 ``contents``: methods of lists, dicts and sets on contents that are known item by item.
 """

@@ -17,6 +17,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from overlay.code.held_functions import fields_of
 from overlay.core.errors import reduced
 from overlay.core.own_builtins import __builtins__
 from overlay.core.target import attributes_of, is_below, mro_of
@@ -113,6 +114,9 @@ class Digest(ABC):
             handler = next((h for base, h in self._bases.items() if base in bases), None)
         if handler is not None:
             handler(self, value)
+        elif (fields := fields_of(value)) is not None:
+            self.class_named(kind)
+            self.container("fields", value, (part for item in fields.items() for part in item))
         elif not self.at_home(value):
             raise self.untold(value)
 

@@ -15,6 +15,7 @@ from types import CellType, CodeType, FunctionType, ModuleType
 from typing import Any, Final
 
 from overlay.code.digest import Digest, Handler, NotHashable
+from overlay.code.held_functions import holds_functions
 from overlay.core.location import name_of, shown
 from overlay.core.own_builtins import __builtins__
 from overlay.core.target import attributes_of, mro_of
@@ -130,13 +131,15 @@ class Fingerprint(Digest):
         self._place = f"the {kind} {name!r} of {place}"
         self.write(kind, name)
         before, met = self._hash.copy(), len(self.functions)
+        has_functions = holds_functions(value)
         try:
-            if value is MISSING or (type(value) is dict and not self._reading_deep):
-                self.write("not held", type(value).__name__)  # no dict is, whatever its items
+            told = self._reading_deep or has_functions
+            if value is MISSING or (type(value) is dict and not told):
+                self.write("not held", type(value).__name__)  # no dict of other items is
             else:
                 self.value(value)
         except NotHashable:
-            if self._reading_deep or self.holds(value):
+            if self._reading_deep or has_functions or self.holds(value):
                 raise
             self._hash = before
             self._forget(met)

@@ -24,6 +24,7 @@ from overlay.code.fingerprint import (
     content_of,
     names_in,
 )
+from overlay.code.held_functions import changeable_in, contents_of, holds_functions
 from overlay.core.location import shown
 from overlay.core.own_builtins import __builtins__
 from overlay.core.target import generic_state
@@ -62,7 +63,8 @@ class FunctionReads:
 
     values: all values read. spaces: the namespaces, globals first, then those of modules and
     classes, each with the names that were looked up. generic: generic functions, with their
-    methods. arrays: the small ones, with their contents.
+    methods. arrays: the small ones, with their contents. containers: lists, dicts and instances of
+    dataclasses that hold functions, with their contents.
     """
 
     def __init__(self, function: FunctionType) -> None:
@@ -87,7 +89,13 @@ class FunctionReads:
                 self.generic.append((value, methods_behind(value)))
         small = {id(v): v for v in self.values if _is_small_array(v)}
         self.arrays = [(array, array.tobytes()) for array in small.values()]
+        held = [v for v in (*self.values, *self._all_defaults()) if holds_functions(v)]
+        changeable = {id(c): c for value in held for c in changeable_in(value)}
+        self.containers = [(each, contents_of(each)) for each in changeable.values()]
         self._contents = {id(v): (v, _digest(v)) for v in self.values if _has_contents(v)}
+
+    def _all_defaults(self) -> tuple[Any, ...]:
+        return (*(self.defaults or ()), *self.by_name.values())
 
     def _look_up(self, namespace: dict[str, Any], names: set[str]) -> None:
         """Record the values of names in a namespace, each once."""
@@ -135,6 +143,13 @@ class FunctionReads:
             if array.tobytes() != content:
                 text = f"the elements of an array that {own_name} reads changed"
                 yield Change(text, "elements", _told_content(content, array), told(array))
+        for container, content in self.containers:
+            now = contents_of(container)
+            if not _same_items(now, content):
+                text = (
+                    f"the functions in a {type(container).__name__} that {own_name} reads changed"
+                )
+                yield Change(text, "elements", told(content), told(now))
 
     def altered(self, values: Iterable[Any] | None = None) -> bool:
         """Whether the contents of one of these values, or of any, have changed or may have."""

@@ -11,6 +11,7 @@ import itertools
 import os
 import re
 import weakref
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from overlay.core.errors import AmbiguousMethod, NotCompilable, OverlayError
@@ -25,15 +26,18 @@ __all__ = [
     "Failure",
     "accepted_by_none",
     "any_keywords",
+    "called_by_numba",
     "callee_unknown",
     "calls_itself",
     "changed_at_run_time",
+    "chosen_returned",
     "context_as_value",
     "converts",
     "entered_on_device",
     "entered_without_function",
     "failure_in",
     "function_in_container",
+    "functions_held",
     "functions_not_seen",
     "handed_on",
     "joined_with_none",
@@ -291,11 +295,14 @@ def entered_without_function() -> NotCompilable:
     )
 
 
-def handed_on(function: Any) -> NotCompilable:
-    """The error for a function with a context of its own that is passed through several others."""
+def handed_on(*functions: Any) -> NotCompilable:
+    """The error for a function with a context of its own that is passed through several others, or
+    for one of several functions."""
+    name = ", ".join(sorted(map(name_of, functions)))
     return NotCompilable(
-        f"compiled code cannot tell in which context {name_of(function)} is called",
-        where=location_of(function),
+        "compiled code cannot tell in which context "
+        f"{name if len(functions) == 1 else f'one of {name}'} is called",
+        where=location_of(functions[0]),
         help="enter the context where it is called: lambda *args: context(function, *args)",
     )
 
@@ -326,6 +333,17 @@ def functions_not_seen(ty: str) -> NotCompilable:
         f"an argument of type {ty} has functions in it that are called through their addresses, "
         "and might lead to methods of this context",
         help="hand the functions on by themselves, in a tuple, a typed list or a typed dict",
+    )
+
+
+def functions_held(container: Any, path: str, line: int) -> NotCompilable:
+    """The error for a use of a list, a dict or a dataclass with functions that is no read of it."""
+    kind = type(container).__qualname__
+    return NotCompilable(
+        f"a {kind} with functions that the program holds is used as a value; compiled code can "
+        "read its items alone, so that it enters the methods of these",
+        where=shown(path, line),
+        help="index it or iterate over it where it is named, or hold the functions in a tuple",
     )
 
 
@@ -375,6 +393,26 @@ def marker_chosen(marker: Any) -> NotCompilable:
         f"the marker {name_of(marker)} is one of several functions, of which the running program "
         "chooses one",
         help="call it where it is named: marker(x) if condition else other(x)",
+    )
+
+
+def chosen_returned(function: Any) -> NotCompilable:
+    """The error for a function with a context of its own, or without its methods, that leaves
+    compiled code as one of several."""
+    return NotCompilable(
+        f"{name_of(function)} is one of several functions, of which the running program returns "
+        "one, and is called in a context of its own",
+        where=location_of(function),
+        help="call it in compiled code, and return its result",
+    )
+
+
+def called_by_numba(functions: Sequence[Any]) -> NotCompilable:
+    """The error for a function chosen at run time that one of numba's own functions is given."""
+    names = ", ".join(sorted(map(name_of, functions)))
+    return NotCompilable(
+        f"one of numba's own functions is given one of {names}, chosen when the program runs",
+        help="write the loop that calls it, or choose between two calls in place of two functions",
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import operator
 import types as python_types
 import weakref
 from collections.abc import Sequence
@@ -18,7 +19,9 @@ __all__ = [
     "by_position",
     "calling",
     "calling_attribute",
+    "choosing",
     "ending",
+    "looking_up",
 ]
 
 # File name of the glue functions.
@@ -54,6 +57,39 @@ def calling_attribute(name: str) -> Any:
     source = f"def call(receiver, *args): return receiver.{name}(*args)"
     exec(compile(source, GLUE, "exec"), namespace)
     return namespace["call"]
+
+
+def choosing(functions: Sequence[Any], ways: tuple[Way, ...], is_number: Any) -> Any:
+    """A Python function that calls one of several functions, by a number that it takes first.
+
+    is_number: called with that number and one of a function.
+    """
+    taken, handed = _handed_on(ways)
+    last = len(functions) - 1
+    lines = [f"    if is_number(chosen, {i}): return f{i}({handed})" for i in range(last)]
+    source = "\n".join([f"def entry(chosen, {taken}):", *lines, f"    return f{last}({handed})"])
+    namespace: dict[str, Any] = {f"f{i}": function for i, function in enumerate(functions)}
+    namespace["is_number"] = is_number
+    exec(compile(source, GLUE, "exec"), namespace)
+    return namespace["entry"]
+
+
+def looking_up(keys: Sequence[Any], is_equal: Any, *, has_default: bool) -> Any:
+    """A Python function that takes a key, a default where it has one, and the values of the keys,
+    and returns the value of the key, or the default; without one it raises KeyError.
+
+    is_equal: compares two keys. ``stands_for`` of the function is the operation of the program.
+    """
+    taken = ["key", *["default"] * has_default, *(f"v{i}" for i in range(len(keys)))]
+    lines = [f"    if is_equal(key, k{i}): return v{i}" for i in range(len(keys))]
+    lines.append("    return default" if has_default else "    raise KeyError(key)")
+    source = "\n".join([f"def entry({', '.join(taken)}):", *lines])
+    namespace: dict[str, Any] = {f"k{i}": key for i, key in enumerate(keys)}
+    namespace["is_equal"] = is_equal
+    exec(compile(source, GLUE, "exec"), namespace)
+    found = namespace["entry"]
+    found.stands_for = dict.get if has_default else operator.getitem
+    return found
 
 
 def ending(target: Any, ways: tuple[Way, ...], error: OverlayError) -> Any:

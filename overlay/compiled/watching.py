@@ -191,6 +191,8 @@ def of_readings(readings: Sequence[FunctionReads]) -> Iterator[Word]:
         yield ALWAYS if state is None else of_count(state.changes)
     for each in {id(a): a for r in readings for a, _ in r.arrays}.values():
         yield from of_array(each)
+    if any(reading.containers for reading in readings):
+        yield ALWAYS
 
 
 # ---- test of the layout -------------------------------------------------------------------

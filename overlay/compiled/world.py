@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import operator
 import typing
 import weakref
 from collections.abc import Hashable, Mapping, Sequence
@@ -12,11 +13,11 @@ from typing import TYPE_CHECKING, Any, Final
 from overlay.compiled import failures
 from overlay.compiled.basis import Basis, MethodsOfTarget
 from overlay.compiled.dispatch_types import hint_of
-from overlay.compiled.glue import Way, by_position, calling
+from overlay.compiled.glue import Way, by_position, calling, choosing, looking_up
 from overlay.compiled.gpu import Kernel
 from overlay.compiled.numba.barrier_calls import Barriers
+from overlay.compiled.numba.chosen_functions import as_global, is_number
 from overlay.compiled.numba.dispatchers import InnerDispatcher
-from overlay.compiled.numba.first_class import with_functions
 from overlay.compiled.numba.held_bodies import implementation
 from overlay.compiled.numba.hints import spelt
 from overlay.compiled.numba.inferring import AskingCallStack
@@ -28,6 +29,7 @@ from overlay.compiled.numba.interfaces import (
 )
 from overlay.compiled.numba.numba_types import (
     OWN_OPTIONS,
+    Native,
     Type,
     is_dispatcher,
     options_of,
@@ -91,6 +93,7 @@ class World:
         self._limited: dict[TargetStandIn, InnerDispatcher] = {}
         self._kept: list[Any] = []
         self._asked: dict[Any, Any] = {}
+        self._choosing: dict[Any, InnerDispatcher] = {}
 
     @property
     def is_bare(self) -> bool:
@@ -227,9 +230,22 @@ class World:
             return self.dispatcher(calling(call_next, ways), callee.chain)
         return self.dispatcher(calling(callee.target, ways))
 
-    def with_functions(self, value: Any) -> Any:
-        """A default value in which functions are replaced by those of this world."""
-        return with_functions(self, value)
+    def choosing(self, candidates: tuple[Type, ...], ways: tuple[Way, ...]) -> InnerDispatcher:
+        """A Python function that calls one of some functions, given by their types, by its
+        number."""
+        key = candidates, ways
+        if key not in self._choosing:
+            made = choosing([as_global(self, each) for each in candidates], ways, is_number)
+            self._choosing[key] = self.dispatcher(made)
+        return self._choosing[key]
+
+    def looking_up(self, keys: tuple[Any, ...], *, has_default: bool) -> InnerDispatcher:
+        """A Python function that finds the value of a key among these, as a dict does."""
+        key = tuple((type(each), each) for each in keys), has_default
+        if key not in self._choosing:
+            made = looking_up(keys, Native(operator.eq), has_default=has_default)
+            self._choosing[key] = self.dispatcher(made)
+        return self._choosing[key]
 
     def limited(self, callee: TargetStandIn) -> InnerDispatcher:
         """The function of ``as_dispatcher``, limited to the signatures that the target declares."""

@@ -8,6 +8,8 @@ Compilation of a function in a world:
     ``dispatchers``        ``InnerDispatcher``, which compiles one function in one world
     ``interfaces``         parameters, defaults and declared signatures of functions
     ``first_class``        functions of which only the signature is known
+    ``chosen_functions``   functions chosen at run time among known candidates
+    ``held_containers``    containers of functions that the program holds
     ``held_bodies``        ``@overload``, jitclasses, kernels and object-mode blocks
     ``code_lifetime``      code as numba holds it: shared definitions, when machine code is made,
                            and what is given back
@@ -41,6 +43,7 @@ Stages of plugins:
     ``stages``             the stages, and their places among the passes
     ``hooks``              the IR that hooks are given, its analysis, and their errors
     ``shown_ir``           ``overlay.ir`` of a function
+    ``shown_flow``         its blocks, statements, branches and stores
     ``inserted_calls``     calls that plugins put into a function
     ``hints``              Python types as numba's, and numba's as Python's
     ``control_flow``       blocks and branches, as analyses see them

@@ -22,17 +22,19 @@ from numba.core import ir
 from numba.core.compiler_machinery import FunctionPass, register_pass
 from numba.core.ir_utils import get_definition, guard, require
 
+from overlay.code.held_functions import holds_functions
 from overlay.compiled.numba.context_state import Box
 from overlay.compiled.numba.context_values import KnownContext, KnownStandIn
 from overlay.compiled.numba.dispatchers import InnerDispatcher, note_inlined
-from overlay.compiled.numba.first_class import with_functions
 from overlay.compiled.numba.folding import FOLDED, Folding
 from overlay.compiled.numba.held_bodies import enter_block
+from overlay.compiled.numba.held_containers import HeldContainers
 from overlay.compiled.numba.ir_edits import defined_before, operands_of, redefine
 from overlay.compiled.numba.numba_types import (
     Native,
     Unpacked,
     Written,
+    has_code,
     is_dispatcher,
     is_held,
     refused,
@@ -78,6 +80,7 @@ class Bind(FunctionPass):
         take_out(state.func_ir)
         binding = _Binding(state)
         try:
+            HeldContainers(binding.world, state.func_ir, state.args).replace_reads()
             for block in state.func_ir.blocks.values():
                 block.body = [new for old in block.body for new in binding.bound(old)]
         except OverlayError as error:
@@ -115,7 +118,7 @@ class _Binding:
             if is_below(type(value.value), Plugin):
                 self._replace(statement, FOLDED, KnownStandIn(value.value))
             else:
-                self._mentioned(statement, value.value, value.name)
+                return self._mentioned(statement, value.value, value.name)
             return [statement]
         if isinstance(value, ir.Const):
             enter_block(self.world, value.value)
@@ -125,7 +128,9 @@ class _Binding:
         if folded is not None:
             return self._constant(statement, folded[0])
         if value.op == "getattr":
-            self._attribute(statement, value)
+            return self._attribute(statement, value)
+        if value.op == "build_tuple":
+            return self._tuple(statement, value)
         return self._operator(statement, value)
 
     def _constant(self, assign: Any, value: Any) -> list[Any]:
@@ -133,17 +138,55 @@ class _Binding:
             return self._call_native(assign, value.load, ())
         if callable(value) and not isinstance(value, KnownContext):
             self._replace(assign, FOLDED, value)
-            self._mentioned(assign, value, FOLDED)
-        else:
-            self._replace(assign, FOLDED, with_functions(self.world, value))
+            return self._mentioned(assign, value, FOLDED)
+        if isinstance(value, tuple) and holds_functions(value):
+            return self._built(assign, value, FOLDED)
+        self._replace(assign, FOLDED, value)
         return [assign]
 
-    def _mentioned(self, assign: Any, value: Any, name: str) -> None:
-        if isinstance(value, tuple):
-            self._replace(assign, name, with_functions(self.world, value))
-            return
-        if not callable(value) or _is_implicit_call(assign.target.name, value):
-            return
+    def _mentioned(self, assign: Any, value: Any, name: str) -> list[Any]:
+        """The assignment of an object of the program, which replaces this one."""
+        if isinstance(value, tuple) and holds_functions(value):
+            return self._built(assign, value, name)
+        if callable(value) and not _is_implicit_call(assign.target.name, value):
+            self._bind(assign, value, name)
+        return [assign]
+
+    def _built(self, assign: Any, value: tuple[Any, ...], name: str) -> list[Any]:
+        """The statements that build a tuple with functions of its items."""
+        before: list[Any] = []
+        items: list[Any] = []
+        for i, item in enumerate(value):
+            each = ir.Global(f"{name}[{i}]", item, assign.loc)
+            before += self.bound(defined_before(self.func_ir, assign, each))
+            items.append(before[-1].target)
+        if hasattr(value, "_fields"):
+            kind = defined_before(self.func_ir, assign, Native(type(value)))
+            before.append(kind)
+            made = ir.Expr.call(kind.target, items, (), assign.loc)
+        else:
+            made = ir.Expr.build_tuple(items, assign.loc)
+        redefine(self.func_ir, assign, made)
+        return [*before, *self.bound(assign)]
+
+    def _tuple(self, assign: Any, expr: Any) -> list[Any]:
+        """A tuple in which functions are targets; numba would make addresses of them."""
+        before: list[Any] = []
+        items: list[Any] = []
+        for var in expr.items:
+            found = guard(get_definition, self.func_ir, var)
+            value = found.value if isinstance(found, (ir.Global, ir.FreeVar)) else None
+            if has_code(value) and isinstance(self.world.stand_ins.of(value), InnerDispatcher):
+                target = ir.Global("overlay", self.world.stand_ins.callee(value), assign.loc)
+                before.append(defined_before(self.func_ir, assign, target))
+                var = before[-1].target
+            items.append(var)
+        if before:
+            redefine(self.func_ir, assign, ir.Expr.build_tuple(items, assign.loc))
+        return [*before, assign]
+
+    def _bind(self, assign: Any, value: Any, name: str) -> None:
+        """Replace a callable of the program by its stand-in."""
         if is_dispatcher(value) and value.py_func.__code__ in self.nested:
             stand_in = self.world.dispatcher(value, self.chain)  # for the method's call_next
         elif value is np.array and self._counts():
@@ -167,15 +210,15 @@ class _Binding:
     def _replace(self, assign: Any, name: str, value: Any) -> None:
         redefine(self.func_ir, assign, ir.Global(name, value, assign.loc))
 
-    def _attribute(self, assign: Any, expr: Any) -> None:
+    def _attribute(self, assign: Any, expr: Any) -> list[Any]:
         if ATTRIBUTE_OF_DISPLAY.search(assign.target.name):
             expr.attr = Written(expr.attr)
         found = guard(self._of_owner, expr)
         if found is None:
-            return
+            return [assign]
         if isinstance(self._definition(expr), KnownStandIn):  # a class that numba does not know
             redefine(self.func_ir, assign, ir.Global(expr.attr, found[0], assign.loc))
-        self._mentioned(assign, found[0], expr.attr)
+        return self._mentioned(assign, found[0], expr.attr)
 
     def _definition(self, expr: Any) -> Any:
         owner = guard(get_definition, self.func_ir, expr.value)

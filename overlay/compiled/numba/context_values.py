@@ -7,8 +7,8 @@ in another world, and its metadata are constants.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
 
 from numba.core import types
 from numba.core.types.functions import WeakType
@@ -16,6 +16,7 @@ from numba.core.typing.templates import signature
 from numba.extending import models, register_model
 
 from overlay.compiled import failures
+from overlay.compiled.numba.chosen_functions import ChosenType
 from overlay.compiled.numba.context_state import Box
 from overlay.compiled.numba.made_contexts import (
     MadeContextType,
@@ -59,7 +60,9 @@ __all__ = [
     "ReplacesType",
     "attribute_of",
     "constant",
+    "functions_within",
     "metadata_of",
+    "programs_functions",
     "state_of",
     "value_of",
 ]
@@ -181,6 +184,8 @@ class RecursesType(Enters):
         if len(args) < 2 or not isinstance(args[0], ContextType):
             raise refused(world, failures.entered_without_function())
         inner = self.world_inside(world, args)
+        if isinstance(args[1], ChosenType):
+            return function_handed(inner, args[1], world)
         value = value_of(args[1])
         if value is None:
             return args[1]
@@ -194,6 +199,10 @@ class Recurses(StandIn):
 
     def in_python(self) -> Any:
         return recurse
+
+
+# Types of functions, which are called as if the code that calls them named them.
+FUNCTIONS: Final = (CalleeType, ChosenType, types.Dispatcher, types.Function)
 
 
 def value_of(function: Type) -> Any | None:
@@ -226,14 +235,40 @@ def function_in(world: World, function: Type) -> Type:
 
 def handed_to(world: World, argument: Type, caller: World) -> Type:
     """The type of an argument passed from code of ``caller`` to code of ``world``: a function is
-    called as if the code of ``world`` named it."""
-    functions = (CalleeType, types.Dispatcher, types.Function)
-    return function_handed(world, argument, caller) if isinstance(argument, functions) else argument
+    called as if the code of ``world`` named it. A container of functions that would be others there
+    is refused."""
+    if isinstance(argument, FUNCTIONS):
+        return function_handed(world, argument, caller)
+    for each in functions_within(argument):
+        if function_handed(world, each, caller) is not each:
+            raise refused(caller, failures.handed_on(*programs_functions(each)))
+    return argument
+
+
+def functions_within(ty: Type) -> Iterator[Type]:
+    """The types of the functions in the values of a container type."""
+    if isinstance(ty, FUNCTIONS):
+        yield ty
+        return
+    names = ("dtype", "key_type", "value_type", "type")
+    parts = ty.types if isinstance(ty, types.BaseTuple) else [getattr(ty, n, None) for n in names]
+    for part in parts:
+        if isinstance(part, Type) and part is not ty:
+            yield from functions_within(part)
+
+
+def programs_functions(ty: Type) -> list[Any]:
+    """The functions of the program that a type of functions represents."""
+    return ty.functions if isinstance(ty, ChosenType) else [value_of(ty)]
 
 
 def function_handed(world: World, function: Type, caller: World) -> Type:
     """The type of a function passed from code of ``caller`` to code of ``world``; one bound to a
     context is called in that."""
+    if isinstance(function, ChosenType):
+        if function.world is world:
+            return function
+        raise refused(caller, failures.handed_on(*function.functions))
     if isinstance(function, CalleeType) and function.callee.context is not None:
         callee = function.callee
         return world.stand_ins.in_context(

@@ -22,7 +22,12 @@ from overlay.code.body import (
 from overlay.code.marks import advance, first, pack, pick, succeeds, unpack
 from overlay.core.location import shown
 
-__all__ = ["body_in"]
+__all__ = ["body_in", "where_of"]
+
+
+def where_of(statement: Any) -> str:
+    """``file:line`` of a statement of numba's."""
+    return shown(statement.loc.filename, statement.loc.line)
 
 
 def body_in(func_ir: Any, function: Any, of_program: Callable[[Any], Any], typemap: Any) -> Body:
@@ -61,7 +66,7 @@ class _Lowering:
         return Block(tuple(made), _end(block.body[-1]))
 
     def _lowered(self, statement: Any) -> list[Statement]:
-        where = shown(statement.loc.filename, statement.loc.line)
+        where = where_of(statement)
         if isinstance(statement, ir.Del):
             return []
         if isinstance(statement, ir.SetItem):

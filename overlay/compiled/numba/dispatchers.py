@@ -33,7 +33,6 @@ from overlay.compiled.numba.numba_types import (
     StandIn,
     Type,
     is_dispatcher,
-    localised,
     numba_typing,
     options_of,
     refused,
@@ -142,8 +141,6 @@ class InnerDispatcher(Holder, Dispatcher):
 
     def _converted(self, args: tuple[Type, ...]) -> tuple[Type, ...]:
         """The types to which the arguments of a call are converted."""
-        if any(isinstance(each, types.Omitted) for each in args):
-            args = tuple(localised(self.world, each) for each in args)
         return self.declared.chosen(self.world.typing, args) if self.declared.is_limited else args
 
     @global_compiler_lock

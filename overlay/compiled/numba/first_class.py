@@ -1,8 +1,8 @@
 """First-class functions: values of which compiled code knows only the signature.
 
 Such a value is an address, so the function to enter replaces it where the value comes into compiled
-code: in a constant, or in an argument from Python. Where a value cannot be replaced, as in the
-items of a typed list, it is refused if it leads to a method.
+code in an argument from Python. Where a value cannot be replaced, as in the items of a typed list,
+it is refused if it leads to a method.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from numba.core import types
-from numba.core.ccallback import CFunc
 from numba.core.types.function_type import CompileResultWAP
 from numba.core.typing.templates import Signature
 
@@ -19,14 +18,12 @@ from overlay.compiled import failures
 from overlay.compiled.basis import Basis
 from overlay.compiled.numba.dispatchers import InnerDispatcher
 from overlay.compiled.numba.interfaces import Callback
-from overlay.compiled.numba.numba_types import Native, Type, is_dispatcher
-from overlay.compiled.sharing import frame
-from overlay.core.target import is_below
+from overlay.compiled.numba.numba_types import Native, Type
 
 if TYPE_CHECKING:
     from overlay.compiled.world import World
 
-__all__ = ["as_given", "as_returned", "holds_functions", "with_functions"]
+__all__ = ["as_given", "as_returned", "holds_functions"]
 
 # numba puts the signature of a function into the name of each type that contains it.
 _WRITTEN = f"{types.FunctionType.__name__}["
@@ -35,51 +32,6 @@ _WRITTEN = f"{types.FunctionType.__name__}["
 def holds_functions(ty: Type) -> bool:
     """Whether values of a type are, or contain, functions known by their signature alone."""
     return _WRITTEN in ty.name and not isinstance(ty, types.TypeRef)
-
-
-# ---- constants ----------------------------------------------------------------------------
-
-
-def with_functions(world: World, value: Any) -> Any:
-    """A function, or a tuple with functions, in which a world's own replace them; other values
-    unchanged."""
-    return _with_functions(world, value) if _is_function_in(value) else value
-
-
-def _is_function_in(value: Any) -> bool:
-    if isinstance(value, tuple):
-        return any(map(_is_function_in, value))
-    return is_below(type(value), CFunc) or is_dispatcher(value)
-
-
-def _with_functions(world: World, value: Any) -> Any:
-    if isinstance(value, tuple):
-        return _rebuilt(value, [_with_functions(world, each) for each in value])
-    if not _is_function_in(value):
-        return value
-    found, compiled = function_in_world(world, value), frame()
-    if compiled is not None and isinstance(found, InnerDispatcher):
-        compiled.is_private()  # its address is in the code
-        for args in found.declared.results:
-            found.compile(args)
-        compiled.hands_on(found)
-        world.keep(found)
-        compiled.holder.enters_methods |= found.enters_methods
-    return found
-
-
-def _rebuilt(value: tuple[Any, ...], items: list[Any]) -> tuple[Any, ...]:
-    kind = type(value)
-    return kind(*items) if hasattr(kind, "_fields") else tuple(items)
-
-
-def function_in_world(world: World, value: Any) -> Any:
-    """The replacement of a function where its value is needed; unchanged for machine code without a
-    Python function."""
-    found = world.stand_ins.of(value)
-    if found is None or isinstance(found, Native):
-        return value
-    return found if isinstance(found, InnerDispatcher) else world.limited(found)
 
 
 # ---- arguments and results ----------------------------------------------------------------
@@ -113,6 +65,15 @@ def _entered(world: World, value: Any, sig: Signature) -> Any:
         found.get_compile_result(sig)
         world.keep(found)
     return found
+
+
+def function_in_world(world: World, value: Any) -> Any:
+    """The replacement of a function where its value is needed; unchanged for machine code without a
+    Python function."""
+    found = world.stand_ins.of(value)
+    if found is None or isinstance(found, Native):
+        return value
+    return found if isinstance(found, InnerDispatcher) else world.limited(found)
 
 
 def _functions_in(value: Any, ty: Type) -> Iterator[tuple[Any, Signature]]:
@@ -149,6 +110,11 @@ def _depends_on_context(basis: Basis) -> bool:
     is_reached = any(view.methods for view in basis.views.values())
     bound = basis.is_private or basis.context is not None or basis.metadata or basis.state
     return is_reached or bool(bound)
+
+
+def _rebuilt(value: tuple[Any, ...], items: list[Any]) -> tuple[Any, ...]:
+    kind = type(value)
+    return kind(*items) if hasattr(kind, "_fields") else tuple(items)
 
 
 def as_returned(value: Any) -> Any:

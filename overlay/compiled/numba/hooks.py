@@ -10,8 +10,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from numba.core import ir, types
-from numba.core.unsafe import eh
+from numba.core import types
 
 from overlay.analysis.interpreter import Interpreter
 from overlay.analysis.lattice import Domain
@@ -21,7 +20,8 @@ from overlay.compiled.numba.control_flow import body_in
 from overlay.compiled.numba.hints import spelt
 from overlay.compiled.numba.made_contexts import UnknownMetadata
 from overlay.compiled.numba.numba_types import refused
-from overlay.compiled.numba.shown_ir import NumbaIR, of_program
+from overlay.compiled.numba.shown_flow import handles_exceptions, of_program
+from overlay.compiled.numba.shown_ir import NumbaIR
 from overlay.core.errors import OverlayError
 from overlay.ir import UNKNOWN
 from overlay.plugins.plugin import stages_of
@@ -86,7 +86,7 @@ def analysis_of(
     if not isinstance(shown.interpretation, Domain):
         return None
     func_ir = shown.func_ir
-    if func_ir.is_generator or _handles_exceptions(func_ir):
+    if func_ir.is_generator or handles_exceptions(func_ir):
         return None
     interpreter = _interpreters.get(world)
     if interpreter is None:
@@ -118,13 +118,3 @@ def _value(domain: Domain, place: int, ty: Any) -> Any:
     if isinstance(ty, types.Integer) and not ty.signed:
         return domain.top
     return domain.parameter(place, spelt(ty))
-
-
-def _handles_exceptions(func_ir: Any) -> bool:
-    constants = (
-        statement.value.value
-        for block in func_ir.blocks.values()
-        for statement in block.body
-        if isinstance(statement, ir.Assign) and isinstance(statement.value, ir.Global)
-    )
-    return any(value is eh.mark_try_block for value in constants)

@@ -366,9 +366,6 @@ def shown_types(args: Sequence[Type], kws: Mapping[str, Type]) -> str:
 
 def localised(world: World, ty: Type) -> Type:
     """A type in which functions are replaced by those of a world."""
-    if isinstance(ty, types.Omitted):
-        value = world.with_functions(ty.value)
-        return ty if value is ty.value else types.Omitted(value)
     if isinstance(ty, types.Dispatcher) and not isinstance(ty, types.ObjModeDispatcher):
         stand_in = world.stand_ins.of(ty.dispatcher)
         return ty if stand_in is None else stand_in._numba_type_

@@ -9,6 +9,7 @@ numpy functions, as they do not enter C functions in the interpreter.
 from __future__ import annotations
 
 import operator
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from numba.core import errors, types
@@ -19,6 +20,13 @@ from numba.core.typing.templates import Signature, signature
 
 from overlay.compiled import failures
 from overlay.compiled.basis import Holder
+from overlay.compiled.numba.chosen_functions import (
+    ChosenType,
+    chosen_among,
+    compared,
+    has_chosen,
+    uniform,
+)
 from overlay.compiled.numba.context_state import Box
 from overlay.compiled.numba.context_values import (
     ClassType,
@@ -31,6 +39,7 @@ from overlay.compiled.numba.context_values import (
     ReplacesMadeType,
     ReplacesType,
     attribute_of,
+    handed_to,
 )
 from overlay.compiled.numba.joined_contexts import joined
 from overlay.compiled.numba.made_contexts import MadeContextType
@@ -51,6 +60,7 @@ from overlay.compiled.sharing import frame
 from overlay.core.errors import OverlayError
 
 if TYPE_CHECKING:
+    from overlay.compiled.numba.dispatchers import InnerDispatcher
     from overlay.compiled.outcomes import CompiledOutcome
     from overlay.compiled.stand_ins import TargetStandIn
     from overlay.compiled.world import World
@@ -60,9 +70,13 @@ __all__ = ["OURS", "WorldTyping", "is_written_by_numba"]
 # Functions that numba calls for an instruction, or for a loop that it unrolls: where the program
 # itself calls an overlaid one, a stand-in has replaced it by now.
 WRITTEN_BY_NUMBA = (bool, len, range, slice, str, tuple)
+# What numba does with tuples whose items have one type alone.
+ONE_BY_ONE = (operator.getitem, "getiter", enumerate, zip, reversed)
+IDENTITY = (operator.is_, operator.is_not)
 OURS = (
     CalleeType,
     BoundCallee,
+    ChosenType,
     Enters,
     MakesBaseType,
     ReadsContextType,
@@ -115,6 +129,11 @@ class WorldTyping(TypingContext):
         if stand_in is None:
             return numba_typing().resolve_value_type(val)
         return stand_in._numba_type_
+
+    def unify_pairs(self, first: Type, second: Type) -> Type | None:
+        if first == second:
+            return first
+        return chosen_among(self.world, first, second) or super().unify_pairs(first, second)
 
     def resolve_getattr(self, typ: Type, attr: str) -> Type | None:
         if isinstance(typ, types.Module):
@@ -174,6 +193,10 @@ class WorldTyping(TypingContext):
         return found
 
     def resolve_function_type(self, func: Any, args: Any, kws: Any) -> Any:
+        if isinstance(func, CalleeType) and func.callee.context is not None:
+            inner = func.callee.world
+            args = [handed_to(inner, each, self.world) for each in args]
+            kws = {name: handed_to(inner, each, self.world) for name, each in dict(kws).items()}
         if isinstance(func, OURS):
             return func.get_call_type(self, tuple(args), dict(kws))
         if callable(func) and not isinstance(func, Type):
@@ -186,8 +209,15 @@ class WorldTyping(TypingContext):
     def _resolve_native(self, func: Any, args: Any, kws: Any) -> Any:
         """Resolve a call of one of numba's own functions, which accepts functions only as
         dispatchers."""
-        args = tuple(self._dispatcher_type(a) for a in args)
-        kws = {name: self._dispatcher_type(a) for name, a in dict(kws).items()}
+        key = getattr(func, "typing_key", func)
+        if any(key is each for each in IDENTITY):
+            functions = compared(self.world, args)
+            if functions is not None:
+                return signature(types.boolean, *functions)
+        kws = dict(kws)
+        if not (has_chosen(func) or any(map(has_chosen, args))):  # a container of functions
+            args = tuple(self._dispatcher_type(a) for a in args)
+            kws = {name: self._dispatcher_type(a) for name, a in kws.items()}
         if self.world.plugins:
             self._ask_to_enter(func, args)
         both = joined(self.world, func, args)
@@ -196,6 +226,14 @@ class WorldTyping(TypingContext):
         entered = self.world.implementation(func, args, kws)
         if entered is not None:
             return types.Dispatcher(entered).get_call_type(self, args, kws)
+        return self._of_numba(func, args, kws)
+
+    def _of_numba(self, func: Any, args: tuple[Type, ...], kws: dict[str, Type]) -> Any:
+        """The signature of a call of one of numba's own functions, which iterates over and indexes
+        tuples of one type only."""
+        key = getattr(func, "typing_key", func)
+        if any(key is each for each in ONE_BY_ONE):
+            args = tuple(uniform(self.world, each) for each in args)
         return _of_numba(func, args, kws)
 
     def _ask_to_enter(self, func: Any, args: tuple[Type, ...]) -> None:
@@ -293,18 +331,31 @@ class WorldTyping(TypingContext):
         self, outcome: CompiledOutcome, args: Any, kws: Any, callee: TargetStandIn
     ) -> Signature:
         dispatcher = outcome.callee
-        pysig, folded = dispatcher.fold_argument_types(args, kws)
-        frame = dispatcher.world.typing.callstack.match(dispatcher.py_func, folded)
-        if frame is None:
-            return types.Dispatcher(dispatcher).get_call_type(self, args, kws)
-        if outcome.method is not None:
+        if outcome.method is not None and _frame_of(dispatcher, args, kws) is not None:
             error = failures.calls_itself(
                 outcome.method, dispatcher.py_func, shown_types(args, kws)
             )
             raise refused(self.world, error)
+        return self.enter(dispatcher, args, kws)
+
+    def enter(
+        self, dispatcher: InnerDispatcher, args: Sequence[Type], kws: Mapping[str, Type] = {}
+    ) -> Signature:
+        """The signature of a call of a function of the program, which may be one that is being
+        compiled."""
+        frame = _frame_of(dispatcher, args, kws)
+        if frame is None:
+            return types.Dispatcher(dispatcher).get_call_type(self, args, kws)
+        pysig, folded = dispatcher.fold_argument_types(args, kws)
         returned = _returned_elsewhere(frame)
         dispatcher.recursive[folded] = frame.func_id
         return signature(returned, *folded).replace(pysig=pysig)
+
+
+def _frame_of(dispatcher: Any, args: Sequence[Type], kws: Mapping[str, Type]) -> Any:
+    """The frame of type inference in which a call is being compiled; None for other calls."""
+    _, folded = dispatcher.fold_argument_types(args, kws)
+    return dispatcher.world.typing.callstack.match(dispatcher.py_func, folded)
 
 
 # Cache of numba's results for calls with numbers. They depend on nothing but the type of the

@@ -44,6 +44,10 @@ class _WorldCompiler(CompilerBase):
         passes.add_pass_after(Bind, IRProcessing)
         passes.add_pass_after(BindInlined, InlineInlinables)
         passes.add_pass_after(Resolve, PreLowerStripPhis)
+        passes.passes = [
+            (Inference if each is NopythonTypeInference else each, why)
+            for each, why in passes.passes
+        ]
         if self.world.plugins:
             add_stages(passes)
         passes.passes = [(TRACED.get(each, each), why) for each, why in passes.passes]
@@ -57,7 +61,7 @@ class _WorldCompiler(CompilerBase):
         passes.add_pass_after(BindInlined, InlineInlinables)
         if self.world.plugins:
             add_untyped_stages(passes)
-        passes.add_pass(Inference if self.world.plugins else NopythonTypeInference, "types")
+        passes.add_pass(Inference, "types")
         passes.add_pass(TypesKnown, "the result type")
         passes.finalize()
         return [passes]
@@ -67,7 +71,7 @@ class _WorldCompiler(CompilerBase):
         passes = DefaultPassBuilder.define_untyped_pipeline(self.state)
         passes.add_pass_after(Bind, IRProcessing)
         passes.add_pass_after(BindInlined, InlineInlinables)
-        passes.add_pass(NopythonTypeInference, "types")
+        passes.add_pass(Inference, "types")
         passes.add_pass(PreLowerStripPhis, "no phis")
         passes.add_pass(Resolve, "each call goes to what it enters")
         if self.world.plugins:

@@ -15,6 +15,7 @@ from numba.core.compiler_machinery import FunctionPass, register_pass
 from numba.core.ir_utils import get_definition, guard
 
 from overlay.compiled.numba.barrier_calls import Crosses
+from overlay.compiled.numba.chosen_functions import ChosenType
 from overlay.compiled.numba.context_state import Box
 from overlay.compiled.numba.context_values import (
     ContextType,
@@ -209,9 +210,16 @@ class _ResolvedCalls:
         if isinstance(ty, Enters):
             return self._in_context(assign, ty)
         if isinstance(ty, CalleeType):
-            return self._of_callee(assign, ty, expr.args, self.calltypes.pop(expr))
+            sig = self.calltypes.pop(expr)
+            if ty.callee.context is None:
+                return self._of_callee(assign, ty, expr.args, sig)
+            before, given = self.edits.spread(assign)
+            given = self._all_handed(assign, ty.callee.world, given, before)
+            return before + self._of_callee(assign, ty, given, sig)
         if isinstance(ty, BoundCallee):
             return self._of_attribute(assign, ty)
+        if isinstance(ty, ChosenType):
+            return self._of_chosen(assign, ty)
         if isinstance(ty, (types.Function, types.ClassType)):
             return self._of_numba(assign, ty)
         if isinstance(ty, types.RecursiveCall):
@@ -270,6 +278,14 @@ class _ResolvedCalls:
         body = ty.function.dispatcher
         return self.edits.call(assign, body, ty.function, sig, given, dict(expr.kws), expr.vararg)
 
+    def _of_chosen(self, assign: Any, ty: ChosenType) -> list[Any]:
+        expr, named = assign.value, dict(assign.value.kws)
+        entered, sig = ty.entered(self.calltypes.pop(expr).args, tuple(named))
+        before, given = self.edits.spread(assign)
+        number = self.edits.define(assign, expr.func, types.intp)
+        values = number.target, *given, *named.values()
+        return [*before, number, *self.edits.enter(assign, entered, sig, values)]
+
     # ---- in another context ----
 
     def _in_context(self, assign: Any, ty: Enters) -> list[Any]:
@@ -281,14 +297,22 @@ class _ResolvedCalls:
         sig = self.calltypes.pop(expr)
         sig = sig.replace(args=sig.args[ty.dropped :])
         before, given = self.edits.spread(assign)
-        handed = [self._handed(assign, inner, a, before) for a in given[ty.dropped :]]
-        expr.kws = [(name, self._handed(assign, inner, a, before)) for name, a in expr.kws]
+        handed = self._all_handed(assign, inner, given[ty.dropped :], before)
         if isinstance(function, CalleeType):
             return before + self._of_callee(assign, function, handed, sig)
         value = TypedStandIn(function)
         if isinstance(function, types.Dispatcher):
             value = function.dispatcher
         return before + self.edits.call(assign, value, function, sig, handed, dict(expr.kws))
+
+    def _all_handed(
+        self, assign: Any, inner: World, given: Sequence[Any], before: list[Any]
+    ) -> list[Any]:
+        """The variables for the arguments of a call in another world; those that are given by name
+        are replaced in the call."""
+        expr = assign.value
+        expr.kws = [(name, self._handed(assign, inner, a, before)) for name, a in expr.kws]
+        return [self._handed(assign, inner, a, before) for a in given]
 
     def _handed(self, assign: Any, inner: World, argument: Any, before: list[Any]) -> Any:
         """The variable for an argument in another world. before: collects the statements to put

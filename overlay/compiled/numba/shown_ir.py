@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import types as python_types
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -14,27 +15,40 @@ from numba.core.ssa import reconstruct_ssa
 from numba.core.typed_passes import PreLowerStripPhis, type_inference_stage
 
 from overlay.compiled import failures
-from overlay.compiled.numba.dispatchers import InnerDispatcher
+from overlay.compiled.numba.chosen_functions import ChosenType
 from overlay.compiled.numba.hints import numba_type, spelt
 from overlay.compiled.numba.inserted_calls import InsertedCalls, shown_target
 from overlay.compiled.numba.ir_edits import operands_of, redefine
 from overlay.compiled.numba.numba_types import (
     BoundCallee,
     CalleeType,
-    StandIn,
     Type,
+    has_code,
 )
 from overlay.compiled.numba.numba_typing import is_written_by_numba
-from overlay.contexts.context import Context, call_next
+from overlay.compiled.numba.shown_flow import (
+    LOOKUPS,
+    NumbaFlow,
+    of_program,
+    operands_read,
+    print_as_call,
+)
+from overlay.contexts.context import Context
 from overlay.core.errors import NotCompilable
 from overlay.core.location import location_of, name_of, shown
 from overlay.core.target import key_of_target
-from overlay.ir import IR, UNKNOWN, Call, RaisePoint, Variable
+from overlay.ir import (
+    IR,
+    UNKNOWN,
+    Call,
+    RaisePoint,
+    Variable,
+)
 
 if TYPE_CHECKING:
     from overlay.analysis.runs import Run, Step
 
-__all__ = ["NumbaIR", "callable_of", "of_program", "read"]
+__all__ = ["NumbaIR", "callable_of", "read"]
 
 
 RAISING = (ir.Raise, ir.StaticRaise, ir.DynamicRaise)
@@ -57,7 +71,7 @@ class _Reader:
     def is_read(self, name: str, but: Any = ()) -> bool:
         """Whether a variable is read, by statements of other classes than ``but``."""
         statements = (s for block in self.func_ir.blocks.values() for s in block.body)
-        return any(name in _read_by(s) for s in statements if not isinstance(s, but))
+        return any(name in operands_read(s) for s in statements if not isinstance(s, but))
 
     def result_type(self) -> Type | None:
         """The type of what is returned; None before types are known, and where nothing is."""
@@ -81,8 +95,42 @@ class _Reader:
         """The callable that a variable holds, or UNKNOWN."""
         found = self.constant(Variable(var.name))
         if found is UNKNOWN and self.typemap is not None:
-            found = callable_of(self.typemap[var.name])
-        return found
+            found = callable_of(self.typemap.get(var.name))
+        return vars(found).get("stands_for", found) if has_code(found) else found
+
+    def functions(self, var: Any, seen: frozenset[str] = frozenset()) -> list[Any]:
+        """The functions one of which a variable holds; none where they are not known."""
+        target = self.target(var)
+        if target is not UNKNOWN or var.name in seen:
+            return [target] if callable(target) else []
+        ty = None if self.typemap is None else self.typemap.get(var.name)
+        if isinstance(ty, ChosenType):
+            return ty.functions
+        seen |= {var.name}
+        found = [self._chosen(each, seen) for each in self.func_ir._definitions[var.name]]
+        return [f for each in found for f in each] if all(found) else []
+
+    def _chosen(self, value: Any, seen: frozenset[str]) -> list[Any]:
+        """The functions one of which an expression gives."""
+        if isinstance(value, (ir.Const, ir.Global, ir.FreeVar)):
+            known = of_program(value.value)
+            return [known] if callable(known) else []
+        if isinstance(value, ir.Var):
+            return self.functions(value, seen)
+        op = value.op if isinstance(value, ir.Expr) else None
+        parts: Sequence[Any] = ()
+        if op == "phi":
+            parts = value.incoming_values
+        elif op == "getattr":
+            known = self._constant(value)
+            return [known] if callable(known) else []
+        elif op in ("getitem", "static_getitem"):
+            made = self._definition(value.value)
+            parts = made.items if isinstance(made, ir.Expr) and made.op == "build_tuple" else ()
+        elif op == "call" and any(self.target(value.func) is each for each in LOOKUPS):
+            parts = value.args[1:]
+        found = [self.functions(part, seen) for part in parts]
+        return [f for each in found for f in each] if all(found) else []
 
     @staticmethod
     def arguments(expr: Any) -> tuple[Variable | None, ...]:
@@ -90,12 +138,13 @@ class _Reader:
         given = tuple(Variable(v.name) for v in expr.args)
         return given if expr.vararg is None else (*given, None)
 
-    def types(self, expr: Any, args: Sequence[Variable | None]) -> list[Type]:
-        """The types of the positional arguments, or operands; where types are known."""
+    def types(self, expr: Any, args: Sequence[Variable | None]) -> list[Type | None]:
+        """The types of the positional arguments, or operands, where types are known; None for those
+        that are not yet."""
         assert self.typemap is not None
-        given = [self.typemap[v.name] for v in args if v is not None]
+        given: list[Any] = [self.typemap.get(v.name) for v in args if v is not None]
         if args and args[-1] is None:
-            given += self.typemap[expr.vararg.name].types
+            given += getattr(self.typemap.get(expr.vararg.name), "types", ())
         return given
 
     def constant(self, variable: Variable) -> Any:
@@ -127,19 +176,7 @@ class _Reader:
         return UNKNOWN
 
 
-def _read_by(statement: Any) -> set[str]:
-    """The names of the variables that a statement reads."""
-    if isinstance(statement, ir.Del):
-        return set()
-    if not isinstance(statement, ir.Assign):
-        return {var.name for var in statement.list_vars()}
-    value = statement.value
-    if isinstance(value, ir.Var):
-        return {value.name}
-    return {var.name for var in value.list_vars()} if isinstance(value, ir.Inst) else set()
-
-
-class NumbaIR(IR):
+class NumbaIR(NumbaFlow, IR):
     """IR of one function; typing, typemap and calltypes are given where types are known.
 
     bind: returns the stand-in of a callable in this function. analyse: analyses the function in its
@@ -172,8 +209,7 @@ class NumbaIR(IR):
 
     @property
     def arguments(self) -> tuple[Variable, ...]:
-        found = [s for _, s in self._reader.assignments() if isinstance(s.value, ir.Arg)]
-        return tuple(Variable(s.target.name) for s in sorted(found, key=lambda s: s.value.index))
+        return tuple(map(Variable, self.func_ir.arg_names))
 
     @property
     def is_typed(self) -> bool:
@@ -210,7 +246,7 @@ class NumbaIR(IR):
         found = [c for _, s in self._reader.assignments() if (c := self.call_of(s)) is not None]
         return tuple(c for c in found if not targets or key_of_target(c.target) in wanted)
 
-    def call_of(self, assign: Any, types_: Sequence[Type] | None = None) -> Call | None:
+    def call_of(self, assign: Any, types_: Sequence[Type | None] | None = None) -> Call | None:
         """The call that an assignment makes, or None.
 
         types_: of the positional arguments, while types are being inferred.
@@ -244,6 +280,7 @@ class NumbaIR(IR):
             constants=tuple(UNKNOWN if v is None else self.constant(v) for v in args),
             metadata=self.metadata,
             native=(assign, expr),
+            ways=functools.partial(self._edges_to, expr),
         )
 
     def raises(self) -> tuple[RaisePoint, ...]:
@@ -368,21 +405,7 @@ def is_unreachable(raised: Any) -> bool:
     return str(args[0]).startswith("Unreachable condition reached")
 
 
-def of_program(value: Any) -> Any:
-    """The object that a stand-in replaces; any other value unchanged."""
-    if isinstance(value, InnerDispatcher):
-        return value.function
-    if not isinstance(value, StandIn):
-        return value
-    if value.is_next:
-        return call_next
-    try:
-        return value.in_python()
-    except NotImplementedError:
-        return UNKNOWN
-
-
-def callable_of(ty: Type) -> Any:
+def callable_of(ty: Type | None) -> Any:
     """The single callable that a type represents, or UNKNOWN."""
     if isinstance(ty, CalleeType):
         return of_program(ty.callee)
@@ -402,6 +425,7 @@ def read(function: Any, types_: Sequence[Any]) -> NumbaIR:
     plain = getattr(function, "py_func", function)
     try:
         func_ir = run_frontend(plain, inline_closures=True)
+        print_as_call(func_ir)
         if not types_:
             return NumbaIR(func_ir, plain)
         func_ir = reconstruct_ssa(func_ir)

@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from numba.core import errors, ir, types
+from numba.core import errors, types
 from numba.core.compiler_machinery import FunctionPass, register_pass
-from numba.core.ir_utils import build_definitions
 from numba.core.typed_passes import (
     NativeLowering,
     NativeParforLowering,
@@ -24,6 +23,7 @@ from overlay.compiled.numba.inlining import Inlining
 from overlay.compiled.numba.lowering import StagedLowering, UnstagedLowering
 from overlay.compiled.numba.marked_calls import note_marked
 from overlay.compiled.numba.resolve_pass import Resolve
+from overlay.compiled.numba.shown_flow import print_as_call
 from overlay.compiled.numba.shown_ir import NumbaIR
 from overlay.core.errors import OverlayError
 from overlay.ir import IR
@@ -84,27 +84,14 @@ class BeforeInference(FunctionPass):
                 ask_analysed(world.plugins, shown.analysis, shown.function)
         if not has_stage(world, "before_inference"):
             return False
-        for block in state.func_ir.blocks.values():
-            block.body = [new for old in block.body for new in _as_call(block, old)]
-        state.func_ir._definitions = build_definitions(state.func_ir.blocks)
+        print_as_call(state.func_ir)
         _run(state, "before_inference", shown_ir(state))
         return True
 
 
-def _as_call(block: Any, statement: Any) -> list[Any]:
-    """A statement, with numba's own print statement in a closure turned back into a call."""
-    if not isinstance(statement, ir.Print):
-        return [statement]
-    loc = statement.loc
-    function, result = (block.scope.redefine(f"$overlay_{n}", loc) for n in ("print", "none"))
-    call = ir.Expr.call(function, statement.args, (), loc, vararg=statement.vararg)
-    return [ir.Assign(ir.Global("print", print, loc), function, loc), ir.Assign(call, result, loc)]
-
-
 @register_pass(mutates_CFG=True, analysis_only=False)
 class Inference(NopythonTypeInference):
-    """numba's type inference, in which a function may return one of numba's own functions, so that
-    plugins see its calls."""
+    """numba's type inference, in which a function may return one of numba's own functions."""
 
     _name = "overlay_inference"
 
@@ -153,7 +140,6 @@ class Resolved(FunctionPass):
 
 
 REPLACED: Final = {
-    NopythonTypeInference: Inference,
     NativeLowering: StagedLowering,
     NativeParforLowering: UnstagedLowering,
 }

@@ -19,7 +19,14 @@ from numba.core.typing.templates import signature
 
 from overlay.compiled import failures
 from overlay.compiled.glue import by_position, calling, ending
-from overlay.compiled.numba.context_values import ContextType, KnownType, function_in, value_of
+from overlay.compiled.numba.context_values import (
+    ContextType,
+    KnownType,
+    function_in,
+    functions_within,
+    programs_functions,
+    value_of,
+)
 from overlay.compiled.numba.dispatchers import InnerDispatcher
 from overlay.compiled.numba.hints import numba_type
 from overlay.compiled.numba.made_contexts import MadeContextType, MadePluginType, unknown_metadata
@@ -90,6 +97,8 @@ def parameter_of(ty: Type) -> BarrierArgument:
     value = value_of(ty)
     if value is not None:
         return BarrierArgument(ty, (value,))
+    for each in functions_within(ty):
+        raise failures.handed_on(*programs_functions(each))
     return BarrierArgument(types.unliteral(ty), None)
 
 

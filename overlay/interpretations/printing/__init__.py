@@ -4,6 +4,7 @@
 ``printed_effects``: calls of a function that have no effect, by the rules of ``Slicer``.
 ``slicer``: program slicing: programs without their prints, and without the computations only
 these need.
+``ir_slicing``: slices of functions being compiled, in the IR of plugins.
 ``slicing``: slices of functions: without some calls, and without the statements only these need.
 
 >>> from overlay.interpretations.printing import collect

@@ -18,8 +18,9 @@ from overlay import (
 )
 from overlay.core.location import caller
 from overlay.core.target import canonical, describe
+from overlay.interpretations.printing.ir_slicing import slice_ir
 from overlay.interpretations.printing.slicing import sliced, sliced_source
-from overlay.ir import IR, Call
+from overlay.ir import IR
 
 __all__ = ["Slicer"]
 
@@ -31,7 +32,8 @@ class Slicer:
     targets: the functions, ``print`` by default. pure: functions without effects, besides those of
     ``math`` and builtins such as ``len``, ``str`` and ``sum``.
 
-    ``slicer(f, ...)`` runs f, ``slicer.jit(f)`` compiles f so, and ``slicer.source(f)`` shows the
+    ``slicer(f, ...)`` runs f, ``slicer.jit(f)`` compiles f so, in the context
+    ``slicer.compiling``, and ``slicer.source(f)`` shows the
     rest of f.
 
     >>> from overlay.interpretations.printing import Slicer
@@ -46,6 +48,7 @@ class Slicer:
         for target in self.targets:
             table.overlay(target)(_nothing)
         self.context = Context(table, plugins=(_SlicesFunctions(self),))
+        self.compiling = Context(plugins=(_SlicesIR(self),))
 
     def __call__(self, f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
         """Run f, and all code that it calls, without the calls."""
@@ -53,7 +56,7 @@ class Slicer:
 
     def jit(self, f: Callable[..., Any], /, **options: Any) -> Callable[..., Any]:
         """Compile f without the calls. options: as for ``ctx.jit``."""
-        return Context(plugins=(_SlicesIR(self),)).jit(f, **options)
+        return self.compiling.jit(f, **options)
 
     def source(self, f: Callable[..., Any]) -> str:
         """The source of the slice of a function, without comments; empty without source. Raises
@@ -106,16 +109,4 @@ class _SlicesIR(Plugin):
         self.slicer = slicer
 
     def before_inference(self, ir: IR) -> None:
-        for call in ir.calls(*self.slicer.targets):
-            if ir.is_used(call.result):
-                ir.set_result(call, None)
-            else:
-                ir.delete(call)
-        while any(self._left_out(ir, call) for call in ir.calls()):
-            pass
-
-    def _left_out(self, ir: IR, call: Call) -> bool:
-        if ir.is_used(call.result) or not any(call.target is f for f in self.slicer.pure):
-            return False
-        ir.delete(call)
-        return True
+        slice_ir(ir, self.slicer.targets, self.slicer.pure)

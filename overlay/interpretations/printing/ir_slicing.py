@@ -1,0 +1,159 @@
+"""Slices of functions being compiled: without some calls, and without what only these need.
+
+A statement is needed if it has an effect, or if a needed statement reads what it assigns, is
+controlled by the branch that it is, or reads an object that it changes. All others are removed.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterable
+from functools import cached_property
+from typing import Any, Final
+
+from overlay.interpretations.parallel.known_effects import NO_EFFECT
+from overlay.ir import IR, Edge, IRStatement, Variable
+
+__all__ = ["slice_ir"]
+
+# Operations that compute a result and do nothing else.
+PLAIN: Final = ("attribute", "build", "constant", "conversion", "copy", "item", "operator")
+ENDS: Final = ("branch", "jump", "raise", "return")
+# Values that nothing can change in place.
+FIXED: Final = (bool, bytes, complex, float, int, str, tuple, type(None))
+
+
+def slice_ir(ir: IR, targets: Iterable[Any], pure: Iterable[Any]) -> None:
+    """Remove the calls of some functions, and all that only these need.
+
+    pure: functions without effects, besides those that are known. In a function that handles
+    exceptions only the calls are removed.
+    """
+    for call in ir.calls(*targets):
+        if ir.is_used(call.result):
+            ir.set_result(call, None)
+        else:
+            ir.delete(call)
+    if not ir.handles_exceptions:
+        _Slice(ir, NO_EFFECT | {id(f): f for f in pure}).apply()
+
+
+class _Slice:
+    """The needed statements of one function."""
+
+    def __init__(self, ir: IR, pure: dict[int, Any]) -> None:
+        self.ir = ir
+        self.pure = pure
+        self.statements = ir.statements()
+        self.definitions: dict[Variable, list[IRStatement]] = {}
+        for each in self.statements:
+            if each.result is not None:
+                self.definitions.setdefault(each.result, []).append(each)
+        self.branches = {s.block: s for s in self.statements if s.branch is not None}
+        self.needed: set[IRStatement] = set()
+
+    def apply(self) -> None:
+        """Remove what is not needed."""
+        after = {label: self._after(label) for label in self.branches}
+        self._mark([s for s in self.statements if self._has_effect(s)])
+        self._mark([s for label, s in self.branches.items() if after[label] is None])
+        for label, statement in self.branches.items():
+            left = any(block.label == label for block in self.ir.blocks())
+            if left and statement not in self.needed and statement.branch is not None:
+                self.ir.jump(statement.branch, after[label] or 0)
+        kept = self.ir.statements()
+        self.ir.remove(*(s for s in kept if s not in self.needed and s.operation not in ENDS))
+
+    def _after(self, label: int) -> int | None:
+        """The block at which the ways out of a branch meet."""
+        labels = [block.label for block in self.ir.blocks() if block.label != label]
+        found = [each for each in labels if self.ir.post_dominates(each, label)]
+        return next(
+            (one for one in found if all(self.ir.post_dominates(o, one) for o in found)), None
+        )
+
+    # ---- what is needed ----
+
+    def _mark(self, statements: list[IRStatement]) -> None:
+        """Mark statements, and all that they need."""
+        todo = statements
+        while todo:
+            each = todo.pop()
+            if each in self.needed:
+                continue
+            self.needed.add(each)
+            todo += [d for var in each.reads for d in self.definitions.get(var, ())]
+            todo += [self.branches[edge.source] for edge in self._controls[each.block]]
+            objects = {root for var in each.reads for root in self._roots(var)}
+            todo += [s for s, roots in self._changes.items() if roots & objects]
+
+    @cached_property
+    def _controls(self) -> dict[int, tuple[Edge, ...]]:
+        return {block.label: self.ir.controls(block) for block in self.ir.blocks()}
+
+    @cached_property
+    def _changes(self) -> dict[IRStatement, set[IRStatement]]:
+        """The statements that change an object in place, each with those that made the object."""
+        changed = {s: self._changed(s) for s in self.statements}
+        return {s: self._roots(var) for s, var in changed.items() if var is not None}
+
+    def _roots(self, var: Variable) -> set[IRStatement]:
+        """The statements that have made the values of a variable, through copies."""
+        found: set[IRStatement] = set()
+        seen, todo = {var}, [var]
+        while todo:
+            for each in self.definitions.get(todo.pop(), ()):
+                sources = each.reads if each.operation == "copy" else ()
+                if each.operation == "update":
+                    found.add(each)
+                    sources = each.reads[:1]
+                if not sources:
+                    found.add(each)
+                todo += [source for source in sources if source not in seen]
+                seen.update(sources)
+        return found
+
+    def _changed(self, statement: IRStatement) -> Variable | None:
+        """The variable of the object that a statement may change in place."""
+        if statement.operation == "store" and statement.store is not None:
+            return statement.store.target
+        if statement.operation in ("advance", "update"):
+            return statement.reads[0]
+        return self._receiver(statement)
+
+    def _receiver(self, statement: IRStatement) -> Variable | None:
+        """The object whose method a statement calls."""
+        if statement.operation != "call" or not statement.reads:
+            return None
+        found = self.definitions.get(statement.reads[0], [])
+        if len(found) != 1 or found[0].operation != "attribute" or self._is_pure(statement):
+            return None
+        return found[0].reads[0]
+
+    # ---- effects ----
+
+    def _has_effect(self, statement: IRStatement) -> bool:
+        """Whether a statement does more than compute a result or change an object that the function
+        has made itself."""
+        changed = self._changed(statement)
+        if changed is not None:
+            return not all(map(self._is_own, self._roots(changed)))
+        if statement.operation == "call":
+            return not self._is_pure(statement)
+        if statement.operation == "iterator":  # of a generator, iterating runs code
+            sources = {root for var in statement.reads for root in self._roots(var)}
+            return any(s.operation == "call" and not self._is_pure(s) for s in sources)
+        return statement.operation not in (*PLAIN, "branch", "jump")
+
+    def _is_own(self, root: IRStatement) -> bool:
+        """Whether nothing outside of the function has the object that a statement makes."""
+        if root.operation == "constant":
+            return isinstance(root.constant, FIXED)
+        if root.operation == "operator" and root.call is not None:
+            return root.call.target is not operator.getitem
+        return root.operation in ("build", "conversion", "iterator", "update")
+
+    def _is_pure(self, statement: IRStatement) -> bool:
+        """Whether a call, of one function or of one of several, has no effect."""
+        found = () if statement.call is None else self.ir.callees(statement.call)
+        return bool(found) and all(id(each) in self.pure for each in found)
