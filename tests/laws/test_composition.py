@@ -208,7 +208,8 @@ def test_interpreted(program, order):
 def test_compiled(program, order):
     for way in WAYS:
         check(order, program, compiled, way)
-    check(order, program, as_entry)
+    if len(order) < 3:
+        check(order, program, as_entry)
 
 
 @pytest.mark.parametrize("order", ORDERS)
