@@ -255,7 +255,7 @@ class _Check:
                     f"write {name} = ({text!r},)",
                 )  # fmt: skip
         for name in plugin.requires:
-            if not isinstance(name, str):
+            if not isinstance(name, str):  # pyright: ignore[reportUnnecessaryIsInstance]
                 self.broken(
                     "declarations", f"it requires {name!r}, which is no property", "give its name"
                 )
