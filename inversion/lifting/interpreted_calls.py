@@ -47,8 +47,8 @@ __all__ = ["InverseCall", "check_interpreted", "interpreted_call"]
 
 @dataclass(frozen=True)
 class InverseCall:
-    """What the lifting of a call of an inverse needs of it, with θ fixed: the relation, the rule of
-    its partial derivatives, and the code and tables that the inverse was made from.
+    """A call of an inverse with θ fixed, for lifting: the relation, the rule of its partial
+    derivatives, and the code and tables that the inverse was made from.
     """
 
     relation: Relation

@@ -92,6 +92,10 @@ def _own(lifter: Lifter, site: CallSite, number: Value) -> Operand:
         raise _refused(site, f"a derivative by a value of type {number.kind.__name__}")
     found = lifter.resolver.relation(float, [number.kind], base=True)
     assert found is not None
+    if isinstance(number, Constant):  # which is not folded: the same constant may occur in f
+        own = lifter.variable(site.name, float, "at")
+        lifter.statements.append(Statement(found, (own,), (number,), site.where))
+        return own
     made = lifter.state(site, found, [number])
     assert isinstance(made, Variable)
     return made

@@ -137,7 +137,7 @@ def check_plugin(
 
 @dataclass(frozen=True)
 class _Run:
-    """What a run of a program did. value: its result or its exception, bit for bit. effects: what
+    """Record of a run of a program. value: its result or its exception, bit for bit. effects: what
     it printed, and its arguments afterwards.
     """
 
@@ -187,7 +187,7 @@ def _shown_effects(effects: Any) -> str:
 
 
 def _given(run: _Run | None) -> str:
-    """What a run gave, for people: its value, and what it printed."""
+    """The outcome of a run for people: its value, and what it printed."""
     if run is None:
         return "nothing, as it is refused,"
     printed = run.effects[0]

@@ -9,7 +9,7 @@ import mpmath
 import numpy as np
 import pytest
 
-from inversion import NotInvertible, WrongArguments, contract, invert
+from inversion import NoSolution, NotInvertible, WrongArguments, choose, contract, invert
 from overlay import Context, MethodTable, call_next
 from overlay.interpretations.autodiff import autodiff, derivative, gradient
 from overlay.interpretations.intervals import Interval, enclose, intervals
@@ -369,3 +369,76 @@ def table_of_orders():
 
 def test_the_table_in_the_document_has_every_order_and_its_value():
     assert "\n".join(table_of_orders()) in PAGE.read_text()
+
+
+# ---- what else a function that is inverted may call -----------------------------------------
+
+
+def scaling(factor):
+    return lambda x: factor * x
+
+
+def test_closures_that_one_function_makes_are_different_functions():
+    twofold, threefold = scaling(2.0), scaling(3.0)
+    assert invert(lambda x: twofold(threefold(x) + 1.0), float)(8.0) == (1.0,)
+
+
+def test_a_function_that_a_context_compiled_is_inverted_as_it_is_there():
+    context, _ = OVERLAYS[2]
+    hot = context.jit(growth)
+    value = context(growth, POINT)
+    assert invert(hot, float)(value) == pytest.approx((POINT,))
+    assert invert(lambda x: 2 * hot(x), float)(2 * value) == pytest.approx((POINT,))
+
+
+def test_a_change_of_a_table_that_an_inner_call_enters_is_seen():
+    table = MethodTable("changing")
+    table.overlay(math.sin)(twice)
+    context = Context(table)
+    inverse = invert(lambda x: context(growth, x) + 1, float)
+    assert not inverse.is_out_of_date
+
+    @table.overlay(math.sin)
+    def other(x: float):
+        return x
+
+    assert inverse.is_out_of_date
+
+
+def test_rows_of_an_inverse_through_contexts_and_inverses_are_those_of_single_calls():
+    context, _ = OVERLAYS[2]
+    points = np.linspace(0.1, 0.9, 40)
+    inner = invert(growth, float)
+    programs = (lambda x: 2 * context(growth, x) + 1), (lambda y: inner(y)[0] / 2)
+    for program in programs:
+        values = np.array([program(point) for point in points.tolist()])
+        assert np.allclose(invert(program, float).batch(values)[0], points, rtol=1e-9)
+
+
+def test_the_determinant_of_an_inverse_of_an_inverse_is_that_of_the_function():
+    inner = invert(growth, float)
+    outer = invert(lambda y: inner(y)[0], float)
+    slope = derivative(growth)(POINT)
+    assert outer.log_abs_det(POINT) == pytest.approx(math.log(slope))
+
+
+def test_an_inverse_answers_only_what_the_inner_one_would_have_given():
+    square = invert(lambda x: x * x, float)
+    backwards = invert(lambda y: square(y, (True,))[0], float)
+    assert backwards(-3.0) == (9.0,)
+    with pytest.raises(NoSolution, match="gives another answer"):
+        backwards(3.0)
+
+
+def test_an_inverse_of_several_known_values_is_inverted_and_differentiated_by_each():
+    shifted = choose(lambda x, a: a * x + math.exp(x), float, float, known=("return", "a"))
+
+    def solved(y, a):
+        return shifted(y, a, (0.5,))[0]
+
+    outer = choose(solved, float, float, known=("return", "a"))
+    x = solved(3.0, 2.0)
+    assert outer(x, 2.0) == pytest.approx((3.0,))
+    by_factor = invert(lambda y: autodiff(solved, y, 2.0)[1], float)
+    found = by_factor(-x / (2.0 + math.exp(x)))
+    assert autodiff(solved, found[0], 2.0)[1] == pytest.approx(-x / (2.0 + math.exp(x)))
