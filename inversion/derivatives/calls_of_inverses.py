@@ -12,7 +12,6 @@ from inversion.intrinsics.checks import is_close
 from inversion.lifting.interpreted_calls import InverseCall
 from overlay.interpretations.autodiff import autodiff, rule
 from primitives import NoSolution, relation
-from primitives.relation import RETURN
 
 if TYPE_CHECKING:
     from inversion.inverse import Inverse
@@ -34,6 +33,7 @@ def call_of(inverse: Inverse, theta: Any) -> InverseCall:
     context, function = definition.context, definition.function
     names = {axis: f"known_{i}" for i, axis in enumerate(axes.known, 1)}
     (unknown,) = axes.unknown
+    (result,) = (axis for axis in axes.known if axis not in axes.inputs)
     text = _Texts(names, [names.get(axis, "ret") for axis in axes.inputs], theta is not None)
     space = {
         "inverse": inverse,
@@ -46,13 +46,13 @@ def call_of(inverse: Inverse, theta: Any) -> InverseCall:
     }
     forward = _made("answer", text.forward, space)
     forward.__name__ = forward.__qualname__ = f"inverse_of_{_word(definition.name)}"
-    back = _made("known_result", text.back(names[RETURN]), space)
+    back = _made("known_result", text.back(names[result]), space)
     partials = _made("partials", text.partials(axes.inputs, unknown), space)
     found = relation(
         forward,
         *[float] * len(names),
         f"return = {forward.__name__}({', '.join(names.values())})",
-        modes={("return",): forward, (names[RETURN],): back},
+        modes={("return",): forward, (names[result],): back},
     )
     own = () if context is None else context.tables
     origin = definition.origin
@@ -108,7 +108,7 @@ class _Texts:
             return [*rows, "    return (1.0 / slopes,)"]
         by = f"slopes[{inputs.index(unknown)}]"
         parts = [
-            f"1.0 / {by}" if axis == RETURN else f"-slopes[{inputs.index(axis)}] / {by}"
+            f"-slopes[{inputs.index(axis)}] / {by}" if axis in inputs else f"1.0 / {by}"
             for axis in self.names
         ]
         return [*rows, f"    return ({', '.join(parts)},)"]

@@ -16,15 +16,16 @@ from inversion.errors import NotInvertible
 from inversion.lifting.lifted_slopes import derivative
 from inversion.lifting.lifted_values import (
     CallSite,
+    Constant,
     KnownObject,
     Named,
     Tupled,
     Value,
     Values,
+    Variable,
     plain,
     variables_in,
 )
-from inversion.program.statements import Constant, Variable
 from overlay import Context
 from overlay.contexts.wrapping import wrapped_in
 from overlay.core.target import describe

@@ -6,6 +6,6 @@
 types and modules.
 """
 
-from overlay.testing.plugin_contracts import BrokenContract, CheckedPlugin, check_plugin
+from overlay.contracts.plugin_contracts import BrokenContract, CheckedPlugin, check_plugin
 
 __all__ = ["BrokenContract", "CheckedPlugin", "check_plugin"]

@@ -9,13 +9,13 @@ import pytest
 from llvmlite import ir
 
 from overlay import Context, Plugin
+from overlay.contracts import BrokenContract, check_plugin
 from overlay.interpretations.first_nan.in_compiled_code import ChecksFloats
 from overlay.interpretations.printing import Slicer
 from overlay.interpretations.printing.slicer import _SlicesFunctions, _SlicesIR
 from overlay.interpretations.profiling import Profiler
 from overlay.interpretations.tagging import Tagging
 from overlay.interpretations.tracing import Tracer
-from overlay.testing import BrokenContract, check_plugin
 from primitives.solver_forms import NaNForRaise
 
 

@@ -16,13 +16,13 @@ from typing import Any, NoReturn
 import numpy as np
 
 from overlay.contexts.context import Context
+from overlay.contracts.sample_programs import SAMPLES
+from overlay.contracts.watching_plugins import CountsCalls, WatchesCode, same_plugin
 from overlay.core.errors import NotCompilable, OverlayError
 from overlay.core.location import location_of
 from overlay.core.metadata import metadata_key
 from overlay.core.target import describe
 from overlay.plugins.plugin import Plugin, only_compiles, stages_of, surrounds
-from overlay.testing.sample_programs import SAMPLES
-from overlay.testing.watching_plugins import CountsCalls, WatchesCode, same_plugin
 
 __all__ = ["BrokenContract", "CheckedPlugin", "check_plugin"]
 
@@ -33,10 +33,20 @@ Given = tuple[Any, ...]
 class BrokenContract(OverlayError, AssertionError):
     """A plugin does not do what it declares, or what every plugin owes.
 
+    The contracts are: ``"declarations"`` (what the class declares has the right form, and each hook
+    a name that is known); ``"values"``, ``"effects"``, ``"calls"`` and ``"types"``, where
+    ``preserves`` has them; ``"runs"`` (programs run with it that run without it);
+    ``"deterministic"`` (compiled again, a program does the same); ``"enter"`` (asked again it gives
+    the same); ``"cache_token"`` (constant, equal for plugins made alike, different for those that
+    do something else, and no pointer of this process in the code that is kept under it);
+    ``"shares_native_cache"`` (it changes no compiled code); ``"outside"`` (code outside of the
+    context is as it was); ``"leaves"``, ``"composition"``, ``"commutes"`` and ``"idempotent"``,
+    which are asked for.
+
     Attributes
     ----------
     contract
-        The contract's name: one of those in ``check_plugin``.
+        The contract's name.
     """
 
     def __init__(self, contract: str, asked: str, **parts: Any) -> None:
@@ -66,15 +76,7 @@ def check_plugin(
 ) -> CheckedPlugin:
     """Check the contracts of a plugin on programs, in each engine that it takes part in.
 
-    The contracts are: ``"declarations"`` (what the class declares has the right form, and each hook
-    a name that is known); ``"values"``, ``"effects"``, ``"calls"`` and ``"types"``, where
-    ``preserves`` has them; ``"runs"`` (programs run with it that run without it);
-    ``"deterministic"`` (compiled again, a program does the same); ``"enter"`` (asked again it gives
-    the same); ``"cache_token"`` (constant, equal for plugins made alike, different for those that
-    do something else, and no pointer of this process in the code that is kept under it);
-    ``"shares_native_cache"`` (it changes no compiled code); ``"outside"`` (code outside of the
-    context is as it was); ``"leaves"``, ``"composition"``, ``"commutes"`` and ``"idempotent"``,
-    which are asked for here.
+    The contracts are listed at ``BrokenContract``.
 
     Parameters
     ----------
@@ -103,7 +105,7 @@ def check_plugin(
     --------
     >>> import math
     >>> from overlay import Plugin
-    >>> from overlay.testing import check_plugin
+    >>> from overlay.contracts import check_plugin
     >>> class Cosines(Plugin):
     ...     preserves = frozenset({"effects", "types"})
     ...     def before_inference(self, ir):
@@ -116,16 +118,8 @@ def check_plugin(
     """
     make = (lambda: plugin) if isinstance(plugin, Plugin) else plugin
     check = _Check(make(), make, own=not isinstance(plugin, Plugin))
-    check.declarations()
     given = [*programs, *(SAMPLES if samples else ())]
-    for program in given:
-        check.program(program)
-    for program in leaves:
-        check.program(program, untouched=True)
-    if not check.interpreted and not check.compiled:
-        check.broken("runs", "no program could be tried", "give programs that run without it")
-    check.cache_token(given)
-    check.shares_native_cache(given)
+    check.alone(given, [*leaves])
     check.composition(given, [*beside], [*commutes_with])
     if idempotent:
         check.idempotent(given)
@@ -217,6 +211,18 @@ class _Check:
     interpreted: int = 0
     compiled: int = 0
     tried: dict[str, None] = field(default_factory=dict[str, None])
+
+    def alone(self, programs: Sequence[Given], leaves: Sequence[Given]) -> None:
+        """Try what the plugin declares, and does to programs by itself."""
+        self.declarations()
+        for program in programs:
+            self.program(program)
+        for program in leaves:
+            self.program(program, untouched=True)
+        if not self.interpreted and not self.compiled:
+            self.broken("runs", "no program could be tried", "give programs that run without it")
+        self.cache_token(programs)
+        self.shares_native_cache(programs)
 
     def broken(
         self, contract: str, what: str, help: str, program: Given | None = None, **notes: str
