@@ -8,10 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from inversion.derivatives.calls_of_inverses import call_of
 from inversion.derivatives.implicit import has_active, with_tangents
 from inversion.emitting.definition import Definition, as_text
 from inversion.errors import NoSolution, NotInvertible, WrongArguments
 from inversion.intrinsics.checks import taken_refusals
+from inversion.lifting.interpreted_calls import InverseCall
 from inversion.program.limits import refuse_sequences
 from inversion.running.dask_arrays import has_dask, lazily
 from inversion.running.generated_functions import Cache, GeneratedFunctions, Staleness
@@ -247,7 +249,14 @@ class Inverse(Checkable):
         self._check_present()
         return self._code.in_kernels if on_device else self._code.on_cpu
 
-    def _check_present(self, refusal: type[NotCompilable | NoSolution] = NotCompilable) -> None:
+    def lifted_call(self, theta: Any) -> InverseCall:
+        """The call with this θ, in a function that is inverted."""
+        self._check_present(NotInvertible)
+        return call_of(self, theta)
+
+    def _check_present(
+        self, refusal: type[NotCompilable | NoSolution | NotInvertible] = NotCompilable
+    ) -> None:
         """Refuse if the function has changed since, where no call of it checks the answer."""
         if self._watch.changed:
             raise refusal(

@@ -19,6 +19,7 @@ from inversion.lifting.inputs import (
     numbers_of,
     unknown_axis,
 )
+from inversion.lifting.interpreted_calls import check_interpreted
 from inversion.lifting.lifter import Lifted, Template, lift
 from inversion.passes.all_passes import IN_BITS, otherwise, rewritten
 from inversion.planning.plan import Plan, renamed
@@ -32,6 +33,7 @@ from inversion.running.sending import Request
 from inversion.solving.finite import by_trial
 from inversion.solving.smt import by_formula, check_solver
 from overlay import Context
+from overlay.contexts.wrapping import wrapped_in
 from overlay.core.location import caller
 from overlay.core.target import describe
 from primitives import Domain, Integers
@@ -139,6 +141,7 @@ def choose(
         raise WrongArguments(
             f"{f!r} is no function", where=caller(), help="give the function that is to be inverted"
         )
+    check_interpreted(f, caller() or "")
     inputs, domains = inputs_within(f, types, domain or {})
     names = [name for name, _ in inputs]
     _check_known(f, known, [*names, RETURN])
@@ -188,8 +191,9 @@ def _chosen(
     """The inverse that was asked for. shapes: of sequences that are taken apart into their items.
     marks: takes the characters at which the function cuts these.
     """
-    f, options = request.function, request.options
-    known, context, root_finding = (options[n] for n in ("known", "context", "root_finding"))
+    options = request.options
+    f, context = _inside(request.function, options["context"])
+    known, root_finding = (options[n] for n in ("known", "root_finding"))
     max_trips, rtol, atol, cache = (options[n] for n in ("max_trips", "rtol", "atol", "cache"))
     names = [name for name, _ in inputs]
     keywords = _by_keyword(f, names)
@@ -219,6 +223,18 @@ def _chosen(
         function, made, axes, source, context, stated, (rtol, atol), program, hides
     )
     return Inverse(definition, request, cache)
+
+
+def _inside(
+    f: Callable[..., Any], context: Context | None
+) -> tuple[Callable[..., Any], Context | None]:
+    """The function behind one that is bound to a context, and the context that it runs in."""
+    bound = wrapped_in(f)
+    while bound is not None:
+        inner, f = bound
+        context = inner if context is None else context | inner
+        bound = wrapped_in(f)
+    return f, context
 
 
 def _check_known(f: Callable[..., Any], known: Sequence[str], axes: Sequence[str]) -> None:

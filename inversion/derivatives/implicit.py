@@ -16,6 +16,7 @@ from overlay import nonoverlay
 from overlay.contexts.rules_alone import rules_alone
 from overlay.interpretations.autodiff import autodiff
 from overlay.interpretations.autodiff.duals import Active
+from overlay.interpretations.intervals import Interval, Undecided
 from primitives.relation import RETURN
 
 if TYPE_CHECKING:
@@ -52,8 +53,12 @@ def with_tangents(
     known = dict(zip(inverse.known, plain, strict=True))
     inputs = inverse.axes.inputs
     inside: Any = nonoverlay(rules_alone())  # in which calls take active numbers
-    again = inside(function, *(given.get(axis, answer) for axis in inputs))
-    if not inverse.is_result(_plain(again), _plain(given[RETURN])):
+    try:
+        again = inside(function, *(given.get(axis, answer) for axis in inputs))
+        agrees = inverse.is_result(_plain(again), _plain(given[RETURN]))
+    except Undecided:
+        raise inverse.definition.given_wrong(Interval.__name__, RETURN) from None
+    if not agrees:
         raise NoSolution(f"{inverse!r} has no derivative here: {OTHER}", where=inverse.origin.where)
     by_wanted = _of_one(function, inputs.index(wanted), [known.get(axis) for axis in inputs])
     missing = inside(operator.sub, given[RETURN], again)

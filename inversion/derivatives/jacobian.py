@@ -72,7 +72,7 @@ def log_abs_det(
     sparse = has_arrays(program)
     units = _units(unknown, size, sparse=sparse)
     here: Here = {v: (parts[v.name], units.get(v)) for v in program.inputs}
-    forward = _Forward(inverse.context, size)
+    forward = _Forward(inverse.context, size, program.rules)
     try:
         forward.run(program.statements, here)
         found = [forward.of(here, program.results[leaf]) for leaf in results]
@@ -112,7 +112,7 @@ def slopes_of(
     size, sparse = sum(map(size_of, unknown)), has_arrays(program)
     units = _units(unknown, size, sparse=sparse)
     here: Here = {v: (parts[v.name], units.get(v)) for v in program.inputs}
-    forward = _Forward(inverse.context, size)
+    forward = _Forward(inverse.context, size, program.rules)
     with np.errstate(all="ignore"):
         forward.run(program.statements, here)
     found = [forward.of(here, program.results[leaf]) for leaf in results]
@@ -172,11 +172,11 @@ def _refused(inverse: Inverse, why: str, help: str) -> NotInvertible:
 class _Forward:
     """Runs programs forwards with derivatives."""
 
-    def __init__(self, context: Context | None, size: int) -> None:
+    def __init__(self, context: Context | None, size: int, rules: Mapping[Any, Any]) -> None:
         self.context = context
         self.tables = () if context is None else tuple(reversed(context.tables))
         self.size = size
-        self.rules: dict[Relation, Callable[..., Sequence[float]]] = {}
+        self.rules: dict[Relation, Callable[..., Sequence[float]]] = {**rules}
 
     def of(self, here: Here, operand: Operand) -> Value:
         return (operand.value, None) if isinstance(operand, Constant) else here[operand]
@@ -208,7 +208,7 @@ class _Forward:
         """The function of one element that returns the results, with derivatives by so many
         numbers.
         """
-        inner = _Forward(self.context, size)
+        inner = _Forward(self.context, size, self.rules)
 
         def run(here: Here) -> list[Value]:
             inner.run(rule.statements, here)

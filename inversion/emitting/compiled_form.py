@@ -335,12 +335,7 @@ class _Form:
                 )
 
     def _wrong(self, given: Any, axis: str) -> WrongArguments:
-        shown = getattr(given, "__name__", str(given))
-        return WrongArguments(
-            f"the inverse of {self.definition.name} is given a {shown} for {axis}",
-            where=self.definition.where,
-            help="give a value of the type that invert was asked for",
-        )
+        return self.definition.given_wrong(getattr(given, "__name__", str(given)), axis)
 
 
 def _parts(given: Any) -> tuple[Any, ...] | None:

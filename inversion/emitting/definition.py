@@ -31,8 +31,9 @@ from inversion.program.trees import (
     taken_apart,
     written,
 )
-from overlay import Context, NotCompilable
+from overlay import Context, NotCompilable, nonoverlay
 from overlay.core.location import caller
+from overlay.sets import Interval
 from primitives import Domain
 from primitives.arrays.domain import Arrays, is_array
 from primitives.domains import domain_of
@@ -40,6 +41,7 @@ from primitives.sequences.lists import element_of_sequence, is_list, is_sequence
 
 __all__ = ["Definition", "as_text", "cast", "dtype_of", "example_of", "fitted", "is_close"]
 
+_is_a = nonoverlay(isinstance)  # in a context of intervals one passes for a float
 THETAS = (tuple, list, Mapping, np.ndarray, np.void)
 
 
@@ -72,6 +74,11 @@ class Definition:
     def where(self) -> str:
         """The function's ``file:line``."""
         return self.plan.program.where
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether no context is entered, whose methods are for numbers and not for columns."""
+        return self.context is None and not self.origin.tables
 
     @property
     def filename(self) -> str:
@@ -130,11 +137,23 @@ class Definition:
         parts = zip(leaves(kinds), self.parts(axis, value), strict=True)
         return rebuilt(kinds, iter([cast(axis, kind, number) for kind, number in parts]))
 
+    def given_wrong(self, shown: str, axis: str) -> WrongArguments:
+        """The error for a value of another type than an axis has. shown: this type."""
+        help = "give a value of the type that invert was asked for"
+        if shown == Interval.__name__:
+            help = "contract(f, Interval(low, high), returns=interval) encloses what leads there"
+        return WrongArguments(
+            f"the inverse of {self.name} is given a {shown} for {axis}", where=self.where, help=help
+        )
+
     def cast_known(self, values: Sequence[Any]) -> list[Any]:
         """Convert values of the known axes to the types of the program.
 
         Raises OutsideDomain for a value outside a declared domain.
         """
+        for axis, value in zip(self.axes.known, values, strict=True):
+            if _is_a(value, Interval):
+                raise self.given_wrong(Interval.__name__, axis)
         given = list(map(self.cast, self.axes.known, values))
         for axis, value in zip(self.axes.known, given, strict=True) if self.domains else ():
             for leaf, number in zip(

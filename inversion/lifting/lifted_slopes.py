@@ -10,12 +10,13 @@ from __future__ import annotations
 import operator
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from inversion.errors import NotInvertible
 from inversion.lifting.lifted_values import CallSite, KnownObject, Tupled, Value, Values
 from inversion.program.statements import Constant, Operand, Statement, Variable
-from overlay.interpretations.autodiff import RULES, Rule, rule
+from overlay import Method
+from overlay.interpretations.autodiff import RULES, Rule, autodiff, rule
 from primitives import Relation
 
 if TYPE_CHECKING:
@@ -44,21 +45,45 @@ def derivative(lifter: Lifter, site: CallSite, args: Values) -> Value:
     derivative.
     """
     function, *numbers = args or (None,)
-    if not isinstance(function, KnownObject) or not numbers or lifter.resolver.tables:
+    if not isinstance(function, KnownObject) or not numbers:
         raise NotInvertible(
             "cannot invert a call of autodiff in this form",
             where=site.where,
-            help="write autodiff(f, x), of a function f that is defined outside, and invert it "
-            "without a context",
+            help="write autodiff(f, x), of a function f that is defined outside",
         )
+    check_rules(site)
     given = [_own(lifter, replace(site, name=f"at_{i}"), n) for i, n in enumerate(numbers, 1)]
     start = len(lifter.statements)
-    result = lifter.call(site, (function.value,), tuple(given), {})
+    result = lifter.call(replace(site, differentiated=True), (function.value,), tuple(given), {})
+    # rules are computed with functions as they are
+    site = replace(site, overlaid=False, chain=None)
     if not isinstance(result, (Variable, Constant)) or result.kind not in (float, int):
         raise _refused(site, f"a derivative of what gives {result.kind.__name__}")
     statements = lifter.statements[start:]
     slopes = [_slope(lifter, site, statements, by, result) for by in given]
     return slopes[0] if len(slopes) == 1 else Tupled(tuple, tuple(slopes))
+
+
+def check_rules(site: CallSite) -> None:
+    """Raise NotInvertible where a context has rules of derivatives, which are not read."""
+    if site.overlaid and any(autodiff in table for table in site.resolver.tables):
+        raise NotInvertible(
+            "cannot invert a derivative in a context with rules of derivatives",
+            where=site.where,
+            help="leave differentiation(...) out of the context",
+        )
+
+
+def check_faithful(site: CallSite, method: Method) -> None:
+    """Raise NotInvertible where a derivative would be that of a method of a faithful table: the
+    method computes the function in another way, and the derivative is the function's.
+    """
+    if site.differentiated and method.table.faithful:
+        raise NotInvertible(
+            f"cannot invert a derivative of what calls {method!r}, whose table is faithful",
+            where=site.where,
+            help="leave the table out of the context: it changes no derivative",
+        )
 
 
 def _own(lifter: Lifter, site: CallSite, number: Value) -> Operand:
@@ -67,6 +92,10 @@ def _own(lifter: Lifter, site: CallSite, number: Value) -> Operand:
         raise _refused(site, f"a derivative by a value of type {number.kind.__name__}")
     found = lifter.resolver.relation(float, [number.kind], base=True)
     assert found is not None
+    if isinstance(number, Constant):  # which is not folded: the same constant may occur in f
+        own = lifter.variable(site.name, float, "at")
+        lifter.statements.append(Statement(found, (own,), (number,), site.where))
+        return own
     made = lifter.state(site, found, [number])
     assert isinstance(made, Variable)
     return made
@@ -96,13 +125,14 @@ def _slope(
 
 def _partials(lifter: Lifter, site: CallSite, statement: Statement) -> Sequence[Operand]:
     """The partial derivatives of a statement, as operands."""
-    found = _rule_of(statement)
+    found = lifter.rules.get(relation_target(statement)) or _rule_of(lifter, statement)
     if found is None or len(statement.results) > 1:
         raise NotInvertible(
             f"no derivative is known here of `{statement}`",
             where=statement.where,
             help="derivatives are inverted of functions without branches and loops, which call "
-            "only what overlay.interpretations.autodiff has rules for",
+            "only what overlay.interpretations.autodiff has rules for, or a table methods, and no "
+            "relations",
         )
     given: Values = statement.arguments
     if found.takes_result:
@@ -112,10 +142,18 @@ def _partials(lifter: Lifter, site: CallSite, statement: Statement) -> Sequence[
     return [part for part in parts.items if isinstance(part, (Variable, Constant))]
 
 
-def _rule_of(statement: Statement) -> Rule | None:
+def relation_target(statement: Statement) -> Any:
+    """The function of a statement's relation, or None."""
+    return getattr(statement.relation, "target", None)
+
+
+def _rule_of(lifter: Lifter, statement: Statement) -> Rule | None:
     relation = statement.relation
     if not isinstance(relation, Relation):
         return None
+    kinds = [argument.kind for argument in statement.arguments]
+    if lifter.resolver.relation(relation.target, kinds, base=True) is not relation:
+        return None  # a table's, which may be of another function in the place of this one
     if relation.target is operator.pow:
         exponent = statement.arguments[1]
         if isinstance(exponent, Constant) and exponent.value != 0:

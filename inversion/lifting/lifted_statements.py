@@ -61,6 +61,7 @@ from inversion.lifting.lifted_values import (
 from inversion.lifting.sequence_calls import bound_method
 from inversion.lifting.text_calls import joined
 from inversion.program.statements import Variable
+from overlay import Context
 from overlay.code import marks
 from overlay.code.body import Apply, ConstantValue, Copy, Make, Statement, WithBlock, is_step
 from overlay.code.marks import Pattern
@@ -211,6 +212,9 @@ class StatementCall:
         if isinstance(manager, KnownObject) and isinstance(manager.value, PLAIN_MANAGERS):
             self.known[leaves] = KnownObject(_left)
             return value_of(getattr(manager.value, "enter_result", None))
+        if isinstance(manager, KnownObject) and isinstance(manager.value, Context):
+            help = "move the block to a function, and call it there: ctx(f, ...)"
+            raise self._refused("with, a context", help)
         if enter is None or leave is None:
             raise self._refused(
                 "with, a manager that may change more than a setting",

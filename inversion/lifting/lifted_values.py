@@ -13,9 +13,9 @@ from collections.abc import (
     Sequence,
     ValuesView,
 )
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import CellType, CodeType, FunctionType, GeneratorType, MethodType
-from typing import Any, TypeGuard
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 import numpy as np
 
@@ -26,6 +26,9 @@ from overlay.code.body import is_step
 from overlay.core.dispatch import MethodChain
 from overlay.core.target import describe
 from primitives.arrays.domain import ELEMENTS
+
+if TYPE_CHECKING:
+    from inversion.lifting.resolve import Resolver
 
 
 @dataclass(frozen=True, eq=False)
@@ -226,15 +229,28 @@ Named = Mapping[str, Value]
 class CallSite:
     """Site of a call. name: of the variable that it assigns. where: ``file:line``.
 
-    overlaid: whether the context is in force. chain: the position at which ``call_next``
-    continues, in a method. active: the calls being inlined.
+    resolver: of the contexts in force. overlaid: whether any is. chain: the position at which
+    ``call_next`` continues, in a method. active: the calls being inlined. differentiated:
+    whether derivatives are taken of the statements.
     """
 
     name: str
     where: str
+    resolver: Resolver
     overlaid: bool
     chain: MethodChain | None = None
     active: tuple[Any, ...] = ()
+    differentiated: bool = False
+
+    @property
+    def in_force(self) -> tuple[Any, ...]:
+        """All that decides what a call means here."""
+        return self.resolver, self.overlaid, self.chain
+
+    def like(self, other: CallSite) -> CallSite:
+        """This site with what is in force at another."""
+        resolver, overlaid, chain = other.in_force
+        return replace(self, resolver=resolver, overlaid=overlaid, chain=chain)
 
 
 MORE = object()

@@ -20,8 +20,9 @@ from inversion.lifting.array_objects import ArrayObjects
 from inversion.lifting.exits import Found, Returned, Way
 from inversion.lifting.heap import thawed
 from inversion.lifting.integer_ranges import ranges_of
+from inversion.lifting.interpreted_calls import interpreted_call
 from inversion.lifting.known_calls import known_call
-from inversion.lifting.lifted_slopes import derivative
+from inversion.lifting.lifted_slopes import check_faithful
 from inversion.lifting.lifted_values import (
     Again,
     CallSite,
@@ -62,7 +63,7 @@ from inversion.lifting.mixed_numbers import (
     note_computed,
 )
 from inversion.lifting.number_functions import in_python
-from inversion.lifting.recursion import ActiveCall, entered, generated
+from inversion.lifting.recursion import ActiveCall, entered, generated, identity_of
 from inversion.lifting.resolve import (
     NUMBERS,
     Resolver,
@@ -83,11 +84,10 @@ from inversion.lifting.text_calls import text_call
 from inversion.program.statements import Constant, Operand, Program, Statement, Variable, renumbered
 from inversion.program.trees import Tree, leaves, mapped
 from inversion.program.variable_names import subject_of, word_for
-from overlay import Context, call_next, nonoverlay
+from overlay import Context, MethodTable, call_next, nonoverlay
 from overlay.core.dispatch import MethodChain, by_types
 from overlay.core.location import location_of
 from overlay.core.target import as_positional, describe, signature_of
-from overlay.interpretations.autodiff import autodiff
 from primitives import Domain, Relation
 from primitives.domains import Strings
 from primitives.relation import RETURN
@@ -96,6 +96,7 @@ from primitives.sequences.lists import is_list
 
 if TYPE_CHECKING:
     from inversion.lifting.function_code import FunctionCode
+    from overlay.interpretations.autodiff import Rule
 
 __all__ = ["Lifted", "Lifter", "Template", "lift"]
 
@@ -134,8 +135,9 @@ def lift(
     Raises NotInvertible, with the line, at a statement that is not a call of something that
     has a relation, an overlay method, or Python code.
     """
+    base = Resolver(None)
     lifter = Lifter(
-        Resolver(context),
+        base,
         root_finding=root_finding,
         max_trips=max_trips,
         folds=folds,
@@ -144,7 +146,8 @@ def lift(
     lifter.marks = set() if marks is None else marks
     check_named(function)
     given = {name: lifter.input(name, tree, domains or {}) for name, tree in inputs}
-    site = CallSite("result", location_of(function), overlaid=context is not None)
+    resolver = base if context is None else base.under(context)
+    site = CallSite("result", location_of(function), resolver, overlaid=context is not None)
     values = _arguments(lifter, site, given, shapes or {})
     args = [value for name, value in values.items() if name not in keywords]
     named = {name: value for name, value in values.items() if name in keywords}
@@ -184,6 +187,8 @@ def _lifted(
         tuple(lifter.functions),
         tuple(lifter.holds),
         tuple(lifter.attributes),
+        tuple(lifter.tables),
+        dict(lifter.partials),
     )
     return Lifted(program, axes)
 
@@ -269,7 +274,7 @@ class Lifter:
         folds: bool = True,
         typed: bool = False,
     ) -> None:
-        self.resolver = resolver
+        self.resolver = resolver  # of what has a meaning of its own, whatever context is around
         self.folds = folds
         self.root_finding = root_finding
         self.max_trips = max_trips
@@ -279,10 +284,13 @@ class Lifter:
         self.turns = 0
         self.depth = 0
         self.functions: dict[types.FunctionType, None] = {}
-        self.codes: dict[types.CodeType, FunctionCode] = {}
+        self.codes: dict[Any, FunctionCode] = {}
         self.known: Known = {}
         self.factories: dict[HeapObject, Value] = {}
         self.attributes: list[tuple[Any, str, Any]] = []
+        self.tables: dict[MethodTable, None] = {}  # of contexts that are entered
+        self.rules: dict[Any, Rule] = {}  # of calls of inverses
+        self.partials: dict[Relation, Callable[..., tuple[float, ...]]] = {}
         self.names: set[str] = set()
         self.domains: dict[Operand, Domain] = {}
         self.mixed: dict[Operand, Source] = {}
@@ -343,8 +351,9 @@ class Lifter:
             return typed
         if any(isinstance(arg, Again) for arg in (*args, *kwargs.values())):
             return through(self, site, targets, args)
-        if target is autodiff:
-            return derivative(self, site, args)
+        found = interpreted_call(self, site, target, args, kwargs)
+        if found is not None:
+            return found
         if target is range and not kwargs:
             return range_of(site, args)
         if target is slice and not any(isinstance(a, Variable) for a in args):
@@ -356,11 +365,12 @@ class Lifter:
             return args[0]
         if site.overlaid:
             for one in targets:
-                found = self.resolver.overlaid(one, kinds_of(args, kwargs), tuple(kwargs))
+                found = site.resolver.overlaid(one, kinds_of(args, kwargs), tuple(kwargs))
                 if isinstance(found, Relation):
                     return self.state(site, found, numbers_of(args))
                 if found is not None:
-                    return self._enter(site, self.resolver.chain(one).after(found), args, kwargs)
+                    check_faithful(site, found)
+                    return self._enter(site, site.resolver.chain(one).after(found), args, kwargs)
         return self._base(site, targets, args, kwargs)
 
     def _call_next(self, site: CallSite, args: Values, kwargs: Named) -> Value:
@@ -433,7 +443,7 @@ class Lifter:
             return chosen
         for target in targets:
             for kinds in promotions(numbers):
-                found = self.resolver.relation(target, kinds, base=not site.overlaid)
+                found = site.resolver.relation(target, kinds, base=not site.overlaid)
                 if found is not None:
                     converted = [
                         self.converted(site, value, kind)
@@ -519,7 +529,7 @@ class Lifter:
         given = tuple(bound(site, body, args, kwargs, self.known))
         code = body.__code__
         may_recur = body.__name__ in (*code.co_names, *code.co_freevars)
-        key = code, site.overlaid, site.chain
+        key = identity_of(body, cells), *site.in_force
         here = ActiveCall(key, given, self.depth, may_recur=may_recur, cells=cells)
         found = entered(self, site, body, here)
         if isinstance(found, Returned):

@@ -256,7 +256,7 @@ def _is_blind(
     if any(is_array(arg.kind) for arg in given) or isinstance(target, np.ufunc):
         return True
     if site.overlaid and any(
-        lifter.resolver.overlaid(one, kinds, tuple(kwargs))
+        site.resolver.overlaid(one, kinds, tuple(kwargs))
         for one in targets
         for kinds in _all_kinds(lifter, given)
     ):

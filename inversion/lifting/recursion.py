@@ -92,6 +92,14 @@ class ActiveCall:
         return tuple(a.kind if variables_in(a) else a for a in self.given)
 
 
+def identity_of(function: types.FunctionType, cells: Sequence[HeapObject]) -> tuple[Any, ...]:
+    """Equal for functions that do the same: of one code, and with the same free variables. cells:
+    those of a function that a lifted one makes anew each time.
+    """
+    closure = () if cells else function.__closure__ or ()
+    return function.__code__, tuple(map(id, closure))
+
+
 def entered(
     lifter: Lifter,
     site: CallSite,
@@ -111,7 +119,7 @@ def entered(
         raise for_ever(function, site.where)
     statements, holds = len(lifter.statements), len(lifter.holds)
     inside = replace(site, active=(*site.active, here))
-    code, outer = function.__code__, lifter.known
+    code, outer = identity_of(function, here.cells), lifter.known
     if code not in lifter.codes:
         lifter.codes[code] = code_of(function, is_inner=bool(here.cells))
     walk = Walk(
@@ -143,10 +151,10 @@ def generated(
     lifter.known[cell] = Tupled(cell.kind, (Constant(True),))
     held, outer = made(lifter.known, cell.kind, (first,)), generator.site
     active = ActiveCall(
-        (generator.function.__code__, outer.overlaid, outer.chain), generator.given,
+        (identity_of(generator.function, generator.cells), *outer.in_force), generator.given,
         lifter.depth, cells=generator.cells, giving=Giving(held, add),
     )  # fmt: skip
-    inside = replace(site, overlaid=outer.overlaid, chain=outer.chain)
+    inside = site.like(outer)
     found = entered(lifter, inside, generator.function, active)
     if not isinstance(found, Returned):
         raise Raises("a generator that raises", site.where)

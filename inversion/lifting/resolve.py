@@ -57,13 +57,22 @@ class Resolver:
     """Finds relations and overlay methods in the tables of a context, and the base relations."""
 
     def __init__(self, context: Context | None) -> None:
+        self.context = context
         self.tables: tuple[MethodTable, ...] = ()
+        self.inner: dict[Context, Resolver] = {}
         if context is not None:
             self.tables = tuple(reversed(context.tables))
         for table in self.tables:
             table.settle()
         # cache of relations; the function is kept alive, as its id is in the key
         self.asked: dict[tuple[Any, ...], tuple[Any, Relation | None]] = {}
+
+    def under(self, context: Context) -> Resolver:
+        """The resolver inside a context that is entered within this one's."""
+        if context not in self.inner:
+            outer = self.context
+            self.inner[context] = Resolver(context if outer is None else outer | context)
+        return self.inner[context]
 
     def overlaid(
         self, target: Any, kinds: Sequence[Any], names: Sequence[str]

@@ -42,7 +42,7 @@ class UsedOtherwise(NotInvertible):
 
 def through(lifter: Lifter, site: CallSite, targets: tuple[Any, ...], args: Values) -> Value:
     """The result of a call with the result of a recursive call as an argument."""
-    target, tables = targets[-1], lifter.resolver.tables if site.overlaid else ()
+    target, tables = targets[-1], site.resolver.tables if site.overlaid else ()
     if any(one in table for table in tables for one in targets):
         raise used_otherwise(site.where, target)
     if target is operator.neg and len(args) == 1:

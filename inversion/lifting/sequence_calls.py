@@ -140,7 +140,7 @@ def sequence_call(
     if any(not isinstance(arg, (Variable, Constant)) for arg in known):
         return None
     operands = numbers_of(known)
-    found = lifter.resolver.relation(target, [arg.kind for arg in operands], base=not site.overlaid)
+    found = site.resolver.relation(target, [arg.kind for arg in operands], base=not site.overlaid)
     return None if found is None else lifter.state(site, found, operands)
 
 

@@ -13,6 +13,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from inversion.program.shown import html_of, svg_of
+from overlay import MethodTable
 from primitives.arrays.domain import type_of_array
 from primitives.domains import Domain
 from primitives.relation import Mode
@@ -224,7 +225,8 @@ class Program:
     name, where: of the function. inputs: in the order of its parameters. results: by axis; a
     Constant if the inputs do not matter. holds: conditions that are necessary for a result.
     functions: the Python code it was lifted from. attributes: the attributes that were read while
-    lifting: object, name and value.
+    lifting: object, name and value. tables: those of contexts that the function enters. rules: the
+    partial derivatives of relations that were made for it.
     """
 
     name: str
@@ -235,6 +237,10 @@ class Program:
     functions: tuple[types.FunctionType, ...] = ()
     holds: tuple[tuple[Operand, bool], ...] = ()
     attributes: tuple[tuple[Any, str, Any], ...] = field(default=(), repr=False, compare=False)
+    tables: tuple[MethodTable, ...] = field(default=(), repr=False, compare=False)
+    rules: Mapping[Any, Callable[..., tuple[float, ...]]] = field(
+        default_factory=dict[Any, Any], repr=False, compare=False
+    )
 
     @property
     def result(self) -> Operand:

@@ -78,7 +78,7 @@ class GeneratedFunctions:
         """The generated functions, interpreted."""
         namespace = {**self._source.names, "forward": self._forward()}
         exec(compile(self._source.text, self._definition.filename, "exec"), namespace)
-        plain = self._definition.context is None  # its methods are for numbers
+        plain = self._definition.is_plain
         for rows, loop in self._source.kernels.items():
             compiled = self._compiled_part, self._quick_loop
             forms = [partial(one, rows) for one in (compiled if loop.quick else compiled[:1])]
@@ -91,8 +91,8 @@ class GeneratedFunctions:
         """``inverse``, interpreted over columns, where it solves floats from floats in sequence."""
         definition = self._definition
         floats = all(kind is float for kind in definition.leaf_kinds(definition.axes.known))
-        plain = definition.context is None  # its methods are for numbers
-        fits = floats and plain and self._answers_numbers and is_quick(definition.plan)
+        numbers = floats and self._answers_numbers
+        fits = numbers and definition.is_plain and is_quick(definition.plan)
         return Lockstep(self.namespace["inverse"], fits=fits)
 
     @property
@@ -272,7 +272,7 @@ class Staleness:
         self._readings = [FunctionReads(function) for function in program.functions]
         self._attributes = program.attributes
         self._changed = False
-        for table in context.tables if context is not None else ():
+        for table in (*program.tables, *(context.tables if context is not None else ())):
             table.listen(self)
 
     def table_changed(self, target: Any) -> None:

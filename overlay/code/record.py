@@ -149,7 +149,7 @@ class FunctionReads:
                 text = (
                     f"the functions in a {type(container).__name__} that {own_name} reads changed"
                 )
-                yield Change(text, "elements", told(content), told(now))
+                yield Change(f"{text} changed", "elements", told_items(content), told_items(now))
 
     def altered(self, values: Iterable[Any] | None = None) -> bool:
         """Whether the contents of one of these values, or of any, have changed or may have."""
@@ -191,6 +191,13 @@ def told(value: Any) -> str:
 def told_code(code: CodeType) -> str:
     """The place of code."""
     return shown(code.co_filename, code.co_firstlineno)
+
+
+def told_items(items: dict[Any, Any]) -> str:
+    """What a container holds, by its place there."""
+    if len(items) > MOST_SHOWN:
+        return f"{len(items)} items"
+    return ", ".join(f"{told(place)}: {told(value)}" for place, value in items.items())
 
 
 def told_array(array: np.ndarray[Any, Any]) -> str:

@@ -179,8 +179,25 @@ class StandIns:
         return None if isinstance(found, Native) and found.value is value else found
 
     def in_context(self, engine: CompiledContext, function: Any, options: Mapping[str, Any]) -> Any:
-        """The stand-in of a function that runs in a context of its own, inside this one."""
-        world = self.world.engine.linked.inside(engine).world(options)
+        """The stand-in of a function that runs in a context of its own, inside this one; one that
+        brings a context itself, or has another form in compiled code, is entered.
+        """
+        device = self.world.target.is_device
+        inner = self.world.engine.linked.inside(engine)
+        while not inner.world(options).is_target(function):
+            form = form_in_compiled_code(function, on_device=device)
+            wrapped = wrapped_in(function)
+            if form is not None:
+                function = form
+            elif isinstance(function, EntryDispatcher):
+                engine, options = engine.linked.inside(function.engine), function.options
+                function = function.function
+            elif wrapped is not None:
+                engine, function = engine.linked.inside(wrapped[0].compiled), wrapped[1]
+            else:
+                break
+            inner = self.world.engine.linked.inside(engine)
+        world = inner.world(options)
         return world.stand_ins.callee(function, context=engine)
 
     def callee(

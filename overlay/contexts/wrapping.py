@@ -40,8 +40,10 @@ class Wrapped(functools.partial[Any]):
 
 
 def wrapped_in(function: Any) -> tuple[Context, Callable[..., Any]] | None:
-    """The context and function of a ``Wrapped``, or None for anything else."""
+    """The context and function of a ``Wrapped``, or of what ``ctx.jit`` gave; None for anything
+    else."""
     if type(function) is not Wrapped:
-        return None
+        ask = getattr(type(function), "__overlay_wrapped__", None)
+        return None if ask is None else ask(function)
     context: Any = function.func
     return context, function.args[0]

@@ -15,8 +15,15 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import special
 
+from inversion import invert
 from overlay import Context, MethodTable, call_next
-from overlay.interpretations.autodiff import autodiff
+from overlay.interpretations.autodiff import (
+    autodiff,
+    derivative,
+    differentiation,
+    jvp,
+    partials_of,
+)
 from primitives import Integers, Positive, relation, relation_of
 from tests.inversion.refusals import refusal, remedy
 
@@ -1855,16 +1862,135 @@ def shared_with_value(x, n):
 # ---- derivatives --------------------------------------------------------------------------------
 
 
-@refusal(
-    "lifted_slopes.derivative: cannot invert a call of autodiff in this form", F, context=OVERLAID
-)
-def slope_in_a_context(x):
-    return autodiff(math.exp, x)  # here
+@refusal("lifted_slopes.derivative: cannot invert a call of autodiff in this form", F)
+def slope_of_a_function_made_here(x):
+    def inner(t):
+        return math.exp(t)
+
+    return autodiff(inner, x)  # here
 
 
 @remedy(2.0)
 def slope(x):
     return autodiff(math.exp, x)
+
+
+RULES = MethodTable("rules")
+
+
+@RULES.overlay(partials_of(math.exp))
+def rule_of_exp(x: float):
+    return (math.exp(x),)
+
+
+@refusal(
+    "lifted_slopes.check_rules: cannot invert a derivative in a context with rules of derivatives",
+    F,
+    context=differentiation(RULES),
+)
+def slope_with_rules(x):
+    return autodiff(math.exp, x)  # here
+
+
+@remedy(2.0)
+def slope_without_rules(x):
+    return autodiff(math.exp, x)
+
+
+by_rules = derivative(math.exp, rules=RULES)
+
+
+@refusal("interpreted_calls.interpreted_call: a derivative with rules", F)
+def derivative_with_rules(x):
+    return by_rules(x)  # here
+
+
+by_none = derivative(math.exp)
+
+
+@remedy(2.0)
+def derivative_without_rules(x):
+    return by_none(x)
+
+
+FAITHFUL = MethodTable("rounded", faithful=True)
+
+
+@FAITHFUL.overlay(math.exp)
+def rounded_exp(x: float):
+    return round(call_next(x), 3)
+
+
+@refusal(
+    "lifted_slopes.check_faithful: cannot invert a derivative of what calls {}, whose table is "
+    "faithful",
+    F,
+    context=Context(FAITHFUL),
+)
+def slope_of_a_faithful_method(x):
+    return autodiff(math.exp, x)  # here
+
+
+@remedy(2.0)
+def slope_without_the_faithful_table(x):
+    return autodiff(math.exp, x)
+
+
+# ---- contexts and inverses ----------------------------------------------------------------------
+
+
+@refusal("interpreted_calls.check_interpreted: cannot invert a call of {}", F)
+def jvp_within(x):
+    return jvp(math.exp, (x,), (1.0,))[1]  # here
+
+
+@remedy(2.0)
+def derivative_within(x):
+    return autodiff(math.exp, x)
+
+
+@refusal("lifted_statements.StatementCall._entered: with, a context", F)
+def block_in_a_context(x):
+    with OVERLAID:  # here
+        return math.exp(x)
+
+
+@remedy(2.0)
+def call_in_a_context(x):
+    return OVERLAID(math.exp, x)
+
+
+root = invert(lambda x: x * x, float)
+
+
+@refusal("interpreted_calls._inverted: a call of an inverse in this form", F)
+def inverse_by_name(y):
+    return root(y, negative_x=True)[0]  # here
+
+
+@remedy(4.0)
+def inverse_by_theta(y):
+    return root(y, (True,))[0]
+
+
+@refusal("interpreted_calls._inverted: an inverse whose θ varies", F)
+def inverse_of_a_varying_choice(y):
+    return root(y, (y > 2.0,))[0]  # here
+
+
+@remedy(4.0)
+def inverse_of_a_known_choice(y):
+    return root(y, (False,))[0]
+
+
+@refusal("interpreted_calls._inverted: an inverse of what is no number", F)
+def inverse_of_a_pair(y):
+    return root((y, 1.0))[0]  # here
+
+
+@remedy(4.0)
+def inverse_of_a_number(y):
+    return root(y)[0]
 
 
 @refusal("lifted_slopes.derivative: a derivative of what gives {}", F)

@@ -96,6 +96,10 @@ class EntryDispatcher(CPUDispatcher):
         self._guards = EntryGuards(self)
         self.codes: dict[tuple[Type, ...], CompiledCode] = {}
 
+    def __overlay_wrapped__(self) -> tuple[Any, Any] | None:
+        """The context that calls enter, and the function that they run."""
+        return (self.engine.context, self.function) if self.chain is None else None
+
     def _show(self, function: Any) -> None:
         """Take the attributes of a numba dispatcher of this function, for introspection."""
         self.py_func = function

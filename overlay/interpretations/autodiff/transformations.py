@@ -19,7 +19,7 @@ from overlay.interpretations.autodiff.errors import (
     refuse_order,
 )
 from overlay.interpretations.autodiff.escapes import looked
-from overlay.interpretations.autodiff.forward import autodiff, linearised
+from overlay.interpretations.autodiff.forward import autodiff, differentiation, linearised
 from overlay.interpretations.autodiff.level_results import tangent_of, value_of
 from overlay.interpretations.autodiff.reverse.adjoints import Adjoint
 from overlay.interpretations.autodiff.reverse.gradients import (
@@ -42,7 +42,7 @@ from overlay.interpretations.autodiff.reverse.taped import taped
 BY_TAPE = object()
 """Reverse mode by a tape is selected, as there is no adjoint."""
 
-__all__ = ["adjoint", "derivative", "gradient", "hessian", "jacobian", "jvp", "vjp"]
+__all__ = ["Derivative", "adjoint", "derivative", "gradient", "hessian", "jacobian", "jvp", "vjp"]
 
 Names = Sequence[str] | None
 Rules = MethodTable | Sequence[MethodTable]
@@ -63,15 +63,40 @@ def derivative(f: Callable[..., Any], *, order: int = 1, rules: Rules = ()) -> C
     if type(order) is not int or order < 0:
         refuse_order(order)
     for _ in range(order):
-        f = _once(f, rules)
+        f = Derivative(f, rules)
     return f
 
 
-def _once(f: Callable[..., Any], rules: Rules) -> Callable[..., Any]:
-    def of(x: Any) -> Any:
-        return jvp(f, (_active(f, x),), (1.0,), rules=rules)[1]
+class Derivative:
+    """The derivative of a function of one number, as ``derivative(f)`` gives it; in compiled code
+    it is ``autodiff`` of f.
+    """
 
-    return of
+    def __init__(self, function: Callable[..., Any], rules: Rules) -> None:
+        self.function = function
+        self.rules = _tables(rules)
+
+    def __call__(self, x: Any) -> Any:
+        f = self.function
+        return jvp(f, (_active(f, x),), (1.0,), rules=self.rules)[1]
+
+    def __overlay_compiled__(self, *, on_device: bool) -> Callable[..., Any]:
+        return self._compiled
+
+    @functools.cached_property
+    def _compiled(self) -> Callable[..., Any]:
+        f = self.function
+
+        def of(x: Any) -> Any:
+            return autodiff(f, x)
+
+        return differentiation(*self.rules).wrap(of) if self.rules else of
+
+    def __reduce__(self) -> Any:
+        return Derivative, (self.function, self.rules)
+
+    def __repr__(self) -> str:
+        return f"<derivative of {name_of(self.function)}>"
 
 
 def jvp(

@@ -82,6 +82,7 @@ class _SlicesFunctions(Plugin):
     """Runs the slice of each function in its place."""
 
     shares_native_cache = True
+    preserves = frozenset({"values", "types"})
 
     def __init__(self, slicer: Slicer) -> None:
         self.slicer = slicer

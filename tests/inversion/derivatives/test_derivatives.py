@@ -5,7 +5,6 @@ import math
 import pytest
 
 from inversion import NotInvertible, choose, invert
-from overlay import Context, MethodTable
 from overlay.interpretations.autodiff import autodiff, derivative, gradient
 
 F = float
@@ -97,8 +96,6 @@ def test_derivatives_that_are_not_read_are_refused_with_the_line():
     assert "test_derivatives.py" in caught.value.where
     with pytest.raises(NotInvertible, match="a derivative of what gives tuple"):
         invert(lambda x: autodiff(lambda_of_pair, x), F)
-    with pytest.raises(NotInvertible, match="without a context"):
-        invert(lambda x: autodiff(cubic, x), F, context=Context(MethodTable("empty")))
 
 
 def lambda_of_pair(x):
