@@ -107,7 +107,8 @@ class Interpreter:
         """Analyse a call with dispatch, which may enter methods of the context's tables. Return
         its result, and the runs of the functions that it enters. Raises as ``run`` does."""
         chain = MethodChain.of(function, self.setting.tables)
-        if not is_function(function) and not chain.methods():
+        is_plain = not is_function(function) and not isinstance(function, type)
+        if is_plain and not chain.methods():
             run = self.run(function, *args, **kwargs)
             return run.result, (run,)
         outside = Execution(self, None, Run(function, self.domain.bottom), self.setting)
@@ -121,6 +122,11 @@ class Interpreter:
                 help="give arguments of which the types are known, or analyse one of its methods",
             )
         return outcome.result, tuple(outcome.inner)
+
+    def forget(self) -> None:
+        """Drop the analyses, so that the next ones use what the domain knows now."""
+        self._runs.clear()
+        self._begun = 0
 
     @property
     def unread(self) -> tuple[Callable[..., Any], ...]:
@@ -178,7 +184,7 @@ class Interpreter:
         """The domain's transfer function for a call; None if it has none."""
         chain = self._transfers.get(id(function))
         if chain is None:
-            chain = MethodChain.of(function, (self.domain.table,))
+            chain = MethodChain.of(function, self.domain.tables)
             self._transfers[id(function)] = chain
         method = chain.resolve(by_values(args, dict(kwargs)))
         return None if method is None else method.function

@@ -78,7 +78,7 @@ class Types(Domain):
         one, other = _plain(one), _plain(other)
         if isinstance(one, Kinds) and isinstance(other, Kinds):
             both = one.types | other.types
-            return Kinds(both) if len(both) <= _MOST else TOP
+            return Kinds(both, _sites(one, other)) if len(both) <= _MOST else TOP
         return TOP
 
     def is_below(self, one: Any, other: Any) -> bool:
@@ -197,7 +197,9 @@ def _shallow(value: Any) -> Any:
 def _alone(value: Any) -> list[Any]:
     if not isinstance(value, Kinds):
         return [value]
-    return [one(c) for c in sorted(value.types, key=shown_hint)]
+    if len(value.types) == 1:
+        return [value]
+    return [Kinds(frozenset({c}), value.sites) for c in sorted(value.types, key=shown_hint)]
 
 
 def _class_of(value: Any) -> Any:
@@ -214,7 +216,19 @@ def _kept(args: tuple[Any, ...], holds: Callable[[Any], bool]) -> Any:
     if not isinstance(args[0], Kinds):
         return args
     kept = frozenset(c for c in args[0].types if holds(c))
-    return (Kinds(kept), *args[1:]) if kept else None
+    value = args[0] if kept == args[0].types else Kinds(kept, args[0].sites)
+    return (value, *args[1:]) if kept else None
+
+
+def _sites(one: Kinds, other: Kinds) -> frozenset[Any] | None:
+    """The sites of the containers and objects of two values; scalars have none."""
+    found: frozenset[Any] = frozenset()
+    for each in (one, other):
+        if not each.types.issubset(SCALARS):
+            if each.sites is None:
+                return None
+            found |= each.sites
+    return found or None
 
 
 def _narrowed(args: tuple[Any, ...], truth: bool) -> Any:

@@ -1,0 +1,165 @@
+"""Attributes that objects certainly have, and those that they certainly lack."""
+
+from __future__ import annotations
+
+import difflib
+import importlib.machinery
+import sys
+from collections.abc import Iterable, Iterator
+from types import CodeType, FunctionType, ModuleType
+from typing import Any
+
+from overlay.code.constants import codes_of_module, stored_in
+from overlay.core.target import attributes_of, mro_of, type_attribute
+
+__all__ = ["StoredNames", "has_attribute", "is_of_program", "names_of", "nearest"]
+
+_STORES = ("STORE_ATTR", "DELETE_ATTR")
+_GLOBALS = ("STORE_GLOBAL", "DELETE_GLOBAL")
+# code that uses one of these may set an attribute of any name
+_WRITERS = frozenset(("setattr", "__setattr__", "__dict__", "vars", "__setstate__"))
+_PLAIN = object.__dict__["__getattribute__"], type.__dict__["__getattribute__"]
+
+
+class StoredNames:
+    """Names of the attributes that code stores, by module.
+
+    Modules are added as functions of them are analysed. A module whose code may store an attribute
+    of a computed name is in ``writers``: nothing is said of objects of its classes.
+    """
+
+    def __init__(self) -> None:
+        self._names: dict[int, tuple[Any, frozenset[str] | None]] = {}
+        self.names: set[str] = set()
+
+    def add(self, namespace: dict[str, Any]) -> None:
+        """Add what the code of a module stores."""
+        self._of(namespace)
+
+    def _of(self, namespace: dict[str, Any]) -> frozenset[str] | None:
+        known = self._names.get(id(namespace))
+        if known is None:
+            codes = list(codes_of_module(namespace))
+            names = {name for code in codes for name in stored_in(code, _STORES)}
+            self.names |= names
+            writes = any(_writes(code) for code in codes)
+            known = namespace, None if writes else frozenset(names)
+            self._names[id(namespace)] = known
+        return known[1]
+
+    def binds(self, namespace: dict[str, Any], name: str) -> bool:
+        """Whether some code of a module binds a global name when it runs."""
+        return any(name in stored_in(code, _GLOBALS) for code in codes_of_module(namespace))
+
+    def may_store(self, cls: type, name: str) -> bool:
+        """Whether some code that is known may set an attribute of this name on an object of a
+        class, or on the class."""
+        for base in mro_of(cls):
+            namespace = _namespace_of(base)
+            if namespace is None:
+                if is_of_program(base):
+                    return True
+            elif self._of(namespace) is None:
+                return True
+            for value in list(attributes_of(base).values()):
+                if isinstance(value, FunctionType) and self._of_function(value, name):
+                    return True
+        return name in self.names
+
+    def _of_function(self, function: FunctionType, name: str) -> bool:
+        """Whether a method stores the name, which may have been made in another module."""
+        code = function.__code__
+        return name in stored_in(code, _STORES) or _writes(code)
+
+
+def _writes(code: CodeType) -> bool:
+    """Whether code may store an attribute of a computed name."""
+    return not _WRITERS.isdisjoint(code.co_names)
+
+
+def _namespace_of(cls: type) -> dict[str, Any] | None:
+    """The namespace of the module that defines a class; None for a builtin class."""
+    if not is_of_program(cls):
+        return None
+    module = sys.modules.get(str(attributes_of(cls).get("__module__")))
+    return None if module is None else vars(module)
+
+
+def is_of_program(cls: type) -> bool:
+    """Whether a class is made by a ``class`` statement or at run time, not in C."""
+    return bool(cls.__flags__ & 1 << 9)
+
+
+def has_attribute(value: Any, name: str, stored: StoredNames, *, known: bool) -> bool | None:
+    """Whether an object has an attribute; None if that is not certain.
+
+    known: whether ``value`` is the object itself; else it is its class. No code of the program
+    runs.
+    """
+    kind = type(value) if known else value
+    if type(value) is ModuleType and known:
+        return _of_module(value, name)
+    if _in_class(kind, name):
+        return True
+    computed = type_attribute(kind, "__getattr__") is not None
+    if computed or not _is_plain(type_attribute(kind, "__getattribute__")):
+        return None
+    if known and isinstance(value, type):
+        if _in_class(value, name):
+            return True
+        return None if stored.may_store(value, name) else False
+    if known and name in _own_attributes(value):
+        return True
+    if kind.__dictoffset__ == 0 and not is_of_program(kind):
+        return False
+    return None if stored.may_store(kind, name) else False
+
+
+def _in_class(cls: type, name: str) -> bool:
+    return any(name in attributes_of(base) for base in mro_of(cls))
+
+
+def _is_plain(found: Any) -> bool:
+    """Whether a ``__getattribute__`` is one in C, which looks in the classes and the object."""
+    return type(found) is type(_PLAIN[0])
+
+
+def _own_attributes(value: Any) -> Iterable[str]:
+    try:
+        return object.__getattribute__(value, "__dict__")
+    except AttributeError:
+        return ()
+
+
+def _of_module(module: ModuleType, name: str) -> bool | None:
+    namespace = vars(module)
+    if name in namespace or _in_class(ModuleType, name):
+        return True
+    if "__getattr__" in namespace:
+        return None
+    if any(name in stored_in(code, _GLOBALS) for code in codes_of_module(namespace)):
+        return None  # a function of the module binds it
+    path = namespace.get("__path__")
+    if path is not None:
+        full = f"{module.__name__}.{name}"
+        if full in sys.modules or importlib.machinery.PathFinder.find_spec(full, path):
+            return None
+    return False
+
+
+def names_of(value: Any, *, known: bool) -> Iterator[str]:
+    """The names of the attributes of an object, or of the objects of a class."""
+    if type(value) is ModuleType:
+        yield from vars(value)
+        return
+    kind = type(value) if known else value
+    if known:
+        yield from _own_attributes(value)
+    for base in (*(mro_of(value) if known and isinstance(value, type) else ()), *mro_of(kind)):
+        yield from attributes_of(base)
+
+
+def nearest(name: str, others: Iterable[str]) -> tuple[str, ...]:
+    """The names that are spelled most like this one, at most three."""
+    names = sorted({each for each in others if each != name})
+    return tuple(difflib.get_close_matches(name, names, 3, 0.7))

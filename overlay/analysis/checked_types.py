@@ -1,0 +1,419 @@
+"""Type domain of the checker: classes, constants, contents of objects, and what fails of it."""
+
+from __future__ import annotations
+
+import builtins
+import operator
+import types
+import typing
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import FunctionType
+from typing import Any
+
+from overlay.analysis.abstract_state import AbstractState
+from overlay.analysis.abstract_values import BOTTOM, TOP, ItemValues, Iteration, KnownValue
+from overlay.analysis.attribute_names import StoredNames, has_attribute, names_of, nearest
+from overlay.analysis.builtin_results import RESULTS
+from overlay.analysis.content_rules import RULES, Rules, contents_table
+from overlay.analysis.kind_functions import (
+    NONE,
+    SAMPLES,
+    SCALARS,
+    Exactly,
+    Kinds,
+    MethodOfObject,
+    one,
+)
+from overlay.analysis.kinds import Types, kinds_of
+from overlay.analysis.lattice import Entered
+from overlay.analysis.object_attributes import Attributes
+from overlay.analysis.object_contents import Contents
+from overlay.analysis.special_methods import entered_by
+from overlay.analysis.unpacked_arguments import any_arguments
+from overlay.code import marks
+from overlay.code.body import Apply, Body
+from overlay.code.read_bodies import signature_of_code
+from overlay.core.errors import MethodNotFound, OverlayError
+from overlay.core.location import location_of, name_of
+from overlay.core.table import MethodTable
+from overlay.core.target import read_signature
+
+__all__ = ["CheckedTypes", "MissingAttribute", "UndefinedName"]
+
+_EXACT = (bool, int, str)
+# functions that keep no argument, and run no code but special methods of their arguments
+_OBSERVERS = frozenset(
+    map(
+        id,
+        (
+            *(isinstance, issubclass, callable, hasattr, type, len, bool, repr, str, format, id),
+            *(operator.contains, operator.is_, operator.is_not, operator.not_, operator.eq),
+            *(operator.ne, operator.lt, operator.le, operator.gt, operator.ge, abs, all, any),
+            *(int, float, complex, bytes, range, chr, ord, hash, hex, oct, bin, print, slice),
+            *(marks.pack, marks.succeeds, marks.holds_items, marks.give),
+        ),
+    )
+)
+_WITHOUT_CODE = frozenset(
+    map(id, (isinstance, issubclass, callable, hasattr, type, id, operator.is_, operator.is_not))
+) | {id(marks.pack), id(marks.succeeds), id(marks.holds_items)}
+
+
+class UndefinedName(OverlayError):
+    """A name that is read is not bound."""
+
+
+class MissingAttribute(OverlayError):
+    """An object has no attribute of a name."""
+
+
+class CheckedTypes(Types):
+    """Type domain that knows constants, and the contents of containers and objects, and raises
+    errors for names, attributes and calls that certainly fail.
+
+    contents: of what the analysed code makes. stored: the names of attributes that code stores.
+    """
+
+    def __init__(self) -> None:
+        self.contents = Contents(self.join)
+        self.stored = StoredNames()
+        self.attributes = Attributes(self)
+        self.place: Any = None
+        self.body: Body | None = None
+        self._rules = Rules(self)
+
+    @property
+    def tables(self) -> tuple[MethodTable, ...]:
+        return (contents_table, self.table)
+
+    def transfer(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        return self._rules.bound(function)
+
+    def value_of(self, hint: Any, place: int) -> Any:
+        """The abstract value of an argument: of a class, a union of classes, or a builtin
+        container of such, as ``list[str]``."""
+        cls, parts = typing.get_origin(hint), typing.get_args(hint)
+        if cls is tuple and parts and parts[-1] is not Ellipsis:
+            return ItemValues(tuple(self.value_of(each, place) for each in parts))
+        if cls in (list, set, frozenset, tuple, dict) and parts:
+            held = [self.value_of(each, place) for each in parts if each is not Ellipsis]
+            site = "argument", place, hint
+            return self.made(cls, site, held[-1], held[0] if cls is dict else BOTTOM)
+        if cls in (typing.Union, types.UnionType):
+            return self.joined(self.value_of(each, place) for each in parts)
+        return kinds_of(hint)
+
+    # ---- the lattice ----
+
+    def join(self, one: Any, other: Any) -> Any:
+        if one == other or other == BOTTOM:
+            return one
+        if one == BOTTOM:
+            return other
+        if isinstance(one, Iteration) and isinstance(other, Iteration):
+            return Iteration(self.join(one.item, other.item))
+        found = super().join(one, other)
+        if found == TOP or (isinstance(found, Kinds) and found.sites is None):
+            self.handed((one, other))
+        return found
+
+    def widen(self, old: Any, new: Any) -> Any:
+        found = super().widen(old, new)
+        if found not in (old, new):
+            self.handed((old, new))
+        return found
+
+    def constant(self, value: Any) -> Any:
+        if type(value) in _EXACT:
+            return Exactly(frozenset({type(value)}), None, value)
+        return super().constant(value)
+
+    def known(self, value: Any) -> tuple[Any] | None:
+        if isinstance(value, MethodOfObject) and isinstance(value.receiver, KnownValue):
+            return (types.MethodType(value.function.value, value.receiver.value),)
+        return super().known(value)
+
+    def instance(self, cls: Any) -> Any:
+        return Kinds(frozenset({cls}), frozenset({cls}))
+
+    def generated(self, item: Any) -> Any:
+        body = self.body
+        site = "generated", id(None if body is None else body.function)
+        return self.made(types.GeneratorType, site, item)
+
+    def handed(self, values: Iterable[Any]) -> None:
+        self.contents.lose(values)
+
+    def spread(
+        self, function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]
+    ) -> tuple[Sequence[Any], Mapping[str, Any]] | None:
+        items = args[0].items if args and isinstance(args[0], ItemValues) else None
+        if items is not None and not kwargs:
+            return items, {}
+        self.handed((*args, *kwargs.values()))
+        return any_arguments(function, items)
+
+    def settled(self, function: Callable[..., Any], args: Sequence[Any], value: Any) -> Any:
+        if id(function) in RULES or id(function) in _WITHOUT_CODE:
+            return value
+        if id(function) not in _OBSERVERS and id(function) not in RESULTS:
+            self.handed(args)
+        else:
+            self.handed(each for each in args if self.contents.holds(each, _has_code))
+        return value
+
+    # ---- containers and objects that code makes ----
+
+    def made(self, cls: type, site: Any, item: Any, key: Any = BOTTOM) -> Any:
+        """A new container of a class, made at a site, with these items and keys."""
+        sites = frozenset({(site, cls)})
+        for slot, value in (("item", item), ("key", key)):
+            if value != BOTTOM:
+                self.contents.write(sites, slot, value)
+        return Kinds(frozenset({cls}), sites)
+
+    def made_here(self, cls: type, item: Any, key: Any = BOTTOM) -> Any:
+        """A new container that the present step makes."""
+        return self.made(cls, self.place, item, key)
+
+    def item_of(self, value: Any) -> Any:
+        """The join of what iteration over a value gives."""
+        return self._rules.item_of(value)
+
+    # ---- steps ----
+
+    def applied(self, step: Apply, body: Body, state: AbstractState) -> tuple[Any] | None:
+        self.place = id(step)
+        if self.body is not body:
+            self.body = body
+            self.stored.add(body.function.__globals__)  # pyright: ignore[reportFunctionMemberAccess]
+        function = step.function
+        if function is marks.outer:
+            self._check_name(step.native, body)
+        elif function is marks.new and step.native is not None:
+            return self._displayed(step, state)
+        elif function is marks.put:
+            return self._put(step, state)
+        elif function is marks.of_super:
+            return self._of_super(step, state)
+        elif function is marks.part:
+            return (self.item_of(state.values.get(step.args[0], TOP)),)
+        elif function is marks.rest:
+            return (self.made_here(list, self.item_of(state.values.get(step.args[0], TOP))),)
+        elif function is marks.other and step.native == "INTRINSIC_LIST_TO_TUPLE":
+            item = self.item_of(state.values.get(step.args[0], TOP))
+            return (self.made_here(tuple, item),)
+        return None
+
+    def unset(self, name: str) -> Any:
+        code: Any = None if self.body is None else getattr(self.body.function, "__code__", None)
+        own = () if code is None else (*code.co_varnames, *code.co_cellvars)
+        if name.startswith(".") or name not in own:
+            return TOP
+        raise UndefinedName(
+            f"the variable {name!r} is read before anything is assigned to it",
+            notes=_candidates(nearest(name, own)),
+            help="assign it on each way to this line",
+        )
+
+    def _check_name(self, name: str, body: Body) -> None:
+        function: Any = body.function
+        code, namespace = function.__code__, function.__globals__
+        if name in code.co_freevars or name in namespace or hasattr(builtins, name):
+            return
+        if type(namespace.get("__builtins__", builtins)) not in (dict, types.ModuleType):
+            return
+        if self.stored.binds(namespace, name):
+            return
+        near = nearest(name, (*namespace, *vars(builtins), *code.co_varnames, *code.co_freevars))
+        raise UndefinedName(
+            f"the name {name!r} is not defined",
+            notes=_candidates(near),
+            help="correct the spelling, or define or import it",
+        )
+
+    def _displayed(self, step: Apply, state: AbstractState) -> tuple[Any] | None:
+        cls = self.known(state.values[step.args[0]])
+        items = [state.values.get(name, TOP) for name in step.native]
+        kind = None if cls is None else cls[0]
+        if kind is str:
+            self.handed(each for each in items if self.contents.holds(each, _has_code))
+            return (one(str),)
+        if kind is dict:
+            key, item = self.joined(items[::2]), self.joined(items[1::2])
+            return (self.made_here(dict, item, key),)
+        if kind in (list, set):
+            return (self.made_here(kind, self.joined(items)),)
+        self.handed(items)
+        return None
+
+    def _put(self, step: Apply, state: AbstractState) -> tuple[Any]:
+        container, *items = (state.values.get(name, TOP) for name in step.args)
+        sites = container.sites if isinstance(container, Kinds) else None
+        if step.instruction in ("LIST_APPEND", "SET_ADD"):
+            self.contents.write(sites, "item", items[0])
+        elif step.instruction in ("LIST_EXTEND", "SET_UPDATE"):
+            self.contents.write(sites, "item", self.item_of(items[0]))
+        elif step.instruction == "MAP_ADD":
+            self.contents.write(sites, "key", items[0])
+            self.contents.write(sites, "item", items[1])
+        else:
+            self._rules.update(container, items[0])
+        return (container,)
+
+    def _of_super(self, step: Apply, state: AbstractState) -> tuple[Any] | None:
+        given = [state.values.get(name, TOP) for name in step.args]
+        if len(given) != 3 or given[0] != KnownValue(super):
+            return None
+        return (self.attributes.of_super(given[1], given[2], step.native),)
+
+    def joined(self, values: Iterable[Any]) -> Any:
+        """The join of several values."""
+        found: Any = BOTTOM
+        for value in values:
+            found = self.join(found, value)
+        return found
+
+    # ---- calls ----
+
+    def entered(
+        self, function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]
+    ) -> Entered | None:
+        if function is getattr and len(args) == 2:
+            getter = self.attributes.getter(*args)
+            return None if getter is None else Entered([(getter, (args[0],))])
+        return entered_by(self, function, args, kwargs)
+
+    def result_beside(self, function: Any, args: Sequence[Any], found: Any) -> Any:
+        """The result of a native function, of which the callbacks give ``found``."""
+        return self._rules.result_beside(function, args, found)
+
+    def check(
+        self, function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]
+    ) -> None:
+        if function is getattr and len(args) == 2 and not kwargs:
+            self._check_attribute(*args)
+            return
+        plain: Any = getattr(function, "py_func", function)
+        if type(plain) is FunctionType:
+            signature = signature_of_code(plain)
+        elif type(plain) in _NATIVES or _is_exact_class(plain):
+            signature = read_signature(plain)
+        else:
+            signature = None
+        if signature is not None:
+            try:
+                signature.bind(*args, **kwargs)
+            except TypeError as error:
+                near = [n for key in kwargs for n in nearest(key, signature.parameters)]
+                unknown = [key for key in kwargs if key not in signature.parameters]
+                raise MethodNotFound(
+                    f"{name_of(plain)}{_shown(signature)} does not take such arguments: {error}",
+                    notes=[
+                        *(_candidates(tuple(near)) if unknown else ()),
+                        *([("defined", location_of(plain))] if location_of(plain) else []),
+                    ],
+                    help="call it as it is defined",
+                ) from None
+        if type(plain) is not FunctionType:
+            super().check(function, args, kwargs)
+
+    def _check_attribute(self, value: Any, name: Any) -> None:
+        text = name.value if isinstance(name, (KnownValue, Exactly)) else None
+        if not isinstance(text, str):
+            return
+        found = self.attributes.subject(value)
+        if found is None:
+            return
+        subject, known = found
+        if has_attribute(subject, text, self.stored, known=known) is not False:
+            return
+        near = nearest(text, names_of(subject, known=known))
+        raise MissingAttribute(
+            f"{_described(subject, known)} has no attribute {text!r}",
+            notes=_candidates(near),
+            help="correct the spelling, or set it in the class",
+        )
+
+    # ---- conditions ----
+
+    def assume(self, function: Callable[..., Any], args: Sequence[Any], truth: bool) -> Any:
+        args = tuple(args)
+        decided = decision(function, args)
+        if decided is not None:
+            return args if decided is truth else None
+        if function in _CLASS_TESTS:
+            return super().assume(function, args, truth)
+        if function is hasattr and self._rules.has(*args) is (not truth):
+            return None
+        return args
+
+    def backwards(self, function: Callable[..., Any], args: Sequence[Any], result: Any) -> Any:
+        if function is type or function is marks.matched:
+            return super().backwards(function, args, result)
+        return tuple(args)
+
+
+_NATIVES = (
+    types.BuiltinFunctionType,
+    types.MethodDescriptorType,
+    types.WrapperDescriptorType,
+    types.ClassMethodDescriptorType,
+)
+_CLASS_TESTS = (isinstance, operator.is_, operator.is_not, bool, marks.holds_items)
+_COMPARED = (
+    *(operator.eq, operator.ne, operator.lt, operator.le, operator.gt, operator.ge),
+    *(operator.is_, operator.is_not),
+)
+
+
+def decision(function: Any, args: tuple[Any, ...]) -> bool | None:
+    """The truth of a condition on constants; None if it is not known."""
+    if function is bool and len(args) == 1:
+        (value,) = args
+        if isinstance(value, Exactly):
+            return bool(value.value)
+        if isinstance(value, ItemValues):
+            return bool(value.items)
+        if isinstance(value, Kinds) and value.types == NONE.types:
+            return False
+        is_object = isinstance(value, KnownValue) and type(value.value) in (
+            *(FunctionType, types.ModuleType, type, types.BuiltinFunctionType),
+        )
+        return True if is_object or isinstance(value, MethodOfObject) else None
+    if function in _COMPARED and len(args) == 2:
+        one, other = args
+        if isinstance(one, Exactly) and isinstance(other, Exactly):
+            try:
+                return bool(function(one.value, other.value))
+            except TypeError:
+                return None
+    return None
+
+
+def _is_exact_class(plain: Any) -> bool:
+    """Whether a callable is a builtin class of which the signature is that of its calls."""
+    return type(plain) is type and plain in SAMPLES and plain is not tuple
+
+
+def _has_code(cls: type) -> bool:
+    """Whether objects of a class may have special methods of the program."""
+    return bool(cls.__flags__ & 1 << 9) and cls not in SCALARS
+
+
+def _candidates(near: tuple[str, ...]) -> list[tuple[str, str]]:
+    return [("closest", ", ".join(near))] if near else []
+
+
+def _shown(signature: Any) -> str:
+    return f"({', '.join(signature.parameters)})"
+
+
+def _described(subject: Any, known: bool) -> str:
+    if not known:
+        return f"an object of class {subject.__qualname__}"
+    if type(subject) is types.ModuleType:
+        return f"the module {subject.__name__}"
+    if isinstance(subject, type):
+        return f"the class {subject.__qualname__}"
+    return f"an object of class {type(subject).__qualname__}"

@@ -1,0 +1,154 @@
+"""Checker: finds names, attributes and calls below a function that certainly fail."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from overlay.analysis.abstract_values import BOTTOM
+from overlay.analysis.checked_types import CheckedTypes, MissingAttribute, UndefinedName
+from overlay.analysis.interpreter import Interpreter
+from overlay.analysis.runs import Run
+from overlay.core.errors import OverlayError
+from overlay.core.location import name_of
+
+if TYPE_CHECKING:
+    from overlay.contexts.context import Context
+
+__all__ = ["Finding", "Findings", "check", "findings_of"]
+
+Kind = Literal["name", "attribute", "call"]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A place in a program that certainly fails when it is reached.
+
+    Attributes
+    ----------
+    where
+        ``file:line``.
+    function
+        The function in which it stands.
+    kind
+        "name", "attribute" or "call".
+    message
+        A sentence that says what fails.
+    candidates
+        The nearest names, if there are any.
+    path
+        The calls that lead there from the function that was checked: ``file:line`` and the name of
+        the function that contains the call, outermost first.
+
+    Examples
+    --------
+    >>> from overlay.analysis import check
+    >>> (found,) = check(lambda text: text.uper(), str)
+    >>> found.kind, found.message, found.candidates[0]
+    ('attribute', "an object of class str has no attribute 'uper'", 'upper')
+    """
+
+    where: str
+    function: Callable[..., Any]
+    kind: Kind
+    message: str
+    candidates: tuple[str, ...] = ()
+    path: tuple[tuple[str, str], ...] = ()
+
+    def __str__(self) -> str:
+        lines = [f"{self.where}  {name_of(self.function)}: {self.message}"]
+        lines += [f"  closest: {', '.join(self.candidates)}"] if self.candidates else []
+        lines += [f"  called at {where} in {name}" for where, name in reversed(self.path)]
+        return "\n".join(lines)
+
+    __repr__ = __str__
+
+
+class Findings(tuple[Finding, ...]):
+    """The result of ``check``: the findings, in the order of their distance from the entry."""
+
+    __slots__ = ()
+
+    def __str__(self) -> str:
+        return "\n".join(map(str, self)) or "nothing was found"
+
+    __repr__ = __str__
+
+
+def check(function: Callable[..., Any], *types: Any, context: Context | None = None) -> Findings:
+    """Find what certainly fails below a call of a function: undefined names, attributes that no
+    possible type of an object has, and calls with arguments that the callee does not take.
+
+    Nothing of the program runs. A place is a finding if it fails for every possible type of its
+    values, whenever it is reached by the calls of ``path``; where a possible type is not known,
+    there is none, nor where the program handles the error.
+
+    Parameters
+    ----------
+    function
+        A function or class; calls are followed into other modules.
+    *types
+        Types of the arguments: classes, unions of them, builtin containers such as ``list[str]``,
+        ``object`` for any. Parameters without one may be anything, or have their defaults.
+    context
+        The context in which the call is made: calls enter the methods of its tables.
+
+    Raises
+    ------
+    OverlayError
+        If the function's own code cannot be read, or it does not take so many arguments.
+
+    Examples
+    --------
+    >>> from overlay.analysis import check
+    >>> def total(values):
+    ...     found = 0
+    ...     for value in values:
+    ...         fuond = found + value
+    ...     return foudn
+    >>> [(each.kind, each.candidates) for each in check(total, list)]
+    [('name', ('found', 'fuond'))]
+    """
+    domain = CheckedTypes()
+    interpreter = Interpreter(domain, context)
+    while True:
+        domain.contents.changed = False
+        interpreter.forget()
+        given = [domain.value_of(hint, place) for place, hint in enumerate(types)]
+        _, runs = interpreter.enter(function, *given)
+        if not domain.contents.changed:
+            return Findings(findings_of(runs))
+
+
+def findings_of(runs: Sequence[Run]) -> Iterator[Finding]:
+    """Yield the findings in analyses over ``CheckedTypes``, each once, by the shortest path."""
+    todo = deque((run, frozenset[type[Exception]](), ()) for run in runs)
+    seen: set[Any] = set()
+    told: set[Any] = set()
+    while todo:
+        run, caught, path = todo.popleft()
+        if (id(run), caught) in seen:
+            continue
+        seen.add((id(run), caught))
+        for step in run.steps:
+            handled = caught | step.catches
+            for error in step.errors if step.result == BOTTOM else ():
+                kind, raised = _kind(error)
+                key = id(step.statement), error.asked
+                if raised not in handled and key not in told:
+                    told.add(key)
+                    near = dict(error.notes).get("closest", "")
+                    candidates = tuple(near.split(", ")) if near else ()
+                    yield Finding(step.where, step.caller, kind, error.asked, candidates, path)
+            way = (*path, (step.where, name_of(step.caller)))
+            todo.extend((inner, handled, way) for inner in step.runs)
+
+
+def _kind(error: OverlayError) -> tuple[Kind, type[Exception]]:
+    if isinstance(error, UndefinedName):
+        return "name", NameError
+    if isinstance(error, MissingAttribute):
+        return "attribute", AttributeError
+    return "call", TypeError
