@@ -3,22 +3,31 @@
 from __future__ import annotations
 
 import difflib
+import functools
 import importlib.machinery
 import sys
 from collections.abc import Iterable, Iterator
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
-from overlay.code.constants import codes_of_module, stored_in
+from overlay.code.constants import codes_of_module, nested, stored_in
 from overlay.core.target import attributes_of, mro_of, type_attribute
 
 __all__ = ["StoredNames", "has_attribute", "is_of_program", "names_of", "nearest"]
 
 _STORES = ("STORE_ATTR", "DELETE_ATTR")
+_MOST = 20_000  # codes of which the names are kept
 _GLOBALS = ("STORE_GLOBAL", "DELETE_GLOBAL")
 # code that uses one of these may set an attribute of any name
-_WRITERS = frozenset(("setattr", "__setattr__", "__dict__", "vars", "__setstate__"))
+_WRITERS = frozenset(("setattr", "__setattr__"))
+_OF_SELF = _WRITERS | {"__dict__", "vars"}
 _PLAIN = object.__dict__["__getattribute__"], type.__dict__["__getattribute__"]
+
+
+@functools.lru_cache(_MOST)
+def _stored(code: CodeType) -> frozenset[str]:
+    """The names of the attributes that code stores."""
+    return frozenset(stored_in(code, _STORES))
 
 
 class StoredNames:
@@ -40,9 +49,9 @@ class StoredNames:
         known = self._names.get(id(namespace))
         if known is None:
             codes = list(codes_of_module(namespace))
-            names = {name for code in codes for name in stored_in(code, _STORES)}
+            names = {name for code in codes for name in _stored(code)}
             self.names |= names
-            writes = any(_writes(code) for code in codes)
+            writes = any(not _WRITERS.isdisjoint(code.co_names) for code in codes)
             known = namespace, None if writes else frozenset(names)
             self._names[id(namespace)] = known
         return known[1]
@@ -67,27 +76,29 @@ class StoredNames:
         return name in self.names
 
     def _of_function(self, function: FunctionType, name: str) -> bool:
-        """Whether a method stores the name, which may have been made in another module."""
-        code = function.__code__
-        return name in stored_in(code, _STORES) or _writes(code)
-
-
-def _writes(code: CodeType) -> bool:
-    """Whether code may store an attribute of a computed name."""
-    return not _WRITERS.isdisjoint(code.co_names)
+        """Whether a method may store the name on its object."""
+        codes = (function.__code__, *nested(function.__code__))
+        if any(not _OF_SELF.isdisjoint(code.co_names) for code in codes):
+            return True
+        return name in _stored(function.__code__)
 
 
 def _namespace_of(cls: type) -> dict[str, Any] | None:
     """The namespace of the module that defines a class; None for a builtin class."""
     if not is_of_program(cls):
         return None
-    module = sys.modules.get(str(attributes_of(cls).get("__module__")))
+    name = str(attributes_of(cls).get("__module__"))
+    for value in list(attributes_of(cls).values()):
+        if isinstance(value, FunctionType) and value.__globals__.get("__name__") == name:
+            return value.__globals__
+    module = sys.modules.get(name)
     return None if module is None else vars(module)
 
 
 def is_of_program(cls: type) -> bool:
-    """Whether a class is made by a ``class`` statement or at run time, not in C."""
-    return bool(cls.__flags__ & 1 << 9)
+    """Whether a class is made by a ``class`` statement or at run time, not in C: on the heap, and
+    not immutable."""
+    return bool(cls.__flags__ & 1 << 9) and not cls.__flags__ & 1 << 8
 
 
 def has_attribute(value: Any, name: str, stored: StoredNames, *, known: bool) -> bool | None:
@@ -110,8 +121,8 @@ def has_attribute(value: Any, name: str, stored: StoredNames, *, known: bool) ->
         return None if stored.may_store(value, name) else False
     if known and name in _own_attributes(value):
         return True
-    if kind.__dictoffset__ == 0 and not is_of_program(kind):
-        return False
+    if kind.__dictoffset__ == 0:
+        return None if is_of_program(kind) and name in stored.names else False
     return None if stored.may_store(kind, name) else False
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import io
 import math
 import operator
@@ -10,12 +11,14 @@ import os
 import re
 import sys
 import time
-from typing import Any
+import types
+from typing import Any, NamedTuple
 
 from overlay.analysis.abstract_values import TOP, ItemValues, Iteration
 from overlay.analysis.kind_functions import NONE, Kinds, one
+from overlay.core.target import read_signature
 
-__all__ = ["LISTS", "RESULTS"]
+__all__ = ["LISTS", "RESULTS", "TAKEN", "Taken", "signature_in_c"]
 
 _STRING = {
     "same": (
@@ -58,6 +61,49 @@ RESULTS: dict[int, tuple[Any, Any]] = {}
 LISTS: dict[int, tuple[Any, Any]] = {}
 
 
+class Taken(NamedTuple):
+    """Arguments of a builtin function of which no signature can be read: the names of its keywords,
+    None if it takes any, and the least and most positional ones."""
+
+    names: tuple[str, ...] | None
+    least: int
+    most: int | None
+
+
+# By a function's identity: the function, and its arguments.
+TAKEN: dict[int, tuple[Any, Taken]] = {
+    id(function): (function, Taken(names, least, most))
+    for function, names, least, most in (
+        (min, ("key", "default"), 1, None),
+        (max, ("key", "default"), 1, None),
+        (zip, ("strict",), 0, None),
+        (map, ("strict",), 2, None),
+        (filter, (), 2, 2),
+        (range, (), 1, 3),
+        (slice, (), 1, 3),
+        (iter, (), 1, 2),
+        (next, (), 1, 2),
+        (getattr, (), 2, 3),
+        (str, ("object", "encoding", "errors"), 0, 3),
+        (bytes, ("source", "encoding", "errors"), 0, 3),
+        (int, ("base",), 0, 2),
+        (float, (), 0, 1),
+        (bool, (), 0, 1),
+        (tuple, (), 0, 1),
+        (set, (), 0, 1),
+        (frozenset, (), 0, 1),
+        (enumerate, ("iterable", "start"), 0, 2),
+        (reversed, (), 1, 1),
+        (object.__new__, None, 1, None),
+        (re.Match.group, (), 1, None),
+        (re.Match.groups, ("default",), 1, 2),
+        (re.Match.start, (), 1, 2),
+        (re.Match.end, (), 1, 2),
+        (re.Match.span, (), 1, 2),
+    )
+}
+
+
 def _register() -> None:
     for cls in (str, bytes):
         kinds = {"same": one(cls), "int": one(int), "bool": one(bool)}
@@ -87,9 +133,29 @@ def _register() -> None:
     RESULTS[id(re.Pattern.finditer)] = re.Pattern.finditer, Iteration(one(re.Match))
     RESULTS[id(re.finditer)] = re.finditer, Iteration(one(re.Match))
     RESULTS[id(re.Match.span)] = re.Match.span, ItemValues((one(int), one(int)))
+    groups = Kinds(frozenset({str, bytes, type(None)}))
+    RESULTS[id(re.Match.__getitem__)] = re.Match.__getitem__, groups
     RESULTS[id(print)] = print, NONE
     for each in (re.Pattern.findall, re.Pattern.split, re.findall, re.split):
         LISTS[id(each)] = each, TOP
 
 
 _register()
+
+# By a function's identity: the function, and its signature. To parse one takes a millisecond.
+_signatures: dict[int, tuple[Any, inspect.Signature | None]] = {}
+
+
+def signature_in_c(function: Any) -> inspect.Signature | None:
+    """The signature of a function or class in C; None if none can be read."""
+    known = _signatures.get(id(function))
+    if known is None:
+        known = function, read_signature(function)
+        if not _is_bound(function):  # others are made for each object
+            _signatures[id(function)] = known
+    return known[1]
+
+
+def _is_bound(function: Any) -> bool:
+    owner = getattr(function, "__self__", None)
+    return owner is not None and not isinstance(owner, types.ModuleType)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import itertools
 import operator
 import types
 import typing
@@ -12,13 +13,18 @@ from typing import Any
 
 from overlay.analysis.abstract_state import AbstractState
 from overlay.analysis.abstract_values import BOTTOM, TOP, ItemValues, Iteration, KnownValue
-from overlay.analysis.attribute_names import StoredNames, has_attribute, names_of, nearest
-from overlay.analysis.builtin_results import RESULTS
+from overlay.analysis.attribute_names import (
+    StoredNames,
+    has_attribute,
+    is_of_program,
+    names_of,
+    nearest,
+)
+from overlay.analysis.builtin_results import RESULTS, TAKEN, signature_in_c
 from overlay.analysis.content_rules import RULES, Rules, contents_table
 from overlay.analysis.kind_functions import (
     NONE,
     SAMPLES,
-    SCALARS,
     Exactly,
     Kinds,
     MethodOfObject,
@@ -26,21 +32,23 @@ from overlay.analysis.kind_functions import (
 )
 from overlay.analysis.kinds import Types, kinds_of
 from overlay.analysis.lattice import Entered
-from overlay.analysis.object_attributes import Attributes
+from overlay.analysis.object_attributes import Attributes, text_of
 from overlay.analysis.object_contents import Contents
 from overlay.analysis.special_methods import entered_by
-from overlay.analysis.unpacked_arguments import any_arguments
+from overlay.analysis.unpacked_arguments import REST, any_arguments
 from overlay.code import marks
 from overlay.code.body import Apply, Body
 from overlay.code.read_bodies import signature_of_code
 from overlay.core.errors import MethodNotFound, OverlayError
 from overlay.core.location import location_of, name_of
 from overlay.core.table import MethodTable
-from overlay.core.target import read_signature
+from overlay.core.target import type_attribute
 
 __all__ = ["CheckedTypes", "MissingAttribute", "UndefinedName"]
 
 _EXACT = (bool, int, str)
+# the number of constants beyond which a value is of their class
+_CONSTANTS = 6
 # functions that keep no argument, and run no code but special methods of their arguments
 _OBSERVERS = frozenset(
     map(
@@ -64,7 +72,9 @@ class UndefinedName(OverlayError):
 
 
 class MissingAttribute(OverlayError):
-    """An object has no attribute of a name."""
+    """An object has no attribute of a name. is_none: whether the object is None."""
+
+    is_none = False
 
 
 class CheckedTypes(Types):
@@ -110,6 +120,9 @@ class CheckedTypes(Types):
             return one
         if one == BOTTOM:
             return other
+        if isinstance(one, Exactly) and isinstance(other, Exactly) and one.types == other.types:
+            both = one.values | other.values
+            return Exactly(one.types, None, both) if len(both) <= _CONSTANTS else Kinds(one.types)
         if isinstance(one, Iteration) and isinstance(other, Iteration):
             return Iteration(self.join(one.item, other.item))
         found = super().join(one, other)
@@ -125,7 +138,7 @@ class CheckedTypes(Types):
 
     def constant(self, value: Any) -> Any:
         if type(value) in _EXACT:
-            return Exactly(frozenset({type(value)}), None, value)
+            return Exactly(frozenset({type(value)}), None, frozenset({value}))
         return super().constant(value)
 
     def known(self, value: Any) -> tuple[Any] | None:
@@ -207,7 +220,8 @@ class CheckedTypes(Types):
 
     def unset(self, name: str) -> Any:
         code: Any = None if self.body is None else getattr(self.body.function, "__code__", None)
-        own = () if code is None else (*code.co_varnames, *code.co_cellvars)
+        # a variable that functions defined here share may be captured before it is set
+        own = () if code is None else {*code.co_varnames} - {*code.co_cellvars}
         if name.startswith(".") or name not in own:
             return TOP
         raise UndefinedName(
@@ -282,6 +296,9 @@ class CheckedTypes(Types):
         if function is getattr and len(args) == 2:
             getter = self.attributes.getter(*args)
             return None if getter is None else Entered([(getter, (args[0],))])
+        method = _bound_builtin(function)
+        if method is not None and not kwargs:
+            return Entered([(method, tuple(args))])
         return entered_by(self, function, args, kwargs)
 
     def result_beside(self, function: Any, args: Sequence[Any], found: Any) -> Any:
@@ -297,8 +314,8 @@ class CheckedTypes(Types):
         plain: Any = getattr(function, "py_func", function)
         if type(plain) is FunctionType:
             signature = signature_of_code(plain)
-        elif type(plain) in _NATIVES or _is_exact_class(plain):
-            signature = read_signature(plain)
+        elif issubclass(type(plain), _NATIVES) or _is_exact_class(plain):
+            signature = signature_in_c(plain)
         else:
             signature = None
         if signature is not None:
@@ -316,11 +333,13 @@ class CheckedTypes(Types):
                     help="call it as it is defined",
                 ) from None
         if type(plain) is not FunctionType:
+            if signature is None:
+                _check_taken(plain, args, kwargs)
             super().check(function, args, kwargs)
 
     def _check_attribute(self, value: Any, name: Any) -> None:
-        text = name.value if isinstance(name, (KnownValue, Exactly)) else None
-        if not isinstance(text, str):
+        text = text_of(name)
+        if text is None:
             return
         found = self.attributes.subject(value)
         if found is None:
@@ -329,11 +348,13 @@ class CheckedTypes(Types):
         if has_attribute(subject, text, self.stored, known=known) is not False:
             return
         near = nearest(text, names_of(subject, known=known))
-        raise MissingAttribute(
+        error = MissingAttribute(
             f"{_described(subject, known)} has no attribute {text!r}",
             notes=_candidates(near),
             help="correct the spelling, or set it in the class",
         )
+        error.is_none = subject in (None, types.NoneType)
+        raise error
 
     # ---- conditions ----
 
@@ -342,6 +363,8 @@ class CheckedTypes(Types):
         decided = decision(function, args)
         if decided is not None:
             return args if decided is truth else None
+        if all(isinstance(each, Exactly) for each in args):
+            return constants_for(function, args, truth)
         if function in _CLASS_TESTS:
             return super().assume(function, args, truth)
         if function is hasattr and self._rules.has(*args) is (not truth):
@@ -368,37 +391,76 @@ _COMPARED = (
 
 
 def decision(function: Any, args: tuple[Any, ...]) -> bool | None:
-    """The truth of a condition on constants; None if it is not known."""
-    if function is bool and len(args) == 1:
-        (value,) = args
-        if isinstance(value, Exactly):
-            return bool(value.value)
-        if isinstance(value, ItemValues):
-            return bool(value.items)
-        if isinstance(value, Kinds) and value.types == NONE.types:
-            return False
-        is_object = isinstance(value, KnownValue) and type(value.value) in (
-            *(FunctionType, types.ModuleType, type, types.BuiltinFunctionType),
+    """The truth of a value or comparison by its class alone; None if it is not known."""
+    if function is not bool or len(args) != 1:
+        return None
+    (value,) = args
+    if isinstance(value, ItemValues):
+        return bool(value.items)
+    if isinstance(value, Kinds) and value.types == NONE.types:
+        return False
+    is_object = isinstance(value, KnownValue) and type(value.value) in (
+        *(FunctionType, types.ModuleType, type, types.BuiltinFunctionType),
+    )
+    return True if is_object or isinstance(value, MethodOfObject) else None
+
+
+def constants_for(function: Any, args: tuple[Any, ...], truth: bool) -> Any:
+    """The constants for which a condition has a truth; None if there are none."""
+    if function is not bool and function not in _COMPARED:
+        return args
+    kept: list[tuple[Any, ...]] = []
+    for each in itertools.product(*(value.values for value in args)):
+        try:
+            found = bool(function(*each))
+        except TypeError:
+            return args
+        kept += [each] if found is truth else []
+    if not kept:
+        return None
+    columns = zip(args, zip(*kept, strict=True), strict=True)
+    return tuple(Exactly(value.types, None, frozenset(left)) for value, left in columns)
+
+
+def _bound_builtin(function: Any) -> Any:
+    """A method in C that is bound to an object, as the function of its class and the object; else
+    None."""
+    owner = getattr(function, "__self__", None)
+    is_bound = issubclass(type(function), types.BuiltinFunctionType)
+    if not is_bound or owner is None or isinstance(owner, (type, types.ModuleType)):
+        return None
+    found = type_attribute(type(owner), function.__name__)
+    return types.MethodType(found, owner) if type(found) is types.MethodDescriptorType else None
+
+
+def _check_taken(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
+    """Check a call of a builtin function of which no signature can be read."""
+    found = TAKEN.get(id(function))
+    if found is None or found[0] is not function or REST in args:
+        return
+    names, least, most = found[1]
+    wrong = [] if names is None else [key for key in kwargs if key not in names]
+    name, count = name_of(function), len(args)
+    if wrong:
+        raise MethodNotFound(
+            f"{name} takes no keyword argument {wrong[0]!r}",
+            notes=_candidates(nearest(wrong[0], names or ())),
+            help="call it as it is documented",
         )
-        return True if is_object or isinstance(value, MethodOfObject) else None
-    if function in _COMPARED and len(args) == 2:
-        one, other = args
-        if isinstance(one, Exactly) and isinstance(other, Exactly):
-            try:
-                return bool(function(one.value, other.value))
-            except TypeError:
-                return None
-    return None
+    if count + len(kwargs) < least or (most is not None and count > most):
+        raise MethodNotFound(
+            f"{name} does not take {count} positional arguments", help="call it as it is documented"
+        )
 
 
 def _is_exact_class(plain: Any) -> bool:
     """Whether a callable is a builtin class of which the signature is that of its calls."""
-    return type(plain) is type and plain in SAMPLES and plain is not tuple
+    return type(plain) is type and plain in SAMPLES and id(plain) not in TAKEN
 
 
 def _has_code(cls: type) -> bool:
     """Whether objects of a class may have special methods of the program."""
-    return bool(cls.__flags__ & 1 << 9) and cls not in SCALARS
+    return is_of_program(cls)
 
 
 def _candidates(near: tuple[str, ...]) -> list[tuple[str, str]]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from overlay.analysis.abstract_values import BOTTOM
 from overlay.analysis.checked_types import CheckedTypes, MissingAttribute, UndefinedName
 from overlay.analysis.interpreter import Interpreter
-from overlay.analysis.runs import Run
+from overlay.analysis.runs import Run, Step
 from overlay.core.errors import OverlayError
 from overlay.core.location import name_of
 
@@ -134,16 +134,32 @@ def findings_of(runs: Sequence[Run]) -> Iterator[Finding]:
         seen.add((id(run), caught))
         for step in run.steps:
             handled = caught | step.catches
-            for error in step.errors if step.result == BOTTOM else ():
-                kind, raised = _kind(error)
-                key = id(step.statement), error.asked
-                if raised not in handled and key not in told:
-                    told.add(key)
-                    near = dict(error.notes).get("closest", "")
-                    candidates = tuple(near.split(", ")) if near else ()
-                    yield Finding(step.where, step.caller, kind, error.asked, candidates, path)
+            finding = _finding(step, handled, path)
+            if finding is not None and (id(step.statement), finding.message) not in told:
+                told.add((id(step.statement), finding.message))
+                yield finding
             way = (*path, (step.where, name_of(step.caller)))
             todo.extend((inner, handled, way) for inner in step.runs)
+
+
+def _finding(
+    step: Step, handled: frozenset[type[Exception]], path: tuple[tuple[str, str], ...]
+) -> Finding | None:
+    """The finding at a step, if it fails for each possible type of its values.
+
+    An attribute of None alone is none: that a variable is not None often follows from conditions
+    on others, which are not followed.
+    """
+    if step.result != BOTTOM or all(getattr(error, "is_none", False) for error in step.errors):
+        return None
+    errors = [error for error in step.errors if not getattr(error, "is_none", False)]
+    kind, raised = _kind(errors[0])
+    if raised in handled:
+        return None
+    near = [name for error in errors for label, name in error.notes if label == "closest"]
+    candidates = tuple(dict.fromkeys(name for names in near for name in names.split(", ")))
+    message = "; ".join(dict.fromkeys(error.asked for error in errors))
+    return Finding(step.where, step.caller, kind, message, candidates, path)
 
 
 def _kind(error: OverlayError) -> tuple[Kind, type[Exception]]:

@@ -4,15 +4,18 @@ iteration, and attributes."""
 from __future__ import annotations
 
 import operator
+import os
+import re
 import types
 from collections import deque
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from overlay.analysis.abstract_values import BOTTOM, TOP, ItemValues, Iteration, KnownValue
-from overlay.analysis.attribute_names import has_attribute
+from overlay.analysis.attribute_names import has_attribute, is_of_program
 from overlay.analysis.builtin_results import LISTS, RESULTS
 from overlay.analysis.kind_functions import NONE, Exactly, Kinds, one, result_of
+from overlay.analysis.object_attributes import text_of
 from overlay.analysis.object_contents import ITEM, KEY
 from overlay.analysis.unpacked_arguments import REST
 from overlay.code import marks
@@ -132,8 +135,8 @@ class Rules:
     def has(self, value: Any, name: Any) -> bool | None:
         """Whether a value has an attribute; None if that is not certain."""
         found = self.domain.attributes.subject(value)
-        text = name.value if isinstance(name, (Exactly, KnownValue)) else None
-        if found is None or not isinstance(text, str):
+        text = text_of(name)
+        if found is None or text is None:
             return None
         return has_attribute(found[0], text, self.domain.stored, known=found[1])
 
@@ -197,7 +200,7 @@ def next_item(rules: Rules, value: Any, *default: Any) -> Any:
 @_rule(marks.unpack)
 def unpacked(rules: Rules, value: Any, count: Any) -> Any:
     if isinstance(value, ItemValues):
-        expected = count.value if isinstance(count, Exactly) else None
+        expected = count.only if isinstance(count, Exactly) else None
         return value if len(value.items) == expected else BOTTOM
     return Iteration(rules.item_of(value))
 
@@ -205,7 +208,7 @@ def unpacked(rules: Rules, value: Any, count: Any) -> Any:
 @_rule(marks.pick)
 def picked(rules: Rules, items: Any, place: Any) -> Any:
     if isinstance(items, ItemValues) and isinstance(place, Exactly):
-        return items.items[place.value]
+        return items.items[place.only]
     return rules.item_of(items)
 
 
@@ -294,6 +297,26 @@ def raised(rules: Rules, *values: Any) -> Any:
     return rules.unknown(*values)
 
 
+@_rule(re.Match.group)
+def group(rules: Rules, match: Any, *names: Any) -> Any:
+    if len(names) < 2:
+        return Kinds(frozenset({str, bytes, types.NoneType}))
+    return one(tuple)
+
+
+@_rule(re.sub, re.Pattern.sub)
+def substituted(
+    rules: Rules, pattern: Any, replacement: Any, text: Any, *more: Any, **named: Any
+) -> Any:
+    rules.domain.handed((replacement,))
+    return one(_class_of(text)) if _class_of(text) in (str, bytes) else TOP
+
+
+@_rule(re.escape, os.fspath)
+def escaped(rules: Rules, text: Any) -> Any:
+    return one(_class_of(text)) if _class_of(text) in (str, bytes) else rules.unknown(text)
+
+
 # ---- indices ------------------------------------------------------------------------------
 
 
@@ -301,9 +324,9 @@ def raised(rules: Rules, *values: Any) -> Any:
 def indexed(rules: Rules, value: Any, place: Any) -> Any:
     is_slice = isinstance(place, Kinds) and place.types == frozenset({slice})
     if isinstance(value, ItemValues):
-        if isinstance(place, Exactly) and type(place.value) is int:
-            fits = -len(value.items) <= place.value < len(value.items)
-            return value.items[place.value] if fits else BOTTOM
+        if isinstance(place, Exactly) and type(place.only) is int:
+            fits = -len(value.items) <= place.only < len(value.items)
+            return value.items[place.only] if fits else BOTTOM
         item = rules.item_of(value)
         return rules.domain.made_here(tuple, item) if is_slice else item
     if not isinstance(value, Kinds) or len(value.types) != 1:
@@ -359,7 +382,7 @@ def repeated(rules: Rules, value: Any, other: Any) -> Any:
 @_rule(operator.mod)
 def formatted(rules: Rules, value: Any, other: Any) -> Any:
     if _class_of(value) in (str, bytes):
-        if rules.contents.holds(other, lambda cls: bool(cls.__flags__ & 1 << 9)):
+        if rules.contents.holds(other, is_of_program):
             rules.domain.handed((other,))
         return one(_class_of(value))
     return rules.of_types(operator.mod, (value, other))

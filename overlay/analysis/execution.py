@@ -280,6 +280,9 @@ class Execution:
         if function is None or not callable(function):
             return self._unfollowed(args, kwargs, found)
         if id(function) in _MARKS:
+            entered = domain.entered(function, args, kwargs)
+            if entered is not None:
+                return self._entered(entered, self.setting, found)
             known = self._transferred(function, args, kwargs, None)
             if known is None:
                 domain.handed(args)

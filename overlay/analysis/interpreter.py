@@ -115,7 +115,7 @@ class Interpreter:
         outcome = outside.outcome(function, args, kwargs)
         if outcome.errors:
             raise outcome.errors[0]
-        if not outcome.followed:
+        if not outcome.followed and not (isinstance(function, type) and outcome.inner):
             raise NotCompilable(
                 f"cannot tell which code {name_of(function)} runs for these arguments",
                 where=location_of(function),

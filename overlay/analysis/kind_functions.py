@@ -79,11 +79,16 @@ class Kinds:
 
 @dataclass(frozen=True)
 class Exactly(Kinds):
-    """Abstract value of one boolean, integer or string."""
+    """Abstract value of one of a few booleans, integers or strings, of one class."""
 
-    value: Any = None
+    values: frozenset[Any] = frozenset()
 
     __repr__ = Kinds.__repr__
+
+    @property
+    def only(self) -> Any:
+        """The value, if there is one alone; else None."""
+        return next(iter(self.values)) if len(self.values) == 1 else None
 
 
 @dataclass(frozen=True)

@@ -15,15 +15,15 @@ from overlay.core.target import attributes_of, mro_of, type_attribute
 if TYPE_CHECKING:
     from overlay.analysis.checked_types import CheckedTypes
 
-__all__ = ["Attributes"]
+__all__ = ["Attributes", "text_of"]
 
 _METHODS = (
     FunctionType,
     types.MethodDescriptorType,
     types.WrapperDescriptorType,
 )
-_PLAIN_READ = object.__dict__["__getattribute__"]
-_PLAIN_STORE = object.__dict__["__setattr__"]
+# classes in C that look attributes up in their own way
+_OWN_LOOKUP = (type, types.ModuleType, super)
 _EXACT_DATA = (int, str, bool, float, bytes, types.NoneType)
 
 
@@ -46,7 +46,7 @@ class Attributes:
 
     def getter(self, value: Any, name: Any) -> Any:
         """The function of a property that a read of an attribute runs; None if there is none."""
-        cls, text = self._class_of(value), _text(name)
+        cls, text = self._class_of(value), text_of(name)
         if cls is None or text is None or not _is_read_plainly(cls):
             return None
         found = type_attribute(cls, text)
@@ -55,7 +55,7 @@ class Attributes:
 
     def read(self, value: Any, name: Any) -> Any:
         """The value of an attribute; TOP if it is not known."""
-        text = _text(name)
+        text = text_of(name)
         if text is None:
             return self._unknown(value)
         if isinstance(value, KnownValue):
@@ -113,12 +113,12 @@ class Attributes:
 
     def write(self, value: Any, name: Any, item: Any) -> None:
         """Store an item in an attribute."""
-        cls, text = self._class_of(value), _text(name)
+        cls, text = self._class_of(value), text_of(name)
         plain = (
             cls is not None
             and text is not None
             and isinstance(value, Kinds)
-            and type_attribute(cls, "__setattr__") is _PLAIN_STORE
+            and type(type_attribute(cls, "__setattr__")) is types.WrapperDescriptorType
             and type(type_attribute(cls, text)) in (MemberDescriptorType, *_EXACT_DATA)
         )
         if not plain:
@@ -158,10 +158,13 @@ class Attributes:
         return type(found[0]) if found[1] else found[0]
 
 
-def _text(name: Any) -> str | None:
-    text = name.value if isinstance(name, (KnownValue, Exactly)) else None
+def text_of(name: Any) -> str | None:
+    """The name that a value stands for; None if it is not known."""
+    text = name.only if isinstance(name, Exactly) else None
+    text = name.value if isinstance(name, KnownValue) else text
     return str(text) if isinstance(text, str) else None
 
 
 def _is_read_plainly(cls: type) -> bool:
-    return type_attribute(cls, "__getattribute__") is _PLAIN_READ
+    found = type_attribute(cls, "__getattribute__")
+    return type(found) is types.WrapperDescriptorType and not issubclass(cls, _OWN_LOOKUP)

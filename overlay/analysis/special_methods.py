@@ -10,9 +10,10 @@ from collections.abc import Mapping, Sequence
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
-from overlay.analysis.abstract_values import TOP, KnownValue
+from overlay.analysis.abstract_values import TOP, Iteration, KnownValue
 from overlay.analysis.kind_functions import NONE, Kinds, one
 from overlay.analysis.lattice import Entered
+from overlay.code import marks
 from overlay.code.callbacks import CALLBACKS
 from overlay.code.contents import DUNDERS, REFLECTED
 from overlay.core.target import type_attribute
@@ -27,6 +28,13 @@ _SPECIAL: dict[Any, tuple[str, ...]] = {
     **{next: ("__next__",), str: ("__str__", "__repr__"), repr: ("__repr__",)},
     **{hash: ("__hash__",), operator.index: ("__index__",), reversed: ("__reversed__",)},
 }
+# functions that iterate over their last argument
+_ITERATING = frozenset(
+    id(each)
+    for each in (
+        *(marks.advance, list, tuple, set, frozenset, sorted, sum, any, all, str.join, enumerate),
+    )
+)
 # special methods of which the result is not that of the function
 _OTHER_RESULT = (bool, operator.contains)
 
@@ -41,6 +49,8 @@ def entered_by(
     except TypeError:
         return None
     calls: list[tuple[Any, tuple[Any, ...]]] = []
+    if id(function) in _ITERATING and args:
+        return _iterated(domain, function, args, kwargs)
     if names and args:
         found = _special(args[0], names)
         calls += [(found, tuple(args))] if found is not None else []
@@ -59,6 +69,26 @@ def entered_by(
 
         return Entered(calls, result)
     return _called_back(domain, function, args, kwargs)
+
+
+def _iterated(
+    domain: CheckedTypes, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]
+) -> Entered | None:
+    """The methods of an iterator of the program that a native function iterates over."""
+    last = args[-1]
+    step = _special(last, ("__next__",))
+    begin = None if function is marks.advance else _special(last, ("__iter__",))
+    found = [each for each in (begin, step) if each is not None]
+    if not found or (step is None and begin is None):
+        return _called_back(domain, function, args, kwargs)
+
+    def result(item: Any) -> Any:
+        domain.handed(args)
+        if function is marks.advance:
+            return Iteration(item)
+        return domain.made_here(function, TOP) if function in (list, tuple, set) else TOP
+
+    return Entered([(each, (last,)) for each in found], result)
 
 
 def _special(value: Any, names: tuple[str, ...]) -> FunctionType | None:
@@ -98,6 +128,6 @@ def _handed_on(domain: CheckedTypes, function: Any, args: Sequence[Any]) -> tupl
         return (domain.item_of(args[1]),) if len(args) > 1 else (TOP,)
     if function in (sorted, min, max, list.sort) and len(args) == 1:
         return (domain.item_of(args[0]),)
-    if function in (re.Pattern.sub, re.Pattern.subn):
+    if function in (re.Pattern.sub, re.Pattern.subn, re.sub):
         return (one(re.Match),)
     return (TOP,)
