@@ -60,6 +60,14 @@ class StoredNames:
         """Whether some code of a module binds a global name when it runs."""
         return any(name in stored_in(code, _GLOBALS) for code in codes_of_module(namespace))
 
+    def stores(self, cls: type, name: str) -> bool:
+        """Whether some code that is known sets an attribute of this name, by its name."""
+        for base in mro_of(cls):
+            namespace = _namespace_of(base)
+            if namespace is not None:
+                self._of(namespace)
+        return name in self.names
+
     def may_store(self, cls: type, name: str) -> bool:
         """Whether some code that is known may set an attribute of this name on an object of a
         class, or on the class."""

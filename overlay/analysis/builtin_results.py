@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import io
+import itertools
 import math
 import operator
 import os
@@ -94,6 +95,11 @@ TAKEN: dict[int, tuple[Any, Taken]] = {
         (frozenset, (), 0, 1),
         (enumerate, ("iterable", "start"), 0, 2),
         (reversed, (), 1, 1),
+        (math.log, (), 1, 2),
+        (math.hypot, (), 0, None),
+        (itertools.repeat, ("object", "times"), 0, 2),
+        (itertools.chain, (), 0, None),
+        (itertools.islice, (), 2, 4),
         (object.__new__, None, 1, None),
         (re.Match.group, (), 1, None),
         (re.Match.groups, ("default",), 1, 2),

@@ -299,6 +299,9 @@ class CheckedTypes(Types):
         method = _bound_builtin(function)
         if method is not None and not kwargs:
             return Entered([(method, tuple(args))])
+        if _makes_instance(function):
+            self.handed((*args, *kwargs.values()))
+            return Entered((), lambda _: self.instance(function))
         return entered_by(self, function, args, kwargs)
 
     def result_beside(self, function: Any, args: Sequence[Any], found: Any) -> Any:
@@ -384,6 +387,8 @@ _NATIVES = (
     types.ClassMethodDescriptorType,
 )
 _CLASS_TESTS = (isinstance, operator.is_, operator.is_not, bool, marks.holds_items)
+# classes of which a call gives something else, or of which objects have other attributes
+_OTHER_CLASSES = (type, super, property, types.ModuleType)
 _COMPARED = (
     *(operator.eq, operator.ne, operator.lt, operator.le, operator.gt, operator.ge),
     *(operator.is_, operator.is_not),
@@ -420,6 +425,17 @@ def constants_for(function: Any, args: tuple[Any, ...], truth: bool) -> Any:
         return None
     columns = zip(args, zip(*kept, strict=True), strict=True)
     return tuple(Exactly(value.types, None, frozenset(left)) for value, left in columns)
+
+
+def _makes_instance(function: Any) -> bool:
+    """Whether a callable is a class of which ``__new__`` and ``__init__`` are in C, and of which no
+    transfer function tells more."""
+    if not isinstance(function, type) or issubclass(function, _OTHER_CLASSES):
+        return False
+    plain = type_attribute(type(function), "__call__") is type.__dict__["__call__"]
+    new, init = (type_attribute(function, name) for name in ("__new__", "__init__"))
+    in_c = type(new) is types.BuiltinFunctionType and type(init) is types.WrapperDescriptorType
+    return plain and in_c and id(function) not in RULES and function not in SAMPLES
 
 
 def _bound_builtin(function: Any) -> Any:

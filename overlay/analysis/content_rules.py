@@ -20,6 +20,7 @@ from overlay.analysis.object_contents import ITEM, KEY
 from overlay.analysis.unpacked_arguments import REST
 from overlay.code import marks
 from overlay.core.table import MethodTable
+from overlay.core.target import type_attribute
 
 if TYPE_CHECKING:
     from overlay.analysis.checked_types import CheckedTypes
@@ -96,7 +97,7 @@ class Rules:
     def _item_of_class(self, cls: Any, value: Kinds) -> Any:
         if cls in _OF_ITSELF:
             return _OF_ITSELF[cls]
-        if cls in _HELD:
+        if cls in _HELD or type_attribute(cls, "__iter__") is tuple.__iter__:
             return self.contents.read(value.sites, ITEM)
         if cls is dict:
             return self.contents.read(value.sites, KEY)
@@ -225,6 +226,12 @@ def enumerated(rules: Rules, value: Any, start: Any = None) -> Any:
 @_rule(zip)
 def zipped(rules: Rules, *values: Any, strict: Any = None) -> Any:
     return Iteration(ItemValues(tuple(map(rules.item_of, values))))
+
+
+@_rule(filter)
+def filtered(rules: Rules, function: Any, value: Any) -> Any:
+    rules.domain.handed((function,))
+    return Iteration(rules.item_of(value))
 
 
 @_rule(reversed)
@@ -512,6 +519,22 @@ def attribute_set(rules: Rules, value: Any, name: Any, item: Any) -> Any:
 def object_made(rules: Rules, cls: Any) -> Any:
     is_plain = isinstance(cls, KnownValue) and isinstance(cls.value, type)
     return rules.domain.instance(cls.value) if is_plain else TOP
+
+
+@_rule(tuple.__new__)
+def tuple_made(rules: Rules, cls: Any, items: Any = ItemValues(())) -> Any:
+    if cls == KnownValue(tuple):
+        return items if isinstance(items, ItemValues) else one(tuple)
+    if not isinstance(cls, KnownValue) or not isinstance(cls.value, type):
+        return rules.unknown(items)
+    made = rules.domain.instance(cls.value)
+    rules.contents.write(made.sites, ITEM, rules.item_of(items))
+    names = getattr(cls.value, "_fields", ())
+    known = isinstance(items, ItemValues) and len(items.items) == len(names)
+    for place, name in enumerate(names):
+        item = items.items[place] if known else rules.item_of(items)
+        rules.contents.write(made.sites, f".{name}", item)
+    return made
 
 
 @_rule(isinstance)

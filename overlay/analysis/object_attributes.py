@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import types
 from types import FunctionType, MemberDescriptorType
 from typing import TYPE_CHECKING, Any
@@ -22,6 +23,7 @@ _METHODS = (
     types.MethodDescriptorType,
     types.WrapperDescriptorType,
 )
+_FIELD: Any = type(collections.namedtuple("_Sample", "x").x)
 # classes in C that look attributes up in their own way
 _OWN_LOOKUP = (type, types.ModuleType, super)
 _EXACT_DATA = (int, str, bool, float, bytes, types.NoneType)
@@ -76,7 +78,7 @@ class Attributes:
             return MethodOfObject(KnownValue(found.__func__), KnownValue(cls))
         if type(found) is staticmethod:
             return self._domain.constant(found.__func__)
-        if found is None or type(found) is MemberDescriptorType:
+        if found is None or type(found) in (MemberDescriptorType, _FIELD):
             return self._stored(value, cls, text, found)
         if type(found) in _EXACT_DATA:
             held = self._stored(value, cls, text, found)
@@ -101,7 +103,7 @@ class Attributes:
         return TOP if self._domain.stored.may_store(cls, name) else self._domain.constant(found)
 
     def _method(self, value: Any, cls: type, name: str, found: Any) -> Any:
-        if is_of_program(cls) and self._domain.stored.may_store(cls, name):
+        if is_of_program(cls) and self._domain.stored.stores(cls, name):
             return self._unknown(value)
         return MethodOfObject(KnownValue(found), value)
 

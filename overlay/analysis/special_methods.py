@@ -92,9 +92,13 @@ def _iterated(
 
 
 def _special(value: Any, names: tuple[str, ...]) -> FunctionType | None:
-    if not isinstance(value, Kinds) or len(value.types) != 1:
+    """The special method of a value's class that is first of these, if it is of the program."""
+    if isinstance(value, KnownValue):
+        cls = type(value.value)
+    elif isinstance(value, Kinds) and len(value.types) == 1:
+        (cls,) = value.types
+    else:
         return None
-    (cls,) = value.types
     for name in names:
         found = type_attribute(cls, name)
         if found is not None:
