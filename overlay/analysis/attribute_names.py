@@ -5,23 +5,45 @@ from __future__ import annotations
 import difflib
 import functools
 import importlib.machinery
+import itertools
 import sys
 from collections.abc import Iterable, Iterator
-from types import CodeType, FunctionType, ModuleType
+from types import CodeType, FunctionType, ModuleType, WrapperDescriptorType
 from typing import Any
 
 from overlay.code.constants import codes_of_module, nested, stored_in
+from overlay.code.decoding import decoded
 from overlay.core.target import attributes_of, mro_of, type_attribute
 
-__all__ = ["StoredNames", "has_attribute", "is_of_program", "names_of", "nearest"]
+__all__ = [
+    "StoredNames",
+    "has_attribute",
+    "in_class",
+    "is_of_program",
+    "names_of",
+    "nearest",
+    "plain_lookup",
+]
 
 _STORES = ("STORE_ATTR", "DELETE_ATTR")
 _MOST = 20_000  # codes of which the names are kept
 _GLOBALS = ("STORE_GLOBAL", "DELETE_GLOBAL")
 # code that uses one of these may set an attribute of any name
-_WRITERS = frozenset(("setattr", "__setattr__"))
-_OF_SELF = _WRITERS | {"__dict__", "vars"}
-_PLAIN = object.__dict__["__getattribute__"], type.__dict__["__getattribute__"]
+_WRITERS = frozenset(("setattr", "__setattr__", "__dict__", "vars"))
+
+
+@functools.lru_cache(_MOST)
+def _writes_elsewhere(code: CodeType) -> bool:
+    """Whether code may store an attribute of a computed name on another object than its first
+    argument, which is ``self`` in a method."""
+    if "setattr" not in code.co_names:
+        return False
+    for ins, after in itertools.pairwise(decoded(code)):
+        if ins.value == "setattr" and ins.name.startswith("LOAD"):
+            first = after.value[0] if type(after.value) is tuple else after.value
+            if code.co_argcount == 0 or first != code.co_varnames[0]:
+                return True
+    return False
 
 
 @functools.lru_cache(_MOST)
@@ -38,7 +60,7 @@ class StoredNames:
     """
 
     def __init__(self) -> None:
-        self._names: dict[int, tuple[Any, frozenset[str] | None]] = {}
+        self._names: dict[tuple[int, int], tuple[Any, frozenset[str] | None]] = {}
         self.names: set[str] = set()
 
     def add(self, namespace: dict[str, Any]) -> None:
@@ -46,14 +68,14 @@ class StoredNames:
         self._of(namespace)
 
     def _of(self, namespace: dict[str, Any]) -> frozenset[str] | None:
-        known = self._names.get(id(namespace))
+        known = self._names.get((id(namespace), len(namespace)))
         if known is None:
             codes = list(codes_of_module(namespace))
             names = {name for code in codes for name in _stored(code)}
             self.names |= names
-            writes = any(not _WRITERS.isdisjoint(code.co_names) for code in codes)
+            writes = any(map(_writes_elsewhere, codes))
             known = namespace, None if writes else frozenset(names)
-            self._names[id(namespace)] = known
+            self._names[id(namespace), len(namespace)] = known
         return known[1]
 
     def binds(self, namespace: dict[str, Any], name: str) -> bool:
@@ -86,7 +108,7 @@ class StoredNames:
     def _of_function(self, function: FunctionType, name: str) -> bool:
         """Whether a method may store the name on its object."""
         codes = (function.__code__, *nested(function.__code__))
-        if any(not _OF_SELF.isdisjoint(code.co_names) for code in codes):
+        if any(not _WRITERS.isdisjoint(code.co_names) for code in codes):
             return True
         return name in _stored(function.__code__)
 
@@ -118,13 +140,12 @@ def has_attribute(value: Any, name: str, stored: StoredNames, *, known: bool) ->
     kind = type(value) if known else value
     if type(value) is ModuleType and known:
         return _of_module(value, name)
-    if _in_class(kind, name):
+    if in_class(kind, name):
         return True
-    computed = type_attribute(kind, "__getattr__") is not None
-    if computed or not _is_plain(type_attribute(kind, "__getattribute__")):
+    if not plain_lookup(kind):
         return None
     if known and isinstance(value, type):
-        if _in_class(value, name):
+        if in_class(value, name):
             return True
         return None if stored.may_store(value, name) else False
     if known and name in _own_attributes(value):
@@ -134,13 +155,15 @@ def has_attribute(value: Any, name: str, stored: StoredNames, *, known: bool) ->
     return None if stored.may_store(kind, name) else False
 
 
-def _in_class(cls: type, name: str) -> bool:
+def in_class(cls: type, name: str) -> bool:
+    """Whether a class or one of its bases has an attribute."""
     return any(name in attributes_of(base) for base in mro_of(cls))
 
 
-def _is_plain(found: Any) -> bool:
-    """Whether a ``__getattribute__`` is one in C, which looks in the classes and the object."""
-    return type(found) is type(_PLAIN[0])
+def plain_lookup(cls: type) -> bool:
+    """Whether attributes of objects of a class are looked up in the class and the object alone."""
+    computed = type_attribute(cls, "__getattr__") is not None
+    return not computed and type(type_attribute(cls, "__getattribute__")) is WrapperDescriptorType
 
 
 def _own_attributes(value: Any) -> Iterable[str]:
@@ -152,7 +175,7 @@ def _own_attributes(value: Any) -> Iterable[str]:
 
 def _of_module(module: ModuleType, name: str) -> bool | None:
     namespace = vars(module)
-    if name in namespace or _in_class(ModuleType, name):
+    if name in namespace or in_class(ModuleType, name):
         return True
     if "__getattr__" in namespace:
         return None

@@ -16,9 +16,11 @@ from overlay.analysis.abstract_values import BOTTOM, TOP, ItemValues, Iteration,
 from overlay.analysis.attribute_names import (
     StoredNames,
     has_attribute,
+    in_class,
     is_of_program,
     names_of,
     nearest,
+    plain_lookup,
 )
 from overlay.analysis.builtin_results import RESULTS, TAKEN, signature_in_c
 from overlay.analysis.content_rules import RULES, Rules, contents_table
@@ -109,6 +111,8 @@ class CheckedTypes(Types):
             held = [self.value_of(each, place) for each in parts if each is not Ellipsis]
             site = "argument", place, hint
             return self.made(cls, site, held[-1], held[0] if cls is dict else BOTTOM)
+        if hint in (Any, object):
+            return TOP
         if cls in (typing.Union, types.UnionType):
             return self.joined(self.value_of(each, place) for each in parts)
         return kinds_of(hint)
@@ -156,6 +160,10 @@ class CheckedTypes(Types):
 
     def handed(self, values: Iterable[Any]) -> None:
         self.contents.lose(values)
+
+    def grown(self) -> bool:
+        grown, self.contents.changed = self.contents.changed, False
+        return grown
 
     def spread(
         self, function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]
@@ -340,6 +348,18 @@ class CheckedTypes(Types):
                 _check_taken(plain, args, kwargs)
             super().check(function, args, kwargs)
 
+    def has(self, value: Any, name: str) -> bool | None:
+        """Whether a value has an attribute; None if that is not certain."""
+        found = self.attributes.subject(value)
+        if found is None:
+            return None
+        has = has_attribute(found[0], name, self.stored, known=found[1])
+        if has is None and isinstance(value, Kinds) and is_of_program(found[0]):
+            is_plain = plain_lookup(found[0]) and not in_class(found[0], name)
+            if is_plain and self.contents.follows(value.sites):
+                return self.contents.read(value.sites, f".{name}") != BOTTOM
+        return has
+
     def _check_attribute(self, value: Any, name: Any) -> None:
         text = text_of(name)
         if text is None:
@@ -348,7 +368,7 @@ class CheckedTypes(Types):
         if found is None:
             return
         subject, known = found
-        if has_attribute(subject, text, self.stored, known=known) is not False:
+        if self.has(value, text) is not False:
             return
         near = nearest(text, names_of(subject, known=known))
         error = MissingAttribute(

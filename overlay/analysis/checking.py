@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -11,13 +12,14 @@ from overlay.analysis.abstract_values import BOTTOM
 from overlay.analysis.checked_types import CheckedTypes, MissingAttribute, UndefinedName
 from overlay.analysis.interpreter import Interpreter
 from overlay.analysis.runs import Run, Step
-from overlay.core.errors import OverlayError
+from overlay.core.errors import OverlayError, OverlayWarning
 from overlay.core.location import name_of
+from overlay.plugins.plugin import Plugin
 
 if TYPE_CHECKING:
     from overlay.contexts.context import Context
 
-__all__ = ["Finding", "Findings", "check", "findings_of"]
+__all__ = ["CheckerPlugin", "Finding", "Findings", "analysed", "check", "findings_of"]
 
 Kind = Literal["name", "attribute", "call"]
 
@@ -109,17 +111,59 @@ def check(function: Callable[..., Any], *types: Any, context: Context | None = N
     ...         fuond = found + value
     ...     return foudn
     >>> [(each.kind, each.candidates) for each in check(total, list)]
-    [('name', ('found', 'fuond'))]
+    [('name', ('found',))]
     """
+    return Findings(findings_of(analysed(function, *types, context=context)))
+
+
+def analysed(
+    function: Callable[..., Any], *types: Any, context: Context | None = None
+) -> tuple[Run, ...]:
+    """The analyses of the functions that a call enters, in which ``check`` looks for findings."""
     domain = CheckedTypes()
-    interpreter = Interpreter(domain, context)
-    while True:
-        domain.contents.changed = False
-        interpreter.forget()
-        given = [domain.value_of(hint, place) for place, hint in enumerate(types)]
-        _, runs = interpreter.enter(function, *given)
-        if not domain.contents.changed:
-            return Findings(findings_of(runs))
+    given = [domain.value_of(hint, place) for place, hint in enumerate(types)]
+    return Interpreter(domain, context).enter(function, *given)[1]
+
+
+class CheckerPlugin(Plugin):
+    """Plugin that checks each function as it is entered or compiled, for the types of its
+    arguments, and warns of what certainly fails below it.
+
+    It is in force as the abstract interpretation of its context.
+
+    Attributes
+    ----------
+    findings
+        What was found so far, each once.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from overlay import Context
+    >>> from overlay.analysis import CheckerPlugin
+    >>> checker = CheckerPlugin()
+    >>> def shown(text, loud):
+    ...     return text.uper() if loud else text
+    >>> with warnings.catch_warnings(action="ignore"):
+    ...     Context(plugins=(checker,))(shown, "a", False)
+    'a'
+    >>> [(found.kind, found.candidates[0]) for found in checker.findings]
+    [('attribute', 'upper')]
+    """
+
+    def __init__(self) -> None:
+        self.findings: list[Finding] = []
+        self._domain = CheckedTypes()
+
+    def interpreter(self, current: Any) -> Any:
+        return self._domain
+
+    def analysed(self, run: Run) -> None:
+        for finding in findings_of((run,)):
+            known = {(each.where, each.message) for each in self.findings}
+            if (finding.where, finding.message) not in known:
+                self.findings.append(finding)
+                warnings.warn(str(finding), OverlayWarning, stacklevel=2)
 
 
 def findings_of(runs: Sequence[Run]) -> Iterator[Finding]:

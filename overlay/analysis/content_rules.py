@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from overlay.analysis.abstract_values import BOTTOM, TOP, ItemValues, Iteration, KnownValue
-from overlay.analysis.attribute_names import has_attribute, is_of_program
+from overlay.analysis.attribute_names import is_of_program
 from overlay.analysis.builtin_results import LISTS, RESULTS
 from overlay.analysis.kind_functions import NONE, Exactly, Kinds, one, result_of
 from overlay.analysis.object_attributes import text_of
@@ -29,6 +29,8 @@ __all__ = ["RULES", "Rules", "contents_table"]
 
 _HELD = frozenset((list, set, frozenset, tuple, deque, types.GeneratorType))
 _OF_ITSELF = {str: one(str), bytes: one(int), bytearray: one(int), range: one(int)}
+
+_NO_ITEMS = ItemValues(())
 
 Rule = Callable[..., Any]
 
@@ -135,11 +137,8 @@ class Rules:
 
     def has(self, value: Any, name: Any) -> bool | None:
         """Whether a value has an attribute; None if that is not certain."""
-        found = self.domain.attributes.subject(value)
         text = text_of(name)
-        if found is None or text is None:
-            return None
-        return has_attribute(found[0], text, self.domain.stored, known=found[1])
+        return None if text is None else self.domain.has(value, text)
 
 
 # By a function's identity: the function, and its rule.
@@ -522,7 +521,7 @@ def object_made(rules: Rules, cls: Any) -> Any:
 
 
 @_rule(tuple.__new__)
-def tuple_made(rules: Rules, cls: Any, items: Any = ItemValues(())) -> Any:
+def tuple_made(rules: Rules, cls: Any, items: Any = _NO_ITEMS) -> Any:
     if cls == KnownValue(tuple):
         return items if isinstance(items, ItemValues) else one(tuple)
     if not isinstance(cls, KnownValue) or not isinstance(cls.value, type):

@@ -142,6 +142,11 @@ class Domain(Lattice):
         unpacked value. kwargs: the unpacked mapping, under ``**``."""
         return None
 
+    def grown(self) -> bool:
+        """Whether what is known beside the abstract values, such as the contents of objects, has
+        grown since this was asked last. The analysis of a call is repeated until it has not."""
+        return False
+
     def handed(self, values: Iterable[Any]) -> None:
         """Forget what is known of the contents of these values: code that is not analysed has
         them, and may change them."""

@@ -36,12 +36,16 @@ class Contents:
 
     def read(self, sites: frozenset[Any] | None, slot: str) -> Any:
         """The join of a slot of these sites; TOP if they are not all known."""
-        if sites is None or not sites.isdisjoint(self._lost):
+        if sites is None or not self.follows(sites):
             return TOP
         found: Any = BOTTOM
         for site in sites:
             found = self._join(found, self._slots.get(site, {}).get(slot, BOTTOM))
         return found
+
+    def follows(self, sites: frozenset[Any] | None) -> bool:
+        """Whether all that is written to these sites is known."""
+        return sites is not None and sites.isdisjoint(self._lost)
 
     def write(self, sites: frozenset[Any] | None, slot: str, value: Any) -> None:
         """Join a value into a slot of these sites."""

@@ -15,7 +15,10 @@ from dataclasses import dataclass
 from types import CodeType, ModuleType
 from typing import Any
 
-__all__ = ["KINDS", "Planted", "planted", "raised_by"]
+from overlay.analysis.checking import analysed
+from overlay.core.location import shown
+
+__all__ = ["KINDS", "Planted", "analysed_lines", "planted", "raised_by", "run_lines"]
 
 KINDS = ("name", "attribute", "argument", "keyword")
 _ARITY = re.compile("missing|takes|unexpected keyword|expected|not enough arguments: |needs an")
@@ -131,3 +134,36 @@ def raised_by(function: Any, args: tuple[Any, ...], line: int) -> BaseException 
     except Exception:
         return None
     return None
+
+
+def run_lines(module: ModuleType, function: Any, args: tuple[Any, ...]) -> set[int]:
+    """The lines of a module that a call runs."""
+    lines: set[int] = set()
+
+    def traced(frame: Any, event: str, arg: Any) -> Any:
+        if frame.f_code.co_filename != module.__file__:
+            return None
+        lines.add(frame.f_lineno)
+        return traced
+
+    before = sys.gettrace()
+    sys.settrace(traced)
+    try:
+        found = function(*args)
+        if inspect.isgenerator(found):
+            list(found)
+    finally:
+        sys.settrace(before)
+    return lines
+
+
+def analysed_lines(module: ModuleType, function: Any, types: tuple[Any, ...]) -> set[int]:
+    """The lines of a module in which the analysis of a call has a step."""
+    file = shown(str(module.__file__), None)
+    found: set[int] = set()
+    for run in analysed(function, *types):
+        for inner in run.walk():
+            for step in inner.steps:
+                name, _, line = step.where.rpartition(":")
+                found |= {int(line)} if name == file else set()
+    return found
