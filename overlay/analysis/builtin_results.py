@@ -112,7 +112,7 @@ TAKEN: dict[int, tuple[Any, Taken]] = {
 
 def _register() -> None:
     for cls in (str, bytes):
-        kinds = {"same": one(cls), "int": one(int), "bool": one(bool)}
+        kinds: dict[str, Any] = {"same": one(cls), "int": one(int), "bool": one(bool)}
         kinds["three"] = ItemValues((one(cls),) * 3)
         for form, names in _STRING.items():
             for name in filter(functools.partial(hasattr, cls), names.split()):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import functools
 import itertools
 import operator
 import types
@@ -309,8 +310,11 @@ class CheckedTypes(Types):
             return Entered([(method, tuple(args))])
         if _makes_instance(function):
             self.handed((*args, *kwargs.values()))
-            return Entered((), lambda _: self.instance(function))
+            return Entered((), functools.partial(self._made_instance, function))
         return entered_by(self, function, args, kwargs)
+
+    def _made_instance(self, cls: Any, found: Any) -> Any:
+        return self.instance(cls)
 
     def result_beside(self, function: Any, args: Sequence[Any], found: Any) -> Any:
         """The result of a native function, of which the callbacks give ``found``."""

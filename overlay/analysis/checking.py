@@ -168,7 +168,8 @@ class CheckerPlugin(Plugin):
 
 def findings_of(runs: Sequence[Run]) -> Iterator[Finding]:
     """Yield the findings in analyses over ``CheckedTypes``, each once, by the shortest path."""
-    todo = deque((run, frozenset[type[Exception]](), ()) for run in runs)
+    todo = deque[tuple[Run, frozenset[type[Exception]], tuple[tuple[str, str], ...]]]()
+    todo.extend((run, frozenset(), ()) for run in runs)
     seen: set[Any] = set()
     told: set[Any] = set()
     while todo:

@@ -186,7 +186,9 @@ class Execution:
         catches: frozenset[type[Exception]] = frozenset(),
     ) -> bool:
         """Apply the effect of a call to a state; return whether it may return."""
-        function, args, kwargs = step.function, (), {}
+        function = step.function
+        args: tuple[Any, ...] = ()
+        kwargs: dict[str, Any] = {}
         try:
             if isinstance(function, str):
                 function = self._function(state, function)
@@ -207,7 +209,7 @@ class Execution:
             outcome = CallOutcome(self.domain.bottom)
             outcome.errors.append(error)
         if noted:
-            if function is marks.give:
+            if function is marks.give and args:
                 self._given = self.domain.join(self._given, args[0])
             self._note(step, function, (*args, *kwargs.values()), outcome, catches, step.where)
         if function is None or kwargs:

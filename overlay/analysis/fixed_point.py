@@ -106,14 +106,16 @@ class FixedPoint:
         block = self.body.blocks[label]
         state = before.copy()
         raised = None if block.handler is None else AbstractState(before.values.copy())
-        goes_on = not isinstance(block.end, Return)
+        goes_on = True
         for statement in block.statements:
             if not self.execute(statement, state):
                 goes_on = False
                 break
             if raised is not None and statement.target in self.body.lasting:
                 self._raise(raised, statement.target, state)
-        ways = self._branched(block.end, state) if goes_on else []
+        ways: Ways = []
+        if goes_on and not isinstance(block.end, Return):
+            ways = self._branched(block.end, state)
         for _, reached in ways:
             reached.keep(self.body.lasting)
         if block.handler is not None and raised is not None:

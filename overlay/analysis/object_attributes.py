@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import collections
+import inspect
 import types
 from types import FunctionType, MemberDescriptorType
 from typing import TYPE_CHECKING, Any
@@ -23,7 +23,7 @@ _METHODS = (
     types.MethodDescriptorType,
     types.WrapperDescriptorType,
 )
-_FIELD: Any = type(collections.namedtuple("_Sample", "x").x)
+_FIELD: Any = type(vars(inspect.Attribute)["name"])  # of a named tuple
 # classes in C that look attributes up in their own way
 _OWN_LOOKUP = (type, types.ModuleType, super)
 _EXACT_DATA = (int, str, bool, float, bytes, types.NoneType)

@@ -119,7 +119,7 @@ def _called_back(
     calls = [(each[0], _handed_on(domain, function, args)) for each in callees if each is not None]
     if not calls or len(calls) < len(callees):
         return None
-    return Entered(calls, lambda found: domain.result_beside(function, args, found))
+    return Entered(calls, functools.partial(domain.result_beside, function, args))
 
 
 def _handed_on(domain: CheckedTypes, function: Any, args: Sequence[Any]) -> tuple[Any, ...]:
