@@ -7,8 +7,9 @@ import functools
 import importlib.machinery
 import itertools
 import sys
+from collections import deque
 from collections.abc import Iterable, Iterator
-from types import CodeType, FunctionType, ModuleType, WrapperDescriptorType
+from types import CodeType, FunctionType, GeneratorType, ModuleType
 from typing import Any
 
 from overlay.code.constants import codes_of_module, nested, stored_in
@@ -17,6 +18,7 @@ from overlay.core.target import attributes_of, mro_of, type_attribute
 
 __all__ = [
     "StoredNames",
+    "generic_lookup",
     "has_attribute",
     "in_class",
     "is_of_program",
@@ -26,6 +28,14 @@ __all__ = [
 ]
 
 _STORES = ("STORE_ATTR", "DELETE_ATTR")
+# classes of which the ``__getattribute__`` does what that of ``object`` does
+_GENERIC: frozenset[type] = frozenset(
+    (
+        *(object, int, float, complex, str, bytes, bytearray, list, tuple, dict, set, frozenset),
+        *(range, slice, type(None), deque, BaseException, FunctionType, type(len), enumerate, zip),
+        *(map, filter, reversed, GeneratorType, property, staticmethod, classmethod),
+    )
+)
 _MOST = 20_000  # codes of which the names are kept
 _GLOBALS = ("STORE_GLOBAL", "DELETE_GLOBAL")
 # code that uses one of these may set an attribute of any name
@@ -142,12 +152,17 @@ def has_attribute(value: Any, name: str, stored: StoredNames, *, known: bool) ->
         return _of_module(value, name)
     if in_class(kind, name):
         return True
-    if not plain_lookup(kind):
-        return None
     if known and isinstance(value, type):
+        if (
+            type_attribute(kind, "__getattr__")
+            or kind.__getattribute__ is not type.__getattribute__
+        ):
+            return None
         if in_class(value, name):
             return True
         return None if stored.may_store(value, name) else False
+    if not plain_lookup(kind):
+        return None
     if known and name in _own_attributes(value):
         return True
     if kind.__dictoffset__ == 0:
@@ -162,8 +177,14 @@ def in_class(cls: type, name: str) -> bool:
 
 def plain_lookup(cls: type) -> bool:
     """Whether attributes of objects of a class are looked up in the class and the object alone."""
-    computed = type_attribute(cls, "__getattr__") is not None
-    return not computed and type(type_attribute(cls, "__getattribute__")) is WrapperDescriptorType
+    return type_attribute(cls, "__getattr__") is None and generic_lookup(cls)
+
+
+def generic_lookup(cls: type) -> bool:
+    """Whether a class has the ``__getattribute__`` of ``object``, or that of a class in C which is
+    known to be the same."""
+    owner = next(base for base in mro_of(cls) if "__getattribute__" in attributes_of(base))
+    return owner in _GENERIC
 
 
 def _own_attributes(value: Any) -> Iterable[str]:

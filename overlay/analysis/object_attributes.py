@@ -8,7 +8,7 @@ from types import FunctionType, MemberDescriptorType
 from typing import TYPE_CHECKING, Any
 
 from overlay.analysis.abstract_values import TOP, ItemValues, KnownValue
-from overlay.analysis.attribute_names import is_of_program
+from overlay.analysis.attribute_names import generic_lookup, is_of_program
 from overlay.analysis.kind_functions import ClassOf, Exactly, Kinds, MethodOfObject
 from overlay.code import constants
 from overlay.core.target import attributes_of, mro_of, type_attribute
@@ -24,8 +24,6 @@ _METHODS = (
     types.WrapperDescriptorType,
 )
 _FIELD: Any = type(vars(inspect.Attribute)["name"])  # of a named tuple
-# classes in C that look attributes up in their own way
-_OWN_LOOKUP = (type, types.ModuleType, super)
 _EXACT_DATA = (int, str, bool, float, bytes, types.NoneType)
 
 
@@ -49,7 +47,7 @@ class Attributes:
     def getter(self, value: Any, name: Any) -> Any:
         """The function of a property that a read of an attribute runs; None if there is none."""
         cls, text = self._class_of(value), text_of(name)
-        if cls is None or text is None or not _is_read_plainly(cls):
+        if cls is None or text is None or not generic_lookup(cls):
             return None
         found = type_attribute(cls, text)
         is_getter = type(found) is property and type(found.fget) is FunctionType
@@ -67,7 +65,7 @@ class Attributes:
             if type(value.value) is types.ModuleType or isinstance(value.value, type):
                 return self._of_class_object(value.value, text)
         cls = self._class_of(value)
-        if cls is None or not _is_read_plainly(cls):
+        if cls is None or not generic_lookup(cls):
             return self._unknown(value)
         found = type_attribute(cls, text)
         if text == "__class__":
@@ -165,8 +163,3 @@ def text_of(name: Any) -> str | None:
     text = name.only if isinstance(name, Exactly) else None
     text = name.value if isinstance(name, KnownValue) else text
     return str(text) if isinstance(text, str) else None
-
-
-def _is_read_plainly(cls: type) -> bool:
-    found = type_attribute(cls, "__getattribute__")
-    return type(found) is types.WrapperDescriptorType and not issubclass(cls, _OWN_LOOKUP)
