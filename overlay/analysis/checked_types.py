@@ -33,7 +33,7 @@ from overlay.analysis.kind_functions import (
     MethodOfObject,
     one,
 )
-from overlay.analysis.kinds import Types, kinds_of
+from overlay.analysis.kinds import Types, classes_of, kinds_of
 from overlay.analysis.lattice import Entered
 from overlay.analysis.object_attributes import Attributes, text_of
 from overlay.analysis.object_contents import Contents
@@ -413,6 +413,9 @@ _NATIVES = (
 _CLASS_TESTS = (isinstance, operator.is_, operator.is_not, bool, marks.holds_items)
 # classes of which a call gives something else, or of which objects have other attributes
 _OTHER_CLASSES = (type, super, property, types.ModuleType)
+_IDENTITY = (operator.is_, operator.is_not)
+# classes of objects of which there is one alone, also where an analysis makes some of its own
+_LASTING = (type, types.ModuleType, *_NATIVES)
 _COMPARED = (
     *(operator.eq, operator.ne, operator.lt, operator.le, operator.gt, operator.ge),
     *(operator.is_, operator.is_not),
@@ -420,7 +423,15 @@ _COMPARED = (
 
 
 def decision(function: Any, args: tuple[Any, ...]) -> bool | None:
-    """The truth of a value or comparison by its class alone; None if it is not known."""
+    """The truth of a condition on known objects and classes; None if it is not known."""
+    if function in _IDENTITY and len(args) == 2:
+        fixed = all(isinstance(v, KnownValue) and isinstance(v.value, _LASTING) for v in args)
+        return (args[0] == args[1]) is (function is operator.is_) if fixed else None
+    if function is issubclass and len(args) == 2:
+        one, other = args
+        classes = classes_of(other)
+        is_known = isinstance(one, KnownValue) and isinstance(one.value, type)
+        return issubclass(one.value, classes) if is_known and classes is not None else None
     if function is not bool or len(args) != 1:
         return None
     (value,) = args

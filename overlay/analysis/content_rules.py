@@ -536,12 +536,17 @@ def tuple_made(rules: Rules, cls: Any, items: Any = _NO_ITEMS) -> Any:
     return made
 
 
-@_rule(isinstance)
-def tested(rules: Rules, value: Any, cls: Any) -> Any:
-    possible = [
-        truth for truth in (True, False) if rules.domain.assume(isinstance, (value, cls), truth)
-    ]
-    return rules.domain.constant(possible[0]) if len(possible) == 1 else one(bool)
+def _tests(function: Any) -> Rule:
+    def test(rules: Rules, value: Any, other: Any) -> Any:
+        both = value, other
+        ways = [truth for truth in (True, False) if rules.domain.assume(function, both, truth)]
+        return rules.domain.constant(ways[0]) if len(ways) == 1 else one(bool)
+
+    return test
+
+
+for _test in (isinstance, issubclass, operator.is_, operator.is_not):
+    _RULES[id(_test)] = _test, _tests(_test)
 
 
 @_rule(type)

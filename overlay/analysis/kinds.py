@@ -31,7 +31,7 @@ from overlay.core.errors import MethodNotFound
 from overlay.core.location import location_of, name_of
 from overlay.core.signature import shown_hint
 
-__all__ = ["Kinds", "Types", "kinds_of"]
+__all__ = ["Kinds", "Types", "classes_of", "kinds_of"]
 
 # limits, beyond which a value is TOP: classes of one value, combinations in one call
 _MOST = 8
@@ -233,7 +233,7 @@ def _sites(one: Kinds, other: Kinds) -> frozenset[Any] | None:
 
 def _narrowed(args: tuple[Any, ...], truth: bool) -> Any:
     """Refine the arguments of an ``isinstance`` by its result."""
-    classes = _classes(args[1])
+    classes = classes_of(args[1])
     if classes is None:
         return (TOP, *args[1:])
     value = args[0]
@@ -253,11 +253,11 @@ def _matched(args: tuple[Any, ...], truth: bool) -> Any:
     return (BOTTOM, cls, pattern) if found is None else (*found, pattern)
 
 
-def _classes(value: Any) -> tuple[Any, ...] | None:
+def classes_of(value: Any) -> tuple[Any, ...] | None:
     """The classes in the second argument of ``isinstance``; None if they are unknown, or have
     ``__instancecheck__`` methods of the program."""
     if isinstance(value, ItemValues):
-        parts = [_classes(item) for item in value.items]
+        parts = [classes_of(item) for item in value.items]
         return None if None in parts else tuple(c for part in parts for c in part or ())
     if not isinstance(value, KnownValue):
         return None
