@@ -18,6 +18,7 @@ from overlay.core.target import attributes_of, mro_of, type_attribute
 
 __all__ = [
     "StoredNames",
+    "candidates",
     "generic_lookup",
     "has_attribute",
     "in_class",
@@ -226,3 +227,8 @@ def nearest(name: str, others: Iterable[str]) -> tuple[str, ...]:
     """The names that are spelled most like this one, at most three."""
     names = sorted({each for each in others if each != name})
     return tuple(difflib.get_close_matches(name, names, 3, 0.7))
+
+
+def candidates(near: tuple[str, ...]) -> list[tuple[str, str]]:
+    """The note of an error that names these, if there are any."""
+    return [("closest", ", ".join(near))] if near else []

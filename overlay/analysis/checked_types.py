@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import builtins
 import functools
 import itertools
 import operator
 import types
-import typing
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import FunctionType
 from typing import Any
@@ -16,6 +14,7 @@ from overlay.analysis.abstract_state import AbstractState
 from overlay.analysis.abstract_values import BOTTOM, TOP, ItemValues, Iteration, KnownValue
 from overlay.analysis.attribute_names import (
     StoredNames,
+    candidates,
     has_attribute,
     in_class,
     is_of_program,
@@ -31,13 +30,13 @@ from overlay.analysis.kind_functions import (
     Exactly,
     Kinds,
     MethodOfObject,
-    one,
 )
-from overlay.analysis.kinds import Types, classes_of, kinds_of
+from overlay.analysis.kinds import Types, classes_of
 from overlay.analysis.lattice import Entered
 from overlay.analysis.object_attributes import Attributes, text_of
-from overlay.analysis.object_contents import Contents
+from overlay.analysis.object_contents import ObjectContents
 from overlay.analysis.special_methods import entered_by
+from overlay.analysis.step_rules import UndefinedName, result_of_step
 from overlay.analysis.unpacked_arguments import REST, any_arguments
 from overlay.code import marks
 from overlay.code.body import Apply, Body
@@ -47,7 +46,7 @@ from overlay.core.location import location_of, name_of
 from overlay.core.table import MethodTable
 from overlay.core.target import type_attribute
 
-__all__ = ["CheckedTypes", "MissingAttribute", "UndefinedName"]
+__all__ = ["CheckedTypes", "MissingAttribute"]
 
 _EXACT = (bool, int, str)
 # the number of constants beyond which a value is of their class
@@ -70,10 +69,6 @@ _WITHOUT_CODE = frozenset(
 ) | {id(marks.pack), id(marks.succeeds), id(marks.holds_items)}
 
 
-class UndefinedName(OverlayError):
-    """A name that is read is not bound."""
-
-
 class MissingAttribute(OverlayError):
     """An object has no attribute of a name. is_none: whether the object is None."""
 
@@ -88,35 +83,19 @@ class CheckedTypes(Types):
     """
 
     def __init__(self) -> None:
-        self.contents = Contents(self.join)
+        self.contents = ObjectContents(self.join)
         self.stored = StoredNames()
         self.attributes = Attributes(self)
         self.place: Any = None
         self.body: Body | None = None
-        self._rules = Rules(self)
+        self.rules = Rules(self)
 
     @property
     def tables(self) -> tuple[MethodTable, ...]:
         return (contents_table, self.table)
 
     def transfer(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        return self._rules.bound(function)
-
-    def value_of(self, hint: Any, place: int) -> Any:
-        """The abstract value of an argument: of a class, a union of classes, or a builtin
-        container of such, as ``list[str]``."""
-        cls, parts = typing.get_origin(hint), typing.get_args(hint)
-        if cls is tuple and parts and parts[-1] is not Ellipsis:
-            return ItemValues(tuple(self.value_of(each, place) for each in parts))
-        if cls in (list, set, frozenset, tuple, dict) and parts:
-            held = [self.value_of(each, place) for each in parts if each is not Ellipsis]
-            site = "argument", place, hint
-            return self.made(cls, site, held[-1], held[0] if cls is dict else BOTTOM)
-        if hint in (Any, object):
-            return TOP
-        if cls in (typing.Union, types.UnionType):
-            return self.joined(self.value_of(each, place) for each in parts)
-        return kinds_of(hint)
+        return self.rules.bound(function)
 
     # ---- the lattice ----
 
@@ -200,7 +179,7 @@ class CheckedTypes(Types):
 
     def item_of(self, value: Any) -> Any:
         """The join of what iteration over a value gives."""
-        return self._rules.item_of(value)
+        return self.rules.item_of(value)
 
     # ---- steps ----
 
@@ -209,86 +188,19 @@ class CheckedTypes(Types):
         if self.body is not body:
             self.body = body
             self.stored.add(body.function.__globals__)  # pyright: ignore[reportFunctionMemberAccess]
-        function = step.function
-        if function is marks.outer:
-            self._check_name(step.native, body)
-        elif function is marks.new and step.native is not None:
-            return self._displayed(step, state)
-        elif function is marks.put:
-            return self._put(step, state)
-        elif function is marks.of_super:
-            return self._of_super(step, state)
-        elif function is marks.part:
-            return (self.item_of(state.values.get(step.args[0], TOP)),)
-        elif function is marks.rest:
-            return (self.made_here(list, self.item_of(state.values.get(step.args[0], TOP))),)
-        elif function is marks.other and step.native == "INTRINSIC_LIST_TO_TUPLE":
-            item = self.item_of(state.values.get(step.args[0], TOP))
-            return (self.made_here(tuple, item),)
-        return None
+        return result_of_step(self, step, body, state)
 
-    def unset(self, name: str) -> Any:
-        code: Any = None if self.body is None else getattr(self.body.function, "__code__", None)
+    def unset(self, name: str, body: Body) -> Any:
+        code: Any = getattr(body.function, "__code__", None)
         # a variable that functions defined here share may be captured before it is set
         own = () if code is None else {*code.co_varnames} - {*code.co_cellvars}
         if name.startswith(".") or name not in own:
             return TOP
         raise UndefinedName(
             f"the variable {name!r} is read before anything is assigned to it",
-            notes=_candidates(nearest(name, own)),
+            notes=candidates(nearest(name, own)),
             help="assign it on each way to this line",
         )
-
-    def _check_name(self, name: str, body: Body) -> None:
-        function: Any = body.function
-        code, namespace = function.__code__, function.__globals__
-        if name in code.co_freevars or name in namespace or hasattr(builtins, name):
-            return
-        if type(namespace.get("__builtins__", builtins)) not in (dict, types.ModuleType):
-            return
-        if self.stored.binds(namespace, name):
-            return
-        near = nearest(name, (*namespace, *vars(builtins), *code.co_varnames, *code.co_freevars))
-        raise UndefinedName(
-            f"the name {name!r} is not defined",
-            notes=_candidates(near),
-            help="correct the spelling, or define or import it",
-        )
-
-    def _displayed(self, step: Apply, state: AbstractState) -> tuple[Any] | None:
-        cls = self.known(state.values[step.args[0]])
-        items = [state.values.get(name, TOP) for name in step.native]
-        kind = None if cls is None else cls[0]
-        if kind is str:
-            self.handed(each for each in items if self.contents.holds(each, _has_code))
-            return (one(str),)
-        if kind is dict:
-            key, item = self.joined(items[::2]), self.joined(items[1::2])
-            return (self.made_here(dict, item, key),)
-        if kind in (list, set):
-            return (self.made_here(kind, self.joined(items)),)
-        self.handed(items)
-        return None
-
-    def _put(self, step: Apply, state: AbstractState) -> tuple[Any]:
-        container, *items = (state.values.get(name, TOP) for name in step.args)
-        sites = container.sites if isinstance(container, Kinds) else None
-        if step.instruction in ("LIST_APPEND", "SET_ADD"):
-            self.contents.write(sites, "item", items[0])
-        elif step.instruction in ("LIST_EXTEND", "SET_UPDATE"):
-            self.contents.write(sites, "item", self.item_of(items[0]))
-        elif step.instruction == "MAP_ADD":
-            self.contents.write(sites, "key", items[0])
-            self.contents.write(sites, "item", items[1])
-        else:
-            self._rules.update(container, items[0])
-        return (container,)
-
-    def _of_super(self, step: Apply, state: AbstractState) -> tuple[Any] | None:
-        given = [state.values.get(name, TOP) for name in step.args]
-        if len(given) != 3 or given[0] != KnownValue(super):
-            return None
-        return (self.attributes.of_super(given[1], given[2], step.native),)
 
     def joined(self, values: Iterable[Any]) -> Any:
         """The join of several values."""
@@ -310,21 +222,18 @@ class CheckedTypes(Types):
             return Entered([(method, tuple(args))])
         if _makes_instance(function):
             self.handed((*args, *kwargs.values()))
-            return Entered((), functools.partial(self._made_instance, function))
+            return Entered((), functools.partial(_instance_of, self, function))
         return entered_by(self, function, args, kwargs)
-
-    def _made_instance(self, cls: Any, found: Any) -> Any:
-        return self.instance(cls)
 
     def result_beside(self, function: Any, args: Sequence[Any], found: Any) -> Any:
         """The result of a native function, of which the callbacks give ``found``."""
-        return self._rules.result_beside(function, args, found)
+        return self.rules.result_beside(function, args, found)
 
     def check(
         self, function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]
     ) -> None:
         if function is getattr and len(args) == 2 and not kwargs:
-            self._check_attribute(*args)
+            _check_attribute(self, *args)
             return
         plain: Any = getattr(function, "py_func", function)
         if type(plain) is FunctionType:
@@ -342,7 +251,7 @@ class CheckedTypes(Types):
                 raise MethodNotFound(
                     f"{name_of(plain)}{_shown(signature)} does not take such arguments: {error}",
                     notes=[
-                        *(_candidates(tuple(near)) if unknown else ()),
+                        *(candidates(tuple(near)) if unknown else ()),
                         *([("defined", location_of(plain))] if location_of(plain) else []),
                     ],
                     help="call it as it is defined",
@@ -364,25 +273,6 @@ class CheckedTypes(Types):
                 return self.contents.read(value.sites, f".{name}") != BOTTOM
         return has
 
-    def _check_attribute(self, value: Any, name: Any) -> None:
-        text = text_of(name)
-        if text is None:
-            return
-        found = self.attributes.subject(value)
-        if found is None:
-            return
-        subject, known = found
-        if self.has(value, text) is not False:
-            return
-        near = nearest(text, names_of(subject, known=known))
-        error = MissingAttribute(
-            f"{_described(subject, known)} has no attribute {text!r}",
-            notes=_candidates(near),
-            help="correct the spelling, or set it in the class",
-        )
-        error.is_none = subject in (None, types.NoneType)
-        raise error
-
     # ---- conditions ----
 
     def assume(self, function: Callable[..., Any], args: Sequence[Any], truth: bool) -> Any:
@@ -394,7 +284,7 @@ class CheckedTypes(Types):
             return constants_for(function, args, truth)
         if function in _CLASS_TESTS:
             return super().assume(function, args, truth)
-        if function is hasattr and self._rules.has(*args) is (not truth):
+        if function is hasattr and self.rules.has(*args) is (not truth):
             return None
         return args
 
@@ -495,7 +385,7 @@ def _check_taken(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) 
     if wrong:
         raise MethodNotFound(
             f"{name} takes no keyword argument {wrong[0]!r}",
-            notes=_candidates(nearest(wrong[0], names or ())),
+            notes=candidates(nearest(wrong[0], names or ())),
             help="call it as it is documented",
         )
     if count + len(kwargs) < least or (most is not None and count > most):
@@ -509,13 +399,33 @@ def _is_exact_class(plain: Any) -> bool:
     return type(plain) is type and plain in SAMPLES and id(plain) not in TAKEN
 
 
+def _instance_of(domain: CheckedTypes, cls: Any, found: Any) -> Any:
+    return domain.instance(cls)
+
+
+def _check_attribute(domain: CheckedTypes, value: Any, name: Any) -> None:
+    text = text_of(name)
+    if text is None:
+        return
+    found = domain.attributes.subject(value)
+    if found is None:
+        return
+    subject, known = found
+    if domain.has(value, text) is not False:
+        return
+    near = nearest(text, names_of(subject, known=known))
+    error = MissingAttribute(
+        f"{_described(subject, known)} has no attribute {text!r}",
+        notes=candidates(near),
+        help="correct the spelling, or set it in the class",
+    )
+    error.is_none = subject in (None, types.NoneType)
+    raise error
+
+
 def _has_code(cls: type) -> bool:
     """Whether objects of a class may have special methods of the program."""
     return is_of_program(cls)
-
-
-def _candidates(near: tuple[str, ...]) -> list[tuple[str, str]]:
-    return [("closest", ", ".join(near))] if near else []
 
 
 def _shown(signature: Any) -> str:

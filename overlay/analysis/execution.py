@@ -155,7 +155,7 @@ class Execution:
     def _value(self, state: AbstractState, name: str) -> Any:
         if name in state.values:
             return state.values[name]
-        return self.domain.top if is_step(name) else self.domain.unset(name)
+        return self.domain.top if is_step(name) else self.domain.unset(name, self.body)
 
     def _set_constant(self, target: str, value: Any, state: AbstractState) -> None:
         if type(value) is Captured:

@@ -118,7 +118,7 @@ class Domain(Lattice):
         """The abstract value of a generator. item: the join of its items."""
         return self.top
 
-    def unset(self, name: str) -> Any:
+    def unset(self, name: str, body: Body) -> Any:
         """The abstract value of a variable that is read where no path has set it. An OverlayError
         that is raised is recorded."""
         return self.top

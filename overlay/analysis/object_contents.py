@@ -1,4 +1,4 @@
-"""Contents of the containers and objects that analysed code makes, by where they are made."""
+"""ObjectContents of the containers and objects that analysed code makes, by where they are made."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from overlay.analysis.abstract_values import BOTTOM, TOP, ItemValues, Iteration,
 from overlay.analysis.kind_functions import Kinds, MethodOfObject
 from overlay.code.constants import Captured
 
-__all__ = ["ITEM", "KEY", "Contents"]
+__all__ = ["ITEM", "KEY", "ObjectContents"]
 
 ITEM, KEY = "item", "key"
 # the number of changes of a slot after which it may hold anything
@@ -18,7 +18,7 @@ _MOST = 12
 _EMPTY = CellType()
 
 
-class Contents:
+class ObjectContents:
     """Flow-insensitive contents: for each site and slot the join of all that is written there.
 
     A site is a place that makes containers, or a class of which objects are made; its slots are

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 from overlay.contexts.context import Context
 from overlay.core.cache_folder import Folder
 from overlay.core.errors import OverlayError
-from overlay.core.location import name_of
 from overlay.tools.named import named, named_context, named_hint, named_type
 from overlay.tools.terminal import (
     command_name,
@@ -120,6 +119,16 @@ def _parser() -> argparse.ArgumentParser:
     explain.add_argument("--depth", type=int, help="how many calls deep to look")
     explain.add_argument("--everything", action="store_true", help="show every function in full")
     explain.set_defaults(command=_explain)
+    _add_check(commands, common)
+    cache = commands.add_parser(
+        "cache", parents=[common], help="what compiled code is kept on disk"
+    )
+    cache.add_argument("--clear", action="store_true", help="remove it")
+    cache.set_defaults(command=_cache)
+    return parser
+
+
+def _add_check(commands: Any, common: argparse.ArgumentParser) -> None:
     check = commands.add_parser(
         "check",
         parents=[common],
@@ -134,12 +143,6 @@ def _parser() -> argparse.ArgumentParser:
         "types", nargs="*", default=[], metavar="TYPE", help="float, m:Class, list[str], object"
     )
     check.set_defaults(command=_check)
-    cache = commands.add_parser(
-        "cache", parents=[common], help="what compiled code is kept on disk"
-    )
-    cache.add_argument("--clear", action="store_true", help="remove it")
-    cache.set_defaults(command=_cache)
-    return parser
 
 
 # Each command first looks up its arguments, and then returns the function that does the work.
@@ -218,7 +221,7 @@ def _check(asked: argparse.Namespace) -> object:
 def _finding_as_json(finding: Finding) -> dict[str, Any]:
     return {
         "where": finding.where,
-        "function": name_of(finding.function),
+        "function": finding.name,
         "kind": finding.kind,
         "message": finding.message,
         "candidates": list(finding.candidates),

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from types import CodeType, ModuleType
 from typing import Any
 
-from overlay.analysis.checking import analysed
+from overlay.analysis.program_checks import analysed
 from overlay.core.location import shown
 
 __all__ = ["KINDS", "Planted", "analysed_lines", "planted", "raised_by", "run_lines"]

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import types
+import typing
 import warnings
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from overlay.analysis.abstract_values import BOTTOM
-from overlay.analysis.checked_types import CheckedTypes, MissingAttribute, UndefinedName
+from overlay.analysis.abstract_values import BOTTOM, TOP, ItemValues
+from overlay.analysis.checked_types import CheckedTypes, MissingAttribute
 from overlay.analysis.interpreter import Interpreter
+from overlay.analysis.kinds import kinds_of
 from overlay.analysis.runs import Run, Step
+from overlay.analysis.step_rules import UndefinedName
 from overlay.core.errors import OverlayError, OverlayWarning
 from overlay.core.location import name_of
 from overlay.plugins.plugin import Plugin
@@ -59,8 +63,13 @@ class Finding:
     candidates: tuple[str, ...] = ()
     path: tuple[tuple[str, str], ...] = ()
 
+    @property
+    def name(self) -> str:
+        """The name of the function."""
+        return name_of(self.function)
+
     def __str__(self) -> str:
-        lines = [f"{self.where}  {name_of(self.function)}: {self.message}"]
+        lines = [f"{self.where}  {self.name}: {self.message}"]
         lines += [f"  closest: {', '.join(self.candidates)}"] if self.candidates else []
         lines += [f"  called at {where} in {name}" for where, name in reversed(self.path)]
         return "\n".join(lines)
@@ -121,8 +130,25 @@ def analysed(
 ) -> tuple[Run, ...]:
     """The analyses of the functions that a call enters, in which ``check`` looks for findings."""
     domain = CheckedTypes()
-    given = [domain.value_of(hint, place) for place, hint in enumerate(types)]
+    given = [_argument(domain, hint, place) for place, hint in enumerate(types)]
     return Interpreter(domain, context).enter(function, *given)[1]
+
+
+def _argument(domain: CheckedTypes, hint: Any, place: int) -> Any:
+    """The abstract value of an argument: of a class, a union of classes, or a builtin
+    container of such, as ``list[str]``."""
+    cls, parts = typing.get_origin(hint), typing.get_args(hint)
+    if cls is tuple and parts and parts[-1] is not Ellipsis:
+        return ItemValues(tuple(_argument(domain, each, place) for each in parts))
+    if cls in (list, set, frozenset, tuple, dict) and parts:
+        held = [_argument(domain, each, place) for each in parts if each is not Ellipsis]
+        site = "argument", place, hint
+        return domain.made(cls, site, held[-1], held[0] if cls is dict else BOTTOM)
+    if hint in (Any, object):
+        return TOP
+    if cls in (typing.Union, types.UnionType):
+        return domain.joined(_argument(domain, each, place) for each in parts)
+    return kinds_of(hint)
 
 
 class CheckerPlugin(Plugin):

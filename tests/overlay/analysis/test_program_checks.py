@@ -246,7 +246,7 @@ def test_what_certainly_fails_is_found_with_the_nearest_names(function, types, k
     (finding,) = check(function, *types)
     assert finding.kind == kind
     assert nearest is None or finding.candidates[0] == nearest
-    assert finding.where.rpartition(":")[0].endswith("test_checking.py")
+    assert finding.where.rpartition(":")[0].endswith("test_program_checks.py")
 
 
 def unknown_object(x):
