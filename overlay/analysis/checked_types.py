@@ -32,11 +32,11 @@ from overlay.analysis.kind_functions import (
     MethodOfObject,
 )
 from overlay.analysis.kinds import Types, classes_of
-from overlay.analysis.lattice import Entered
+from overlay.analysis.lattice import Entered, UnsetVariable
 from overlay.analysis.object_attributes import Attributes, text_of
 from overlay.analysis.object_contents import ObjectContents
 from overlay.analysis.special_methods import entered_by
-from overlay.analysis.step_rules import UndefinedName, result_of_step
+from overlay.analysis.step_rules import result_of_step
 from overlay.analysis.unpacked_arguments import REST, any_arguments
 from overlay.code import marks
 from overlay.code.body import Apply, Body
@@ -196,11 +196,13 @@ class CheckedTypes(Types):
         own = () if code is None else {*code.co_varnames} - {*code.co_cellvars}
         if name.startswith(".") or name not in own:
             return TOP
-        raise UndefinedName(
+        error = UnsetVariable(
             f"the variable {name!r} is read before anything is assigned to it",
             notes=candidates(nearest(name, own)),
             help="assign it on each way to this line",
         )
+        error.variable = name
+        raise error
 
     def joined(self, values: Iterable[Any]) -> Any:
         """The join of several values."""

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from overlay.analysis.abstract_state import CONSTANT, AbstractState, Fact
-from overlay.analysis.lattice import Entered
+from overlay.analysis.lattice import Entered, UnsetVariable
 from overlay.analysis.resolution import Callee, Setting, callees
 from overlay.analysis.runs import Run, Step
 from overlay.code import constants, marks
@@ -79,6 +79,9 @@ class Execution:
         self.run = run
         self.setting = setting
         self._given = self.domain.bottom
+        self._at = ""
+        self._read_well: set[tuple[str, str]] = set()
+        self._unset: list[tuple[Step, str]] = []
 
     @property
     def body(self) -> Body:
@@ -120,6 +123,9 @@ class Execution:
         for label in sorted(into):  # the order of the source
             block, state = self.body.blocks[label], into[label].copy()
             found = domain.join(found, self._of_block(block, state))
+        for step, name in self._unset:  # a compiler may copy a line into several blocks
+            if (step.where, name) not in self._read_well:
+                self.run.note(step)
         if self.body.kind == "generator":
             return domain.generated(self._given)
         return found if self.body.kind == "function" else domain.top
@@ -129,6 +135,7 @@ class Execution:
         statement: Statement | Branch | Return = block.end
         try:
             for statement in block.statements:
+                self._at = getattr(statement, "where", "") or block.where
                 if isinstance(statement, Apply):
                     if not self._apply(statement, state, noted=True, catches=block.catches):
                         return self.domain.bottom
@@ -137,6 +144,7 @@ class Execution:
                 else:
                     self._assign(statement, state)
             statement = block.end
+            self._at = statement.where or block.where
             if isinstance(statement, Return):
                 self.domain.handed([self._value(state, name) for name in statement.raised or ()])
                 if statement.value is not None:
@@ -144,16 +152,17 @@ class Execution:
             elif statement.condition is not None:
                 self._value(state, statement.condition)
         except OverlayError as error:
-            where = getattr(statement, "where", "") or block.where
             outcome = CallOutcome(self.domain.bottom)
             outcome.errors.append(error)
-            self._note(statement, None, (), outcome, block.catches, where)
+            self._note(statement, None, (), outcome, block.catches, self._at)
         return self.domain.bottom
 
     # ---- values ----
 
     def _value(self, state: AbstractState, name: str) -> Any:
         if name in state.values:
+            if not is_step(name):
+                self._read_well.add((self._at, name))
             return state.values[name]
         return self.domain.top if is_step(name) else self.domain.unset(name, self.body)
 
@@ -242,7 +251,11 @@ class Execution:
             catches,
             tuple(outcome.inner),
         )
-        self.run.note(seen)
+        unset = [error.variable for error in outcome.errors if isinstance(error, UnsetVariable)]
+        if unset:
+            self._unset.append((seen, unset[0]))
+        else:
+            self.run.note(seen)
 
     def _function(self, state: AbstractState, name: str) -> Any:
         known = state.constant(name) or self.domain.known(self._value(state, name))

@@ -6,13 +6,14 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from overlay.core.errors import OverlayError
 from overlay.core.table import MethodTable
 
 if TYPE_CHECKING:
     from overlay.analysis.abstract_state import AbstractState
     from overlay.code.body import Apply, Body
 
-__all__ = ["Domain", "Entered", "Lattice"]
+__all__ = ["Domain", "Entered", "Lattice", "UnsetVariable"]
 
 
 class Entered(NamedTuple):
@@ -21,6 +22,12 @@ class Entered(NamedTuple):
 
     calls: Sequence[tuple[Any, tuple[Any, ...]]]
     result: Callable[[Any], Any] | None = None
+
+
+class UnsetVariable(OverlayError):
+    """A variable is read before anything is assigned to it."""
+
+    variable = ""
 
 
 class Lattice(ABC):
@@ -119,8 +126,8 @@ class Domain(Lattice):
         return self.top
 
     def unset(self, name: str, body: Body) -> Any:
-        """The abstract value of a variable that is read where no path has set it. An OverlayError
-        that is raised is recorded."""
+        """The abstract value of a variable that is read where no path has set it. An UnsetVariable
+        that is raised is recorded, unless the line reads it on another path."""
         return self.top
 
     def applied(self, step: Apply, body: Body, state: AbstractState) -> tuple[Any] | None:

@@ -14,6 +14,7 @@ from overlay.analysis.abstract_values import BOTTOM, TOP, ItemValues
 from overlay.analysis.checked_types import CheckedTypes, MissingAttribute
 from overlay.analysis.interpreter import Interpreter
 from overlay.analysis.kinds import kinds_of
+from overlay.analysis.lattice import UnsetVariable
 from overlay.analysis.runs import Run, Step
 from overlay.analysis.step_rules import UndefinedName
 from overlay.core.errors import OverlayError, OverlayWarning
@@ -234,7 +235,7 @@ def _finding(
 
 
 def _kind(error: OverlayError) -> tuple[Kind, type[Exception]]:
-    if isinstance(error, UndefinedName):
+    if isinstance(error, (UndefinedName, UnsetVariable)):
         return "name", NameError
     if isinstance(error, MissingAttribute):
         return "attribute", AttributeError

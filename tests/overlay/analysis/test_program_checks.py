@@ -333,6 +333,15 @@ def set_on_one_way(flag):
     return found
 
 
+def set_unless_left(n):
+    for i in range(n):
+        if i:
+            break
+    else:
+        found = n
+    return found
+
+
 def set_by_a_loop(values):
     for value in values:
         pass
@@ -383,6 +392,7 @@ SILENT = [
     (is_filled, ()),
     (may_be_none, (bool,)),
     (set_on_one_way, (bool,)),
+    (set_unless_left, (int,)),
     (set_by_a_loop, (list[int],)),
     (changed_unseen, (object,)),
     (changed_by_an_alias, ()),
