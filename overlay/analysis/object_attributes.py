@@ -34,7 +34,7 @@ class Attributes:
         self._domain = domain
 
     def subject(self, value: Any) -> tuple[Any, bool] | None:
-        """What an attribute is looked up on: an object and True, or the only class of objects and
+        """The subject of the lookup of an attribute: an object and True, or the only class of objects and
         False; None if it is not known."""
         if isinstance(value, KnownValue):
             return value.value, True
@@ -106,7 +106,7 @@ class Attributes:
         return MethodOfObject(KnownValue(found), value)
 
     def _stored(self, value: Any, cls: type, name: str, found: Any) -> Any:
-        """What is stored in an object under a name."""
+        """The value that is stored in an object under a name."""
         if not is_of_program(cls) or not isinstance(value, Kinds):
             return TOP
         return self._domain.contents.read(value.sites, f".{name}")
