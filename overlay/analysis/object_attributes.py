@@ -34,8 +34,8 @@ class Attributes:
         self._domain = domain
 
     def subject(self, value: Any) -> tuple[Any, bool] | None:
-        """The subject of the lookup of an attribute: an object and True, or the only class of objects and
-        False; None if it is not known."""
+        """The subject of the lookup of an attribute: an object and True, or the only class of
+        objects and False; None if it is not known."""
         if isinstance(value, KnownValue):
             return value.value, True
         if isinstance(value, ItemValues):
