@@ -136,12 +136,17 @@ def raised_by(function: Any, args: tuple[Any, ...], line: int) -> BaseException 
     return None
 
 
+def _files(module: ModuleType) -> tuple[str, str]:
+    """The files that the code of a module names: a frozen module has a name of its own."""
+    return str(module.__file__), f"<frozen {module.__name__}>"
+
+
 def run_lines(module: ModuleType, function: Any, args: tuple[Any, ...]) -> set[int]:
     """The lines of a module that a call runs."""
     lines: set[int] = set()
 
     def traced(frame: Any, event: str, arg: Any) -> Any:
-        if frame.f_code.co_filename != module.__file__:
+        if frame.f_code.co_filename not in _files(module):
             return None
         lines.add(frame.f_lineno)
         return traced
@@ -159,11 +164,11 @@ def run_lines(module: ModuleType, function: Any, args: tuple[Any, ...]) -> set[i
 
 def analysed_lines(module: ModuleType, function: Any, types: tuple[Any, ...]) -> set[int]:
     """The lines of a module in which the analysis of a call has a step."""
-    file = shown(str(module.__file__), None)
+    files = [shown(file, None) for file in _files(module)]
     found: set[int] = set()
     for run in analysed(function, *types):
         for inner in run.walk():
             for step in inner.steps:
                 name, _, line = step.where.rpartition(":")
-                found |= {int(line)} if name == file else set()
+                found |= {int(line)} if name in files else set()
     return found
