@@ -202,6 +202,7 @@ EVERY = {  # of tests with many parameters, every so many are in the quick run
     "tests/overlay/python/test_frame_readers.py": 5,
     "tests/overlay/python/test_routes.py": 16,
     "tests/overlay/python/test_tools_beside.py": 9,
+    "tests/overlay/analysis/test_program_checks.py::test_the_standard_library_is_silent": 4,
     "tests/overlay/sets/test_enclosures.py": 5,
     "tests/overlay/test_chain_of_methods.py": 4,
     "tests/overlay/test_engines_agree.py": 4,

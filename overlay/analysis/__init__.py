@@ -18,6 +18,9 @@ and ``entered_bodies`` find the functions that run in a call.
 Intervals: ``interval_domain``, ``interval_arithmetic``, ``interval_containers``,
 ``abstract_values``, ``machine_numbers``, ``element_access``, and ``proofs``, which uses them.
 Types: ``kinds``, ``kind_functions``, and ``call_arguments``, which uses them to check calls.
+The checker, ``program_checks``, runs over ``checked_types``: types with constants and
+``object_contents``, of which ``content_rules``, ``builtin_results``, ``object_attributes``,
+``attribute_names``, ``special_methods``, ``step_rules`` and ``unpacked_arguments`` are parts.
 """
 
 import importlib
@@ -29,13 +32,17 @@ if TYPE_CHECKING:
     from overlay.analysis.interpreter import Interpreter
     from overlay.analysis.interval_domain import Intervals
     from overlay.analysis.lattice import Domain, Lattice
+    from overlay.analysis.program_checks import CheckerPlugin, Finding, Findings, check
     from overlay.analysis.proofs import Proofs, Site, prove, sites
     from overlay.analysis.runs import Run, Step
 
 __all__ = [
     "CallError",
     "CallErrors",
+    "CheckerPlugin",
     "Domain",
+    "Finding",
+    "Findings",
     "Interpreter",
     "Intervals",
     "Lattice",
@@ -45,6 +52,7 @@ __all__ = [
     "Site",
     "Step",
     "array",
+    "check",
     "check_calls",
     "floats",
     "integers",
@@ -57,7 +65,10 @@ __all__ = [
 _MODULES = {
     "CallError": "call_arguments",
     "CallErrors": "call_arguments",
+    "CheckerPlugin": "program_checks",
     "Domain": "lattice",
+    "Finding": "program_checks",
+    "Findings": "program_checks",
     "Interpreter": "interpreter",
     "Number": "abstract_values",
     "Intervals": "interval_domain",
@@ -67,6 +78,7 @@ _MODULES = {
     "Site": "proofs",
     "Step": "runs",
     "array": "abstract_values",
+    "check": "program_checks",
     "check_calls": "call_arguments",
     "floats": "abstract_values",
     "integers": "abstract_values",

@@ -118,7 +118,7 @@ def _reached(runs: list[Run]) -> Iterator[Step]:
         for inner in run.walk(guarded=False):
             if id(inner) not in seen:
                 seen.add(id(inner))
-                yield from (step for step in inner.steps if not step.catches)
+                yield from (step for step in inner.steps if TypeError not in step.catches)
 
 
 def _annotated(function: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:

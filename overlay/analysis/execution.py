@@ -15,11 +15,25 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from overlay.analysis.abstract_state import CONSTANT, AbstractState, Fact
+from overlay.analysis.lattice import Entered, UnsetVariable
 from overlay.analysis.resolution import Callee, Setting, callees
 from overlay.analysis.runs import Run, Step
 from overlay.code import constants, marks
-from overlay.code.body import Apply, Body, ConstantValue, Copy, Make, Name, Return, Statement
+from overlay.code.body import (
+    Apply,
+    Block,
+    Body,
+    Branch,
+    ConstantValue,
+    Copy,
+    Make,
+    Name,
+    Return,
+    Statement,
+    is_step,
+)
 from overlay.code.constants import Captured
+from overlay.code.statements import SLOT
 from overlay.contexts.current import nonoverlay
 from overlay.core.errors import OverlayError
 
@@ -28,6 +42,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Execution"]
 
+_UNPACKING = "CALL_FUNCTION_EX"
 _MARKS = frozenset(id(each) for each in vars(marks).values() if callable(each))
 _NATIVE = (
     BuiltinFunctionType,
@@ -64,6 +79,9 @@ class Execution:
         self.run = run
         self.setting = setting
         self._given = self.domain.bottom
+        self._at = ""
+        self._read_well: set[tuple[str, str]] = set()
+        self._unset: list[tuple[Step, str]] = []
 
     @property
     def body(self) -> Body:
@@ -71,19 +89,32 @@ class Execution:
         assert self._body is not None
         return self._body
 
-    def execute(self, statement: Statement, state: AbstractState) -> None:
-        """Apply the effect of a statement to a state."""
+    def execute(self, statement: Statement, state: AbstractState) -> bool:
+        """Apply the effect of a statement to a state; return whether the next one is reached."""
         if isinstance(statement, ConstantValue):
             self._set_constant(statement.target, statement.value, state)
-        elif isinstance(statement, Copy):
-            value = self._value(state, statement.source)
-            state.set_copy(statement.target, value, statement.source)
-        elif isinstance(statement, Make):
-            held, namespace = self._captured(statement, state), self.body.function.__globals__
-            made = self.interpreter.function_made(statement, held, namespace)
-            self._set_constant(statement.target, made, state)
+        elif isinstance(statement, Apply):
+            return self._apply(statement, state)
         else:
-            self._apply(statement, state)
+            try:
+                self._assign(statement, state)
+            except OverlayError:
+                return False
+        return True
+
+    def _assign(self, statement: Copy | Make, state: AbstractState) -> None:
+        if isinstance(statement, Copy):
+            value = state.values.get(statement.source, self.domain.top)
+            is_kept = is_step(statement.target) and not statement.target.startswith(SLOT)
+            if not is_kept:  # else it is put aside, whether or not it is set
+                value = self._value(state, statement.source)
+            if statement.target in self.body.shared:
+                self.domain.handed((value,))
+            state.set_copy(statement.target, value, statement.source)
+            return
+        held, namespace = self._captured(statement, state), self.body.function.__globals__
+        made = self.interpreter.function_made(statement, held, namespace)
+        self._set_constant(statement.target, made, state)
 
     def noted(self, into: Mapping[int, AbstractState]) -> Any:
         """Return the function's result, of a generator function the generator, from the states at
@@ -91,21 +122,49 @@ class Execution:
         domain, found = self.domain, self.domain.bottom
         for label in sorted(into):  # the order of the source
             block, state = self.body.blocks[label], into[label].copy()
-            for statement in block.statements:
-                if isinstance(statement, Apply):
-                    self._apply(statement, state, noted=True, catches=block.catches)
-                else:
-                    self.execute(statement, state)
-            if isinstance(block.end, Return) and block.end.value is not None:
-                found = domain.join(found, self._value(state, block.end.value))
+            found = domain.join(found, self._of_block(block, state))
+        for step, name in self._unset:  # a compiler may copy a line into several blocks
+            if (step.where, name) not in self._read_well:
+                self.run.note(step)
         if self.body.kind == "generator":
             return domain.generated(self._given)
         return found if self.body.kind == "function" else domain.top
 
+    def _of_block(self, block: Block, state: AbstractState) -> Any:
+        """The value that a block returns; ``bottom`` if it returns none. Its steps are recorded."""
+        statement: Statement | Branch | Return = block.end
+        try:
+            for statement in block.statements:
+                self._at = getattr(statement, "where", "") or block.where
+                if isinstance(statement, Apply):
+                    if not self._apply(statement, state, noted=True, catches=block.catches):
+                        return self.domain.bottom
+                elif isinstance(statement, ConstantValue):
+                    self.execute(statement, state)
+                else:
+                    self._assign(statement, state)
+            statement = block.end
+            self._at = statement.where or block.where
+            if isinstance(statement, Return):
+                self.domain.handed([self._value(state, name) for name in statement.raised or ()])
+                if statement.value is not None:
+                    return self._value(state, statement.value)
+            elif statement.condition is not None:
+                self._value(state, statement.condition)
+        except OverlayError as error:
+            outcome = CallOutcome(self.domain.bottom)
+            outcome.errors.append(error)
+            self._note(statement, None, (), outcome, block.catches, self._at)
+        return self.domain.bottom
+
     # ---- values ----
 
     def _value(self, state: AbstractState, name: str) -> Any:
-        return state.values.get(name, self.domain.top)
+        if name in state.values:
+            if not is_step(name):
+                self._read_well.add((self._at, name))
+            return state.values[name]
+        return self.domain.top if is_step(name) else self.domain.unset(name, self.body)
 
     def _set_constant(self, target: str, value: Any, state: AbstractState) -> None:
         if type(value) is Captured:
@@ -128,46 +187,75 @@ class Execution:
     # ---- calls ----
 
     def _apply(
-        self, step: Apply, state: AbstractState, *, noted: bool = False, catches: bool = False
-    ) -> None:
+        self,
+        step: Apply,
+        state: AbstractState,
+        *,
+        noted: bool = False,
+        catches: frozenset[type[Exception]] = frozenset(),
+    ) -> bool:
+        """Apply the effect of a call to a state; return whether it may return."""
         function = step.function
-        if isinstance(function, str):
-            function = self._function(state, function)
-        known = self._computed(function, step, state)
-        if known is not None:
-            self._set_constant(step.target, known[0], state)
-            return
-        args = tuple(self._value(state, name) for name in step.args)
-        kwargs = {key: self._value(state, name) for key, name in step.kwargs}
-        outcome = self.outcome(function, args, kwargs)
+        args: tuple[Any, ...] = ()
+        kwargs: dict[str, Any] = {}
+        try:
+            if isinstance(function, str):
+                function = self._function(state, function)
+            known = self._computed(function, step, state)
+            if known is not None:
+                self._set_constant(step.target, known[0], state)
+                return True
+            args = tuple(self._value(state, name) for name in step.args)
+            kwargs = {key: self._value(state, name) for key, name in step.kwargs}
+            told = self.domain.applied(step, self.body, state)
+            if told is not None:
+                outcome = CallOutcome(told[0])
+            elif step.native == _UNPACKING:
+                outcome = self._spread(args, kwargs)
+            else:
+                outcome = self.outcome(function, args, kwargs)
+        except OverlayError as error:
+            outcome = CallOutcome(self.domain.bottom)
+            outcome.errors.append(error)
         if noted:
-            if function is marks.give:
+            if function is marks.give and args:
                 self._given = self.domain.join(self._given, args[0])
-            self._note(step, function, (*args, *kwargs.values()), outcome, catches)
+            self._note(step, function, (*args, *kwargs.values()), outcome, catches, step.where)
         if function is None or kwargs:
             state.set(step.target, outcome.result)
         else:
             names = tuple(map(state.origin, step.args))
             state.set(step.target, outcome.result, Fact(function, names))
+        is_known = id(function) not in _MARKS or bool(outcome.errors)
+        return not is_known or outcome.result != self.domain.bottom
 
     def _note(
-        self, step: Apply, function: Any, args: tuple[Any, ...], outcome: CallOutcome, catches: bool
+        self,
+        statement: Statement | Branch | Return,
+        function: Any,
+        args: tuple[Any, ...],
+        outcome: CallOutcome,
+        catches: frozenset[type[Exception]],
+        where: str,
     ) -> None:
-        errors = tuple(outcome.errors)
-        caller = self.body.function
         seen = Step(
             function,
             args,
             outcome.result,
-            step.where,
-            caller,
-            step,
-            errors,
+            where,
+            self.body.function,
+            statement,
+            tuple(outcome.errors),
             outcome.followed,
             outcome.native,
             catches,
+            tuple(outcome.inner),
         )
-        self.run.note(seen, outcome.inner)
+        unset = [error.variable for error in outcome.errors if isinstance(error, UnsetVariable)]
+        if unset:
+            self._unset.append((seen, unset[0]))
+        else:
+            self.run.note(seen)
 
     def _function(self, state: AbstractState, name: str) -> Any:
         known = state.constant(name) or self.domain.known(self._value(state, name))
@@ -205,24 +293,44 @@ class Execution:
         """The result of a call; the rest of its outcome is added to ``found``."""
         domain = self.domain
         if function is None or not callable(function):
-            found.followed = False
-            return domain.top
+            return self._unfollowed(args, kwargs, found)
         if id(function) in _MARKS:
-            return self._transferred(function, args, kwargs, (domain.top,))[0]
+            entered = domain.entered(function, args, kwargs)
+            if entered is not None:
+                return self._entered(entered, self.setting, found)
+            known = self._transferred(function, args, kwargs, None)
+            if known is None:
+                domain.handed(args)
+            return domain.top if known is None else known[0]
         try:
             run = callees(domain, function, args, kwargs, self.setting)
         except OverlayError as error:
             found.errors.append(error)
             return domain.bottom
         if run is None:
-            found.followed = False
-            return domain.top
+            return self._unfollowed(args, kwargs, found)
         if not run:  # such as current_context(): nothing of the program runs
             return domain.top
         result = domain.bottom
         for callee in run:
             result = domain.join(result, self._of(callee, found))
         return result
+
+    def _spread(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> CallOutcome:
+        """The outcome of a call that unpacks its arguments. args: the callee, and the arguments."""
+        known = self.domain.known(args[0])
+        if known is not None and callable(known[0]):
+            given = self.domain.spread(known[0], args[1:], kwargs)
+            if given is not None:
+                return self.outcome(known[0], tuple(given[0]), given[1])
+        return self.outcome(None, args, kwargs)
+
+    def _unfollowed(
+        self, args: tuple[Any, ...], kwargs: Mapping[str, Any], found: CallOutcome
+    ) -> Any:
+        found.followed = False
+        self.domain.handed((*args, *kwargs.values()))
+        return self.domain.top
 
     def _transferred(
         self, function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any], otherwise: Any
@@ -232,14 +340,24 @@ class Execution:
         method = self.interpreter.transfer(function, args, kwargs)
         if method is None:
             return otherwise
-        return (self.domain.settled(function, args, method(*args, **kwargs)),)
+        found = self.domain.transfer(method)(*args, **kwargs)
+        return (self.domain.settled(function, args, found),)
 
     def _of(self, callee: Callee, found: CallOutcome) -> Any:
         """The result of one callee of a call."""
+        entered = self.domain.entered(callee.function, callee.args, callee.kwargs)
+        if entered is not None:
+            return self._entered(entered, callee.setting, found)
         known = self._transferred(callee.function, callee.args, callee.kwargs, None)
         if known is not None:
             return known[0]
         result = self._read(callee, found)
+        if result != self.domain.bottom and callee.then is not None:
+            then = callee.then(result)
+            if then is None:
+                return self._unfollowed((result, *callee.args), callee.kwargs, found)
+            if then and self._of(then[0], found) == self.domain.bottom:
+                return self.domain.bottom
         bottom = self.domain.bottom
         return result if callee.result is None or result == bottom else callee.result[0]
 
@@ -248,6 +366,7 @@ class Execution:
         domain = self.domain
         body = self.interpreter.body(callee.function)
         if body is None:
+            domain.handed((*callee.args, *callee.kwargs.values()))
             found.native = True
             handed = any(map(self._is_function, (*callee.args, *callee.kwargs.values())))
             if handed or not is_native(callee.function):
@@ -258,10 +377,17 @@ class Execution:
             return domain.bottom
         run = self.interpreter.analyse(body, bound, callee.setting)
         if run is None:
-            found.followed = False
-            return domain.top
+            return self._unfollowed(tuple(bound), {}, found)
         found.inner.append(run)
         return run.result
+
+    def _entered(self, entered: Entered, setting: Setting, found: CallOutcome) -> Any:
+        """The result of a native function that calls functions of the program."""
+        result = self.domain.bottom
+        inner = Execution(self.interpreter, self._body, self.run, setting)
+        for function, args in entered.calls:
+            result = self.domain.join(result, inner._called(function, args, {}, found))
+        return result if entered.result is None else entered.result(result)
 
     def _is_function(self, value: Any) -> bool:
         """Whether a value is a function of the program, which native code may call."""
@@ -286,6 +412,7 @@ class Execution:
                 values.append(self._transferred(marks.pack, rest, {}, top)[0])
             elif parameter.kind is parameter.VAR_KEYWORD:
                 made = (self.domain.constant(dict),)
+                self.domain.handed(given.get(name, {}).values())
                 values.append(self._transferred(marks.new, made, {}, top)[0])
             elif name in given:
                 values.append(given[name])

@@ -23,7 +23,7 @@ Ways = list[tuple[int, AbstractState]]
 class FixedPoint:
     """Solver for the states at the entries of a function's blocks.
 
-    execute: applies the effect of a statement to a state.
+    execute: applies the effect of a statement to a state, and returns whether the next is reached.
     """
 
     def __init__(
@@ -31,7 +31,7 @@ class FixedPoint:
         domain: Domain,
         body: Body,
         entry: AbstractState,
-        execute: Callable[[Statement, AbstractState], None],
+        execute: Callable[[Statement, AbstractState], bool],
     ) -> None:
         self.domain = domain
         self.body = body
@@ -115,11 +115,16 @@ class FixedPoint:
         block = self.body.blocks[label]
         state = before.copy()
         raised = None if block.handler is None else AbstractState(before.values.copy())
+        goes_on = True
         for statement in block.statements:
-            self.execute(statement, state)
+            if not self.execute(statement, state):
+                goes_on = False
+                break
             if raised is not None and statement.target in self.body.lasting:
                 self._raise(raised, statement.target, state)
-        ways = [] if isinstance(block.end, Return) else self._branched(block.end, state)
+        ways: Ways = []
+        if goes_on and not isinstance(block.end, Return):
+            ways = self._branched(block.end, state)
         for _, reached in ways:
             reached.keep(self.body.lasting)
         if block.handler is not None and raised is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import types
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from overlay.analysis.abstract_state import AbstractState
 from overlay.analysis.execution import Execution
@@ -31,6 +31,7 @@ __all__ = ["Interpreter"]
 _DEEPEST = 40
 _MOST = 5000
 
+T = TypeVar("T")
 Key = tuple[Any, tuple[Any, ...], Setting]
 
 
@@ -96,10 +97,20 @@ class Interpreter:
 
     def run_body(self, body: Body, args: Sequence[Any], setting: Setting) -> Run:
         """Analyse a function by its body, with an abstract value for each parameter."""
-        self._begun = 0
-        run = self.analyse(body, tuple(args), setting)
+        run = self._repeated(lambda: self.analyse(body, tuple(args), setting))
         assert run is not None
         return run
+
+    def _repeated(self, analyse: Callable[[], T]) -> T:
+        """The result of an analysis, with all that the domain knows in the end."""
+        self._begun = 0
+        self.domain.grown()
+        found = analyse()
+        while self.domain.grown():
+            self._runs.clear()
+            self._begun = 0
+            found = analyse()
+        return found
 
     def enter(
         self, function: Callable[..., Any], *args: Any, **kwargs: Any
@@ -107,14 +118,15 @@ class Interpreter:
         """Analyse a call with dispatch, which may enter methods of the context's tables. Return
         its result, and the runs of the functions that it enters. Raises as ``run`` does."""
         chain = MethodChain.of(function, self.setting.tables)
-        if not is_function(function) and not chain.methods():
+        is_plain = not is_function(function) and not isinstance(function, type)
+        if is_plain and not chain.methods():
             run = self.run(function, *args, **kwargs)
             return run.result, (run,)
         outside = Execution(self, None, Run(function, self.domain.bottom), self.setting)
-        outcome = outside.outcome(function, args, kwargs)
+        outcome = self._repeated(lambda: outside.outcome(function, args, kwargs))
         if outcome.errors:
             raise outcome.errors[0]
-        if not outcome.followed:
+        if not outcome.followed and not (isinstance(function, type) and outcome.inner):
             raise NotCompilable(
                 f"cannot tell which code {name_of(function)} runs for these arguments",
                 where=location_of(function),
@@ -178,7 +190,7 @@ class Interpreter:
         """The domain's transfer function for a call; None if it has none."""
         chain = self._transfers.get(id(function))
         if chain is None:
-            chain = MethodChain.of(function, (self.domain.table,))
+            chain = MethodChain.of(function, self.domain.tables)
             self._transfers[id(function)] = chain
         method = chain.resolve(by_values(args, dict(kwargs)))
         return None if method is None else method.function

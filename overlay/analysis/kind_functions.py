@@ -22,6 +22,7 @@ __all__ = [
     "SAMPLES",
     "SCALARS",
     "ClassOf",
+    "Exactly",
     "Kinds",
     "MethodOfObject",
     "one",
@@ -64,12 +65,30 @@ _ITEMS = {id(f): f"__{f.__name__}__" for f in (operator.getitem, operator.setite
 
 @dataclass(frozen=True)
 class Kinds:
-    """Abstract value of exactly one of these classes, not of their subclasses."""
+    """Abstract value of exactly one of these classes, not of their subclasses.
+
+    sites: where its containers and objects are made, if their contents are followed; else None.
+    """
 
     types: frozenset[Any]
+    sites: frozenset[Any] | None = None
 
     def __repr__(self) -> str:
         return " | ".join(sorted(map(shown_hint, self.types)))
+
+
+@dataclass(frozen=True)
+class Exactly(Kinds):
+    """Abstract value of one of a few booleans, integers or strings, of one class."""
+
+    values: frozenset[Any] = frozenset()
+
+    __repr__ = Kinds.__repr__
+
+    @property
+    def only(self) -> Any:
+        """The value, if there is one alone; else None."""
+        return next(iter(self.values)) if len(self.values) == 1 else None
 
 
 @dataclass(frozen=True)

@@ -31,7 +31,7 @@ from overlay.core.errors import MethodNotFound
 from overlay.core.location import location_of, name_of
 from overlay.core.signature import shown_hint
 
-__all__ = ["Kinds", "Types", "kinds_of"]
+__all__ = ["Kinds", "Types", "classes_of", "kinds_of"]
 
 # limits, beyond which a value is TOP: classes of one value, combinations in one call
 _MOST = 8
@@ -78,7 +78,7 @@ class Types(Domain):
         one, other = _plain(one), _plain(other)
         if isinstance(one, Kinds) and isinstance(other, Kinds):
             both = one.types | other.types
-            return Kinds(both) if len(both) <= _MOST else TOP
+            return Kinds(both, _sites(one, other)) if len(both) <= _MOST else TOP
         return TOP
 
     def is_below(self, one: Any, other: Any) -> bool:
@@ -197,7 +197,9 @@ def _shallow(value: Any) -> Any:
 def _alone(value: Any) -> list[Any]:
     if not isinstance(value, Kinds):
         return [value]
-    return [one(c) for c in sorted(value.types, key=shown_hint)]
+    if len(value.types) == 1:
+        return [value]
+    return [Kinds(frozenset({c}), value.sites) for c in sorted(value.types, key=shown_hint)]
 
 
 def _class_of(value: Any) -> Any:
@@ -214,12 +216,24 @@ def _kept(args: tuple[Any, ...], holds: Callable[[Any], bool]) -> Any:
     if not isinstance(args[0], Kinds):
         return args
     kept = frozenset(c for c in args[0].types if holds(c))
-    return (Kinds(kept), *args[1:]) if kept else None
+    value = args[0] if kept == args[0].types else Kinds(kept, args[0].sites)
+    return (value, *args[1:]) if kept else None
+
+
+def _sites(one: Kinds, other: Kinds) -> frozenset[Any] | None:
+    """The sites of the containers and objects of two values; scalars have none."""
+    found: frozenset[Any] = frozenset()
+    for each in (one, other):
+        if not each.types.issubset(SCALARS):
+            if each.sites is None:
+                return None
+            found |= each.sites
+    return found or None
 
 
 def _narrowed(args: tuple[Any, ...], truth: bool) -> Any:
     """Refine the arguments of an ``isinstance`` by its result."""
-    classes = _classes(args[1])
+    classes = classes_of(args[1])
     if classes is None:
         return (TOP, *args[1:])
     value = args[0]
@@ -239,11 +253,11 @@ def _matched(args: tuple[Any, ...], truth: bool) -> Any:
     return (BOTTOM, cls, pattern) if found is None else (*found, pattern)
 
 
-def _classes(value: Any) -> tuple[Any, ...] | None:
+def classes_of(value: Any) -> tuple[Any, ...] | None:
     """The classes in the second argument of ``isinstance``; None if they are unknown, or have
     ``__instancecheck__`` methods of the program."""
     if isinstance(value, ItemValues):
-        parts = [_classes(item) for item in value.items]
+        parts = [classes_of(item) for item in value.items]
         return None if None in parts else tuple(c for part in parts for c in part or ())
     if not isinstance(value, KnownValue):
         return None

@@ -3,12 +3,31 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from overlay.core.errors import OverlayError
 from overlay.core.table import MethodTable
 
-__all__ = ["Domain", "Lattice"]
+if TYPE_CHECKING:
+    from overlay.analysis.abstract_state import AbstractState
+    from overlay.code.body import Apply, Body
+
+__all__ = ["Domain", "Entered", "Lattice", "UnsetVariable"]
+
+
+class Entered(NamedTuple):
+    """The functions that a native function calls, each with its arguments. result: gives the
+    native function's result for the join of theirs; None if that is it."""
+
+    calls: Sequence[tuple[Any, tuple[Any, ...]]]
+    result: Callable[[Any], Any] | None = None
+
+
+class UnsetVariable(OverlayError):
+    """A variable is read before anything is assigned to it."""
+
+    variable = ""
 
 
 class Lattice(ABC):
@@ -50,6 +69,15 @@ class Domain(Lattice):
     """
 
     table: MethodTable
+
+    @property
+    def tables(self) -> tuple[MethodTable, ...]:
+        """The tables with transfer functions, of which the first that takes a call has it."""
+        return (self.table,)
+
+    def transfer(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """A transfer function of the tables, as it is called; by default itself."""
+        return function
 
     def in_compiled_code(self) -> Domain:
         """This domain for compiled code, where integers wrap around; by default itself."""
@@ -96,6 +124,39 @@ class Domain(Lattice):
     def generated(self, item: Any) -> Any:
         """The abstract value of a generator. item: the join of its items."""
         return self.top
+
+    def unset(self, name: str, body: Body) -> Any:
+        """The abstract value of a variable that is read where no path has set it. An UnsetVariable
+        that is raised is recorded, unless the line reads it on another path."""
+        return self.top
+
+    def applied(self, step: Apply, body: Body, state: AbstractState) -> tuple[Any] | None:
+        """The result of a step that follows from its statement, in a tuple of one; else None. It is
+        asked before all else. An OverlayError that is raised is recorded."""
+        return None
+
+    def entered(
+        self, function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]
+    ) -> Entered | None:
+        """The functions of the program that a native function calls for such arguments; None if
+        they are not known, or there are none. It is asked before the transfer functions."""
+        return None
+
+    def spread(
+        self, function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]
+    ) -> tuple[Sequence[Any], Mapping[str, Any]] | None:
+        """The arguments of a call that unpacks them; None if nothing is known of them. args: the
+        unpacked value. kwargs: the unpacked mapping, under ``**``."""
+        return None
+
+    def grown(self) -> bool:
+        """Whether what is known beside the abstract values, such as the contents of objects, has
+        grown since this was asked last. The analysis of a call is repeated until it has not."""
+        return False
+
+    def handed(self, values: Iterable[Any]) -> None:
+        """Forget what is known of the contents of these values: code that is not analysed has
+        them, and may change them."""
 
     def assume(self, function: Callable[..., Any], args: Sequence[Any], truth: bool) -> Any:
         """Refine the arguments of a condition ``function(*args)`` by its truth; None if that

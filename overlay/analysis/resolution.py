@@ -6,7 +6,7 @@ import functools
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from types import FunctionType, MethodType
+from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import Any
 
 from overlay.analysis.lattice import Domain
@@ -43,13 +43,15 @@ class Setting:
 @dataclass(frozen=True)
 class Callee:
     """A function that runs in a call, with its arguments. result: the call's result, in a tuple of
-    one, if it differs from the function's."""
+    one, if it differs from the function's. then: gives what runs after it, for its result: one
+    callee or none; None if that is not known."""
 
     function: Callable[..., Any]
     args: tuple[Any, ...]
     kwargs: Mapping[str, Any]
     setting: Setting
     result: tuple[Any] | None = None
+    then: Callable[[Any], list[Callee] | None] | None = None
 
 
 def setting_of(context: Context | None, outer: Setting | None = None) -> Setting:
@@ -196,18 +198,45 @@ def _base(
 def _of_class(
     domain: Domain, cls: Any, args: Args, kwargs: Mapping[str, Any], setting: Setting
 ) -> list[Callee] | None:
-    """The callees of a call of a class: its ``__init__``; None if other code of the program runs
-    too."""
+    """The callees of a call of a class: its ``__new__`` and ``__init__``; None if other code of the
+    program runs too."""
     new, init = type_attribute(cls, "__new__"), type_attribute(cls, "__init__")
-    if type(init) is not FunctionType and type(new) is not staticmethod:
+    if type_attribute(type(cls), "__call__") is not type.__dict__["__call__"]:
+        return None
+    if type(new) is staticmethod:
+        below = _dispatched(
+            domain,
+            MethodChain.of(new.__func__, setting.tables),
+            (domain.constant(cls), *args),
+            kwargs,
+        )
+        if below is None:
+            return None
+        after = functools.partial(_initialised, domain, cls, args, kwargs, setting)
+        return [replace(each, then=after) for each in below]
+    if type(init) is not FunctionType:
         domain.check(cls, args, kwargs)
         return [Callee(cls, tuple(args), dict(kwargs), setting)]
-    if type(cls) is not type or new is not object.__dict__["__new__"]:
+    if type(new) is not BuiltinFunctionType:
         return None
     made = domain.instance(cls)
     chain = MethodChain.of(init, setting.tables)
     (found,) = _dispatched(domain, chain, (made, *args), kwargs) or (None,)
     return None if found is None else [replace(found, result=(made,))]
+
+
+def _initialised(
+    domain: Domain, cls: Any, args: Args, kwargs: Mapping[str, Any], setting: Setting, made: Any
+) -> list[Callee] | None:
+    """The ``__init__`` that runs for what the ``__new__`` of a class gave."""
+    kind = _class_of(domain, made)
+    if kind is None:
+        return None
+    init = type_attribute(kind, "__init__")
+    if not issubclass(kind, cls) or type(init) is not FunctionType:
+        return []
+    found = _dispatched(domain, MethodChain.of(init, setting.tables), (made, *args), kwargs)
+    return found if found is None or len(found) == 1 else None
 
 
 def _of_plum(

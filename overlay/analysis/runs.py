@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from overlay.code.body import Apply
+from overlay.code.body import Branch, Return, Statement
 from overlay.core.errors import OverlayError
 
 __all__ = ["Run", "Step"]
@@ -29,7 +29,7 @@ class Step:
     caller
         The function that contains the call.
     statement
-        The call in the caller's body.
+        The call in the caller's body; also another statement, if ``errors`` are known of it.
     errors
         The errors that the call would raise because some arguments have no callee.
     followed
@@ -37,7 +37,10 @@ class Step:
     native
         Whether other code runs in the call, for which the domain has no transfer function.
     catches
-        Whether the caller handles errors about arguments at this call.
+        The classes of errors that the caller may handle at this call, of TypeError (which stands
+        for all errors about arguments), AttributeError and NameError.
+    runs
+        The analyses of the functions of the program that run in the call.
     """
 
     function: Any
@@ -45,11 +48,12 @@ class Step:
     result: Any
     where: str
     caller: Callable[..., Any]
-    statement: Apply
+    statement: Statement | Branch | Return
     errors: tuple[OverlayError, ...] = ()
     followed: bool = True
     native: bool = False
-    catches: bool = False
+    catches: frozenset[type[Exception]] = frozenset()
+    runs: tuple[Run, ...] = ()
 
 
 @dataclass
@@ -108,11 +112,11 @@ class Run:
                 todo.extend(reversed(below))
         return tuple(seen.values())
 
-    def note(self, step: Step, inner: list[Run]) -> None:
+    def note(self, step: Step) -> None:
         """Add a call, and the runs of its callees."""
         self.steps.append(step)
-        for run in inner:
-            if not step.catches:
+        for run in step.runs:
+            if TypeError not in step.catches:
                 self.guarded.discard(id(run))
             elif id(run) not in self.inner:
                 self.guarded.add(id(run))

@@ -156,14 +156,15 @@ class Handler:
 @dataclass(frozen=True)
 class Block:
     """Basic block: statements, their end, and the exception handler, None if exceptions leave the
-    function. catches: whether errors about arguments of calls may be caught in the function.
+    function. catches: the classes of errors that may be caught in the function, of those that
+    ``handling`` distinguishes.
     where: ``file:line`` of its beginning.
     """
 
     statements: tuple[Statement, ...]
     end: Branch | Return
     handler: Handler | None = None
-    catches: bool = False
+    catches: frozenset[type[Exception]] = frozenset()
     where: str = field(default="", compare=False)
 
     @cached_property
@@ -182,6 +183,17 @@ class Block:
             found |= _reads(statement) - done
             done.add(statement.target)
         return frozenset(found | (_read_at_end(self.end) - done))
+
+    @cached_property
+    def captured(self) -> frozenset[str]:
+        """The variables that functions defined in the block capture while they may change."""
+        return frozenset(
+            name
+            for each in self.statements
+            if isinstance(each, Make)
+            for name, held in zip(each.code.co_freevars, each.captured, strict=True)
+            if held is None
+        )
 
     @cached_property
     def grown(self) -> frozenset[str]:
@@ -214,6 +226,14 @@ class Body:
     kind: str = "function"
     signature: Signature | None = None
     key: Any = None
+
+    @cached_property
+    def shared(self) -> frozenset[str]:
+        """The variables that functions defined here may read or set at any time."""
+        held = getattr(self.function, "__code__", None)
+        own = frozenset(() if held is None else held.co_cellvars)
+        captured = {name for block in self.blocks.values() for name in block.captured}
+        return own & captured
 
     @cached_property
     def place(self) -> dict[int, int]:

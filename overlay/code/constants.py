@@ -17,6 +17,7 @@ __all__ = [
     "Captured",
     "attribute",
     "captured_by",
+    "codes_of_module",
     "global_constant",
     "nested",
     "stored_attributes",
@@ -114,7 +115,7 @@ def _rebound_in(namespace: dict[str, Any]) -> frozenset[str]:
     known = _rebound.get(id(namespace))
     if known is not None and known[0] is namespace and known[1] == len(namespace):
         return known[2]
-    names = {name for code in _codes(namespace) for name in stored_in(code, _STORES)}
+    names = {name for code in codes_of_module(namespace) for name in stored_in(code, _STORES)}
     if len(_rebound) >= _MOST:
         _rebound.clear()
     found = frozenset(names)
@@ -122,7 +123,7 @@ def _rebound_in(namespace: dict[str, Any]) -> frozenset[str]:
     return found
 
 
-def _codes(namespace: Mapping[str, Any]) -> Iterator[CodeType]:
+def codes_of_module(namespace: Mapping[str, Any]) -> Iterator[CodeType]:
     """Yield a module's code: all of it, or if no loader has it, that of its attributes."""
     loader: Any = namespace.get("__loader__")
     name = namespace.get("__name__")

@@ -1,4 +1,4 @@
-"""Blocks of a function in which errors about the arguments of calls are caught."""
+"""Blocks of a function in which errors of some classes are caught."""
 
 from __future__ import annotations
 
@@ -9,19 +9,31 @@ from typing import Any
 from overlay.code.body import Block, Return
 from overlay.core.errors import OverlayError
 
-__all__ = ["caught"]
+__all__ = ["HANDLED", "caught"]
+
+# By class of error: what may be raised, and the classes of which subclasses may be. TypeError is
+# for all errors about the arguments of a call, of which plum's is a LookupError.
+HANDLED: Mapping[type[Exception], tuple[tuple[type[Exception], ...], ...]] = {
+    TypeError: ((TypeError, LookupError, OverlayError), (TypeError, OverlayError)),
+    AttributeError: ((AttributeError,), (AttributeError,)),
+    NameError: ((UnboundLocalError,), (NameError,)),
+}
 
 
 def caught(blocks: Mapping[int, Block], matches: Mapping[str, tuple[Any, ...]]) -> dict[int, Block]:
-    """Return the blocks, with ``catches`` set where an error about arguments may be caught.
+    """Return the blocks, with ``catches`` set to those of ``HANDLED`` that may be caught.
 
     matches: for a condition that tests an exception's class, the classes that it tests for.
     """
     found: dict[int, Block] = {}
     for label, block in blocks.items():
         handlers = _handlers(blocks, block)
-        ends = any(_goes_on(blocks, matches, handler, label) for handler in handlers)
-        found[label] = replace(block, catches=True) if ends else block
+        catches = frozenset(
+            error
+            for error in HANDLED
+            if any(_goes_on(blocks, matches, handler, label, error) for handler in handlers)
+        )
+        found[label] = replace(block, catches=catches) if catches else block
     return found
 
 
@@ -35,10 +47,14 @@ def _handlers(blocks: Mapping[int, Block], block: Block) -> list[int]:
 
 
 def _goes_on(
-    blocks: Mapping[int, Block], matches: Mapping[str, tuple[Any, ...]], handler: int, tried: int
+    blocks: Mapping[int, Block],
+    matches: Mapping[str, tuple[Any, ...]],
+    handler: int,
+    tried: int,
+    error: type[Exception],
 ) -> bool:
-    """Whether a handler of errors about arguments can return, or reach the block ``tried`` that it
-    handles."""
+    """Whether a handler can return after an error of this class, or reach the block ``tried`` that
+    it handles."""
     seen: set[int] = set()
     todo = [handler]
     while todo:
@@ -54,18 +70,16 @@ def _goes_on(
                 return True
         else:
             asked = matches.get(end.condition or "")
-            is_meant = asked is None or any(map(_is_meant, asked))
+            is_meant = asked is None or any(_is_meant(cls, error) for cls in asked)
             todo += [end.yes, end.no] if is_meant else [end.no]
     return False
 
 
-def _is_meant(cls: Any) -> bool:
-    """Whether ``except cls`` may catch the error of a call with arguments that do not fit."""
+def _is_meant(cls: Any, error: type[Exception]) -> bool:
+    """Whether ``except cls`` may catch an error of this class."""
     if type(cls) is tuple:
-        return any(map(_is_meant, cls))
+        return any(_is_meant(each, error) for each in cls)
     if type(cls) is not type or not issubclass(cls, BaseException):
         return True
-    known = (TypeError, LookupError, OverlayError)
-    return any(issubclass(each, cls) for each in known) or issubclass(
-        cls, (TypeError, OverlayError)
-    )
+    raised, below = HANDLED[error]
+    return any(issubclass(each, cls) for each in raised) or issubclass(cls, below)

@@ -19,8 +19,9 @@ def other(to: Statements, ins: Instruction) -> None:
     """Add a step for an unknown instruction; its result is the topmost value that it pushes."""
     before = set(to.stack)
     taken = to.taken(ins)
-    if ins.name.startswith("CALL_INTRINSIC"):
-        given = to.apply(marks.other, *taken, native=ins.value)
+    if ins.name.startswith(("CALL_INTRINSIC", "STORE")):
+        native = ins.name if ins.name.startswith("STORE") else ins.value
+        given = to.apply(marks.other, *taken, native=native)
     else:
         given = to.apply(marks.other, native=ins.name)
     if to.stack and to.stack[-1] not in before:

@@ -1,4 +1,4 @@
-"""The command line: ``python -m overlay run``, ``explain``, ``cache`` and ``doctor``."""
+"""The command line: ``python -m overlay run``, ``explain``, ``check``, ``cache`` and ``doctor``."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from overlay.contexts.context import Context
 from overlay.core.cache_folder import Folder
 from overlay.core.errors import OverlayError
-from overlay.tools.named import named, named_context, named_type
+from overlay.tools.named import named, named_context, named_hint, named_type
 from overlay.tools.terminal import (
     command_name,
     common_options,
@@ -25,6 +25,7 @@ from overlay.tools.terminal import (
 )
 
 if TYPE_CHECKING:
+    from overlay.analysis import Finding
     from overlay.inspect.explanation import ExplainedSite
     from overlay.tools.whole_programs import MainProgram
 
@@ -36,10 +37,12 @@ _EXAMPLES = """\
   %(prog)s run --context contexts:ctx script.py 10
   %(prog)s run --context contexts:ctx --report -m package.module
   %(prog)s explain --context contexts:ctx statistics:fmean list
+  %(prog)s check textwrap:wrap str int
   %(prog)s cache --clear
   %(prog)s doctor
 
 "%(prog)s run --help" and so on have more. Exit codes: that of the program (run), 0 where done,
+1 where something was found (check) or fails (doctor),
 2 where it was asked for wrongly."""
 _RUN = """\
   %(prog)s --context contexts:ctx script.py 10       as "python script.py 10"
@@ -48,6 +51,11 @@ _RUN = """\
 _EXPLAIN = """\
   %(prog)s --context contexts:ctx colorsys:rgb_to_hls float float float
   %(prog)s --context contexts:ctx --json statistics:fmean list"""
+_CHECK = """\
+  %(prog)s statistics:mean "list[float]"
+  %(prog)s --context contexts:ctx --json module:Class.method module:Class "int | None"
+
+Exit codes: 0 where nothing was found, 1 where something was, 2 where it was asked for wrongly."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -64,11 +72,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog=command_name("overlay"),
-        description="Run or explain a program under a context.",
+        description="Run, explain or check a program, under a context.",
         **described(_EXAMPLES),
     )
     version_option(parser)
-    commands = parser.add_subparsers(required=True, metavar="run | explain | cache | doctor")
+    names = "run | explain | check | cache | doctor"
+    commands = parser.add_subparsers(required=True, metavar=names)
     common = common_options()
     shared = argparse.ArgumentParser(add_help=False)
     shared.add_argument(
@@ -113,6 +122,7 @@ def _parser() -> argparse.ArgumentParser:
     explain.add_argument("--depth", type=int, help="how many calls deep to look")
     explain.add_argument("--everything", action="store_true", help="show every function in full")
     explain.set_defaults(command=_explain)
+    _add_check(commands, common)
     cache = commands.add_parser(
         "cache", parents=[common], help="what compiled code is kept on disk"
     )
@@ -123,6 +133,23 @@ def _parser() -> argparse.ArgumentParser:
     )
     doctor.set_defaults(command=_doctor)
     return parser
+
+
+def _add_check(commands: Any, common: argparse.ArgumentParser) -> None:
+    check = commands.add_parser(
+        "check",
+        parents=[common],
+        help="names, attributes and calls that certainly fail",
+        **described(_CHECK),
+    )
+    check.add_argument(
+        "--context", metavar="package.module:name", help="a Context that the call is made in"
+    )
+    check.add_argument("function", metavar="package.module:function")
+    check.add_argument(
+        "types", nargs="*", default=[], metavar="TYPE", help="float, m:Class, list[str], object"
+    )
+    check.set_defaults(command=_check)
 
 
 # Each command first looks up its arguments, and then returns the function that does the work.
@@ -177,6 +204,36 @@ def _explain(asked: argparse.Namespace) -> object:
         return 0
 
     return explain
+
+
+def _check(asked: argparse.Namespace) -> object:
+    from overlay.analysis import check
+
+    context = None if asked.context is None else named_context(asked.context)
+    function = named(asked.function)
+    if not callable(function):
+        raise OverlayError(f"{asked.function!r} is not callable: {function!r}")
+    found = check(function, *map(named_hint, asked.types), context=context)
+
+    def show() -> int:
+        if asked.json:
+            print_json([_finding_as_json(finding) for finding in found])
+        else:
+            print(found)
+        return 1 if found else 0
+
+    return show
+
+
+def _finding_as_json(finding: Finding) -> dict[str, Any]:
+    return {
+        "where": finding.where,
+        "function": finding.name,
+        "kind": finding.kind,
+        "message": finding.message,
+        "candidates": list(finding.candidates),
+        "path": [{"where": where, "function": name} for where, name in finding.path],
+    }
 
 
 def _as_json(site: ExplainedSite) -> dict[str, Any]:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import builtins
 import difflib
+import functools
 import importlib
+import operator
 import pkgutil
 import sys
 from typing import Any
@@ -12,7 +14,7 @@ from typing import Any
 from overlay.contexts.context import Context
 from overlay.core.errors import OverlayError
 
-__all__ = ["named", "named_context", "named_type"]
+__all__ = ["named", "named_context", "named_hint", "named_type"]
 
 
 def named(name: str) -> Any:
@@ -69,6 +71,36 @@ def named_type(name: str) -> Any:
     if not isinstance(found, type):
         raise OverlayError(f"{name!r} is not a type: {found!r}", help="name a class")
     return found
+
+
+def named_hint(name: str) -> Any:
+    """The annotation of a name: a type, ``list[str]``, ``dict[str, int]``, or ``int | None``.
+    Raises OverlayError if a part names something else."""
+    parts = _split(name, "|")
+    if len(parts) > 1:
+        return functools.reduce(operator.or_, map(named_hint, parts))
+    outer, bracket, inner = name.partition("[")
+    if not bracket:
+        return Any if name == "object" else named_type(name)
+    if not inner.endswith("]"):
+        raise OverlayError(f"{name!r} has no closing bracket", help="write list[str]")
+    held = [... if each == "..." else named_hint(each) for each in _split(inner[:-1], ",")]
+    cls = named_type(outer)
+    if not hasattr(cls, "__class_getitem__"):
+        raise OverlayError(f"{outer!r} takes no types of items", help="write list[str]")
+    return cls[tuple(held)]
+
+
+def _split(text: str, mark: str) -> list[str]:
+    """The parts of a text between marks that are in no brackets."""
+    parts, depth = [""], 0
+    for each in text:
+        depth += (each == "[") - (each == "]")
+        if each == mark and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += each
+    return [part.strip() for part in parts]
 
 
 def _imported(name: str, asked: str) -> Any:

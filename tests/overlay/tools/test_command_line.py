@@ -1,4 +1,4 @@
-"""``python -m overlay run`` and ``explain``."""
+"""``python -m overlay run``, ``explain`` and ``check``."""
 
 import json
 import subprocess
@@ -11,7 +11,7 @@ import pytest
 
 from overlay.core.errors import OverlayError
 from overlay.tools.command_line import main
-from overlay.tools.named import named, named_context, named_type
+from overlay.tools.named import named, named_context, named_hint, named_type
 
 CONTEXTS = """
 import math
@@ -289,6 +289,77 @@ def test_the_version_is_that_of_the_distribution(capsys):
     assert f"overlay-dispatch {metadata.version('overlay-dispatch')}" in capsys.readouterr().out
 
 
+# ---- check --------------------------------------------------------------------------------
+
+CHECKED = """
+import math
+
+def shown(names):
+    return ", ".join(each.uper() for each in names)
+
+def fine(name):
+    return name.upper()
+
+def angle(x):
+    return math.sin(x)
+"""
+
+
+@pytest.fixture
+def checked(importable):
+    (importable / "checked.py").write_text(CHECKED)
+    yield importable
+    sys.modules.pop("checked", None)
+
+
+def test_check_ends_with_1_where_something_is_found(checked, capsys):
+    assert main(["check", "checked:fine", "str"]) == 0
+    assert capsys.readouterr().out == "nothing was found\n"
+    assert main(["check", "checked:shown", "list[str]"]) == 1
+    shown = capsys.readouterr().out.splitlines()
+    assert "checked.py:5" in shown[0]
+    assert "an object of class str has no attribute 'uper'" in shown[0]
+    assert shown[1].startswith("  closest: upper")
+
+
+def test_check_prints_json(checked, capsys):
+    assert main(["check", "--json", "checked:fine", "int | bytes"]) == 0
+    assert json.loads(capsys.readouterr().out) == []
+    assert main(["check", "--json", "checked:fine", "int | float"]) == 1
+    (found,) = json.loads(capsys.readouterr().out)
+    assert (found["kind"], found["function"], found["path"]) == ("attribute", "fine", [])
+    assert found["where"].endswith("checked.py:8")
+
+
+def test_check_resolves_calls_in_a_context(checked, capsys):
+    (checked / "wrong.py").write_text(
+        "import math\nfrom overlay import Context, MethodTable\ntable = MethodTable('wrong')\n"
+        "@table.overlay(math.sin)\ndef sin(x: float):\n    return x.reel\nctx = Context(table)\n"
+    )
+    assert main(["check", "checked:angle", "float"]) == 0
+    assert main(["check", "--context", "wrong:ctx", "checked:angle", "float"]) == 1
+    assert "closest: real" in capsys.readouterr().out
+    sys.modules.pop("wrong", None)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("checked:missing", "str"),
+        ("checked:fine", "strr"),
+        ("checked:fine", "list[str"),
+        ("checked:fine", "int[str]"),
+        ("checked:fine", "str", "str"),
+        ("checked:math", "str"),
+        ("math:sin", "float"),
+        ("--context", "checked:fine", "checked:fine", "str"),
+    ],
+)
+def test_check_ends_with_2_where_it_is_asked_wrongly(checked, capsys, arguments):
+    assert main(["check", *arguments]) == 2
+    assert "Traceback" not in capsys.readouterr().err
+
+
 # ---- errors -------------------------------------------------------------------------------
 
 
@@ -365,3 +436,10 @@ def test_types_are_found_by_name():
     assert named("datetime:date.today") == datetime.date.today
     with pytest.raises(OverlayError, match="no builtin type"):
         named_type("floot")
+
+
+def test_types_of_items_are_found_by_name():
+    assert named_hint("list[str]") == list[str]
+    assert named_hint("dict[str, list[int | None]]") == dict[str, list[int | None]]
+    assert named_hint("tuple[int, ...]") == tuple[int, ...]
+    assert named_hint("float") is float

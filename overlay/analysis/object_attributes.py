@@ -1,0 +1,165 @@
+"""Attributes of abstract objects: methods, properties, what is stored in them."""
+
+from __future__ import annotations
+
+import inspect
+import types
+from types import FunctionType, MemberDescriptorType
+from typing import TYPE_CHECKING, Any
+
+from overlay.analysis.abstract_values import TOP, ItemValues, KnownValue
+from overlay.analysis.attribute_names import generic_lookup, is_of_program
+from overlay.analysis.kind_functions import ClassOf, Exactly, Kinds, MethodOfObject
+from overlay.code import constants
+from overlay.core.target import attributes_of, mro_of, type_attribute
+
+if TYPE_CHECKING:
+    from overlay.analysis.checked_types import CheckedTypes
+
+__all__ = ["Attributes", "text_of"]
+
+_METHODS = (
+    FunctionType,
+    types.MethodDescriptorType,
+    types.WrapperDescriptorType,
+)
+_FIELD: Any = type(vars(inspect.Attribute)["name"])  # of a named tuple
+_EXACT_DATA = (int, str, bool, float, bytes, types.NoneType)
+
+
+class Attributes:
+    """Reads and writes of attributes in a domain."""
+
+    def __init__(self, domain: CheckedTypes) -> None:
+        self._domain = domain
+
+    def subject(self, value: Any) -> tuple[Any, bool] | None:
+        """The subject of the lookup of an attribute: an object and True, or the only class of
+        objects and False; None if it is not known."""
+        if isinstance(value, KnownValue):
+            return value.value, True
+        if isinstance(value, ItemValues):
+            return tuple, False
+        if isinstance(value, Kinds) and len(value.types) == 1:
+            return next(iter(value.types)), False
+        return None
+
+    def getter(self, value: Any, name: Any) -> Any:
+        """The function of a property that a read of an attribute runs; None if there is none."""
+        cls, text = self._class_of(value), text_of(name)
+        if cls is None or text is None or not generic_lookup(cls):
+            return None
+        found = type_attribute(cls, text)
+        is_getter = type(found) is property and type(found.fget) is FunctionType
+        return found.fget if is_getter else None
+
+    def read(self, value: Any, name: Any) -> Any:
+        """The value of an attribute; TOP if it is not known."""
+        text = text_of(name)
+        if text is None:
+            return self._unknown(value)
+        if isinstance(value, KnownValue):
+            known = constants.attribute(value.value, text)
+            if known is not None:
+                return self._domain.constant(known[0])
+            if type(value.value) is types.ModuleType or isinstance(value.value, type):
+                return self._of_class_object(value.value, text)
+        cls = self._class_of(value)
+        if cls is None or not generic_lookup(cls):
+            return self._unknown(value)
+        found = type_attribute(cls, text)
+        if text == "__class__":
+            return KnownValue(cls)
+        if isinstance(found, _METHODS):
+            return self._method(value, cls, text, found)
+        if type(found) is classmethod:
+            return MethodOfObject(KnownValue(found.__func__), KnownValue(cls))
+        if type(found) is staticmethod:
+            return self._domain.constant(found.__func__)
+        if found is None or type(found) in (MemberDescriptorType, _FIELD):
+            return self._stored(value, cls, text, found)
+        if type(found) in _EXACT_DATA:
+            held = self._stored(value, cls, text, found)
+            return self._domain.join(held, self._data(cls, text, found))
+        return self._unknown(value)
+
+    def _unknown(self, value: Any) -> Any:
+        self._domain.handed((value,))
+        return TOP
+
+    def _of_class_object(self, owner: Any, name: str) -> Any:
+        if isinstance(owner, type) and type_attribute(type(owner), name) is None:
+            found = type_attribute(owner, name)
+            if type(found) is classmethod:
+                return MethodOfObject(KnownValue(found.__func__), KnownValue(owner))
+            if type(found) in _EXACT_DATA:
+                return self._data(owner, name, found)
+        return TOP
+
+    def _data(self, cls: type, name: str, found: Any) -> Any:
+        """The abstract value of plain data in a class, which code may set anew."""
+        return TOP if self._domain.stored.may_store(cls, name) else self._domain.constant(found)
+
+    def _method(self, value: Any, cls: type, name: str, found: Any) -> Any:
+        if is_of_program(cls) and self._domain.stored.stores(cls, name):
+            return self._unknown(value)
+        return MethodOfObject(KnownValue(found), value)
+
+    def _stored(self, value: Any, cls: type, name: str, found: Any) -> Any:
+        """The value that is stored in an object under a name."""
+        if not is_of_program(cls) or not isinstance(value, Kinds):
+            return TOP
+        return self._domain.contents.read(value.sites, f".{name}")
+
+    def write(self, value: Any, name: Any, item: Any) -> None:
+        """Store an item in an attribute."""
+        cls, text = self._class_of(value), text_of(name)
+        plain = (
+            cls is not None
+            and text is not None
+            and isinstance(value, Kinds)
+            and type(type_attribute(cls, "__setattr__")) is types.WrapperDescriptorType
+            and type(type_attribute(cls, text)) in (MemberDescriptorType, *_EXACT_DATA)
+        )
+        if not plain:
+            self._domain.handed((item,) if cls is None else (value, item))
+            return
+        self._domain.contents.write(value.sites, f".{text}", item)
+
+    def of_super(self, above: Any, receiver: Any, name: str) -> Any:
+        """An attribute of ``super()``."""
+        after = above.value if isinstance(above, KnownValue) else None
+        is_class = isinstance(receiver, KnownValue) and isinstance(receiver.value, type)
+        cls = receiver.value if is_class else self._class_of(receiver)
+        if not isinstance(after, type) or cls is None or after not in mro_of(cls):
+            return self._unknown(receiver)
+        order = mro_of(cls)
+        for base in order[order.index(after) + 1 :]:
+            found = attributes_of(base).get(name)
+            if found is None:
+                continue
+            if type(found) is staticmethod:
+                return self._domain.constant(found.__func__)
+            if name == "__new__":
+                return self._domain.constant(found)
+            if type(found) is classmethod:
+                return MethodOfObject(KnownValue(found.__func__), KnownValue(cls))
+            if isinstance(found, _METHODS) and not is_class:
+                return MethodOfObject(KnownValue(found), receiver)
+            break
+        return self._unknown(receiver)
+
+    def _class_of(self, value: Any) -> Any:
+        if isinstance(value, ClassOf):
+            return None
+        found = self.subject(value)
+        if found is None:
+            return None
+        return type(found[0]) if found[1] else found[0]
+
+
+def text_of(name: Any) -> str | None:
+    """The name that a value stands for; None if it is not known."""
+    text = name.only if isinstance(name, Exactly) else None
+    text = name.value if isinstance(name, KnownValue) else text
+    return str(text) if isinstance(text, str) else None

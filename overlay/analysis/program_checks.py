@@ -1,0 +1,242 @@
+"""Checker: finds names, attributes and calls below a function that certainly fail."""
+
+from __future__ import annotations
+
+import types
+import typing
+import warnings
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from overlay.analysis.abstract_values import BOTTOM, TOP, ItemValues
+from overlay.analysis.checked_types import CheckedTypes, MissingAttribute
+from overlay.analysis.interpreter import Interpreter
+from overlay.analysis.kinds import kinds_of
+from overlay.analysis.lattice import UnsetVariable
+from overlay.analysis.runs import Run, Step
+from overlay.analysis.step_rules import UndefinedName
+from overlay.core.errors import OverlayError, OverlayWarning
+from overlay.core.location import name_of
+from overlay.plugins.plugin import Plugin
+
+if TYPE_CHECKING:
+    from overlay.contexts.context import Context
+
+__all__ = ["CheckerPlugin", "Finding", "Findings", "analysed", "check", "findings_of"]
+
+Kind = Literal["name", "attribute", "call"]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A place in a program that certainly fails when it is reached.
+
+    Attributes
+    ----------
+    where
+        ``file:line``.
+    function
+        The function in which it stands.
+    kind
+        "name", "attribute" or "call".
+    message
+        A sentence that says what fails.
+    candidates
+        The nearest names, if there are any.
+    path
+        The calls that lead there from the function that was checked: ``file:line`` and the name of
+        the function that contains the call, outermost first.
+
+    Examples
+    --------
+    >>> from overlay.analysis import check
+    >>> (found,) = check(lambda text: text.uper(), str)
+    >>> found.kind, found.message, found.candidates[0]
+    ('attribute', "an object of class str has no attribute 'uper'", 'upper')
+    """
+
+    where: str
+    function: Callable[..., Any]
+    kind: Kind
+    message: str
+    candidates: tuple[str, ...] = ()
+    path: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def name(self) -> str:
+        """The name of the function."""
+        return name_of(self.function)
+
+    def __str__(self) -> str:
+        lines = [f"{self.where}  {self.name}: {self.message}"]
+        lines += [f"  closest: {', '.join(self.candidates)}"] if self.candidates else []
+        lines += [f"  called at {where} in {name}" for where, name in reversed(self.path)]
+        return "\n".join(lines)
+
+    __repr__ = __str__
+
+
+class Findings(tuple[Finding, ...]):
+    """The result of ``check``: the findings, in the order of their distance from the entry."""
+
+    __slots__ = ()
+
+    def __str__(self) -> str:
+        return "\n".join(map(str, self)) or "nothing was found"
+
+    __repr__ = __str__
+
+
+def check(function: Callable[..., Any], *types: Any, context: Context | None = None) -> Findings:
+    """Find what certainly fails below a call of a function: undefined names, attributes that no
+    possible type of an object has, and calls with arguments that the callee does not take.
+
+    Nothing of the program runs. A place is a finding if it fails for every possible type of its
+    values, whenever it is reached by the calls of ``path``; where a possible type is not known,
+    there is none, nor where the program handles the error.
+
+    Parameters
+    ----------
+    function
+        A function or class; calls are followed into other modules.
+    *types
+        Types of the arguments: classes, unions of them, builtin containers such as ``list[str]``,
+        ``object`` for any. Parameters without one may be anything, or have their defaults.
+    context
+        The context in which the call is made: calls enter the methods of its tables.
+
+    Raises
+    ------
+    OverlayError
+        If the function's own code cannot be read, or it does not take so many arguments.
+
+    Examples
+    --------
+    >>> from overlay.analysis import check
+    >>> def total(values):
+    ...     found = 0
+    ...     for value in values:
+    ...         fuond = found + value
+    ...     return foudn
+    >>> [(each.kind, each.candidates) for each in check(total, list)]
+    [('name', ('found',))]
+    """
+    return Findings(findings_of(analysed(function, *types, context=context)))
+
+
+def analysed(
+    function: Callable[..., Any], *types: Any, context: Context | None = None
+) -> tuple[Run, ...]:
+    """The analyses of the functions that a call enters, in which ``check`` looks for findings."""
+    domain = CheckedTypes()
+    given = [_argument(domain, hint, place) for place, hint in enumerate(types)]
+    return Interpreter(domain, context).enter(function, *given)[1]
+
+
+def _argument(domain: CheckedTypes, hint: Any, place: int) -> Any:
+    """The abstract value of an argument: of a class, a union of classes, or a builtin
+    container of such, as ``list[str]``."""
+    cls, parts = typing.get_origin(hint), typing.get_args(hint)
+    if cls is tuple and parts and parts[-1] is not Ellipsis:
+        return ItemValues(tuple(_argument(domain, each, place) for each in parts))
+    if cls in (list, set, frozenset, tuple, dict) and parts:
+        held = [_argument(domain, each, place) for each in parts if each is not Ellipsis]
+        site = "argument", place, hint
+        return domain.made(cls, site, held[-1], held[0] if cls is dict else BOTTOM)
+    if hint in (Any, object):
+        return TOP
+    if cls in (typing.Union, types.UnionType):
+        return domain.joined(_argument(domain, each, place) for each in parts)
+    return kinds_of(hint)
+
+
+class CheckerPlugin(Plugin):
+    """Plugin that checks each function as it is entered or compiled, for the types of its
+    arguments, and warns of what certainly fails below it.
+
+    It is in force as the abstract interpretation of its context.
+
+    Attributes
+    ----------
+    findings
+        What was found so far, each once.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from overlay import Context
+    >>> from overlay.analysis import CheckerPlugin
+    >>> checker = CheckerPlugin()
+    >>> def shown(text, loud):
+    ...     return text.uper() if loud else text
+    >>> with warnings.catch_warnings(action="ignore"):
+    ...     Context(plugins=(checker,))(shown, "a", False)
+    'a'
+    >>> [(found.kind, found.candidates[0]) for found in checker.findings]
+    [('attribute', 'upper')]
+    """
+
+    def __init__(self) -> None:
+        self.findings: list[Finding] = []
+        self._domain = CheckedTypes()
+
+    def interpreter(self, current: Any) -> Any:
+        return self._domain
+
+    def analysed(self, run: Run) -> None:
+        for finding in findings_of((run,)):
+            known = {(each.where, each.message) for each in self.findings}
+            if (finding.where, finding.message) not in known:
+                self.findings.append(finding)
+                warnings.warn(str(finding), OverlayWarning, stacklevel=2)
+
+
+def findings_of(runs: Sequence[Run]) -> Iterator[Finding]:
+    """Yield the findings in analyses over ``CheckedTypes``, each once, by the shortest path."""
+    todo = deque[tuple[Run, frozenset[type[Exception]], tuple[tuple[str, str], ...]]]()
+    todo.extend((run, frozenset(), ()) for run in runs)
+    seen: set[Any] = set()
+    told: set[Any] = set()
+    while todo:
+        run, caught, path = todo.popleft()
+        if (id(run), caught) in seen:
+            continue
+        seen.add((id(run), caught))
+        for step in run.steps:
+            handled = caught | step.catches
+            finding = _finding(step, handled, path)
+            if finding is not None and (id(step.statement), finding.message) not in told:
+                told.add((id(step.statement), finding.message))
+                yield finding
+            way = (*path, (step.where, name_of(step.caller)))
+            todo.extend((inner, handled, way) for inner in step.runs)
+
+
+def _finding(
+    step: Step, handled: frozenset[type[Exception]], path: tuple[tuple[str, str], ...]
+) -> Finding | None:
+    """The finding at a step, if it fails for each possible type of its values.
+
+    An attribute of None alone is none: that a variable is not None often follows from conditions
+    on others, which are not followed.
+    """
+    if step.result != BOTTOM or all(getattr(error, "is_none", False) for error in step.errors):
+        return None
+    errors = [error for error in step.errors if not getattr(error, "is_none", False)]
+    kind, raised = _kind(errors[0])
+    if raised in handled:
+        return None
+    near = [name for error in errors for label, name in error.notes if label == "closest"]
+    candidates = tuple(dict.fromkeys(name for names in near for name in names.split(", ")))
+    message = "; ".join(dict.fromkeys(error.asked for error in errors))
+    return Finding(step.where, step.caller, kind, message, candidates, path)
+
+
+def _kind(error: OverlayError) -> tuple[Kind, type[Exception]]:
+    if isinstance(error, (UndefinedName, UnsetVariable)):
+        return "name", NameError
+    if isinstance(error, MissingAttribute):
+        return "attribute", AttributeError
+    return "call", TypeError

@@ -1,0 +1,102 @@
+"""Results of the steps of the checker's analysis that follow from their statements."""
+
+from __future__ import annotations
+
+import builtins
+import types
+from typing import TYPE_CHECKING, Any
+
+from overlay.analysis.abstract_state import AbstractState
+from overlay.analysis.abstract_values import TOP, KnownValue
+from overlay.analysis.attribute_names import candidates, is_of_program, nearest
+from overlay.analysis.kind_functions import Kinds, one
+from overlay.code import marks
+from overlay.code.body import Apply, Body
+from overlay.core.errors import OverlayError
+
+if TYPE_CHECKING:
+    from overlay.analysis.checked_types import CheckedTypes
+
+__all__ = ["UndefinedName", "result_of_step"]
+
+
+class UndefinedName(OverlayError):
+    """A name that is read is not bound."""
+
+
+def result_of_step(
+    domain: CheckedTypes, step: Apply, body: Body, state: AbstractState
+) -> tuple[Any] | None:
+    """The result of a step that follows from its statement, in a tuple of one; else None."""
+    function = step.function
+    if function is marks.outer:
+        _check_name(domain, step.native, body)
+    elif function is marks.new and step.native is not None:
+        return _displayed(domain, step, state)
+    elif function is marks.put:
+        return _put(domain, step, state)
+    elif function is marks.of_super:
+        return _of_super(domain, step, state)
+    elif function is marks.part:
+        return (domain.item_of(state.values.get(step.args[0], TOP)),)
+    elif function is marks.rest:
+        return (domain.made_here(list, domain.item_of(state.values.get(step.args[0], TOP))),)
+    elif function is marks.other and step.native == "INTRINSIC_LIST_TO_TUPLE":
+        item = domain.item_of(state.values.get(step.args[0], TOP))
+        return (domain.made_here(tuple, item),)
+    return None
+
+
+def _check_name(domain: CheckedTypes, name: str, body: Body) -> None:
+    function: Any = body.function
+    code, namespace = function.__code__, function.__globals__
+    if name in code.co_freevars or name in namespace or hasattr(builtins, name):
+        return
+    if type(namespace.get("__builtins__", builtins)) not in (dict, types.ModuleType):
+        return
+    if domain.stored.binds(namespace, name):
+        return
+    near = nearest(name, (*namespace, *vars(builtins), *code.co_varnames, *code.co_freevars))
+    raise UndefinedName(
+        f"the name {name!r} is not defined",
+        notes=candidates(near),
+        help="correct the spelling, or define or import it",
+    )
+
+
+def _displayed(domain: CheckedTypes, step: Apply, state: AbstractState) -> tuple[Any] | None:
+    cls = domain.known(state.values[step.args[0]])
+    items = [state.values.get(name, TOP) for name in step.native]
+    kind = None if cls is None else cls[0]
+    if kind is str:
+        domain.handed(each for each in items if domain.contents.holds(each, is_of_program))
+        return (one(str),)
+    if kind is dict:
+        key, item = domain.joined(items[::2]), domain.joined(items[1::2])
+        return (domain.made_here(dict, item, key),)
+    if kind in (list, set):
+        return (domain.made_here(kind, domain.joined(items)),)
+    domain.handed(items)
+    return None
+
+
+def _put(domain: CheckedTypes, step: Apply, state: AbstractState) -> tuple[Any]:
+    container, *items = (state.values.get(name, TOP) for name in step.args)
+    sites = container.sites if isinstance(container, Kinds) else None
+    if step.instruction in ("LIST_APPEND", "SET_ADD"):
+        domain.contents.write(sites, "item", items[0])
+    elif step.instruction in ("LIST_EXTEND", "SET_UPDATE"):
+        domain.contents.write(sites, "item", domain.item_of(items[0]))
+    elif step.instruction == "MAP_ADD":
+        domain.contents.write(sites, "key", items[0])
+        domain.contents.write(sites, "item", items[1])
+    else:
+        domain.rules.update(container, items[0])
+    return (container,)
+
+
+def _of_super(domain: CheckedTypes, step: Apply, state: AbstractState) -> tuple[Any] | None:
+    given = [state.values.get(name, TOP) for name in step.args]
+    if len(given) != 3 or given[0] != KnownValue(super):
+        return None
+    return (domain.attributes.of_super(given[1], given[2], step.native),)
