@@ -123,6 +123,11 @@ def _parser() -> argparse.ArgumentParser:
     explain.add_argument("--everything", action="store_true", help="show every function in full")
     explain.set_defaults(command=_explain)
     _add_check(commands, common)
+    _add_upkeep(commands, common)
+    return parser
+
+
+def _add_upkeep(commands: Any, common: argparse.ArgumentParser) -> None:
     cache = commands.add_parser(
         "cache", parents=[common], help="what compiled code is kept on disk"
     )
@@ -132,7 +137,6 @@ def _parser() -> argparse.ArgumentParser:
         "doctor", parents=[common], help="what works in this environment, and where things are kept"
     )
     doctor.set_defaults(command=_doctor)
-    return parser
 
 
 def _add_check(commands: Any, common: argparse.ArgumentParser) -> None:
@@ -265,11 +269,11 @@ def _cache(asked: argparse.Namespace) -> object:
 
 
 def _doctor(asked: argparse.Namespace) -> object:
-    from overlay.tools.doctor import findings
+    from overlay.tools.doctor import diagnoses
 
     def doctor() -> int:
         found = []
-        for each in findings():  # printed at once: numba takes seconds
+        for each in diagnoses():  # printed at once: numba takes seconds
             found.append(each)
             if not asked.json:
                 state = "" if each.state == "works" else f"{each.state}: "

@@ -17,14 +17,14 @@ from overlay.core.cache_folder import PLACE, SIZE, Folder
 from overlay.core.errors import OverlayError
 from overlay.core.table import MethodTable
 
-__all__ = ["Finding", "findings"]
+__all__ = ["Diagnosis", "diagnoses"]
 
 LIBRARIES = ("numba", "llvmlite", "numpy", "scipy", "plum-dispatch", "typeguard")
 OPTIONAL = ("ipython", "matplotlib", "dask", "z3-solver", "rich")
 VARIABLES = (PLACE, SIZE, "NUMBA_ENABLE_CUDASIM", "NUMBA_DISABLE_JIT", "NUMBA_CACHE_DIR")
 
 
-class Finding(NamedTuple):
+class Diagnosis(NamedTuple):
     """One thing that was looked at.
 
     name: of the thing. state: "works", "is not there", or "fails". told: its version, its place, or
@@ -37,12 +37,12 @@ class Finding(NamedTuple):
     remedy: str = ""
 
 
-def findings() -> Iterator[Finding]:
+def diagnoses() -> Iterator[Diagnosis]:
     """Look at this environment, one thing after the other: versions, each engine on a small
     program, and folders. The compiled engine is tried last but for the GPU, since numba takes
     seconds."""
     build = f"{platform.python_implementation()} {platform.python_version()}"
-    yield Finding("Python", "works", f"{build}, {platform.platform()}, {sys.executable}")
+    yield Diagnosis("Python", "works", f"{build}, {platform.platform()}, {sys.executable}")
     for name in ("overlay-dispatch", *LIBRARIES):
         yield _version(name, "reinstall overlay-dispatch, which requires it")
     for name in OPTIONAL:
@@ -54,18 +54,18 @@ def findings() -> Iterator[Finding]:
     yield _gpu()
 
 
-def _version(name: str, remedy: str) -> Finding:
+def _version(name: str, remedy: str) -> Diagnosis:
     try:
-        return Finding(name, "works", metadata.version(name))
+        return Diagnosis(name, "works", metadata.version(name))
     except metadata.PackageNotFoundError:
-        return Finding(name, "fails" if remedy else "is not there", "not installed", remedy)
+        return Diagnosis(name, "fails" if remedy else "is not there", "not installed", remedy)
 
 
-def _folders() -> Iterator[Finding]:
+def _folders() -> Iterator[Diagnosis]:
     folder = Folder.of()
     held = f"{folder.path}: {len(folder.files())} functions, {folder.size()} bytes"
     is_writable = os.access(_nearest(folder.path), os.W_OK)
-    yield Finding(
+    yield Diagnosis(
         "compiled code on disk",
         "works" if is_writable else "fails",
         held,
@@ -73,7 +73,7 @@ def _folders() -> Iterator[Finding]:
     )
     for name in VARIABLES:
         if name in os.environ:
-            yield Finding(name, "works", os.environ[name])
+            yield Diagnosis(name, "works", os.environ[name])
 
 
 def _nearest(path: str) -> str:
@@ -83,15 +83,15 @@ def _nearest(path: str) -> str:
     return path
 
 
-def _tried(name: str, program: Callable[[], str]) -> Finding:
+def _tried(name: str, program: Callable[[], str]) -> Diagnosis:
     """The result of a small program."""
     try:
-        return Finding(name, "works", program())
+        return Diagnosis(name, "works", program())
     except OverlayError as error:
         text, _, remedy = str(error).partition("\n  help: ")
-        return Finding(name, "fails", text, remedy)
+        return Diagnosis(name, "fails", text, remedy)
     except Exception as error:
-        return Finding(name, "fails", f"{type(error).__name__}: {error}", "please report this")
+        return Diagnosis(name, "fails", f"{type(error).__name__}: {error}", "please report this")
 
 
 def _wave(x: float) -> float:
@@ -135,10 +135,10 @@ def _expect(found: float, right: float) -> None:
         raise OverlayError(f"a program gave {found} in place of {right}", help="please report this")
 
 
-def _gpu() -> Finding:
+def _gpu() -> Diagnosis:
     name = "kernels, ctx.jit(f, target='cuda')"
     if os.environ.get("NUMBA_ENABLE_CUDASIM", "0") != "0":
-        return Finding(name, "works", "run by the interpreter, in numba's simulator")
+        return Diagnosis(name, "works", "run by the interpreter, in numba's simulator")
     found = _tried(name, _kernel)
     return found._replace(state="is not there") if found.state == "fails" else found
 
