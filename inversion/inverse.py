@@ -42,7 +42,16 @@ as that.
 """
 
 
-@hides("agrees", "coordinates_of", "is_result", "known_values", "leads_to", "request", "result_of")
+@hides(
+    "agrees",
+    "coordinates_of",
+    "is_result",
+    "known_values",
+    "leads_to",
+    "lifted_call",
+    "request",
+    "result_of",
+)
 class Inverse(Checkable):
     """A parametric inverse: ``inv(*known, theta)`` is the tuple of the unknown axes.
 

@@ -194,7 +194,7 @@ def told_code(code: CodeType) -> str:
 
 
 def told_items(items: dict[Any, Any]) -> str:
-    """What a container holds, by its place there."""
+    """The items of a container, each with its place there."""
     if len(items) > MOST_SHOWN:
         return f"{len(items)} items"
     return ", ".join(f"{told(place)}: {told(value)}" for place, value in items.items())

@@ -16,7 +16,7 @@ def hides(*names: str) -> Callable[[T], T]:
 
     def decorated(cls: T) -> T:
         cls.__hidden__ = frozenset(names) | hidden_names(cls)
-        cls.__dir__ = _shown
+        cls.__dir__ = _shown  # type: ignore[assignment, method-assign]
         return cls
 
     return decorated

@@ -210,8 +210,8 @@ class PureCode:
                 self._raised(block.end.raised)
         return found
 
-    def execute(self, statement: Statement, state: AbstractState) -> None:
-        """Apply a statement to an abstract state. Raises NotProved."""
+    def execute(self, statement: Statement, state: AbstractState) -> bool:
+        """Apply a statement to an abstract state; the next one is reached. Raises NotProved."""
         self._state = state
         if isinstance(statement, ConstantValue):
             state.set(statement.target, self._constant(statement))
@@ -224,6 +224,7 @@ class PureCode:
         else:
             self.where = statement.where
             state.set(statement.target, applied(self, statement))
+        return True
 
     def _constant(self, statement: ConstantValue) -> Any:
         value, name = statement.value, statement.name
