@@ -52,7 +52,7 @@ class Changes(TypedDict, total=False):
     metadata: Any
     state: Any
     strict: bool
-    counts: bool
+    count_calls: bool
 
 
 P = ParamSpec("P")
@@ -70,7 +70,7 @@ GOES_ON = (GeneratorType, CoroutineType, AsyncGeneratorType)
 # metaclass may have an ``__eq__`` of its own.
 _PLAIN: Final = {id(kind) for kind in (type(None), bool, int, float, complex, str, bytes)}
 
-_FIELDS = ("tables", "plugins", "metadata", "state", "strict", "counts")
+_FIELDS = ("tables", "plugins", "metadata", "state", "strict", "count_calls")
 
 
 @hides("compiled", "metadata_key", "record", "stacks")
@@ -80,8 +80,8 @@ class Context:
     tables: later ones shadow earlier ones. plugins: hooks into compilation and calls, in their
     order; an OverlayError where one cannot work because of another. metadata: any hashable value;
     part of the key of compiled code. state: any object; code reads both from ``current_context()``.
-    strict: a call that has lost the context raises an error. counts: ``report`` tells how often
-    methods were called and from where, which costs time at each of their calls.
+    strict: a call that has lost the context raises an error. count_calls: ``report`` tells how
+    often methods were called and from where, which costs time at each of their calls.
 
     >>> import math
     >>> from overlay import Context, MethodTable
@@ -104,7 +104,7 @@ class Context:
         metadata: Any = None,
         state: Any = None,
         strict: bool = False,
-        counts: bool = False,
+        count_calls: bool = False,
     ) -> None:
         for table in tables:
             if not isinstance(table, MethodTable):  # pyright: ignore[reportUnnecessaryIsInstance]
@@ -119,7 +119,7 @@ class Context:
         self._metadata = metadata
         self._state = state
         self._strict = strict
-        self._counts = counts
+        self._count_calls = count_calls
         self._home = home_of_caller()
 
     @property
@@ -153,16 +153,16 @@ class Context:
         return self._strict
 
     @property
-    def counts(self) -> bool:
+    def count_calls(self) -> bool:
         """Whether calls of methods are counted, for ``report``."""
-        return self._counts
+        return self._count_calls
 
     def __repr__(self) -> str:
         parts = [table.name for table in self._tables]
         parts += map(repr, self._plugins)
         if self._metadata is not None:
             parts.append(f"metadata={self._metadata!r}")
-        parts += [f"{flag}=True" for flag in ("strict", "counts") if getattr(self, flag)]
+        parts += [f"{flag}=True" for flag in ("strict", "count_calls") if getattr(self, flag)]
         return f"<Context {', '.join(parts)}>"
 
     def _repr_html_(self) -> str:
@@ -181,16 +181,16 @@ class Context:
             metadata=self._metadata if inner._metadata is None else inner._metadata,
             state=self._state if inner._state is None else inner._state,
             strict=inner._strict,
-            counts=inner._counts,
+            count_calls=inner._count_calls,
         )
 
     @runs_natively
     def replace(self, **changes: Unpack[Changes]) -> Context:
         """Return a changed copy. changes: ``tables``, ``plugins``, ``metadata``, ``state``,
-        ``strict``, ``counts``; a TypeError for any other name.
+        ``strict``, ``count_calls``; a TypeError for any other name.
 
         The 64 most recently used copies with other metadata or plugins are cached, with the code
-        compiled for them, unless a context is strict or counts.
+        compiled for them, unless a context is strict or counts calls.
         """
         unknown = [name for name in changes if name not in _FIELDS]
         if unknown:
@@ -198,7 +198,7 @@ class Context:
                 f"a context has no {unknown[0]!r} to replace; it has {', '.join(_FIELDS)}"
             )
         given: dict[str, Any] = {**changes}
-        if not given.keys() <= {"metadata", "plugins"} or self._strict or self._counts:
+        if not given.keys() <= {"metadata", "plugins"} or self._strict or self._count_calls:
             return self._changed(given)
         if "plugins" in given:
             given["plugins"] = tuple(given["plugins"])
@@ -318,7 +318,7 @@ class Context:
     @runs_natively
     def report(self) -> Report:
         """The methods that calls have resolved to so far, and those that none has; where the
-        context counts or is strict, also how often, from where, and where a call left it."""
+        context counts calls or is strict, also how often, from where, and where a call left it."""
         return report(self)
 
     @runs_natively
@@ -361,7 +361,7 @@ class Context:
     @cached_property
     def record(self) -> CallRecord:
         """The calls recorded for ``report``."""
-        return CallRecord(self._tables, counts=self._counts, strict=self._strict)
+        return CallRecord(self._tables, counts=self._count_calls, strict=self._strict)
 
     @cached_property
     def compiled(self) -> CompiledContext:

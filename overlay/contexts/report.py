@@ -71,7 +71,7 @@ class Report:
 
     hits: methods that calls have resolved to. never: the methods of its tables without a call.
     left: where a call left the context. watched: whether calls were counted, and places where one
-    left recorded: for contexts made with ``counts=True`` or ``strict=True``.
+    left recorded: for contexts made with ``count_calls=True`` or ``strict=True``.
     """
 
     context: Context
@@ -100,7 +100,7 @@ class Report:
             if rows:
                 lines += [f"  {title}:", *(f"    {_row(row)}" for row in rows)]
         if not self.watched:
-            lines.append("  calls, and places where one left: Context(..., counts=True)")
+            lines.append("  calls, and places where one left: Context(..., count_calls=True)")
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:

@@ -64,7 +64,7 @@ def _of_context(context: Context) -> str:
         if value is not None
     ]
     facts += [row(plain("plugin"), code(repr(plugin))) for plugin in context.plugins]
-    flags = [flag for flag in ("strict", "counts") if getattr(context, flag)]
+    flags = [flag for flag in ("strict", "count_calls") if getattr(context, flag)]
     return view(
         _title("context", "", joined([stack, *(joined([" ", badge(f)]) for f in flags)])),
         element("table", element("tbody", *facts)) if facts else None,
@@ -194,7 +194,7 @@ def _of_report(report: Report) -> str:
         _title("report of", "", joined([code(repr(report.context)), " ", plain(report.summary)])),
         grid(("method", "calls", "from"), rows) if rows else None,
         grid(("left the context", "handed to", "where", "times"), leavings) if leavings else None,
-        None if report.watched else plain("Context(..., counts=True) counts calls"),
+        None if report.watched else plain("Context(..., count_calls=True) counts calls"),
     )
 
 

@@ -166,7 +166,7 @@ def _context(asked: argparse.Namespace, **changes: bool) -> Context:
 
 
 def _run(asked: argparse.Namespace) -> object:
-    context = _context(asked, strict=asked.strict, counts=asked.report)
+    context = _context(asked, strict=asked.strict, count_calls=asked.report)
     try:
         program = _program(asked)
     except SyntaxError as error:  # Python itself ends like this

@@ -13,7 +13,7 @@ from inversion import invert
 from overlay import Context, MethodTable, OverlayError
 
 table = MethodTable("rough")
-ctx = Context(table, counts=True)
+ctx = Context(table, count_calls=True)
 
 @table.overlay(math.sin)
 def sin(x: float):
@@ -128,7 +128,7 @@ def test_what_numba_says_names_places_by_their_cell_too(outputs):
 
 
 def test_overlay_without_a_context_shows_what_is_in_force(outputs):
-    assert text(outputs["in force"]) == "[<Context rough, counts=True>]"
+    assert text(outputs["in force"]) == "[<Context rough, count_calls=True>]"
     assert text(outputs["none"]) == "[]"
 
 

@@ -141,7 +141,7 @@ def test_python_keeps_a_bounded_number_of_contexts():
         base.replace(metadata=i)
     assert len(base._copies) == 64
     assert base.replace(metadata=-1) is not first
-    counting = Context(sines, counts=True)
+    counting = Context(sines, count_calls=True)
     assert counting.replace(metadata=1) is not counting.replace(metadata=1)
 
 

@@ -59,13 +59,13 @@ def test_joining_any_contexts_is_nesting_them(contexts):
 
 def test_the_right_sides_flags_win_and_its_metadata_and_state_where_it_has_any():
     state = []
-    left = Context(metadata="left", state=state, strict=True, counts=True)
+    left = Context(metadata="left", state=state, strict=True, count_calls=True)
     right = Context(metadata="right", strict=True)
     joined = left | right
     assert (joined.metadata, joined.state) == ("right", state)
-    assert (joined.counts, joined.strict) == (False, True)
-    assert (right | left).counts
-    assert repr(left) == "<Context metadata='left', strict=True, counts=True>"
+    assert (joined.count_calls, joined.strict) == (False, True)
+    assert (right | left).count_calls
+    assert repr(left) == "<Context metadata='left', strict=True, count_calls=True>"
     with typeguard.suppress_type_checks(), pytest.raises(TypeError):
         left | 3
 

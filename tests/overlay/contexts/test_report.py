@@ -69,7 +69,7 @@ def test_methods_that_call_next_reaches_are_hit():
     inner = MethodTable("inner")
     outer.overlay(math.sin)(lambda x: "outer")
     inner.overlay(math.sin)(lambda x: call_next(x))
-    ctx = Context(outer, inner, counts=True)
+    ctx = Context(outer, inner, count_calls=True)
     assert ctx(math.sin, 1.0) == "outer"
     assert [hit.method.table for hit in ctx.report().hits] == [inner, outer]
 
@@ -93,7 +93,7 @@ def test_generic_functions_are_told_in_a_block_and_in_a_run():
     def of_float(shape: float):
         return 1
 
-    in_block, in_run = Context(shapes, counts=True), Context(shapes, counts=True)
+    in_block, in_run = Context(shapes, count_calls=True), Context(shapes, count_calls=True)
     with in_block:
         area(1.0)
         area(1.0)
@@ -106,7 +106,7 @@ def test_a_context_and_its_tables_are_dropped_with_what_they_remember():
     def dropped():
         table = MethodTable("dropped")
         table.overlay(math.sin)(lambda x: x)
-        ctx = Context(table, counts=True)
+        ctx = Context(table, count_calls=True)
         ctx(of_module, 1.0)
         lasting(lambda: ctx(of_module, 1.0))
         ctx(lambda: lasting(of_module, 1.0))
@@ -114,7 +114,7 @@ def test_a_context_and_its_tables_are_dropped_with_what_they_remember():
 
     import gc
 
-    lasting = Context(MethodTable("lasting"), counts=True)
+    lasting = Context(MethodTable("lasting"), count_calls=True)
     references = dropped()
     for _ in range(3):
         gc.collect()
@@ -125,7 +125,7 @@ def test_a_context_and_its_tables_are_dropped_with_what_they_remember():
 
 
 def test_counts_tell_how_often_and_from_where():
-    ctx = Context(table, counts=True)
+    ctx = Context(table, count_calls=True)
 
     def program():
         for _ in range(3):
@@ -142,7 +142,7 @@ def test_counts_tell_how_often_and_from_where():
 
 
 def test_counts_of_many_threads_add_up():
-    ctx = Context(table, counts=True)
+    ctx = Context(table, count_calls=True)
 
     def work():
         for _ in range(500):
@@ -158,12 +158,12 @@ def test_counts_of_many_threads_add_up():
 
 
 def test_the_report_reads_as_text():
-    ctx = Context(table, counts=True)
+    ctx = Context(table, count_calls=True)
     ctx(of_module, 1.0)
 
     ctx(in_other_variables)
     assert str(ctx.report()).splitlines() == [
-        "<Context waves, counts=True>: 1 of 3 methods hit, 1 call, left 1 time",
+        "<Context waves, count_calls=True>: 1 of 3 methods hit, 1 call, left 1 time",
         "  hit:",
         f"    math.sin(float)   {line_of(sin)}   1 call: 1 from {line_of(of_module, 1)}",
         "  never hit:",
@@ -268,7 +268,7 @@ HANDING_OVER = [
 
 @pytest.mark.parametrize("program", HANDING_OVER)
 def test_what_is_handed_over_stays_in_the_context(program):
-    counted, strict = Context(table, counts=True), Context(table, strict=True)
+    counted, strict = Context(table, count_calls=True), Context(table, strict=True)
     counted(program)
     strict(program)
     assert counted.report().left == strict.report().left == ()
@@ -282,7 +282,7 @@ def test_what_is_handed_over_stays_in_the_context(program):
     ],
 )
 def test_what_is_handed_over_is_reached(program):
-    ctx = Context(table, counts=True)
+    ctx = Context(table, count_calls=True)
     ctx(program)
     (hit,) = ctx.report().hits
     assert hit.calls == 1
@@ -300,7 +300,7 @@ def in_a_thread_with_other_variables():
 
 @pytest.mark.parametrize("program", [in_other_variables, in_a_thread_with_other_variables])
 def test_a_targets_own_code_that_runs_without_its_table_is_told(program):
-    ctx = Context(table, counts=True)
+    ctx = Context(table, count_calls=True)
     ctx(program)
     assert ctx.report().hits == ()
     (left,) = ctx.report().left

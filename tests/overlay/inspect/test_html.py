@@ -148,7 +148,7 @@ def test_an_explanation_folds_and_is_open_where_an_overlay_is_reached():
 
 
 def test_a_report_shows_how_often_from_where_and_what_never():
-    ctx = Context(outer, inner, counts=True)
+    ctx = Context(outer, inner, count_calls=True)
     assert ctx(wave, 0.5) == ctx(wave, 0.5) == 1.0
     report = ctx.report()
     html = shown(report)
@@ -156,7 +156,7 @@ def test_a_report_shows_how_often_from_where_and_what_never():
     assert html.text.count("never") == 2
     assert f"2 {brief(outer.methods(math.sin)[0].where).split(':')[0]}" in html.text
     assert repr(report) == f"<Report: {report.summary}>"
-    assert "counts=True" in shown(Context(outer).report()).text
+    assert "count_calls=True" in shown(Context(outer).report()).text
 
 
 def test_compilations_are_rows_with_what_changed_and_who_had_read_it():

@@ -187,7 +187,7 @@ def test_contexts_found_again_are_bounded_and_go_with_the_first():
     assert all(reference() is None for reference in gone)
 
 
-@pytest.mark.parametrize("field", ["counts", "strict"])
+@pytest.mark.parametrize("field", ["count_calls", "strict"])
 def test_a_context_that_counts_has_copies_with_counts_of_their_own(field):
     base = Context(table, **{field: True})
     one, two = base.replace(metadata=1), base.replace(metadata=1)

@@ -141,7 +141,7 @@ def test_a_method_is_called_by_the_code_that_calls_its_target():
 
 
 def test_counting_adds_no_frame():
-    context = Context(overlays, counts=True)
+    context = Context(overlays, count_calls=True)
     assert context(program, lambda: math.sin(1.0)) == ["sin", "<lambda>"]
     assert [hit.calls for hit in context.report().hits] == [1]
 

@@ -22,7 +22,7 @@ def cos(x: float):
     return "overlaid"
 
 ctx = Context(table)
-counted = Context(table, counts=True)
+counted = Context(table, count_calls=True)
 strict = Context(table, strict=True)
 """
 # The installed package names its plugin to pytest; without that it is named here.
