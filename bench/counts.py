@@ -54,8 +54,9 @@ def is_text(node):
 
 
 def code_of(page):
-    """The concatenated examples of a document."""
-    return "\n".join(FENCED.findall((ROOT / page).read_text()))
+    """The concatenated examples of a document, without those with a prompt."""
+    blocks = FENCED.findall((ROOT / page).read_text())
+    return "\n".join(block for block in blocks if not block.lstrip().startswith(">>>"))
 
 
 def relation_of_a_user():
