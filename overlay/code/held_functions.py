@@ -1,4 +1,4 @@
-"""Containers of functions that the program holds: which they are, and what is in them."""
+"""Containers that the program holds: which they are, and the functions and arrays in them."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ from itertools import islice
 from types import MemberDescriptorType
 from typing import Any, Final
 
+import numpy as np
+
 from overlay.core.target import attributes_of, is_below, mro_of, type_attribute
 
-__all__ = ["changeable_in", "contents_of", "fields_of", "holds_functions", "items_of"]
+__all__ = ["arrays_in", "changeable_in", "contents_of", "fields_of", "holds_functions", "items_of"]
 
 # Containers nested deeper are not looked into.
 DEEPEST: Final = 4
@@ -73,6 +75,15 @@ def holds_functions(value: Any, depth: int = DEEPEST) -> bool:
         callable(item) or holds_functions(item, depth - 1)
         for item in islice(items_of(value), MOST_ITEMS)
     )
+
+
+def arrays_in(value: Any, depth: int = DEEPEST) -> Iterator[Any]:
+    """The arrays in a value, itself included."""
+    if type(value) is np.ndarray:
+        yield value
+    elif depth:
+        for item in islice(items_of(value), MOST_ITEMS):
+            yield from arrays_in(item, depth - 1)
 
 
 def changeable_in(value: Any, depth: int = DEEPEST) -> Iterator[Any]:

@@ -24,7 +24,12 @@ from overlay.code.fingerprint import (
     content_of,
     names_in,
 )
-from overlay.code.held_functions import changeable_in, contents_of, holds_functions
+from overlay.code.held_functions import (
+    arrays_in,
+    changeable_in,
+    contents_of,
+    holds_functions,
+)
 from overlay.core.location import shown
 from overlay.core.own_builtins import __builtins__
 from overlay.core.target import generic_state
@@ -87,9 +92,10 @@ class FunctionReads:
                     self._look_up(dict_behind(attributes), asked)
             elif is_generic(value) and not any(value is each for each, _ in self.generic):
                 self.generic.append((value, methods_behind(value)))
-        small = {id(v): v for v in self.values if _is_small_array(v)}
+        read = (*self.values, *self._all_defaults())
+        small = {id(a): a for value in read for a in arrays_in(value) if _is_small_array(a)}
         self.arrays = [(array, array.tobytes()) for array in small.values()]
-        held = [v for v in (*self.values, *self._all_defaults()) if holds_functions(v)]
+        held = [v for v in read if holds_functions(v)]
         changeable = {id(c): c for value in held for c in changeable_in(value)}
         self.containers = [(each, contents_of(each)) for each in changeable.values()]
         self._contents = {id(v): (v, _digest(v)) for v in self.values if _has_contents(v)}
@@ -276,4 +282,8 @@ def is_same(one: Any, other: Any) -> bool:
 
 
 def _same_items(one: dict[Any, Any], other: dict[Any, Any]) -> bool:
-    return one.keys() == other.keys() and all(is_same(one[name], other[name]) for name in one)
+    """Whether two dicts have the same keys and values, in the same order."""
+    pairs = zip(one.items(), other.items(), strict=True)
+    return len(one) == len(other) and all(
+        is_same(name, key) and is_same(value, found) for (name, value), (key, found) in pairs
+    )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import abc
-import sys
 import weakref
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ from overlay.core.signature import (
     NO_VARARGS,
     as_python_type,
     key_of,
+    loaded_types,
     most_dependent,
     plum_signature,
     shown_hint,
@@ -334,7 +334,7 @@ class MethodChain:
         """Clear the cache if numpy or numba was imported since, which changes the meaning of
         annotations, or a class was registered with an abstract class.
         """
-        read_with = abc.get_cache_token(), "numpy" in sys.modules, "numba" in sys.modules
+        read_with = abc.get_cache_token(), *loaded_types()
         if self._read_with != read_with:
             with LOCK:
                 self._found.clear()

@@ -78,5 +78,5 @@ def plain_values(args: tuple[Any, ...]) -> tuple[Any, ...] | None:
 
 
 def _is_array_of_objects(value: Any) -> bool:
-    numpy = sys.modules.get("numpy")
-    return numpy is not None and type(value) is numpy.ndarray and value.dtype == object
+    arrays = getattr(sys.modules.get("numpy"), "ndarray", None)  # its import may be under way
+    return type(value) is arrays and value.dtype == object

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import sys
 from collections.abc import Callable, Hashable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +15,7 @@ from overlay.core.signature import (
     NO_VARARGS,
     MethodParameters,
     depends_on,
+    loaded_types,
     most_dependent,
     plum_signature,
     refusal,
@@ -174,7 +174,7 @@ class Method:
         and which parameters are required.
         """
         parameters = self.parameters
-        key = _loaded()
+        key = loaded_types()
         if key not in self._shapes:
             self._shapes[key] = (
                 tuple((self._translate(p.hint), p.required) for p in parameters.positional),
@@ -198,7 +198,7 @@ class Method:
 
         count: number of positional arguments; names: the keywords given besides.
         """
-        key = count, tuple(names), "numpy" in sys.modules
+        key = count, tuple(names), loaded_types()
         if key not in self._signatures:
             self._signatures[key] = self._make_signature(count, names)
         return self._signatures[key]
@@ -250,10 +250,10 @@ class Methods(list[Method]):
 
     def _places(self) -> dict[Any, int] | None:
         """The index of each signature; None where one of them cannot be a key."""
-        if self._known is None or self._known[0] != _loaded():
+        if self._known is None or self._known[0] != loaded_types():
             if not all(map(_can_be_key, self)):
                 return None
-            self._known = _loaded(), {self[i].shape: i for i in reversed(range(len(self)))}
+            self._known = loaded_types(), {self[i].shape: i for i in reversed(range(len(self)))}
         return self._known[1]
 
 
@@ -273,10 +273,3 @@ def _are_same(one: Method, other: Method) -> bool:
     if one.written == other.written:
         return True
     return not one.unresolved and not other.unresolved and one.shape == other.shape
-
-
-def _loaded() -> Hashable:
-    """Cache key of translated annotations: their meaning depends on which of these modules are
-    imported.
-    """
-    return "numpy" in sys.modules, "numba" in sys.modules

@@ -45,6 +45,7 @@ __all__ = [
     "key_of",
     "literal_key_of",
     "load_plum",
+    "loaded_types",
     "most_dependent",
     "shown_hint",
     "translate",
@@ -65,10 +66,10 @@ class _ArrayMeta(type):
     ndim: int | None
 
     def __instancecheck__(cls, value: Any) -> bool:
-        numpy: Any = sys.modules.get("numpy")
+        arrays: Any = getattr(sys.modules.get("numpy"), "ndarray", None)
         return (
-            numpy is not None
-            and issubclass(type(value), numpy.ndarray)
+            arrays is not None  # numpy's import may be under way
+            and issubclass(type(value), arrays)
             and (cls.dtype is None or value.dtype.type is cls.dtype)
             and (cls.ndim is None or value.ndim == cls.ndim)
         )
@@ -136,6 +137,12 @@ def _loaded(name: str, attribute: str) -> Any | None:
     """A module if it already has this attribute, else None: its import may be under way."""
     module = sys.modules.get(name)
     return module if hasattr(module, attribute) else None
+
+
+def loaded_types() -> tuple[bool, bool]:
+    """Whether the types of numpy, and those of numba, are there: on which the meaning of
+    annotations depends."""
+    return _loaded("numpy", "bool_") is not None, _loaded("numba", "types") is not None
 
 
 def translate(hint: Any, refuse: Callable[[str], OverlayError], *, checked: bool = False) -> Any:
@@ -368,7 +375,7 @@ def as_python_type(kind: type) -> type:
     """The Python type of a numpy scalar type that compiled code does not tell from it; any other
     type itself.
     """
-    numpy = sys.modules.get("numpy")
+    numpy = _loaded("numpy", "bool_")
     if numpy is None:
         return kind
     same = ((numpy.float64, float), (numpy.int64, int), (numpy.complex128, complex))
@@ -379,8 +386,8 @@ def key_of(value: Any) -> Any:
     """Dispatch key of a value where array annotations take part: its type, and of an array also
     dtype and number of dimensions.
     """
-    numpy = sys.modules.get("numpy")
-    if numpy is not None and issubclass(type(value), numpy.ndarray):
+    arrays: Any = getattr(sys.modules.get("numpy"), "ndarray", None)  # its import may be under way
+    if arrays is not None and issubclass(type(value), arrays):
         return type(value), value.dtype, value.ndim
     return type(value)
 

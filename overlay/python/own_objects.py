@@ -48,7 +48,9 @@ class OwnObjects:
         """Intercept calls of the classes that exist by now."""
         if not self._classes:
             self._keep_apart((LRU_CACHE,))
-        if not self._has_compiled and "numba.core.dispatcher" in sys.modules:
+        numba = sys.modules.get("numba")
+        is_there = numba is not None and not getattr(numba.__spec__, "_initializing", False)
+        if not self._has_compiled and is_there:  # an import that is under way is left alone
             self._has_compiled = True
             self._keep_apart(compiled_classes())
 

@@ -218,6 +218,21 @@ def test_the_top_level_code_of_a_script_is_in_what_its_first_line_installs(tmp_p
     ]
 
 
+def test_numpy_and_numba_are_imported_in_an_installed_context(tmp_path):
+    """Calls that their imports make are resolved while these are half imported."""
+    done = script(
+        tmp_path,
+        """
+        from overlay import Context, MethodTable, install
+        install(Context(MethodTable("empty")))
+        import numpy
+        import numba
+        print(numpy.arange(3).sum(), numba.njit(lambda x: x + 1)(1))
+        """,
+    )
+    assert (done.returncode, done.stdout.split()[-2:]) == (0, ["3", "2"]), done.stderr
+
+
 def test_operators_and_hooks_hold_at_the_top_level_that_already_runs(tmp_path):
     done = script(
         tmp_path,
