@@ -175,7 +175,7 @@ def install(context: Context) -> Installed:
     ------
     OverlayError
         A script calls it in a thread, in a task, or inside a context that is not installed: there
-        it would end with these.
+        it would end with these. Or ``context`` is no context.
 
     Examples
     --------
@@ -189,6 +189,12 @@ def install(context: Context) -> Installed:
     >>> math.sin(0.5) > 0.4
     True
     """
+    if not isinstance(context, Context):
+        raise OverlayError(
+            f"install takes a context; {context!r} was given",
+            where=caller(),
+            help="install(Context(table))",
+        )
     return Installed(_session(), context)
 
 

@@ -13,7 +13,7 @@ import threading
 
 import pytest
 
-from overlay import Context, MethodTable, current_context, install
+from overlay import Context, MethodTable, OverlayError, current_context, install
 from overlay.tools.install import session_of_console
 
 table = MethodTable("waves")
@@ -402,3 +402,8 @@ def typed(folder, text):
 def plain(shown):
     """What was written to a terminal, without the sequences that move the cursor."""
     return re.sub(r"\x1b(\[[?0-9;]*[a-zA-Z]|.)", "", shown.decode(errors="replace"))
+
+
+def test_what_is_no_context_is_refused():
+    with pytest.raises(OverlayError, match=r"takes a context; 3 was given(.|\n)*Context\(table\)"):
+        install(3)
