@@ -189,7 +189,8 @@ def install(context: Context) -> Installed:
     >>> math.sin(0.5) > 0.4
     True
     """
-    if not isinstance(context, Context):
+    given: Any = context
+    if not isinstance(given, Context):
         raise OverlayError(
             f"install takes a context; {context!r} was given",
             where=caller(),
