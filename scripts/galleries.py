@@ -82,7 +82,7 @@ class Gallery:
 
 
 def anchor(title: str) -> str:
-    """Of a heading, as GitHub and the site make it."""
+    """The anchor of a heading, as GitHub and the site make it."""
     return re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-")
 
 

@@ -150,8 +150,8 @@ class Domain(Lattice):
         return None
 
     def grown(self) -> bool:
-        """Whether what is known beside the abstract values, such as the contents of objects, has
-        grown since this was asked last. The analysis of a call is repeated until it has not."""
+        """True if the facts beside the abstract values, such as the contents of objects, have grown
+        since the last time. The analysis of a call is repeated until they have not."""
         return False
 
     def handed(self, values: Iterable[Any]) -> None:

@@ -22,7 +22,7 @@ def variadic(a, b, *c):
 
 
 def both(context, function, *args):
-    """What a program gives interpreted, where it gives the same compiled."""
+    """The interpreted result of a program, where the compiled one equals it."""
     interpreted, compiled = context(function, *args), context.jit(function)(*args)
     single = any(isinstance(arg, np.float32) for arg in args)  # of which Python makes doubles
     assert interpreted == (pytest.approx(compiled, rel=1e-6) if single else compiled)

@@ -261,7 +261,7 @@ class TracedCalls(CPUCallConv):
             builder.position_at_end(builder.append_basic_block("left"))
 
     def _may_be_caught(self, builder: Any) -> bool:
-        """Whether what is lowered is inside ``try``."""
+        """True if the code that is lowered is inside ``try``."""
         loc, found = self._lower.loc, bool(getattr(builder, "_in_try_block", None))
         while isinstance(loc, InlinedLoc) and not found:
             found, loc = loc.is_tried, loc.outer

@@ -522,8 +522,8 @@ def test_the_standard_library_is_silent(name, entry):
 
 
 def _found(name, count):
-    """Of errors planted in code of a module that runs, and that the analysis reaches: how many
-    raise, and which are not found."""
+    """The number of errors planted in a module that raise, in code that the analysis reaches, and
+    those of them that are not found."""
     module = named(name)
     lines = set[int]()
     for _, function, args in ENTRIES[name]:

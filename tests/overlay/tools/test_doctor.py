@@ -14,7 +14,7 @@ ENGINES = ("interpreted code, ctx(f)", "compiled code, ctx.jit(f)", "inverses, i
 
 @pytest.fixture
 def found(capsys):
-    """What the command finds, and its exit code."""
+    """The findings of the command, and its exit code."""
 
     def run():
         code = main(["doctor", "--json"])

@@ -368,7 +368,7 @@ def test_each_later_input_of_pythons_prompt_is_in_the_context(tmp_path, where):
 
 
 def typed(folder, text):
-    """What a prompt on a terminal shows, where Python 3.13 and later have an editor in Python."""
+    """The output of a prompt on a terminal; from Python 3.13 on its editor is in Python."""
     pty = pytest.importorskip("pty")
     (folder / "contexts.py").write_text(textwrap.dedent(CONTEXTS))
     primary, secondary = pty.openpty()
@@ -400,7 +400,7 @@ def typed(folder, text):
 
 
 def plain(shown):
-    """What was written to a terminal, without the sequences that move the cursor."""
+    """The text written to a terminal, without the sequences that move the cursor."""
     return re.sub(r"\x1b(\[[?0-9;]*[a-zA-Z]|.)", "", shown.decode(errors="replace"))
 
 
