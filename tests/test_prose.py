@@ -58,7 +58,7 @@ def paragraphs(text: str) -> Iterator[str]:
 
 def sentences(text: str) -> Iterator[str]:
     for paragraph in paragraphs(text):
-        yield from re.split(r"(?<=[.?!])[\"')]? (?=[A-Z“\"(`]|num|plum|dask|pytest|lib)", paragraph)
+        yield from re.split(r"(?<=[.?!])[\"')]? (?=[^a-z\s]|num|plum|dask|pytest|lib)", paragraph)
 
 
 @pytest.mark.parametrize("path", [*PAGES, *NOTEBOOKS], ids=lambda p: p.name)
