@@ -25,8 +25,8 @@ table. To add a relation, put it into a method table ([Inversion](inversion.md))
   that choose among its solutions, and their domains. Every relation also runs forwards.
 - A parameter `near` is an argument itself: it is the answer if it satisfies the equation to the
   last digits, so that every argument is reached. Otherwise the equation decides.
-- *Spare*: the parameter matters only if rounding has mapped several arguments to one result, and
-  may be omitted.
+- *Rounding only* marks parameters that matter only if rounding has mapped several arguments to one
+  result. They may be omitted.
 - NaN is never an answer. Solutions larger than any float, and values outside a domain or a
   codomain, are refused.
 """
