@@ -6,7 +6,7 @@ the environments are removed.
 """
 
 import argparse
-import importlib.util
+import importlib.metadata
 import os
 import platform
 import shutil
@@ -37,7 +37,8 @@ def quietly(*command: str | Path, environ: dict[str, str] | None = None) -> None
 
 def portable() -> bool:
     """Return whether a wheel for other machines than this can be built here."""
-    return sys.platform == "linux" and all(map(importlib.util.find_spec, PORTABLE))
+    installed = {dist.name for dist in importlib.metadata.distributions()}
+    return sys.platform == "linux" and installed.issuperset(PORTABLE)
 
 
 def build_portable(source: Path, folder: Path) -> None:
