@@ -33,6 +33,9 @@ on_each = status=0; for version in $(1); do \
 		|| { echo "skipped: no CPython $$version that fits is here"; continue; }; \
 	echo "Python $$version: $$python"; $(2) || status=1; done
 
+# The environment of $$version, as a command in on_each: $(VENV) where that is of this version.
+own_venv = venv=.venv-$$version; case "$$($(BIN)/python -V 2>&1)" in *" $$version."*) venv=$(VENV);; esac
+
 .DEFAULT_GOAL := help
 .PHONY: FORCE help venv cuda published demo gallery notebooks test test-long test-short test-all test-others test-oldest
 .PHONY: conformance check measures format peers report
@@ -108,8 +111,7 @@ build/constraints-oldest.txt: constraints-oldest.txt constraints.txt
 	@awk -F== 'NR == FNR { oldest[$$1] } NR == FNR || !($$1 in oldest)' $^ > $@
 
 conformance:  ## CPython's own tests in a context, on each Python in VERSIONS that is there
-	@$(call on_each,$(VERSIONS),{ \
-		venv=.venv-$$version; case "$$($(BIN)/python -V 2>&1)" in *" $$version."*) venv=$(VENV);; esac; \
+	@$(call on_each,$(VERSIONS),{ $(own_venv); \
 		$(MAKE) --no-print-directory venv VENV=$$venv PYTHON=$$python || exit 1; \
 		last=$$venv/bin/python; $$last tests/conformance/run.py $(CONFORMANCE_FLAGS); }); \
 	test -z "$$last" || $$last tests/conformance/run.py --totals \
@@ -172,11 +174,18 @@ docs: $(VENV)/docs  ## the documentation as a site, in build/site; warnings are 
 	@$(BIN)/python -m sphinx -q -W --keep-going -c docs build/docs build/site
 	@echo "build/site/index.html"
 
-dist: $(READY)  ## the wheel and the sdist, in dist
+$(VENV)/dist: $(READY)
+	@$(BIN)/python -m pip install -qq --disable-pip-version-check --retries 1 -c $(CONSTRAINTS) \
+		-e '.[dist]' >$(VENV)/dist.log 2>&1 && touch $@ \
+		|| echo "left out: wheels for any Linux, since the extra 'dist' cannot be installed ($(VENV)/dist.log)"
+
+dist: $(VENV)/dist  ## the sdist and the wheel for any Linux, in dist
 	@$(BIN)/python -m scripts.try_distributions --build
 
-dist-check: $(READY)  ## the same, each installed into an empty environment and tried there
-	@$(BIN)/python -m scripts.try_distributions
+dist-check:  ## the same on each Python in VERSIONS that is there, each file installed into an empty environment and tried
+	@$(call on_each,$(VERSIONS),{ $(own_venv); \
+		$(MAKE) --no-print-directory $$venv/dist VENV=$$venv PYTHON=$$python \
+		&& $$venv/bin/python -m scripts.try_distributions; }); exit $$status
 
 gpu-check: $(READY) cuda  ## kernels on the GPU that is at hand, against the CPU; without one it says so
 	@$(BIN)/python -m scripts.gpu_check $(GPU_FLAGS)

@@ -45,7 +45,10 @@ NOTEBOOKS = (
     "from_nothing",
 )
 PAGES = {
-    "Start": ("project/README", "tutorial", "cheat_sheet", "troubleshooting", "glossary"),
+    "Start": (
+        *("project/README", "tutorial", "cheat_sheet", "migration", "faq", "troubleshooting"),
+        "glossary",
+    ),
     "Notebooks": ("notebooks", *(f"notebooks/{name}" for name in NOTEBOOKS)),
     "How to": (
         *("choosing", "programs", "looking", "generic", "write_an_interpretation"),

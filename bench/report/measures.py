@@ -413,6 +413,14 @@ def step_growth(figures: Figures) -> Cases:
     }
 
 
+@measure("probabilistic")
+def compiled_step_to_full(figures: Figures) -> Cases:
+    return {
+        f"{row['sines']} sines for each observation, {row['sites']}": (row["ratio"], row["spread"])
+        for row in figures["compiled"]
+    }
+
+
 @measure("growth")
 def growth(figures: Figures) -> Cases:
     """The cost at the largest size, relative to the least."""
