@@ -141,7 +141,9 @@ def test_the_map_has_every_folder_and_names_what_is_there():
 
 def test_every_page_of_the_documentation_has_its_place_in_the_site():
     conf = runpy.run_path(str(ROOT / "docs" / "conf.py"))
-    listed = [page for pages in conf["PAGES"].values() for page in pages]
+    listed = [
+        re.sub(r".*<(.*)>", r"\1", page) for pages in conf["PAGES"].values() for page in pages
+    ]
     pages = {
         str(p.relative_to(ROOT / "docs").with_suffix("")) for p in (ROOT / "docs").rglob("*.md")
     }
