@@ -16,17 +16,19 @@ __all__ = ["markdown"]
 
 HEAD = """# Relations
 
-What `inversion` solves by itself: the base table `primitives.relations`. This page is made from it
-by `python -m primitives.relations_document`. A relation of one's own is added in a method table
-([Inversion](inversion.md)), and checked with `primitives.testing.check_relation`.
+For users of `inversion`: the relations of the base table `primitives.relations`, which it solves
+without further declarations. `python -m primitives.relations_document` makes this page from the
+table. To add a relation, put it into a method table ([Inversion](inversion.md)) and check it with
+`primitives.testing.check_relation`.
 
-- *Solves for*: each set of axes that a mode finds from all the others, with the parameters that
-  choose among its solutions, and their domains. Every relation also runs forward.
-- A parameter `near` is an argument itself: it is the answer where it satisfies the equation to the
-  last digits, so that every argument is reached; elsewhere the equation decides. *Spare*: it
-  counts only where rounding has made several arguments one result, and may be left out.
-- NaN is never an answer; a solution larger than any float is refused. Values outside a domain or a
-  codomain are refused.
+- *Solves for* lists each set of axes that a mode computes from all the others, with the parameters
+  that choose among its solutions, and their domains. Every relation also runs forwards.
+- A parameter `near` is an argument itself: it is the answer if it satisfies the equation to the
+  last digits, so that every argument is reached. Otherwise the equation decides.
+- *Rounding only* marks parameters that matter only if rounding has mapped several arguments to one
+  result. They may be omitted.
+- NaN is never an answer. Solutions larger than any float, and values outside a domain or a
+  codomain, are refused.
 """
 
 
