@@ -31,22 +31,38 @@ Given = tuple[Any, ...]
 
 
 class BrokenContract(OverlayError, AssertionError):
-    """A plugin does not do what it declares, or what every plugin owes.
+    """A plugin breaks a contract: one that it declares, or one that holds for every plugin.
 
-    The contracts are: ``"declarations"`` (what the class declares has the right form, and each hook
-    a name that is known); ``"values"``, ``"effects"``, ``"calls"`` and ``"types"``, where
-    ``preserves`` has them; ``"runs"`` (programs run with it that run without it);
-    ``"deterministic"`` (compiled again, a program does the same); ``"enter"`` (asked again it gives
-    the same); ``"cache_token"`` (constant, equal for plugins made alike, different for those that
-    do something else, and no pointer of this process in the code that is kept under it);
-    ``"shares_native_cache"`` (it changes no compiled code); ``"outside"`` (code outside of the
-    context is as it was); ``"leaves"``, ``"composition"``, ``"commutes"`` and ``"idempotent"``,
-    which are asked for.
+    The contracts are:
+
+    - ``"declarations"``: the attributes of the class have the right form, and each hook has a known
+      name;
+    - ``"values"``, ``"effects"``, ``"calls"`` and ``"types"``, where ``preserves`` has them;
+    - ``"runs"``: programs that run without it run with it;
+    - ``"deterministic"``: a program that is compiled again does the same;
+    - ``"enter"``: it gives the same answer to the same question;
+    - ``"cache_token"``: constant, equal for plugins that are made in the same way, different for
+      those that do something else, and no pointer of this process is in the code stored under it;
+    - ``"shares_native_cache"``: it changes no compiled code;
+    - ``"outside"``: code outside of the context is unchanged;
+    - ``"leaves"``, ``"composition"``, ``"commutes"`` and ``"idempotent"``, on request.
 
     Attributes
     ----------
-    contract
+    contract : str
         The contract's name.
+
+    Examples
+    --------
+    >>> from overlay import Plugin
+    >>> from overlay.contracts import BrokenContract, check_plugin
+    >>> class Typo(Plugin):
+    ...     preserves = "values"
+    >>> try:
+    ...     check_plugin(Typo, samples=False)
+    ... except BrokenContract as error:
+    ...     print(error.contract)
+    declarations
     """
 
     def __init__(self, contract: str, asked: str, **parts: Any) -> None:
@@ -56,8 +72,21 @@ class BrokenContract(OverlayError, AssertionError):
 
 @dataclass(frozen=True)
 class CheckedPlugin:
-    """The extent of a check that found nothing: the numbers of programs that were interpreted and
-    compiled with the plugin, and the contracts that were tried.
+    """The extent of a check that found nothing.
+
+    Attributes
+    ----------
+    interpreted, compiled : int
+        The numbers of programs that were interpreted and compiled with the plugin.
+    contracts : tuple of str
+        The contracts that were checked.
+
+    Examples
+    --------
+    >>> from overlay import Plugin
+    >>> from overlay.contracts import check_plugin
+    >>> "declarations" in check_plugin(Plugin, (abs, -1), samples=False).contracts
+    True
     """
 
     interpreted: int
@@ -81,25 +110,31 @@ def check_plugin(
     Parameters
     ----------
     plugin
-        The plugin, or what makes one anew: then two that are made alike are compared, too.
+        The plugin, or a function that makes one: then two that it makes are compared, too.
     programs
         Functions, each in a tuple followed by its arguments: give those that the plugin changes.
     leaves
-        Programs with which the plugin has nothing to do: nothing of them may change.
+        Programs that the plugin has to leave unchanged.
     beside
-        Plugins that it is composed with, in each order that both allow. One of its own class with
-        an equal ``cache_token`` has to do the same.
+        Plugins that it is composed with, in each order that both allow. A plugin of the same
+        class with an equal ``cache_token`` has to do the same.
     commutes_with
         Plugins with which both orders do the same.
     idempotent
-        Whether a second plugin like it, after it, has nothing left to change.
+        Whether a second plugin of the same kind, after it, must have nothing left to change.
     samples
         Whether the project's own programs are tried, too.
+
+    Returns
+    -------
+    CheckedPlugin
+        The numbers of programs, and the contracts that were checked.
 
     Raises
     ------
     BrokenContract
-        It names the contract, the program, both values, and what to change.
+        A contract is broken. The error names the contract, the program, both values, and a change
+        that helps.
 
     Examples
     --------

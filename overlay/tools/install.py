@@ -154,16 +154,16 @@ class Installed:
 
 
 def install(context: Context) -> Installed:
-    """Run all later top-level code in ``context``.
+    """Run all later top-level code in a context.
 
-    In IPython and Jupyter these are the later cells; at a prompt the later inputs; in a script all
-    that comes after the call, at top level and in functions that already run, with the modules
-    that it imports and the threads and tasks that it starts. Contexts that are already installed
-    stay in force, outside of it.
+    In IPython and Jupyter these are the later cells; at a prompt the later inputs; in a script
+    all that comes after the call, at top level and in functions that already run, with the
+    modules that it imports and the threads and tasks that it starts. Contexts that are already
+    installed stay in force, outside of it.
 
     Parameters
     ----------
-    context
+    context : Context
         The context that is installed.
 
     Returns
@@ -174,8 +174,8 @@ def install(context: Context) -> Installed:
     Raises
     ------
     OverlayError
-        A script calls it in a thread, in a task, or inside a context that is not installed: there
-        it would end with these. Or ``context`` is no context.
+        ``context`` is no context. Or a script calls it in a thread, in a task, or inside a
+        context that is not installed: there it would end with these.
 
     Examples
     --------
@@ -215,8 +215,9 @@ def _session() -> Session:
 
 
 def session_of_console(console: Any) -> Session:
-    """The session of a console of the standard library's ``code``, as Python's own prompt is one
-    from 3.13 on: its method ``runcode`` runs each input."""
+    """The session of a console of the standard library's ``code``, whose method ``runcode`` runs
+    each input. Python's own prompt is one from 3.13 on.
+    """
     found = console.__dict__.get(_ATTRIBUTE)
     if found is not None:
         return found

@@ -40,11 +40,19 @@ __all__ = [
 
 
 class NotDifferentiable(OverlayError):
-    """A call whose derivative is unknown, or a program that cannot be differentiated."""
+    """A call has no known derivative, or a program cannot be differentiated.
+
+    Examples
+    --------
+    >>> from overlay.interpretations.autodiff import derivative
+    >>> derivative(lambda x: x, order=-1)  # doctest: +IGNORE_EXCEPTION_DETAIL
+    Traceback (most recent call last):
+    overlay.interpretations.autodiff.errors.NotDifferentiable: no derivative has order -1
+    """
 
 
 class NotReversible(NotDifferentiable):
-    """A program that has no adjoint."""
+    """A program has no adjoint."""
 
 
 def _place() -> str | None:
