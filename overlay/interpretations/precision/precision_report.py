@@ -111,9 +111,9 @@ def precision_report(
     Examples
     --------
     >>> from overlay.interpretations.precision.precision_report import precision_report
-    >>> print(precision_report(lambda x: (x + 1e12) - 1e12, 0.1))
-    double precision:  3.1 digits are significant
-    single precision:  0.0 digits agree with double
+    >>> found = precision_report(lambda x: (x + 1e12) - 1e12, 0.1)
+    >>> found.digits_of(found.single)
+    0.0
     """
     value = nonoverlay(f)(*args, **kwargs)
     return PrecisionReport(
