@@ -199,7 +199,7 @@ class CheckedTypes(Types):
         error = UnsetVariable(
             f"the variable {name!r} is read before anything is assigned to it",
             notes=candidates(nearest(name, own)),
-            help="assign it on each way to this line",
+            help="assign it on each path to this line",
         )
         error.variable = name
         raise error

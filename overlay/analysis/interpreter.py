@@ -198,7 +198,7 @@ class Interpreter:
             raise NotCompilable(
                 f"cannot tell which code {name_of(function)} runs for these arguments",
                 where=location_of(function),
-                help="give arguments of which the types are known, or analyse one of its methods",
+                help="give arguments whose types are known, or analyse one of its methods",
             )
         return outcome.result, tuple(outcome.inner)
 

@@ -226,12 +226,12 @@ def _given(run: _Run | None) -> str:
 # ---- the check ------------------------------------------------------------------------------
 
 REMEDIES = {
-    "values": "take 'values' out of preserves, or have the plugin keep results bit for bit",
-    "effects": "take 'effects' out of preserves, or keep what is printed and written",
-    "calls": "take 'calls' out of preserves, or have the plugin leave each call of the source",
-    "types": "take 'types' out of preserves, or have the plugin keep the types that are inferred",
-    "leaves": "have enter() bail out of it by giving None, or the hook look at targets first",
-    "deterministic": "decide by the program alone, not by time, chance, or what was seen before",
+    "values": "remove 'values' from preserves, or preserve results bit for bit",
+    "effects": "remove 'effects' from preserves, or preserve all output and writes",
+    "calls": "remove 'calls' from preserves, or leave each call of the source a call",
+    "types": "remove 'types' from preserves, or preserve the inferred types",
+    "leaves": "return None from enter() for it, or test the target first in the hook",
+    "deterministic": "decide by the program alone, not by time, chance, or earlier calls",
     "outside": "change the IR, the module or the call that a hook is given, and nothing else",
 }
 
@@ -292,7 +292,7 @@ class _Check:
             if isinstance(getattr(plugin, name), str):
                 text = getattr(plugin, name)
                 self.broken(
-                    "declarations", f"{name} is the text {text!r}, whose letters are the members",
+                    "declarations", f"{name} is the text {text!r}, whose members are its letters",
                     f"write {name} = ({text!r},)",
                 )  # fmt: skip
         for name in plugin.requires:
@@ -311,7 +311,7 @@ class _Check:
             if callable(value) and near and name not in known:
                 self.broken(
                     "declarations", f"{name} is no hook, and is never called",
-                    f"call it {near[0]}, or give it another name",
+                    f"rename it to {near[0]}, or to a name that is less similar",
                 )  # fmt: skip
         try:
             hash(plugin.cache_token)
@@ -384,7 +384,7 @@ class _Check:
         except OverlayError as error:
             self.broken(
                 "runs", f"the program fails with it: {error.asked}",
-                error.help or "mend the hook, or let enter() bail out here", program,
+                error.help or "correct the hook, or return None from enter() here", program,
             )  # fmt: skip
 
     def _compare(
@@ -424,7 +424,7 @@ class _Check:
         if changed and (untouched or self.keeps("calls")):
             contract = "leaves" if untouched else "calls"
             gone = ", ".join((wanted - made) or (made - wanted))
-            what = f"{place}: calls of {gone} are {'left out' if wanted - made else 'put in'}"
+            what = f"{place}: calls of {gone} are {'removed' if wanted - made else 'added'}"
             self.broken(contract, what, REMEDIES[contract], program)
 
     def _compare_types(
@@ -451,8 +451,8 @@ class _Check:
 
     def _wavers(self, program: Given, callee: Any, first: Any, second: Any) -> NoReturn:
         self.broken(
-            "enter", f"for {describe(callee)} enter gives {first!r}, and then {second!r}",
-            "give the same for the same callee and types: keep it, or give it a cache_token",
+            "enter", f"for {describe(callee)} enter returns {first!r}, and then {second!r}",
+            "return the same plugin for the same callee and types, or one with a cache_token",
             program,
         )  # fmt: skip
 
@@ -478,13 +478,13 @@ class _Check:
             other = self.make()
             if metadata_key(other.cache_token) != metadata_key(token):
                 self.broken(
-                    "cache_token", f"it is {token!r}, and {other.cache_token!r} of one made alike",
-                    "make it of what decides what the plugin does, by value",
+                    "cache_token", f"it is {token!r}, and {other.cache_token!r} for its twin",
+                    "build it, by value, from all that determines the plugin's effect",
                 )  # fmt: skip
         if metadata_key(self.make().cache_token) != metadata_key(token):
             self.broken(
                 "cache_token", f"it was {token!r}, and became {self.plugin.cache_token!r}",
-                "set it once, when the plugin is made",
+                "set it once, in __init__",
             )  # fmt: skip
         if stages_of(self.plugin) and not self.plugin.shares_native_cache:
             for program in programs:
@@ -504,8 +504,8 @@ class _Check:
         plain, made = (len(POINTER.findall(text)) for text in texts)
         if made > plain:
             self.broken(
-                "cache_token", f"the code that is kept has {made - plain} pointers",
-                "have the code call functions by symbols, or leave out the cache_token", program,
+                "cache_token", f"the code stored under it has {made - plain} pointers",
+                "call functions by symbols in the code, or leave out the cache_token", program,
             )  # fmt: skip
 
     def shares_native_cache(self, programs: Sequence[Given]) -> None:
@@ -523,7 +523,7 @@ class _Check:
             for name in ("calls", "types", "modules"):
                 if getattr(before, name) != getattr(after, name):
                     self.broken(
-                        "shares_native_cache", f"it changes {name} of compiled code",
+                        "shares_native_cache", f"the plugin changes {name} of compiled code",
                         "leave it out: code without the plugin is not valid with it",
                         program,
                     )  # fmt: skip
@@ -550,7 +550,7 @@ class _Check:
                     shown = [*map(_given, runs)]
                     self.broken(
                         "commutes", f"before {other!r} the program gives {shown[0]}, after it "
-                        f"{shown[1]}", "say in requires and preserves which order holds", program,
+                        f"{shown[1]}", "declare the order in requires and preserves", program,
                     )  # fmt: skip
 
     def _composed(self, program: Given, plugins: tuple[Plugin, ...]) -> _Run | None:
@@ -574,7 +574,7 @@ class _Check:
                 self.broken(
                     "cache_token", f"{other!r} has an equal one, and gives {_given(two)} where "
                     f"this plugin gives {_given(one)}",
-                    "make it of all that decides what the plugin does", program,
+                    "build it from all that determines the plugin's effect", program,
                 )  # fmt: skip
 
     def idempotent(self, programs: Sequence[Given]) -> None:
@@ -587,7 +587,7 @@ class _Check:
             if one != two:
                 self.broken(
                     "idempotent", f"twice, the program gives {_given(two)}, and {_given(one)} once",
-                    "look for what is to be changed, and not for what the plugin puts in", program,
+                    "match the original code, and not the plugin's own result", program,
                 )  # fmt: skip
 
 

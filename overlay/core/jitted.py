@@ -169,14 +169,14 @@ def without_compiling(dispatcher: Any) -> Any:
     function = dispatcher.py_func
     if not dispatcher._can_compile or dispatcher.locals:
         raise NotCompilable(
-            f"{name_of(function)} declares types, by which compiled code converts, and cannot be "
-            "compiled in a context: the internals of the numba that is installed are not known",
+            f"{name_of(function)} declares types, to which compiled code converts, and cannot be "
+            "compiled in a context: the installed numba is not supported",
             where=location_of(function),
-            help="install a version of numba that ctx.jit works with",
+            help="install a supported version of numba: python -m overlay doctor names them",
         )
     warnings.warn(
-        f"{name_of(function)} is interpreted in a context, and not compiled: the internals of "
-        "the numba that is installed are not known",
+        f"{name_of(function)} is interpreted in a context, and not compiled: the installed numba "
+        "is not supported",
         OverlayWarning,
         stacklevel=3,
     )

@@ -184,5 +184,5 @@ def _key(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Hasha
             f"cannot memoise {describe(function)}: an argument cannot be hashed",
             where=caller(),
             notes=[("arguments", ", ".join(type(value).__name__ for value in args))],
-            help="memoise a function that it calls with numbers, text or tuples, or leave it out",
+            help="memoise a function that takes numbers, text or tuples, or leave this one out",
         ) from error

@@ -191,7 +191,7 @@ def _refused(target: Any, implementation: Any, configuration: dict[str, Any]) ->
         return OverlayError(
             f"{what}, which is not callable",
             where=caller(),
-            help=f"for a mock that gives it: return_value={implementation!r}",
+            help=f"for a mock that returns it: return_value={implementation!r}",
         )
     return OverlayError(
         f"{what} and by a mock with {', '.join(configuration)}",

@@ -402,8 +402,8 @@ def entered_plugins(
             continue
         if not isinstance(entered, Plugin):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise OverlayError(
-                f"{plugin!r} entered {name_of(callee)} as {entered!r}",
-                help="enter() gives a plugin, or None to bail out",
+                f"enter of {plugin!r} returned {entered!r} for {name_of(callee)}",
+                help="return a plugin from enter(), or None to bail out",
             )
         found.append(entered)
     if all(map(lambda a, b: a is b, found, plugins)) and len(found) == len(plugins):
@@ -449,9 +449,10 @@ def put_around(
         found = _ask(plugin, "around", callee, lambda p=plugin, now=run: p.around(callee, now))
         if found is not None and not callable(found):
             raise OverlayError(
-                f"{plugin!r} put {found!r} around {name_of(callee)}, which cannot be called",
+                f"around of {plugin!r} returned {found!r} for {name_of(callee)}, which is not "
+                "callable",
                 where=location_of(callee),
-                help="around() gives a function that calls run(*args, **kwargs), or None",
+                help="return a function that calls run(*args, **kwargs), or None",
             )
         run = run if found is None or found is run else prepared(found)
     return run
@@ -462,8 +463,8 @@ def refuse_around(plugins: Iterable[Plugin], function: Any) -> None:
     for plugin in plugins:
         if surrounds(plugin):
             raise NotCompilable(
-                f"cannot compile {name_of(function)} with {plugin!r}, which has around: there is "
-                "nothing to put around calls in compiled code",
+                f"cannot compile {name_of(function)} with {plugin!r}, which has around: calls in "
+                "compiled code cannot be wrapped",
                 where=caller(),
                 help="run it interpreted: ctx(f, ...)",
             )
@@ -485,8 +486,8 @@ def refuse_stages(plugins: Iterable[Plugin], function: Any) -> None:
                 f"cannot interpret {name_of(function)} with {plugin!r}: it has {stage}, which "
                 "takes part in compiling, and no hook for interpreted code",
                 where=caller() or location_of(function),
-                help=f"compile it: ctx.jit({compiled})(...), or have "
-                f"{type(plugin).__qualname__}.enter bail out of it by giving None",
+                help=f"compile it: ctx.jit({compiled})(...), or return None from "
+                f"{type(plugin).__qualname__}.enter for it",
             )
 
 
@@ -551,5 +552,5 @@ def _ask(plugin: Plugin, stage: str, function: Any, hook: Callable[[], Any]) -> 
             f"{plugin!r} failed in {stage} of {name_of(function)}: {type(error).__name__}: {error}",
             where=location_of(function),
             notes=[("plugin", f"{type(plugin).__module__}.{type(plugin).__qualname__}")],
-            help=f"mend {type(plugin).__qualname__}.{stage}, or let enter() bail out here",
+            help=f"correct {type(plugin).__qualname__}.{stage}, or return None from enter() here",
         ) from error

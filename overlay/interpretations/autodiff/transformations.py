@@ -308,9 +308,9 @@ def _gradient(
 def _check_number(f: Callable[..., Any], value: Any) -> None:
     if np.ndim(value):
         raise NotDifferentiable(
-            f"{name_of(f)} gives an array, and a gradient is of a number",
+            f"{name_of(f)} returns an array, and a gradient needs a number",
             where=caller(),
-            help="jacobian(f) is for functions that give arrays",
+            help="jacobian(f) is for functions that return arrays",
         )
 
 
@@ -507,7 +507,7 @@ def _given(
         raise NotDifferentiable(
             f"{name_of(f)} is given no argument by which to differentiate",
             where=caller(),
-            help="pass at least one by place; one that is passed by name is constant, unless "
+            help="pass at least one by position; a keyword argument is constant unless "
             "active=(name,) names it",
         )
     return g, [_active(f, x) if i in places else x for i, x in enumerate(given)], places

@@ -12,7 +12,7 @@ from overlay.core.location import caller
 __all__ = ["Undecided", "watched"]
 
 _HELP = (
-    "pass narrower intervals, cut them up with enclose(f, ..., pieces=n), or follow both ways "
+    "pass narrower intervals, split them with enclose(f, ..., pieces=n), or follow both paths "
     'with enclose(f, ..., undecided="follow")'
 )
 

@@ -122,7 +122,7 @@ class Slicer:
             raise OverlayError(
                 f"{describe(f)} is not a Python function: there is no source to slice",
                 where=caller(),
-                help="give a function or method that is written in Python",
+                help="pass a function or method that is written in Python",
             )
         return sliced_source(found, self.targets, self.pure)
 

@@ -173,7 +173,7 @@ def refuse_distribution(distribution: Any, function: str, known: Iterable[type])
 def refuse_infinite(name: str, distribution: Any, finite: Iterable[type]) -> NoReturn:
     """Raise ProbabilisticError for a choice that has not finitely many values."""
     raise ProbabilisticError(
-        f"{name!r}, which is {distribution!r}, is no choice among finitely many values",
+        f"{name!r}, which is {distribution!r}, has no finite set of values",
         where=place(),
         notes=[("finite", ", ".join(cls.__name__ for cls in finite))],
         help="give it another proposal: proposals={name: RandomWalk(scale)}",

@@ -373,12 +373,12 @@ def _bounds(
 
 
 def _refuse_guards(structure: Structure, found: Slice) -> None:
-    """Raise ProbabilisticError where choices decide how the program goes on."""
+    """Raise ProbabilisticError where choices decide the control flow of the program."""
     if any(group.kind not in HAS_OUT for group in found.graph):
         fixed = [each for each in structure.tape.fixed if each.what != "its class"]
         notes = [(each.what, each.where or "") for each in fixed[:5]]
         refuse_hamiltonian(
-            "choices decide how the program goes on",
+            "choices decide the control flow of the program",
             "write np.where(condition, one, other) for a condition",
             notes,
         )
@@ -447,7 +447,9 @@ class HamiltonianMonteCarlo:
         try:
             self.q = unconstrained(x, floats, index, self.density.at)
         except (ValueError, ArithmeticError) as error:
-            refuse_hamiltonian("one begins on a bound", "pass other initial values", cause=error)
+            refuse_hamiltonian(
+                "an initial value is on a bound", "pass other initial values", cause=error
+            )
         self.widths = np.ones(len(self.q))
         self.sizes = first_sizes(step_size)
 

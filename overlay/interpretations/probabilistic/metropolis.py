@@ -224,7 +224,7 @@ class MetropolisHastings:
     ) -> None:
         if compiled and not incremental:
             raise ProbabilisticError(
-                "a chain that runs all of the program at each step is not compiled",
+                "a chain that runs the whole program at each step cannot be compiled",
                 where=place(),
                 help="leave out incremental=False, or compiled=True",
             )
@@ -240,7 +240,7 @@ class MetropolisHastings:
             raise ProbabilisticError(
                 "the program makes no choices",
                 where=place(),
-                help="call sample(name, distribution) for what is to be inferred",
+                help="call sample(name, distribution) for each value to infer",
             )
         self.conditional = conditional
         self._proposals = proposals
@@ -560,7 +560,7 @@ class Rerun:
         self.with_values({})
         raise ImpossibleObservation(
             f"{self.impossible!r} is impossible, and was not reached again",
-            help="let what the program does depend on its arguments and choices alone",
+            help="make the program depend on its arguments and choices alone",
         )
 
 

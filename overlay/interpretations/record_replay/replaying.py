@@ -105,7 +105,7 @@ def _read(path: str | os.PathLike[str]) -> dict[str, Any]:
         raise OverlayError(
             f"{os.fspath(path)!r} is not a recorded run",
             where=caller(),
-            help="give a file that record(path, functions, f, ...) has written",
+            help="pass the path of a file that record(path, functions, f, ...) has written",
         )
     return cast("dict[str, Any]", found)
 
@@ -154,7 +154,7 @@ class _Player:
             notes=[
                 ("recorded", f"call {self.next + 1} of {len(self.calls)}, {place.get('where')}")
             ],
-            help="the program, its input or what it runs on has changed: record it again",
+            help="the program, its input or its environment has changed: record it again",
         )
         self.mismatch = self.mismatch or error
         return error

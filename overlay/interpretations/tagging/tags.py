@@ -148,7 +148,7 @@ class Tagging(Plugin):
             return with_tags(value, {**carried(value), self: metadata})
         if isinstance(value, _SHARED) or (isinstance(value, tuple) and not value):
             raise NotTaggable(
-                f"{value!r} cannot carry metadata: there is one of it, for all who use it",
+                f"{value!r} cannot carry metadata: all users share this one object",
                 where=caller(),
                 help="tag a number, text, an array, or an object that holds it",
             )

@@ -172,14 +172,14 @@ class Branching(Overlaying):
             return self.truth(self.call(len, [condition], {}))
         kind = kind_of(condition)
         if not isinstance(condition, ReverseValue) or kind is None or kind.ndim:
-            raise Unreadable("it branches by what is no number")
+            raise Unreadable("it branches on a value that is no number")
         if kind == BOOL:
             return condition
         return self.call(operator.ne, [condition, KnownBefore(0)], {})
 
     def _merged(self, fork: ReverseFork, yes: PathEnd, no: PathEnd) -> PathEnd:
         if (yes.result is None) != (no.result is None):
-            raise Unreadable("it gives a result in one branch and nothing in another")
+            raise Unreadable("it returns a result in one branch and nothing in another")
         if (yes.code is None) != (no.code is None):
             raise Unreadable("its branches do not meet")
         merged = copied(yes.env)
@@ -193,7 +193,7 @@ class Branching(Overlaying):
             result = joins.join(yes.result, no.result, "result")
             if result is UNSET:
                 raise Unreadable(
-                    "it gives one kind of value on one path and another on another",
+                    "it returns one kind of value on one path and another kind on another",
                     help="give numbers, or arrays of as many dimensions, on all paths",
                 )
         return PathEnd(merged, code, result)

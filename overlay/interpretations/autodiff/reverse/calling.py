@@ -126,7 +126,7 @@ class Calling(Naming, ABC):
             case _ if is_instance(function):
                 return self.call_method(function, "__call__", args, kwargs)
             case _ if not callable(function):
-                raise Unreadable("it calls what is not known before it runs")
+                raise Unreadable("it calls a function that is not known before it runs")
             case _:
                 return self._call_function(function, args, kwargs)
 
@@ -374,7 +374,7 @@ class Calling(Naming, ABC):
             array, index = self._in_whole(array, index)
         if not isinstance(array, ReverseValue) or array.memory is None or not array.memory.is_own:
             raise Unreadable(
-                "it writes to an array that it did not make, or to part of one",
+                "it writes to an array that it did not create, or to part of one",
                 help="write to the elements of an array that the function makes, as "
                 "own = np.copy(array); own[i] = ...",
             )
@@ -382,10 +382,10 @@ class Calling(Naming, ABC):
         if isinstance(value, tuple):
             value = self.call(np.array, [value], {})
         if array.kind.dtype != "f" or not _is_real(value):
-            raise Unreadable("it writes something else than a number into an array")
+            raise Unreadable("it writes a value that is no number into an array")
         kinds = [kind_of(part) for part in _parts(index)]
         if any(kind is not None and kind.ndim for kind in kinds):
-            raise Unreadable("it writes to elements that an array names")
+            raise Unreadable("it writes to elements selected by an array")
         self._place += 1
         memory = array.memory
         memory.version += 1

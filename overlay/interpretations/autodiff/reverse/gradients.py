@@ -208,7 +208,7 @@ def _adjoint(
     form: Form,
 ) -> Adjoint:
     if None in kinds or any(kinds[i].dtype != "f" for i in places):
-        refuse_reverse(name_of(f), "it is differentiated by what is no float", None)
+        refuse_reverse(name_of(f), "it is differentiated by a value that is no float", None)
     edited = editing()
     if edited is not None:
         refuse_reverse(name_of(f), edited, None)
@@ -219,9 +219,9 @@ def _adjoint(
     results = list(leaves(adjoint.result))
     if len(results) != 1 or not isinstance(adjoint.result, ReverseValue) or results[0].kind.ndim:
         raise NotDifferentiable(
-            "autodiff(f, x) by an array is of a function that gives one number",
+            "autodiff(f, x) by an array needs a function that returns one number",
             where=caller(),
-            help="sum what it gives, or take jacobian(f)",
+            help="sum its result, or use jacobian(f)",
         )
     return adjoint
 

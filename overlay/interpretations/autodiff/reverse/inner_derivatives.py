@@ -40,7 +40,7 @@ def inner_derivative(lifter: ReverseLifter, f: Any, *args: Any) -> Any:
         return _one_or_all([lifter.call(operator.mul, [x, KnownBefore(0.0)], {}) for x in given])
     if not isinstance(result, ReverseValue) or result.kind.ndim:
         raise Unreadable(
-            "it takes the derivative of a function that does not give one number",
+            "it takes the derivative of a function that does not return one number",
             help="sum what it gives",
         )
     outer = _from_outside(lifter, region, result, active)
@@ -59,7 +59,7 @@ def inner_derivative(lifter: ReverseLifter, f: Any, *args: Any) -> Any:
             f"it differentiates {_name_of(f)}, and what its loops keep for that has a length that "
             "is not known before it runs",
             where=where,
-            help="loop over a range in it; or take the outer derivative forwards",
+            help="loop over a range in it; or use forward mode for the outer derivative",
         ) from error
     return _one_or_all(list(found))
 
@@ -73,7 +73,7 @@ def _argument(lifter: ReverseLifter, operand: Any) -> ReverseValue:
     """The variable, in the function, of an argument by which it is differentiated."""
     kind = kind_of(operand)
     if kind is None or kind.dtype in ("b", "c") or (kind.ndim and kind.dtype != "f"):
-        raise Unreadable("it takes a derivative by what is no number or array of floats")
+        raise Unreadable("it takes a derivative by a value that is no number or array of floats")
     value = ReverseValue(lifter.fresh("x"), NumberKind("f", kind.ndim))
     if kind.ndim:
         value.memory = Memory((), is_own=False)

@@ -68,7 +68,7 @@ DEEPEST = 40
 # function that adds one, the exception that is handled
 FRAME, GIVEN, ADD, RAISED = "$frame", "$given", "$add", "$raised"
 MOST_RETRIES = 200
-_OWN_ADJOINT = "give the function a method of adjoint_of(function), in a table passed as rules="
+_OWN_ADJOINT = "add a method of adjoint_of(function) to a table that is passed as rules="
 PLAIN_MANAGERS = (np.errstate, contextlib.nullcontext, warnings.catch_warnings)
 
 
@@ -258,7 +258,7 @@ class ReverseLifter(Branching):
         found = env.get(name, UNSET)
         if found is UNSET:
             if name.startswith("$"):
-                raise Unreadable("it takes a value that is not known before it runs")
+                raise Unreadable("it uses a value that is not known before it runs")
             raise Unreadable(
                 f"the variable {name!r} may not be set, or is of one kind on one path and of "
                 "another on another",
@@ -298,7 +298,7 @@ class ReverseLifter(Branching):
                 self.env = env
                 env[statement.target] = found
             case _:
-                raise Unreadable("it does what is not followed")
+                raise Unreadable("it has an operation that is not supported")
 
     def _made_function(self, statement: Any, env: dict[Any, Any], function: Any) -> Local:
         """A function that is defined here."""
@@ -351,7 +351,7 @@ class ReverseLifter(Branching):
         found = as_sequence(self, items)
         if found is None:
             raise Unreadable(
-                "it unpacks as arguments what has a length that is not known before it runs",
+                "it unpacks arguments whose number is not known before it runs",
                 help="pass the array itself, or index its elements",
             )
         return found
@@ -476,7 +476,7 @@ def entered_by(lifter: ReverseLifter, manager: Any) -> tuple[Any, Any]:
         return entered, MethodOf(getattr(manager.cls, "__exit__", None), manager)
     raise Unreadable(
         "it has a with statement whose manager may change more than a setting",
-        help="have a with statement of np.errstate or contextlib.nullcontext, or of an object that "
+        help="use a with statement of np.errstate or contextlib.nullcontext, or of an object that "
         "the function makes of a class of Python",
     )
 
@@ -540,7 +540,7 @@ def _part(lifter: ReverseLifter, step: Any, env: dict[Any, Any]) -> Any:
     """The items beside a starred target, or the list that is assigned to that."""
     items = as_sequence(lifter, lifter.read(env, step.args[0]))
     if items is None:
-        raise Unreadable("it unpacks with a star what has a length that is not known")
+        raise Unreadable("it unpacks with a star a value whose length is not known")
     if isinstance(step.native, int):
         return items[step.native]
     return made(lifter, list, items[step.native])
@@ -558,7 +558,7 @@ def _other(lifter: ReverseLifter, step: Any, env: dict[Any, Any]) -> Any:
 
 def _outer(lifter: ReverseLifter, step: Any, env: dict[Any, Any]) -> Any:
     raise Unreadable(
-        f"it reads the variable {step.native!r}, which may be set anew while it runs",
+        f"it reads the variable {step.native!r}, which may be rebound while it runs",
         help="pass the value as an argument, and return the new one",
     )
 

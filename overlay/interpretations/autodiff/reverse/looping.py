@@ -145,7 +145,7 @@ def _label(tree: list[Any]) -> int:
             return each.label
         if not isinstance(each, (read.Copy, read.ConstantValue)):
             break
-    raise Unreadable("a loop ends in a way that is not known")
+    raise Unreadable("a loop ends by an unknown condition")
 
 
 class _Unrolling:
@@ -183,7 +183,7 @@ class _Unrolling:
                 raise Unreadable(f"a while loop has more than {UNROLLED} known iterations")
             end = self.lifter.run(self.item.body, inner, self.ways, self.function)
             if isinstance(end.code, ReverseValue):
-                raise Unreadable("a while loop ends by a condition that is not known")
+                raise Unreadable("a while loop ends by an unknown condition")
             return self._after(end, lambda later: turn(later, place + 1))
 
         return self._ended(env, dict(env), lambda: turn(env, 0))
@@ -209,7 +209,7 @@ class _Unrolling:
             return end
         for key, value in before.items():
             if isinstance(key, MadeObject) and value is not UNSET and end.env[key] is UNSET:
-                raise Unreadable("a loop gives a list or an object other parts where it is left")
+                raise Unreadable("a loop gives a list or an object different parts at its exits")
         found = dict(end.env)
         env.clear()
         env.update(found)
@@ -283,7 +283,7 @@ class _LoopLifting:
                     kinds[name] = self._joined(None, before[name], last, end.env)
             lifter.back_to(mark)
             lifter.env = env
-        raise Unreadable("a loop gives a variable ever other kinds of values")
+        raise Unreadable("a loop gives a variable values of ever different kinds")
 
     # ---- lists in arrays ----
 
@@ -391,7 +391,7 @@ class _LoopLifting:
             lifter.region, lifter.loops = before, outer
             lifter.starts.pop()
         if end.code is None:
-            raise Unreadable("an iteration of a loop ends in a way that is not known")
+            raise Unreadable("an iteration of a loop ends by an unknown condition")
         return end, params
 
     def _param(
