@@ -1,7 +1,7 @@
 """Runs the gallery of contexts, and writes the page that shows it.
 
-A program is a file in ``docs/gallery``: what people use contextual dispatch for, in this and in
-other languages. It prints the same in every run, and a test compares what it prints with the page.
+A program is a file in ``docs/gallery``: a use of contextual dispatch, in this and in other
+languages. Its output is the same in every run, and a test compares it with the page.
 """
 
 import argparse
@@ -27,7 +27,7 @@ RUN_BY = (
 
 
 def ran(name: str) -> tuple[dict[str, Any], str]:
-    """Run a program; return its names, and what it printed."""
+    """Run a program; return its names and its output."""
     module: dict[str, Any] = {"__name__": name}
     printed = io.StringIO()
     code = compile(GALLERY.source(name), str(FOLDER / f"{name}.py"), "exec")

@@ -430,7 +430,7 @@ class Domain(Lattice):
         Returns
         -------
         bool
-            True if so; the analysis of a call is repeated until it is False.
+            True if they have; the analysis of a call is repeated until it is False.
         """
         return False
 

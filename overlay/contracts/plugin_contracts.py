@@ -1,4 +1,6 @@
-"""A tester of plugins: what a plugin declares, and what every plugin owes, tried on programs."""
+"""A tester of plugins: the contracts that a plugin declares, and those of every plugin, checked
+on programs.
+"""
 
 from __future__ import annotations
 
@@ -161,13 +163,13 @@ def check_plugin(
     return CheckedPlugin(check.interpreted, check.compiled, tuple(check.tried))
 
 
-# ---- what a run does ------------------------------------------------------------------------
+# ---- runs -----------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class _Run:
-    """Record of a run of a program. value: its result or its exception, bit for bit. effects: what
-    it printed, and its arguments afterwards.
+    """Record of a run of a program. value: its result or its exception, bit for bit. effects: its
+    output, and its arguments afterwards.
     """
 
     value: Any
@@ -216,7 +218,7 @@ def _shown_effects(effects: Any) -> str:
 
 
 def _given(run: _Run | None) -> str:
-    """The outcome of a run for people: its value, and what it printed."""
+    """The outcome of a run, as text: its value and its output."""
     if run is None:
         return "nothing, as it is refused,"
     printed = run.effects[0]
@@ -248,7 +250,7 @@ class _Check:
     tried: dict[str, None] = field(default_factory=dict[str, None])
 
     def alone(self, programs: Sequence[Given], leaves: Sequence[Given]) -> None:
-        """Try what the plugin declares, and does to programs by itself."""
+        """Check the declarations of the plugin, and its effect on programs without other plugins."""
         self.declarations()
         for program in programs:
             self.program(program)
@@ -285,7 +287,7 @@ class _Check:
     # ---- declarations ----
 
     def declarations(self) -> None:
-        """The forms of what the class declares."""
+        """Check the forms of the attributes that the class declares."""
         self.tried["declarations"] = None
         plugin = self.plugin
         for name in ("requires", "preserves", "refuses"):

@@ -1,5 +1,5 @@
-"""A sandbox that refuses chosen calls of a program, by whatever name it calls them. It is no
-protection against malicious code: see ``docs/tools.md``.
+"""A sandbox that refuses chosen calls of a program, under any name. It is no protection against
+malicious code: see ``docs/tools.md``.
 
 >>> import pathlib
 >>> from overlay.interpretations.sandbox import Refused, Sandbox

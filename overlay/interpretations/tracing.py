@@ -214,7 +214,7 @@ class Tracer(Plugin):
         depth = 0 if around is None else around[1] + 1
         if self.depth is not None and depth >= self.depth:
             return None, None
-        thread = threading.get_native_id()  # trace viewers want 32 bits
+        thread = threading.get_native_id()  # trace viewers expect 32 bits
         self._threads.setdefault(thread, threading.current_thread().name)
         call = Call(name, where, self._arguments(args, kwargs), 0, thread)
         (self.roots if around is None else around[0].calls).append(call)

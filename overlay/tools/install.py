@@ -25,7 +25,8 @@ _ATTRIBUTE = "_overlay_session"
 
 class Session:
     """A session that runs code piece by piece, each in the stacks of its installed contexts,
-    outermost first."""
+    outermost first.
+    """
 
     def __init__(self) -> None:
         self.stacks: list[Stack] = []
@@ -69,7 +70,8 @@ class Session:
 
 class ProgramSession(Session):
     """The program that already runs in the main thread: contexts are in force from the next call
-    on, as in a ``with`` block that is not ended."""
+    on, as in a ``with`` block that does not end.
+    """
 
     def add(self, context: Context) -> None:
         """Enter a context. Raises OverlayError where the caller is not the program itself."""
@@ -128,7 +130,16 @@ PROGRAM = ProgramSession()
 
 
 class Installed:
-    """Handle of an installed context. ``remove()``, or leaving a ``with`` block, uninstalls it."""
+    """Handle of an installed context. ``remove()``, or leaving a ``with`` block, uninstalls it.
+
+    Examples
+    --------
+    >>> from overlay import Context, current_context, install
+    >>> installed = install(Context(metadata=3))
+    >>> current_context().metadata
+    3
+    >>> installed.remove()
+    """
 
     def __init__(self, session: Session, context: Context) -> None:
         self.context = context

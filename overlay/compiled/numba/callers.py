@@ -176,9 +176,7 @@ class _Compiled(event.Listener):
             entries = [entry for entry in list(_called) if _calls(code, entry)]
             is_past = _links(code, past)
             if entries or is_past:
-                caller._cache = (
-                    NullCache()
-                )  # numba's cache does not check the dependencies of the entries
+                caller._cache = NullCache()  # numba's cache checks no dependencies of entries
                 _Watched(caller, code, entries).renew()
             if is_past:
                 _retire(caller)

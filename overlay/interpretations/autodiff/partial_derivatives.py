@@ -2,7 +2,7 @@
 ``adjoint_of(f)``.
 
 The methods of ``partials_of(f)`` take f's arguments and return the tuple of its partial
-derivatives there. A table of one's own has them for one's own functions:
+derivatives there. A user's table defines them for the user's functions:
 
 >>> from overlay import MethodTable
 >>> from overlay.interpretations.autodiff import derivative, partials_of

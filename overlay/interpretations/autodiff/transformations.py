@@ -568,8 +568,9 @@ def _run(
 
 
 def _laid_out(tangent: Any, x: Any) -> Any:
-    """A tangent laid out in memory as its array is: what is a view of one is one of the other
-    then."""
+    """A tangent laid out in memory as its array is, so that views of one correspond to views of
+    the other.
+    """
     # in an enclosing derivative its arrays have this type, too
     is_plain = not (isinstance(x, Active) or isinstance(tangent, Active))
     if is_plain and type(x) is np.ndarray and type(tangent) is np.ndarray and x.flags.fnc:

@@ -221,7 +221,7 @@ class _Joins:
             return UNSET if UNSET in parts else rebuilt(a, parts)
         if _is_function(a) and _is_function(b):
             return Either(self.fork.condition, a, b)
-        if self.lifter.is_generated:  # it reads on a path what it has set on that path
+        if self.lifter.is_generated:  # it reads on a path a value that it has set on that path
             a, b = self._filled(a, b, self.fork.yes), self._filled(b, a, self.fork.no)
         kind = common_kind(kind_of(a), kind_of(b))
         if kind is None:
@@ -232,7 +232,7 @@ class _Joins:
         return out
 
     def _filled(self, operand: Any, other: Any, region: StatementRegion) -> Any:
-        """An operand, or something of the kind of the other one if it is not set."""
+        """An operand, or a filler of the kind of the other one if it is not set."""
         kind = kind_of(other)
         if operand is not UNSET or kind is None:
             return operand

@@ -313,7 +313,7 @@ class Calling(Naming, ABC):
         return self.call(operator.getitem, [base, index], {})
 
     def is_never_negative(self, index: Any) -> bool:
-        """Whether an index is surely that of a loop which counts up from 0 or more."""
+        """Whether an index is certainly that of a loop that counts up from 0 or more."""
         return any(index is loop.index and _goes_up(loop) for loop in self.loops)
 
     def refreshed(self, value: ReverseValue) -> ReverseValue:
@@ -451,7 +451,7 @@ def _known(operand: Any) -> Any:
 
 
 def _positional(function: Any, args: list[Any], kwargs: dict[str, Any]) -> tuple[Any, Any]:
-    """The arguments of a conversion to an array, without those that change no number of it."""
+    """The arguments of a conversion to an array, without those that do not change its numbers."""
     if function in (np.array, np.asarray, np.asanyarray, np.copy) and len(args) == 1:
         copies = kwargs.get("copy") or KnownBefore(
             True if function in (np.array, np.copy) else None

@@ -250,8 +250,9 @@ def calls_never(adjoint: Adjoint, given: str) -> list[str]:
 
 
 def functions_read(adjoint: Adjoint) -> list[Any]:
-    """The functions of which an adjoint was made, for compiled code that depends on them. Refuses
-    reads of which compiled code is not told, and handlers that it does not reach."""
+    """The functions from which an adjoint was made, for compiled code that depends on them.
+    Refuses reads that compiled code does not watch, and handlers that it does not reach.
+    """
     for owner, name, _ in adjoint.attributes:
         if not isinstance(owner, (ModuleType, type, MethodTable)):
             refuse_reverse(

@@ -1,5 +1,6 @@
-"""Derivatives that a program takes of its own functions: their adjoints are generated, and inlined
-as part of the program."""
+"""Derivatives of the program's functions that the program itself takes: their adjoints are
+generated, and inlined as part of the program.
+"""
 
 from __future__ import annotations
 
@@ -81,7 +82,7 @@ def _argument(lifter: ReverseLifter, operand: Any) -> ReverseValue:
 
 
 def _apart(lifter: ReverseLifter, lift: Callable[[], Any]) -> tuple[StatementRegion, Any]:
-    """A region of its own with what is lifted in it, and the result."""
+    """A separate region with the statements that are lifted in it, and the result."""
     env, region, loops, starts = lifter.env, lifter.region, lifter.loops, lifter.starts
     lifter.env, lifter.region = copied(env), StatementRegion(None)
     lifter.loops, lifter.starts = (), []

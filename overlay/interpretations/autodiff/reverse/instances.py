@@ -110,7 +110,7 @@ def _of_class(lifter: Calling, cls: type, name: str) -> Any:
 
 
 def get_attribute(lifter: Calling, owner: MadeObject, name: str) -> Any:
-    """An attribute of something that the program made."""
+    """An attribute of an object that the program made."""
     cls: Any = owner.cls
     if cls in (list, dict):
         function = getattr(cls, name, None)

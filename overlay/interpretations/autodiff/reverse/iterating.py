@@ -242,7 +242,7 @@ def all_of(lifter: Calling, generator: Generator) -> Any:
 
 
 def folded(generator: Generator, first: Any, add: Callable[[Any, Any], Any]) -> Any:
-    """The result of a function that adds each item of a generator to what is found so far."""
+    """The result of a function that adds each item of a generator to an accumulator."""
     use_once(generator)
     return generator.run(first, add)
 

@@ -64,7 +64,7 @@ __all__ = ["ReverseLifter"]
 
 DEEPEST = 40
 """The maximal nesting depth of inlined helpers."""
-# variables of each function: its call, what is made of the items that a generator gives, the
+# variables of each function: its call, the accumulator of the items that a generator yields, the
 # function that adds one, the exception that is handled
 FRAME, GIVEN, ADD, RAISED = "$frame", "$given", "$add", "$raised"
 MOST_RETRIES = 200
@@ -73,7 +73,7 @@ PLAIN_MANAGERS = (np.errstate, contextlib.nullcontext, warnings.catch_warnings)
 
 
 class ReverseLifter(Branching):
-    """Lifts one function. retries: how often something was lifted in a second way."""
+    """Lifts one function. retries: the number of statements that were lifted in a second way."""
 
     retries = 0
 
@@ -397,8 +397,9 @@ class ReverseLifter(Branching):
         *,
         is_second_better: bool = True,
     ) -> Any:
-        """Lift something in one way, or if that is refused in another. is_second_better: whether
-        the second refusal is raised where both ways are refused."""
+        """Lift in a first way, or if that is refused in a second. is_second_better: whether the
+        second refusal is raised where both are refused.
+        """
         mark, before, fixed = self.mark(), dict(env), {}
         fixed = {key: key.fixed for key in env if isinstance(key, MadeObject)}
         region, guarded, depth, where = self.region, self.guarded, len(self._active), self.where
@@ -502,7 +503,7 @@ def _passes_exceptions(cls: Any) -> bool:
 
 
 def _pack(lifter: ReverseLifter, step: Any, env: dict[Any, Any]) -> Any:
-    """A tuple; that of the variables which a function captures has some that are set later."""
+    """A tuple. That of the variables which a function captures may have some that are set later."""
     return tuple(UNSET if env.get(n, UNSET) is UNSET else lifter.read(env, n) for n in step.args)
 
 

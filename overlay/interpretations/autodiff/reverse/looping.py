@@ -41,8 +41,9 @@ from overlay.interpretations.autodiff.reverse.structure import Unreadable
 __all__ = ["repeat"]
 
 FEW = 16
-"""The number of iterations up to which a loop that changes lists is unrolled, rather than have them
-in arrays."""
+"""The number of iterations up to which a loop that changes lists is unrolled; above it the lists
+are put into arrays.
+"""
 TRIES = 8
 """The maximal number of iterations of the search for the kinds of carried variables."""
 
@@ -149,8 +150,9 @@ def _label(tree: list[Any]) -> int:
 
 
 class _Unrolling:
-    """Lifts one loop iteration by iteration. check: refuses a loop that changes what it goes
-    through."""
+    """Lifts one loop iteration by iteration. check: refuses a loop that changes the list over
+    which it iterates.
+    """
 
     check: Callable[[], None] = staticmethod(lambda: None)
 
@@ -158,7 +160,7 @@ class _Unrolling:
         self.lifter, self.item, self.ways, self.function = lifter, item, ways, function
 
     def lift(self, env: dict[Any, Any], of: Callable[[Any], Any], indices: Sequence[int]) -> Any:
-        """Lift a ``for`` loop over known indices. of: gives the item of one."""
+        """Lift a ``for`` loop over known indices. of: returns the item of one."""
         head = _head(self.item)
         assert head is not None
         before, choice, first, _ = head
@@ -232,9 +234,10 @@ _ASKING = (marks.advance, marks.first, marks.succeeds)
 class _LoopLifting:
     """Lifts one loop as a statement.
 
-    check: refuses a loop that changes what it goes through. has_arrays: whether it may have lists
-    in arrays; arrays: these lists, with how many numbers an iteration may append; exact: those to
-    which each appends one. deep: the objects that stand for a variable in each iteration.
+    check: refuses a loop that changes the list over which it iterates. has_arrays: whether it may
+    store lists in arrays; arrays: these lists, with how many numbers an iteration may append;
+    exact: those to which each appends one. deep: the objects that represent a variable in each
+    iteration.
     """
 
     has_arrays = True

@@ -55,8 +55,9 @@ NONE, FIRST, LAST = KnownBefore(None), KnownBefore(0), KnownBefore(-1)
 
 
 class NeedsArray(Unreadable):
-    """A list that a loop changes in a way in which only an array can be changed. is_new: whether
-    the array has to be of another kind than it was."""
+    """A list that a loop changes as only an array can be changed. is_new: whether the array has
+    to be of another kind than before.
+    """
 
     def __init__(self, structure: MadeObject, asked: str, *, is_new: bool = False) -> None:
         super().__init__(asked, help="make an array of the final length, and write its elements")
@@ -120,7 +121,7 @@ def is_items(operand: Any) -> bool:
 
 
 def use_once(items: IndexedItems | Generator) -> None:
-    """Refuse to go through an iterator again."""
+    """Refuse to iterate over an iterator again."""
     if items.used:
         raise Unreadable("it iterates twice over an iterator", help="make a list of the items")
     items.used.append(None)
