@@ -250,7 +250,7 @@ class _Check:
     tried: dict[str, None] = field(default_factory=dict[str, None])
 
     def alone(self, programs: Sequence[Given], leaves: Sequence[Given]) -> None:
-        """Check the declarations of the plugin, and its effect on programs without other plugins."""
+        """Check the declarations of the plugin, and its effect on programs by itself."""
         self.declarations()
         for program in programs:
             self.program(program)

@@ -1,4 +1,4 @@
-"""Plain ``@njit`` functions that call into a context: they contain its code, and have to drop it."""
+"""Plain ``@njit`` functions that call into a context: they hold its code, and have to drop it."""
 
 from __future__ import annotations
 
