@@ -1,9 +1,9 @@
 """The distribution: where its packages are imported from.
 
 ``overlay``, ``primitives`` and ``inversion`` are common words. Another distribution may install a
-package of such a name, and a file ``overlay.py`` beside a script hides ours. ``check`` finds this
-out, and our packages ask it about those that they stand on. ``python -m overlay_dispatch`` lists
-what is imported from where.
+package of such a name, and a file ``overlay.py`` beside a script hides ours. ``check`` detects
+this; our packages call it for the packages that they import. ``python -m overlay_dispatch`` lists
+the location of each.
 """
 
 from __future__ import annotations

@@ -116,6 +116,14 @@ def by_last_name(definitions: list[Definition]) -> dict[str, list[Definition]]:
     return {name: list(each.values()) for name, each in sorted(found.items()) if len(each) > 1}
 
 
+def _lines_of_docstring(node) -> int:
+    """The number of lines of a definition's docstring; 0 without one."""
+    if ast.get_docstring(node, clean=False) is None:
+        return 0
+    first = node.body[0]
+    return first.end_lineno - first.lineno + 1
+
+
 def _module_of(path: str) -> str:
     return ".".join(PurePath(path).with_suffix("").parts).removesuffix(".__init__")
 
@@ -197,7 +205,7 @@ class _Reader(ast.NodeVisitor):
         self.in_function = before
 
     def _definition(self, node, methods: tuple[str, ...] = ()) -> Definition:
-        lines = node.end_lineno - node.lineno + 1
+        lines = node.end_lineno - node.lineno + 1 - _lines_of_docstring(node)
         name = ".".join([*self.names, node.name])
         return Definition(self.module, name, f"{self.path}:{node.lineno}", lines, methods)
 

@@ -30,10 +30,18 @@ class Interval(sets.Interval):
     """An interval as a number that programs compute with.
 
     Operators and functions of ``math`` return intervals that contain every result, in a program
-    that ``enclose`` runs and elsewhere; elsewhere, points at which they are undefined, as in 1 / 0,
-    are left out. ``==``, ``<`` and the like compare numbers: they raise Undecided unless the answer
-    is the same for all; ``x.equals(y)`` compares intervals.
+    that ``enclose`` runs and elsewhere. Elsewhere, points at which they are undefined, as in 1 /
+    0, are left out. ``==``, ``<`` and the like compare numbers: they raise Undecided unless the
+    answer is the same for all. ``x.equals(y)`` compares intervals.
 
+    Parameters
+    ----------
+    low, high : float, int, Fraction or str
+        The bounds, both included; ``Interval(x)`` contains one number. They are rounded outwards
+        to floats; text such as "0.1" is read as a decimal number.
+
+    Examples
+    --------
     >>> from overlay.interpretations.intervals import Interval
     >>> Interval(1, 2) * Interval(-3, 4)
     Interval(-6.0, 8.0)
