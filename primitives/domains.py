@@ -61,11 +61,6 @@ class Domain:
     Base class of all domains. A subclass defines ``kind``, ``contains``, ``spread``, ``default``,
     ``edges``, ``condition`` and ``meet``.
 
-    Attributes
-    ----------
-    kind : type
-        The type of the members.
-
     Examples
     --------
     >>> from primitives import Integers, Real
@@ -418,15 +413,15 @@ def _limits(kind: type) -> tuple[int | None, int | None]:
 class Integers(Domain):
     """The integers from ``low`` to ``high``, except some.
 
+    ``kind`` is the type of the members: ``int``, or ``numpy.int64`` or ``numpy.uint64``, whose
+    arithmetic wraps.
+
     Attributes
     ----------
     low, high : int or None
         The bounds, which are members; None means no bound.
     without : tuple of int
         Excluded integers.
-    kind : type
-        The type of the members: ``int``, or ``numpy.int64`` or ``numpy.uint64``, whose arithmetic
-        wraps.
 
     Raises
     ------
