@@ -224,10 +224,10 @@ class Inverse(Checkable):
         inputs = self._definition.axes.inputs
         if len(args) != len(inputs):
             raise WrongArguments(
-                f"{self._definition.name} has {len(inputs)} inputs "
-                f"({', '.join(inputs)}); {len(args)} were given",
+                f"{self._definition.name} has {len(inputs)} inputs ({', '.join(inputs)}); "
+                f"{len(args)} {'was' if len(args) == 1 else 'were'} given",
                 where=caller(),
-                help="give all of the function's arguments",
+                help="give all arguments of the function, in order",
             )
         given = list(map(self._definition.cast, inputs, args))
         namespace = self._code.namespace
@@ -246,7 +246,7 @@ class Inverse(Checkable):
                     f"no θ gives {axis} = {as_text(values[axis])} back: lost digits "
                     f"(the nearest answer is {as_text(answer)})",
                     where=self._definition.where,
-                    help="a larger rtol accepts it",
+                    help="give invert a larger rtol, which accepts it",
                 )
         return theta
 
@@ -311,7 +311,7 @@ class Inverse(Checkable):
         """Raise an error if the function has changed, before answers that no call of it checks."""
         if self._watch.changed:
             raise refusal(
-                f"{self!r} is out of date: the function has changed since",
+                f"{self!r} is out of date: the function has changed since it was inverted",
                 where=self._definition.where,
                 help="call invert again",
             )
@@ -383,15 +383,16 @@ class Inverse(Checkable):
         space = self.parameters
         if len(known) != len(self.known) or (theta is not None and not len(space)):
             raise WrongArguments(
-                f"{self!r} takes {', '.join(self.known)} and "
-                + (f"theta= ({', '.join(space.names)})" if len(space) else "no theta"),
+                f"batch of {self!r} takes an array for each known axis ({', '.join(self.known)})"
+                + (f", and θ ({', '.join(space.names)}) as theta=" if len(space) else ", and no θ")
+                + f"; {len(known)} {'array was' if len(known) == 1 else 'arrays were'} given",
                 where=caller(),
-                help="theta is an array of inv.parameters.dtype, one θ, or a dict of coordinates",
+                help="theta= is an array of inv.parameters.dtype, one θ, or a dict of coordinates",
             )
         if named:
             if theta is not None and not isinstance(theta, Mapping):
                 raise WrongArguments(
-                    f"{', '.join(named)} and a whole θ are given",
+                    f"θ is given twice: as theta=, and by name ({', '.join(named)})",
                     where=caller(),
                     help="give coordinates by name, or theta=",
                 )
@@ -491,12 +492,13 @@ class Inverse(Checkable):
         (-2.0,)
         """
         check_bounds(None, timeout)
-        refuse_sequences(self.origin, "measure how near solutions are")
+        refuse_sequences(self.origin, "find the nearest solution")
         if task_of(self.origin) is not None:
             raise NotInvertible(
-                f"cannot measure how near solutions of {self.origin.name} are: z3 gives any",
+                f"cannot find the nearest solution of {self.origin.name}: z3 returns solutions in "
+                "any order",
                 where=self.origin.where,
-                help="inv.solutions(value) goes through them; coordinates such as near_x are tried "
+                help="inv.solutions(value) enumerates them; coordinates such as near_x are tried "
                 "first",
             )
         self._check_present(NoSolution)
@@ -606,9 +608,9 @@ class Inverse(Checkable):
             guess = (guess,)
         if not isinstance(guess, (tuple, list)) or len(guess) != len(unknown):
             raise WrongArguments(
-                f"{guess!r} is no guess of {', '.join(unknown)}",
+                f"the guess {guess!r} does not have one value for each of {', '.join(unknown)}",
                 where=caller(),
-                help="give a tuple of them, as a call of the inverse answers it",
+                help="give a tuple of their values, in this order",
             )
         return list(map(self._definition.cast, unknown, guess))
 
@@ -647,9 +649,11 @@ def check_bounds(limit: Any, timeout: Any) -> None:
     """Raise WrongArguments unless these are valid limits of a search."""
     if limit is not None and (not isinstance(limit, int) or limit < 0):
         raise WrongArguments(
-            f"limit = {limit!r} is no number of branches", where=caller(), help="give limit=10"
+            f"limit is a number of branches, not {limit!r}", where=caller(), help="give limit=10"
         )
     if timeout is not None and not (isinstance(timeout, (int, float)) and timeout >= 0):
         raise WrongArguments(
-            f"timeout = {timeout!r} is no number of seconds", where=caller(), help="give timeout=10"
+            f"timeout is a number of seconds, not {timeout!r}",
+            where=caller(),
+            help="give timeout=10",
         )

@@ -191,7 +191,15 @@ def choose(
     """
     if not callable(f):
         raise WrongArguments(
-            f"{f!r} is no function", where=caller(), help="give the function that is to be inverted"
+            f"cannot invert {f!r}: it is not a function",
+            where=caller(),
+            help="give the function first, as in invert(lambda x: 2 * x, float)",
+        )
+    if context is not None and not isinstance(context, Context):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise WrongArguments(
+            f"context is not a Context: {context!r}",
+            where=caller(),
+            help="give context=overlay.Context(table), with your method tables",
         )
     check_interpreted(f, caller() or "")
     inputs, domains = inputs_within(f, types, domain or {})

@@ -81,7 +81,7 @@ def jitted(
         raise NotCompilable(
             f"numba cannot compile {name}: {str(error).strip().splitlines()[-1]}",
             where=where,
-            help="calls stay interpreted",
+            help="calls run in the interpreter instead",
         ) from error
     made._compile_for_args = again  # called where no signature fits
     return made

@@ -185,7 +185,7 @@ def get_attribute(lifter: Lifter, site: CallSite, owner: Value, name: str) -> Va
         raise NotInvertible(
             f"cannot invert the attribute {name!r} of a {shown_kind(owner)}",
             where=site.where,
-            help="it has no such attribute at this place on this way; set it before",
+            help="it has no such attribute on this execution path; set it before",
         )
     return _bound(found, owner, cls, site, name)
 

@@ -216,7 +216,8 @@ def _varying_key(
 ) -> Value:
     if method is not dict.get:
         help = "read it with get and a default, or write the choice of the key with if"
-        raise refused(f"{method.__name__} of a dict by a key that varies", site.where, help)
+        what = f"{method.__name__} of a dict by a key that depends on the arguments"
+        raise refused(what, site.where, help)
     default = args[1] if len(args) > 1 else KnownObject(None)
     return _of_key_or(lifter, site, held, args[0], default)
 
@@ -302,7 +303,7 @@ def _set(lifter: Lifter, site: CallSite, owner: Value, index: Value, value: Valu
             items = items_of(lifter, site, value)
             if items is None:
                 help = "assign a tuple or a list of known items"
-                raise refused("assignment of varying length to a slice", site.where, help)
+                raise refused("assignment of unknown length to a slice", site.where, help)
             value = Tupled(tuple, items)
         try:
             new[key] = (
@@ -551,8 +552,8 @@ def _remove(lifter: Lifter, site: CallSite, owner: Value, item: Value) -> Value 
         return None
     held = contents_of(lifter.known, owner, site.where)
     if not is_known(frozen(lifter.known, owner)) or not is_known(item):
-        help = "write what is left of it with if"
-        raise refused("remove of an item that varies", site.where, help)
+        help = "write the remaining items with if"
+        raise refused("remove of an item that depends on the arguments", site.where, help)
     items = list(held.items)
     for place, each in enumerate(items):
         if plain(frozen(lifter.known, each)) == plain(item):

@@ -127,7 +127,7 @@ class Walk:
         if raises(block):
             return Nowhere()
         if label in self.code.caught:
-            help = "ask with if, before, whether it would be raised"
+            help = "test beforehand, with if, whether the exception would be raised"
             raise refused("try, an exception that is caught", block.where, help)
         try:
             for statement in block.statements:
@@ -224,13 +224,13 @@ class Walk:
         many = self.lifter.ways > MOST_WAYS
         if not many and self.lifter.depth <= DEEPEST:
             return
-        why = f"there are more than {MOST_WAYS} ways through it"
+        why = f"it has more than {MOST_WAYS} execution paths"
         raise NotInvertible(
             f"cannot invert {self.site.name}: "
             + (why if many else f"it branches {DEEPEST} times in a row"),
             where=where,
-            help="let what repeats be a loop over a range, or move a part with branches of its own "
-            "into a function with a relation",
+            help="write repeated parts as a loop over a range, or move a part with branches into a "
+            "function that has a relation",
         )
 
     def _joined(

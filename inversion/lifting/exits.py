@@ -142,7 +142,7 @@ def end_at(place: Place, values: Known, where: str) -> End:
 def not_followed(where: str) -> NotInvertible:
     """The error for a jump to an unexpected place."""
     return NotInvertible(
-        "cannot invert a loop that is left like this: where its ways lead was not understood",
+        "cannot invert this loop: its exits cannot be analysed",
         where=where,
-        help="leave it by its condition, break or return",
+        help="leave the loop by its condition, break or return",
     )

@@ -40,9 +40,9 @@ def contents_of(known: Known, owner: HeapObject, where: str) -> Tupled:
     assert not isinstance(found, (Variable, Constant)), "operand_in is asked before"
     if not isinstance(found, Tupled):
         raise NotInvertible(
-            f"a {shown_kind(owner)} is used that was made on another way through the program",
+            f"a {shown_kind(owner)} is used that was made on another execution path",
             where=where,
-            help="make it before the branch or the loop, or keep a tuple",
+            help="make it before the branch or the loop, or use a tuple",
         )
     return found
 
@@ -57,9 +57,9 @@ def change(known: Known, owner: HeapObject, contents: Tupled | Operand, where: s
     """Replace the contents of an object."""
     if owner.fixed:
         raise NotInvertible(
-            f"a {shown_kind(owner)} is changed that is one or another, or that has several names",
+            f"a {shown_kind(owner)} is changed that may be one of several, or has several names",
             where=where,
-            help="change a copy of it, or change each of them on its own way",
+            help="change a copy of it, or change each of them in its own branch",
         )
     known[owner] = contents
 
@@ -71,7 +71,7 @@ def frozen(known: Known, value: Value, where: str = "", depth: int = 0) -> Value
             raise NotInvertible(
                 f"cannot invert a {shown_kind(value)} that contains itself",
                 where=where,
-                help="give a result without it",
+                help="return a result without it",
             )
         held = operand_in(known, value)
         if held is not None:

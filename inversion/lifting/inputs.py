@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import difflib
 import inspect
 import typing
 from collections.abc import Callable, Mapping, Sequence
@@ -42,7 +43,7 @@ _EXAMPLES: Mapping[Any, str] = {
     str: "Strings('01', 8, 8)",
     bytes: "ByteStrings(4, 4)",
 }
-"""Domains of each type, as they are written; of others an interval."""
+"""The source of an example domain, by type; for other types it is an interval."""
 
 
 def inputs_of(
@@ -57,15 +58,15 @@ def inputs_of(
             raise WrongArguments(
                 f"{describe(f)} does not say the type of {', '.join(missing)}",
                 where=location_of(f),
-                help="annotate it, or give the types to invert",
+                help="annotate each parameter, or give their types: invert(f, float, ...)",
             )
         chosen = {name: given[name] for name in required}
     elif not len(required) <= len(types) <= len(names):
         raise WrongArguments(
             f"{describe(f)} has {len(names)} parameters ({', '.join(names)}); "
-            f"{len(types)} types were given",
+            f"{len(types)} {'type was' if len(types) == 1 else 'types were'} given",
             where=caller(),
-            help="give a type for each parameter that has no default",
+            help="give one for each parameter that has no default",
         )
     else:
         left = len(types) - len(required)  # of those that have a default
@@ -84,6 +85,13 @@ def inputs_within(
     """
     inputs, domains = inputs_of(f, types)
     kinds = {at: kind for name, tree in inputs for at, kind in numbers_of(name, tree)}
+    if not isinstance(declared, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
+        at, kind = next(iter(kinds.items()), ("x", float))
+        raise WrongArguments(
+            f"the domains of {describe(f)} are given by argument, not as {declared!r}",
+            where=caller(),
+            help=f"write domain={{{at!r}: {_example(kind, declared)}}}",
+        )
     for at, wanted in declared.items():
         if at not in kinds:
             raise unknown_axis(f, at, list(kinds), "domain")
@@ -125,25 +133,26 @@ def _kinds(f: Callable[..., Any], name: str, hint: Any, domains: dict[str, Domai
         kind = type(kind)  # an example; a string is rather the name of a type
     if not isinstance(kind, type):
         raise WrongArguments(
-            f"{name} of {describe(f)} has no plain type: {hint!r}",
+            f"{name} of {describe(f)} has a type that is not supported: {hint!r}",
             where=location_of(f),
-            help="float, int, bool, complex, str, numpy.int64 and numpy.uint64 are inverted; "
-            "tuples of them, tuple[float, float]; and list[float], list[int], list[str]",
+            help="give float, int, bool, complex, str, bytes, numpy.int64 or numpy.uint64; a tuple "
+            "of them, as tuple[float, float]; list[float], list[int] or list[str]; or an example "
+            "array, as numpy.zeros(3)",
         )
     if dataclasses.is_dataclass(kind):
         raise WrongArguments(
             f"{name} of {describe(f)} is a {kind.__name__}, a dataclass that does more than hold "
-            "its fields, all given by position and of declared types",
+            "fields of declared types, all passed by position",
             where=location_of(f),
-            help="leave out __post_init__, __getattr__, an __init__ of its own, and fields that "
-            "are given by keyword only or not at all",
+            help="leave out __post_init__, __getattr__ and __init__, and fields that are "
+            "keyword-only or not passed to __init__",
         )
     kind = EQUAL.get(kind, kind)
     if domain_of(kind) is not None and kind not in KINDS:
         raise WrongArguments(
-            f"{name} of {describe(f)} is of type {kind.__name__}, a subclass of a number's",
+            f"{name} of {describe(f)} is of type {kind.__name__}, a subclass of a supported type",
             where=location_of(f),
-            help="numbers are inverted: float, int, bool, complex, numpy.int64, numpy.uint64",
+            help="give the type itself: float, int, bool, complex, numpy.int64 or numpy.uint64",
         )
     return kind
 
@@ -180,8 +189,18 @@ def _domain(f: Callable[..., Any], name: str, kind: Any, declared: Any) -> Domai
     raise WrongArguments(
         f"the domain of {name} in {describe(f)} is no domain: {declared!r}",
         where=caller(),
-        help=f"give a domain of primitives, such as {_EXAMPLES.get(element, 'Interval(0, 1)')}",
+        help=f"give a domain of primitives, such as {_example(kind, declared)}",
     )
+
+
+def _example(kind: Any, given: Any) -> str:
+    """The source of a domain of a type, between the bounds if a pair of numbers is given."""
+    element = element_of(kind) if is_array(kind) else kind
+    pair = isinstance(given, (tuple, list)) and len(given) == 2
+    if pair and element in (float, int) and all(isinstance(end, (int, float)) for end in given):
+        name = "Interval" if element is float else "Integers"
+        return f"primitives.{name}({given[0]!r}, {given[1]!r})"
+    return repr(given) if isinstance(given, Domain) else _EXAMPLES.get(element, "Interval(0, 1)")
 
 
 def _check_domain(f: Callable[..., Any], name: str, kind: type, declared: Domain) -> None:
@@ -213,10 +232,12 @@ def _signature(f: Callable[..., Any], count: int) -> tuple[list[str], list[str],
 def unknown_axis(
     f: Callable[..., Any], name: object, axes: Sequence[str], what: str
 ) -> WrongArguments:
+    """The error for the name of an axis that a function does not have. what: the option."""
+    near = difflib.get_close_matches(str(name), axes, 3, 0.5)
     return WrongArguments(
         f"{describe(f)} has no axis {name!r} for {what}",
         where=caller(),
-        notes=[("axes", ", ".join(axes))],
+        notes=[*([("nearest", ", ".join(near))] if near else []), ("axes", ", ".join(axes))],
         help="the axes are the names of the arguments, and 'return'; parts of them are written as "
         "'p.x' and 'return[0]'",
     )

@@ -132,7 +132,7 @@ def _inverted(
     if len(known) < count or len(theta) > 1 or (kwargs and {*kwargs} != {"theta"}):
         raise _refused(site, "a call of an inverse in this form", "write inverse(value, theta)")
     if any(variables_in(each) for each in theta):
-        raise _refused(site, "an inverse whose θ varies", "give θ as a constant")
+        raise _refused(site, "an inverse whose θ depends on the arguments", "give θ as a constant")
     numbers = [each for each in known if isinstance(each, (Variable, Constant))]
     if len(numbers) < count or any(each.kind not in (float, int, bool) for each in numbers):
         raise _refused(site, "an inverse of what is no number", "give it floats")

@@ -129,8 +129,8 @@ def held_by(lifter: Lifter, site: CallSite, value: Value) -> Tupled | None:
 def key_of(site: CallSite, value: Value) -> Any:
     """The key of an item, or its place, which has to be known."""
     if not is_known(value):
-        help = "write the choice with if, and a known key or place on each way"
-        raise refused("a key or a place in a container that varies", site.where, help)
+        help = "write the choice with if, with a constant key or index in each branch"
+        raise refused("a key or an index that depends on the arguments", site.where, help)
     return plain(value)
 
 
@@ -203,7 +203,8 @@ def set_of(lifter: Lifter, site: CallSite, items: Iterable[Value], kind: type = 
     """A set of known items."""
     items = tuple(items)
     if not all(map(is_known, items)):
-        raise refused("a set of items that vary", site.where, "make a tuple or a list of the items")
+        what = "a set of items that depend on the arguments"
+        raise refused(what, site.where, "make a tuple or a list of the items")
     keys = tuple(dict.fromkeys(map(plain, items)))
     if kind is frozenset:
         return KnownObject(frozenset(keys))
@@ -281,7 +282,7 @@ def _enumerate(lifter: Lifter, site: CallSite, values: Value, start: Value = ZER
         return None
     if not is_known(start):
         help = "count from 0, and add the number in the loop"
-        raise refused("enumerate from a number that varies", site.where, help)
+        raise refused("enumerate from a number that depends on the arguments", site.where, help)
     pairs = enumerate(items, plain(start))
     return Iterating(None, tuple(Tupled(tuple, (Constant(i), item)) for i, item in pairs))
 
@@ -351,7 +352,9 @@ def _filter(lifter: Lifter, site: CallSite, function: Value, values: Value) -> V
         truth = lifter.truth(site, found)
         if not isinstance(truth, Constant):
             raise refused(
-                "a filter whose condition varies", site.where, "take a sum, or any or all, instead"
+                "a filter whose condition depends on the arguments",
+                site.where,
+                "use a sum, any or all instead",
             )
         if truth.value:
             kept.append(item)
@@ -509,7 +512,9 @@ def _sorted(
     known = _order(keys)
     if known is None:
         raise refused(
-            "sorting of items that vary", site.where, "sort them before, or take min and max"
+            "sorting of items that depend on the arguments",
+            site.where,
+            "pass them sorted, or use min and max",
         )
     order = sorted(range(len(items)), key=known.__getitem__, reverse=bool(plain(reverse)))
     return made(lifter.known, list, (items[i] for i in order))

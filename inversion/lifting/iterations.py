@@ -48,10 +48,10 @@ def looped(walk: Walk, label: int, known: Known, stops: frozenset[int]) -> Found
     cycle, block = walk.code.loops[label], walk.code.blocks[label]
     if walk.lifter.turns > MOST_TURNS:
         raise NotInvertible(
-            f"cannot invert {walk.site.name}: its loops have more than {MOST_TURNS} turns "
-            "that are known beforehand",
+            f"cannot invert {walk.site.name}: its unrolled loops have more than {MOST_TURNS} "
+            "iterations",
             where=block.where,
-            help="loop over a range",
+            help="write the loop over a range, which is not unrolled",
         )
     if label not in walk.code.returning:
         raise never_left(block.where)
@@ -165,7 +165,7 @@ class Turns(Repeating):
             changed = name in live and name not in state and following.get(name, before) != before
             if changed and any(arrays_in(before)):
                 help = "write to it by the name that it has before the loop"
-                raise refused(f"a write in a loop to what {name} shows", self.where, help)
+                raise refused(f"a write in a loop to the array of {name}", self.where, help)
         bases = [self.lifter.arrays.base(v) for n in self.names for v in arrays_in(self.known[n])]
         others = [
             self.lifter.arrays.base(v)
@@ -175,8 +175,8 @@ class Turns(Repeating):
         ]
         shared = len(set(bases)) < len(bases) or not set(bases).isdisjoint(others)
         if shared and self.writes:
-            help = "let the loop write to arrays that have one name"
-            raise refused("a write in a loop to an array of several names", self.where, help)
+            help = "write only to arrays that have one name"
+            raise refused("a write in a loop to an array with several names", self.where, help)
 
     def simple(self, state: Known) -> Turn:
         """Lift an iteration of a loop with a single exit, which every iteration reaches."""
@@ -274,5 +274,5 @@ def never_left(where: str) -> NotInvertible:
     return NotInvertible(
         "cannot invert a loop that is never left",
         where=where,
-        help="leave it by its condition, break or return",
+        help="leave the loop by its condition, break or return",
     )

@@ -117,16 +117,16 @@ class Join:
         elif isinstance(then, (Variable, Constant)) and isinstance(orelse, (Variable, Constant)):
             return self.number(name, then, orelse)
         if isinstance(then, Again) or isinstance(orelse, Again):
-            return Meaningless(self_calls.used_otherwise(self.where, "one way of a branch"))
+            return Meaningless(self_calls.used_otherwise(self.where, "one path of a branch"))
         kinds = [f"a {shown_kind(one)}" for one in (then, orelse)]
         if kinds[0] == kinds[1]:
             kinds[1] = f"another {shown_kind(orelse)}"
-        help = "give it the same type on both, and the same number of items"
+        help = "give it the same type on both paths, and the same number of items"
         return Meaningless(
             NotInvertible(
-                f"a value is {kinds[0]} on one way and {kinds[1]} on the other",
+                f"a value is {kinds[0]} on one path and {kinds[1]} on the other",
                 where=self.where,
-                help=help if kinds[1].startswith("a ") else "take it out of the branch",
+                help=help if kinds[1].startswith("a ") else "move it out of the branch",
             )
         )
 
@@ -193,10 +193,11 @@ class Join:
             for one in (then, orelse)
         ]
         return NotInvertible(
-            f"a {shown} has {shapes[0] or 'nothing'} on one way and {shapes[1] or 'nothing'} on "
+            f"a {shown} has {shapes[0] or 'nothing'} on one path and {shapes[1] or 'nothing'} on "
             "the other",
             where=self.where,
-            help="give it the same items on both, or take what is made of it into the branch",
+            help="give it the same items on both paths, or move the code that uses it into the "
+            "branch",
         )
 
     def number(self, name: str, then: Operand, orelse: Operand) -> Variable:
@@ -208,7 +209,7 @@ class Join:
             shapes = {shape_of(then.kind), shape_of(orelse.kind)}
             if not elements <= {int, float, bool, np.int64} or len(shapes) > 1:
                 raise NotInvertible(
-                    f"{shown_name(name)} is of type {shown_kind(then)} on one way and of type "
+                    f"{shown_name(name)} is of type {shown_kind(then)} on one path and of type "
                     f"{shown_kind(orelse)} on the other",
                     where=self.where,
                     help="convert one of them",

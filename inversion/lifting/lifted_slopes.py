@@ -130,9 +130,8 @@ def _partials(lifter: Lifter, site: CallSite, statement: Statement) -> Sequence[
         raise NotInvertible(
             f"no derivative is known here of `{statement}`",
             where=statement.where,
-            help="derivatives are inverted of functions without branches and loops, which call "
-            "only what overlay.interpretations.autodiff has rules for, or a table methods, and no "
-            "relations",
+            help="derivatives can be inverted of functions without branches, loops and relations, "
+            "whose calls have rules in overlay.interpretations.autodiff or methods in a table",
         )
     given: Values = statement.arguments
     if found.takes_result:

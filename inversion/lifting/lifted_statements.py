@@ -100,8 +100,8 @@ def _made(walk: Walk, statement: Make, known: Known) -> Value:
     defaults: list[Value] = []
     for name in statement.defaults:
         if name is None:
-            what = "defaults of an inner function beside which others are chosen by a condition"
-            raise refused(what, where, "compute the defaults before, and give them by name")
+            what = "defaults of an inner function that differ between execution paths"
+            raise refused(what, where, "compute the defaults before, and pass them by name")
         defaults.append(read(known, name, where))
     named: dict[str, Value] = {}
     if statement.named is not None:
@@ -197,7 +197,7 @@ class StatementCall:
         for each in spread:
             items = items_of(self.lifter, self.site, each)
             if items is None:
-                what = "a call with unpacked arguments whose number varies"
+                what = "a call with unpacked arguments whose number depends on the arguments"
                 raise self._refused(what, "give the arguments one by one")
             given += items
         named: dict[str, Value] = {}
@@ -398,7 +398,7 @@ def _starred(call: StatementCall) -> Value:
     items = items_of(call.lifter, call.site, call.items_of())
     if items is None:
         help = "take its parts by index and slice"
-        raise call._refused("unpacking with a star of what varies in length", help)
+        raise call._refused("unpacking with a star of a sequence of unknown length", help)
     part = call.step.native
     if isinstance(part, slice):
         return made(call.known, list, items[part])

@@ -308,9 +308,9 @@ def plain(value: Value) -> Any:
     if isinstance(value, (KnownObject, Constant)):
         return value.value
     raise NotInvertible(
-        f"a {shown_kind(value)} that varies stands where what is known beforehand is needed",
-        where=None,  # that of the statement
-        help="write the choice with if, and something known on each way",
+        f"a {shown_kind(value)} that depends on the arguments is used where a constant is needed",
+        where=None,  # the caller sets the line of the statement
+        help="write the choice with if, with a constant in each branch",
     )
 
 
@@ -400,12 +400,12 @@ def heap_of(known: Known) -> Known:
 def not_set(name: str, where: str) -> NotInvertible:
     """The error for a name that has no value, or an unknown one."""
     if is_step(name):
-        help = "return it from the inner function, and assign what that gives"
-        return refused("a variable that a function made within it sets, or super()", where, help)
+        help = "return the value from the inner function, and assign it outside"
+        return refused("a variable that an inner function sets, or super()", where, help)
     return NotInvertible(
         f"{name} may be used before it has a value",
         where=where,
-        help="give it one before the loop or branch that does",
+        help="assign a value before the loop or branch",
     )
 
 
@@ -421,7 +421,7 @@ class Raises(NotInvertible):
         super().__init__(
             what,
             where=where,
-            help="it raises whatever the arguments are: mend it, or keep it behind a condition",
+            help="it raises for all arguments: correct it, or guard it with a condition",
         )
 
 
@@ -438,8 +438,8 @@ def refused(what: str, where: str, help: str) -> NotInvertible:
 def unpacked(site: CallSite, source: Value, count: int) -> Value:
     items = source.items if isinstance(source, Tupled) else None
     if items is None or len(items) != count:
-        help = "take apart a tuple or a list of known length"
-        raise refused(f"a {shown_kind(source)} taken apart into {count}", site.where, help)
+        help = "unpack a tuple or a list of known length"
+        raise refused(f"unpacking of a {shown_kind(source)} into {count}", site.where, help)
     return source
 
 
@@ -450,8 +450,8 @@ def attribute_of(site: CallSite, base: Value, attribute: str) -> Value:
         raise NotInvertible(
             f"cannot invert the attribute {attribute!r} of a {shown_kind(base)}",
             where=site.where,
-            help="use a function of it instead; attributes of modules, and of objects that the "
-            "function makes or closes over, are read",
+            help="call a function of it instead; only attributes of modules, and of objects that "
+            "the function makes or closes over, are supported",
         )
     return value_of(getattr(base.value, attribute))
 

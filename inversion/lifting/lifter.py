@@ -359,8 +359,8 @@ class Lifter:
         if target is slice and not any(isinstance(a, Variable) for a in args):
             return KnownObject(slice(*map(plain, args)))
         if target is slice:
-            help = "write the choice with if, and a slice of known bounds on each way"
-            raise refused("a slice whose bounds vary", site.where, help)
+            help = "write the choice with if, with a slice of constant bounds in each branch"
+            raise refused("a slice whose bounds depend on the arguments", site.where, help)
         if target is bool and len(args) == 1 and args[0].kind is bool:
             return args[0]
         if site.overlaid:
@@ -469,7 +469,7 @@ class Lifter:
             return self.converted(site, self.converted(site, value, float), complex)
         if found is None:
             what = f"a {value.kind.__name__} in the place of a {kind.__name__}"
-            raise refused(what, site.where, "convert it in the program, by way of int")
+            raise refused(what, site.where, "convert it in the program, first to int")
         site = replace(site, name=f"{kind.__name__}_{value.name}")
         (result,) = numbers_of([self.state(site, found, [value], subject_of(value))])
         return result

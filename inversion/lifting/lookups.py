@@ -46,8 +46,9 @@ def looked_up(lifter: Lifter, site: CallSite, held: Tupled, index: Value) -> Val
     if isinstance(index, Tupled):
         return _by_parts(lifter, site, held, index)
     if not isinstance(index, Variable):
-        help = "write the choice with if, and a known index on each way"
-        raise refused(f"an item by a {shown_kind(index)} that varies", site.where, help)
+        help = "write the choice with if, with a constant index in each branch"
+        what = f"an item by a {shown_kind(index)} that depends on the arguments"
+        raise refused(what, site.where, help)
     count = len(held.items)
     keys = (*range(count), *range(-count, 0)) if held.keys is None else held.keys
     items = (*held.items, *held.items) if held.keys is None else held.items
@@ -71,8 +72,9 @@ def _entries(lifter: Lifter, site: CallSite, entries: dict[Any, Value], index: V
     """The entry of a key that varies."""
     assert isinstance(index, Variable)
     if not entries:
-        help = "give the container an item for each value that it is asked for"
-        raise refused("an item of an empty container by what varies", site.where, help)
+        help = "give the container an item for each value of the index"
+        what = "an item of an empty container, by an index that depends on the arguments"
+        raise refused(what, site.where, help)
     items = list(entries.values())
     if all(item == items[0] for item in items[1:]):
         there = member(lifter, site, Tupled(tuple, tuple(map(value_of, entries))), index)
@@ -101,8 +103,8 @@ def _entries(lifter: Lifter, site: CallSite, entries: dict[Any, Value], index: V
         args = index, Tupled(tuple, keys), Tupled(tuple, tuple(items))
         return lifter.called(site, KnownObject(item_at_key), args)
     raise NotInvertible(
-        "an item is read by a place or key that varies, of a container whose items are no numbers, "
-        "strings, or rows of them that are alike",
+        "an item is read by an index or key that depends on the arguments, from a container whose "
+        "items are not numbers, strings, or rows of them with one structure",
         where=site.where,
         help="keep one list or dict for each part, or write the choice with if",
     )
@@ -114,8 +116,8 @@ def _of_mixed_types(
     """The entry of a key in a table of numbers of several types, in the widest of them."""
     values = in_widest_type(list(entries.values()))
     if values is None:
-        help = "write all of them as floats, or keep the integers in a table of their own"
-        what = "an item of a table of floats, and of integers that no float is"
+        help = "write all of them as floats, or keep the integers in a separate table"
+        what = "an item of a table of floats, and of integers that no float equals"
         raise refused(what, site.where, help)
 
     def member_of(site: CallSite, part: Mapping[Any, Value]) -> Value:
@@ -159,7 +161,7 @@ def _by_parts(lifter: Lifter, site: CallSite, held: Tupled, index: Tupled) -> Va
     part has the same keys of the others, there is one table for each part.
     """
     if held.keys is None:
-        help = "write an index after the other, as in x[i][j], or use a dict"
+        help = "write the indices one after the other, as in x[i][j], or use a dict"
         raise refused("an item of a list by a tuple", site.where, help)
     parts = index.items
     fitting = {

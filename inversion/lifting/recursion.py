@@ -233,7 +233,7 @@ class Calls(Repeating):
                 raise NotInvertible(
                     f"cannot invert {describe(self.function)}: it calls itself with another {name}",
                     where=self.where,
-                    help="let numbers and tuples of numbers change",
+                    help="pass the same object to each call; only numbers may change",
                 )
         return way, on, way.found
 
@@ -284,8 +284,8 @@ class Calls(Repeating):
         value = found.value if isinstance(found, Returned) else None
         if len(numbers) < len(self.given) or not isinstance(value, (Variable, Constant)):
             raise NotInvertible(
-                f"cannot invert {describe(self.function)}: it calls itself, and not with numbers "
-                "for a number",
+                f"cannot invert {describe(self.function)}: it calls itself with an argument or a "
+                "result that is not a number",
                 where=self.where,
                 help="write it as a loop, or give it a relation in a method table",
             )
@@ -310,9 +310,9 @@ class Interpreted:
 def for_ever(function: types.FunctionType, where: str) -> NotInvertible:
     """The error for a function with infinite recursion."""
     return NotInvertible(
-        f"cannot invert {describe(function)}: it calls itself for ever, or more than "
+        f"cannot invert {describe(function)}: it calls itself endlessly, or more than "
         f"{MOST_CALLS} times",
         where=where,
-        help="a method goes on to what lies below with call_next or nonoverlay; other functions "
-        "return something else somewhere",
+        help="end the recursion by a condition; a method calls the implementation below it with "
+        "call_next or nonoverlay",
     )

@@ -139,9 +139,9 @@ class Repeating(ABC):
         found = sequence_of(self.lifter, site, value)
         if not isinstance(found, (Variable, Constant)):
             raise NotInvertible(
-                f"a {shown_kind(value)} has another number of items after a turn of the loop",
+                f"a {shown_kind(value)} has another number of items after an iteration of the loop",
                 where=self.where,
-                help="keep a list of numbers for each part, or loop over known items",
+                help="use a list of numbers for each part, or loop over a known number of items",
             )
         return found
 
@@ -172,9 +172,11 @@ class Repeating(ABC):
                 )
             if one.kind is other.kind and is_mutable(one.kind):
                 raise NotInvertible(
-                    f"a {shown_kind(one)} has another number of items after a turn of the loop",
+                    f"a {shown_kind(one)} has another number of items after an iteration of the "
+                    "loop",
                     where=self.where,
-                    help="keep a list of numbers for each part, or loop over known items",
+                    help="use a list of numbers for each part, or loop over a known number of "
+                    "items",
                 )
         elif one == other:
             return one
@@ -186,10 +188,10 @@ class Repeating(ABC):
                 return Variable(str(one), kind, one.source if isinstance(one, Variable) else "")
         after = shown_kind(other)
         raise NotInvertible(
-            f"{shown_name(name)} is a {shown_kind(one)} before a turn of the loop and "
+            f"{shown_name(name)} is a {shown_kind(one)} before an iteration of the loop and "
             f"{'another' if after == shown_kind(one) else 'a'} {after} after it",
             where=self.where,
-            help="give it the same type on both",
+            help="give it the same type in every iteration",
         )
 
     def fresh(self, name: str, value: Value) -> Value:
@@ -205,7 +207,7 @@ class Repeating(ABC):
         raise NotInvertible(
             f"{shown_name(name)} is a {shown_kind(value)}, and changes in a loop",
             where=self.where,
-            help="let numbers and tuples of numbers change",
+            help="change only numbers and tuples of numbers in a loop",
         )
 
     # ---- the statement ----

@@ -298,9 +298,9 @@ def is_of_chance(target: Any) -> bool:
 def of_chance(site: CallSite, target: Any) -> NotInvertible:
     """The error of a call of such a function."""
     return NotInvertible(
-        f"{describe(target)} gives another result at each call: no argument can be found from it",
+        f"{describe(target)} returns a different result at each call: it cannot be inverted",
         where=site.where,
-        help="draw the numbers outside, and give them to the function as an argument",
+        help="compute the value outside the function, and pass it as an argument",
     )
 
 
@@ -311,7 +311,8 @@ def no_relation(site: CallSite, target: Any, args: Values) -> NotInvertible:
         f"cannot solve a call of {name}({shown}): it has no relation",
         where=site.where,
         notes=[("modes available", "none")],
-        help=f"give it one in a method table: @table.generated(relation_of({name}))",
+        help="leave the call out, or give it a relation in a method table: "
+        f"@table.generated(relation_of({name}))",
     )
 
 

@@ -103,7 +103,7 @@ def used_otherwise(where: str, target: Any) -> UsedOtherwise:
     """The error for a recursive call that cannot become an iteration of a loop."""
     name = target if isinstance(target, str) else describe(target)
     return UsedOtherwise(
-        f"cannot invert a function that calls itself and takes what that gives for {name}",
+        f"cannot invert a function that calls itself and uses the result for {name}",
         where=where,
         help="return it, or use it once, in sums and products; or give the function a relation",
     )

@@ -164,8 +164,8 @@ def note_length(lifter: Lifter, one: Value, other: Value, found: Value) -> None:
 
 def _formatted(lifter: Lifter, site: CallSite, value: Value, spec: Value = EMPTY) -> Value | None:
     if not is_known(spec):
-        help = "write the choice with if, and a known format on each way"
-        raise refused("a format that varies", site.where, help)
+        help = "write the choice with if, with a constant format in each branch"
+        raise refused("a format that depends on the arguments", site.where, help)
     return formatted(lifter, site, value, _plain_text(spec))
 
 
@@ -211,7 +211,7 @@ def _filled(
         first = re.split(r"[.[]", name, maxsplit=1)[0]
         rest = name[len(first) :]
         if rest or "{" in (spec or ""):
-            help = "give what is meant as an argument of its own"
+            help = "pass the item or attribute as a separate argument"
             raise refused("an item, an attribute or a format within a format", site.where, help)
         if not first:
             first, count = str(count), count + 1
@@ -540,7 +540,7 @@ def _decode(lifter: Lifter, site: CallSite, data: Value, encoding: Value = UTF_8
         if isinstance(fits, Variable):
             lifter.holds.append((fits, True))
         elif not plain(fits):
-            help = "decode the known bytes outside of the function, and add the text"
+            help = "decode the known bytes outside the function, and add the text"
             what = "characters of several bytes that are written out"
             raise refused(what, site.where, help)
         found.append(lifter.call(site, (chr,), (item,), {}))

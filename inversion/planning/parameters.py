@@ -348,8 +348,8 @@ class ParameterSpace:
             f"θ has {number} ({', '.join(self.names)}); {got}",
             where=caller(),
             notes=[("parameter", str(parameter)) for parameter in self],
-            help="give some by name, or all as a tuple or a record of inv.parameters.dtype; those "
-            "that are not given are searched for",
+            help="give all as a tuple or a record of inv.parameters.dtype, or some by name: the "
+            "call searches for the others",
         )
 
 
@@ -369,7 +369,7 @@ def _member(parameter: Parameter, value: Any) -> Any:
         f"θ.{parameter.name} = {value!r} is outside {parameter.domain!r}",
         where=caller(),
         notes=[("parameter", str(parameter))],
-        help="inv.parameters.sample(rng) and .from_unit(u) stay inside",
+        help="give a value of this domain; inv.parameters.sample(rng) draws a θ",
     )
 
 

@@ -202,7 +202,7 @@ def _is_determined(solved: Solved) -> bool:
 REWRITTEN = "write the function so that its inputs are used once, or in sums and products alone"
 
 
-BY_SEARCH = ", or allow root_finding=True: a search for a root"
+BY_SEARCH = ", or give root_finding=True, which searches for a root"
 
 
 def _not_invertible(
@@ -215,7 +215,7 @@ def _not_invertible(
     shared = _shared(order.core)
     return NotInvertible(
         f"cannot solve {program.name} for {{{', '.join(map(str, shared))}}}: "
-        "no algebra here collects what is used more than once",
+        "no rule of algebra collects a variable that is used more than once",
         where=order.core[-1].where,
         notes=[("statement", f"{s}   {s.where}") for s in order.core[:6]],
         help=(_remedy(program, known) or REWRITTEN) + (BY_SEARCH if by_search else ""),

@@ -90,10 +90,10 @@ def causalise(program: Program, known: Iterable[Variable]) -> Order:
         ordered["statements"] += len(program.statements)
         if ordered["statements"] > MOST_ORDERED:
             raise NotInvertible(
-                f"cannot invert {program.name}: its branches within branches, or its loops, take "
-                f"more than {MOST_ORDERED} steps to put in order",
+                f"cannot invert {program.name}: ordering its nested branches and loops takes more "
+                f"than {MOST_ORDERED} steps",
                 where=program.where,
-                help="invert its parts one by one, or a loop of fewer turns",
+                help="invert its parts one by one, or a loop of fewer iterations",
             )
     return _Causality(program, known).order()
 

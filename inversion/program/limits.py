@@ -22,8 +22,8 @@ def refuse_arrays(program: Program, what: str) -> None:
             raise NotInvertible(
                 f"cannot {what} of {program.name}: {name} is an array of shape {shape_of(kind)}",
                 where=where,
-                help="of programs over arrays, call the inverse with a θ: recover finds that of "
-                "any arguments, parameters.sample(rng) draws one",
+                help="call the inverse with a θ instead: inv.recover(*arguments) computes one, "
+                "inv.parameters.sample(rng) draws one",
             )
 
 
@@ -45,7 +45,7 @@ def refuse_sequences(program: Program, what: str) -> None:
         raise NotInvertible(
             f"cannot {what} of {program.name}: {name} is a {kind}",
             where=where,
-            help="inv.solutions(value) goes through the solutions",
+            help="inv.solutions(value) enumerates the solutions",
         )
 
 

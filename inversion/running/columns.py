@@ -118,7 +118,7 @@ def columns(axis: str, arrays: Iterable[Any], kinds: Iterable[Any]) -> list[Colu
         if domain is None or not fits(array, domain):
             raise WrongArguments(
                 f"{axis} is an array of {array.dtype}{_range(array)}, "
-                f"and the function has {kind!r} there",
+                f"and the inverse takes {getattr(kind, '__name__', kind)}",
                 where=caller(),
                 help="convert it with .astype(...); arrays hold integers of 64 bits",
             )

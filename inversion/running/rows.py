@@ -376,7 +376,7 @@ def _given_room(definition: Definition, out: Any, shape: tuple[int, ...]) -> lis
                 raise WrongArguments(
                     f"out= for {axis} shares memory with the array for another answer",
                     where=caller(),
-                    help="give an array of its own for each",
+                    help="give a separate array for each",
                 )
             found.append(array)
     return found

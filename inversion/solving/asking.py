@@ -62,7 +62,7 @@ __all__ = [
     "working_theta",
 ]
 
-FIT = "; inv.fit(value) comes as close as it can, where more is known than is looked for"
+FIT = "; inv.fit(value) fits the arguments by least squares, if more is known than unknown"
 NONE_EXISTS = "no arguments of the function lead to this value"
 
 SEARCH_STEPS = 500
@@ -430,10 +430,10 @@ def _further(has_arrays: bool, is_given: bool) -> str:
     if is_given:
         return "leave coordinates out, so that they are searched for too"
     if has_arrays:
-        return "this proves nothing: recover(...) of arguments near the solution gives a θ to try"
+        return "this is no proof: inv.recover(...) of arguments near the solution gives a θ to try"
     return (
-        "this proves nothing: inv.solutions(value) goes on, inv.nearest(value, guess) looks "
-        "near a guess, and declared domains narrow the search"
+        "this is no proof: inv.solutions(value) searches further, inv.nearest(value, guess) "
+        "searches near a guess, and declared domains narrow the search"
     )
 
 

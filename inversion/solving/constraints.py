@@ -239,7 +239,8 @@ class _Problem:
                     break
         except Nothing as nothing:
             raise NoSolution(
-                f"no arguments in these boxes lead {describe(self.function)} there: {nothing.why}",
+                f"no arguments of {describe(self.function)} in these boxes give such a result: "
+                f"{nothing.why}",
                 where=nothing.where,
                 help="give wider boxes, or a wider result",
             ) from None
@@ -299,7 +300,7 @@ def _problem(
         first = narrowed(program, box, results)
     except Nothing as nothing:
         raise NoSolution(
-            f"{describe(f)} gives nothing in {returns!r}: {nothing.why}", where=nothing.where
+            f"{describe(f)} has no result in {returns!r}: {nothing.why}", where=nothing.where
         ) from None
     return _Problem(f if context is None else context.wrap(f), program, first, results)
 
@@ -323,7 +324,7 @@ def _set(f: Callable[..., Any], name: str, given: Any) -> tuple[NumberSet, Any]:
     found = given.closure if isinstance(given, Domain) else point(given)
     if found is None:
         raise WrongArguments(
-            f"the box for {name} of {describe(f)} is {given!r}",
+            f"the box for {name} of {describe(f)} is no set of numbers: {given!r}",
             where=caller(),
             help="give an Interval(low, high) that is not empty, a domain of numbers, or a number",
         )

@@ -120,9 +120,9 @@ def fitted_arguments(
 
     if not has_known_numbers(inverse):
         raise NotInvertible(
-            f"{inverse!r} has no fit: it takes unknown floats, and results that are numbers",
+            f"{inverse!r} has no fit: the unknown inputs have to be floats, the results numbers",
             where=inverse.origin.where,
-            help="make the other inputs known",
+            help="make the inputs that are not floats known, with choose",
         )
     least_squares: Any = optimize.least_squares
 
@@ -155,9 +155,9 @@ def fitted_arguments(
             break
     if best is None:
         raise NoSolution(
-            f"{inverse.origin.name} has no numbers to fit at any start",
+            f"{inverse.origin.name} gives no finite numbers at any start of the fit",
             where=inverse.origin.where,
-            help="give start=, a tuple of the unknown axes, or domains",
+            help="give start=, a tuple of values of the unknown axes, or declare domains",
         )
     if best.status == 0:  # it was broken off
         best = search(best.x, 10 * EVALUATIONS)

@@ -109,7 +109,7 @@ def nearest(
         raise search.refusal or NoSolution(
             f"no solution near {tuple(guess)!r} was found",
             where=inverse.origin.where,
-            help="another guess may lead to one; inv.solutions(value) goes through all branches",
+            help="try another guess; inv.solutions(value) enumerates all branches",
         )
     return search.best
 

@@ -251,7 +251,7 @@ class Formula:
         if rule.bounds is None:
             raise TurnsNotKnown(
                 f"cannot translate the loop {rule.name} for z3: it has more than {MOST_OPEN} "
-                "turns, or their number depends on what is not known",
+                "iterations, or an unknown number of them",
                 where=rule.where,
                 help="declare domains that bound it, or loop over a range of known length",
             )
@@ -272,7 +272,7 @@ class Formula:
         if len(counts) < len(known) or counts[2] == 0 or len(range(*counts)) > MOST_TURNS:
             raise TurnsNotKnown(
                 f"cannot translate the loop {rule.name} for z3: the ends of its range are not "
-                f"known, or it has more than {MOST_TURNS} turns",
+                f"known, or it has more than {MOST_TURNS} iterations",
                 where=rule.where,
                 help="loop over a range of known length",
             )

@@ -65,7 +65,7 @@ def infeasible(inverse: Inverse, known: Sequence[Any]) -> NoSolution | None:
         return NoSolution(
             f"{inverse.origin.name} has no solution at {shown}, whatever θ: {nothing.why}",
             where=nothing.where,
-            notes=[("proof", "sets of all values, pushed backwards through the program")],
+            notes=[("proof", "constraint propagation backwards through the program")],
             help="no arguments of the function lead to this value",
         )
     return None

@@ -205,7 +205,7 @@ def arguments_by_trials(
     def run(made: list[Any]) -> Any:
         args = arguments(made)
         if may_go_on and inverse.coordinates_of(args) is None:
-            raise NoSolution("the function may not end")
+            raise NoSolution("the function may not terminate")
         return inverse.result_of(args)
 
     tree, wanted = trees[RETURN], values[RETURN]

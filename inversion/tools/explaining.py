@@ -63,8 +63,8 @@ def _advice(has_parameters: bool, is_changed: bool) -> str:
     if is_changed:
         return "the function or a table of the context has changed since: call invert again"
     if has_parameters:
-        return "leave θ, or some of its coordinates, out: what is not given is searched for"
+        return "leave out θ, or some of its coordinates: the call searches for them"
     return (
-        "nothing is left to choose: the function does not give this value, or digits are lost on "
-        "the way, which larger rtol and atol accept"
+        "the inverse has no parameters: the function does not give this value, or only up to "
+        "rounding errors, which larger rtol and atol accept"
     )

@@ -683,15 +683,15 @@ def sets_what_is_outside(x):
 
 OUTSIDE = {}
 REFUSED = {
-    of_two_shapes: "a list has 1 items on one way|a list has 2 items on one way",
-    one_or_another: "a list is changed that is one or another",
+    of_two_shapes: "a list has 1 items on one path|a list has 2 items on one path",
+    one_or_another: "a list is changed that may be one of several",
     grows_with_rows: "a list with items of the types tuple",
-    grows_a_dict: "a dict has another number of items after a turn",
+    grows_a_dict: "a dict has another number of items after an iteration",
     used_up: "a generator that is used again",
     of_itself: "a list that contains itself",
     sets_what_is_outside: "an item of what the function did not make",
-    (lambda x: {x}): "a set of items that vary",
-    (lambda x: sorted([x, 1.0 - x, 2.0])[1]): "sorting of items that vary",
+    (lambda x: {x}): "a set of items that depend on the arguments",
+    (lambda x: sorted([x, 1.0 - x, 2.0])[1]): "sorting of items that depend on the arguments",
 }
 
 

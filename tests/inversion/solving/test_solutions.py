@@ -192,7 +192,7 @@ def test_that_there_is_no_solution_is_proven_with_the_line(f, types, value, line
     assert found.status == "complete"
     assert re.search(r"has no solution .* whatever θ", found.reason)
     assert f"test_solutions.py:{f.__code__.co_firstlineno + line}" in found.reason
-    assert "sets of all values, pushed backwards through the program" in found.reason
+    assert "constraint propagation backwards through the program" in found.reason
 
 
 def test_an_arm_that_cannot_be_is_not_tried():
