@@ -302,7 +302,7 @@ SAMPLE_ELEMENTS = (1, -1 - 1j, 1j)
 
 
 def _of_sample(called: ArrayCall, element: complex) -> Value | None:
-    """The result for arrays filled with a sample element; None if there is none for that element."""
+    """The result for arrays filled with a sample element; None if the function has none for it."""
 
     def filled(value: Variable | Constant) -> Any:
         if not isinstance(value, Variable):

@@ -1,7 +1,7 @@
 """Items, operators and methods of lists, dicts, sets and strings whose items are known one by one.
 
-The contents of what the function makes are those at that place of the program; other containers
-are known objects, which do not change.
+The contents of an object that the function makes are those at this place of the program. Other
+containers are known objects, which do not change.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ def container_call(
 def _growing(
     lifter: Lifter, site: CallSite, target: Any, owner: Value, *args: Value
 ) -> Value | None:
-    """The result of a method that changes a list whose number of items varies, else None."""
+    """The result of a method that changes a list with an unknown number of items, else None."""
     held = operand_in(lifter.known, owner)
     assert isinstance(owner, HeapObject)
     assert held is not None
@@ -223,14 +223,16 @@ def _varying_key(
 
 
 def _of_key_or(lifter: Lifter, site: CallSite, held: Tupled, key: Value, default: Value) -> Value:
-    """The item of a key that varies, or a default."""
+    """The item for a key that depends on the arguments, or a default."""
     there = member(lifter, site, held, key)
     args = there, KnownObject(Lookup(held)), key, default
     return lifter.called(site, KnownObject(item_or), args)
 
 
 def item_or(there: bool, lookup: Any, key: Any, default: Any) -> Any:
-    """The value of a lookup for a key, or a default where it is not there. It is lifted."""
+    """The value that a lookup returns for a key, or a default if the key is missing. This function
+    is lifted.
+    """
     return lookup(key) if there else default
 
 
@@ -318,7 +320,7 @@ def _set(lifter: Lifter, site: CallSite, owner: Value, index: Value, value: Valu
 def _with_item(
     lifter: Lifter, site: CallSite, held: Tupled, index: Value, value: Value
 ) -> list[Value]:
-    """Items, with one replaced whose place varies."""
+    """Items in which one is replaced, at an index that depends on the arguments."""
     new: list[Value] = []
     count = len(held.items)
     for place, item in enumerate(held.items):
@@ -529,7 +531,7 @@ def _index(lifter: Lifter, site: CallSite, owner: Value, item: Value) -> Value |
 
 
 def _find(lifter: Lifter, site: CallSite, owner: Value, item: Value) -> Value | None:
-    """``str.find`` of a character that varies, which is in the text."""
+    """``str.find`` of a character that depends on the arguments and is in the text."""
     if isinstance(owner, Variable) or is_known(item):
         return None
     return _index(lifter, site, owner, item)

@@ -1,4 +1,4 @@
-"""Objects that the function makes: their contents at one place of the program."""
+"""Objects that the function makes, with their contents at one place of the program."""
 
 from __future__ import annotations
 
@@ -48,7 +48,9 @@ def contents_of(known: Known, owner: HeapObject, where: str) -> Tupled:
 
 
 def operand_in(known: Known, owner: Value) -> Operand | None:
-    """The operand of a list whose number of items varies, since a loop changes it; else None."""
+    """The operand of a list whose number of items is unknown, because a loop changes
+    it; else None.
+    """
     found = known.get(owner) if isinstance(owner, HeapObject) else None
     return found if isinstance(found, (Variable, Constant)) else None
 
@@ -65,7 +67,7 @@ def change(known: Known, owner: HeapObject, contents: Tupled | Operand, where: s
 
 
 def frozen(known: Known, value: Value, where: str = "", depth: int = 0) -> Value:
-    """A value with the contents of each object in place of the object."""
+    """A value in which the contents of each object replace the object."""
     if isinstance(value, HeapObject):
         if depth > DEEPEST:
             raise NotInvertible(
@@ -90,7 +92,7 @@ def frozen(known: Known, value: Value, where: str = "", depth: int = 0) -> Value
 
 
 def is_mutable(kind: Any) -> bool:
-    """Whether objects of a class are changed in place: those but tuples and frozen records."""
+    """Whether objects of a class can be changed in place: all but tuples and frozen records."""
     if not isinstance(kind, type) or issubclass(kind, (tuple, str, bytes, frozenset)):
         return False
     options: Any = getattr(kind, "__dataclass_params__", None)
@@ -98,7 +100,7 @@ def is_mutable(kind: Any) -> bool:
 
 
 def thawed(known: Known, value: Value, *, fixed: bool = False) -> Value:
-    """A value with new objects in place of the contents of mutable ones."""
+    """A value in which new objects replace the contents of mutable ones."""
     if not isinstance(value, Tupled):
         return value
     items = tuple(thawed(known, item, fixed=fixed) for item in value.items)

@@ -1,4 +1,6 @@
-"""The inputs of a function: their names, types and domains, as they are declared or given."""
+"""The inputs of a function: their names, types and domains, as they are declared or passed to
+invert.
+"""
 
 from __future__ import annotations
 
@@ -69,7 +71,7 @@ def inputs_of(
             help="give one for each parameter that has no default",
         )
     else:
-        left = len(types) - len(required)  # of those that have a default
+        left = len(types) - len(required)  # the types for parameters that have a default
         taken = [name for name in names if name in required or (left := left - 1) >= 0]
         chosen = dict(zip(taken, types, strict=True))
     domains: dict[str, Domain] = {}
@@ -80,8 +82,9 @@ def inputs_of(
 def inputs_within(
     f: Callable[..., Any], types: Sequence[Any], declared: Mapping[str, Domain | range]
 ) -> tuple[list[tuple[str, Any]], dict[str, Domain]]:
-    """The names and types of the inputs, and their domains, from annotations and from ``declared``,
-    which is keyed by input or part of one.
+    """The names and types of the inputs, and their domains, from annotations and from ``declared``.
+
+    declared: domains by input, or by part of one.
     """
     inputs, domains = inputs_of(f, types)
     kinds = {at: kind for name, tree in inputs for at, kind in numbers_of(name, tree)}
@@ -130,7 +133,7 @@ def _kinds(f: Callable[..., Any], name: str, hint: Any, domains: dict[str, Domai
     if typing.get_origin(kind) is list and typing.get_args(kind)[0] in LIST_ELEMENTS:
         return list_of(typing.get_args(kind)[0])
     if domain_of(type(kind)) is not None and not isinstance(kind, str):
-        kind = type(kind)  # an example; a string is rather the name of a type
+        kind = type(kind)  # an example value; a string would be the name of a type
     if not isinstance(kind, type):
         raise WrongArguments(
             f"{name} of {describe(f)} has a type that is not supported: {hint!r}",
@@ -179,7 +182,7 @@ def numbers_of(name: str, tree: Tree) -> list[tuple[str, Any]]:
 
 
 def _domain(f: Callable[..., Any], name: str, kind: Any, declared: Any) -> Domain:
-    """The domain that is declared for an input: a range stands for its integers."""
+    """The domain that is declared for an input; a range stands for the domain of its integers."""
     element = element_of(kind) if is_array(kind) else kind
     if isinstance(declared, range) and declared and abs(declared.step) == 1:
         low, high = min(declared[0], declared[-1]), max(declared[0], declared[-1])
@@ -214,7 +217,9 @@ def _check_domain(f: Callable[..., Any], name: str, kind: type, declared: Domain
 
 
 def _signature(f: Callable[..., Any], count: int) -> tuple[list[str], list[str], dict[str, Any]]:
-    """The names of a function's parameters, those without default, and their annotations."""
+    """The names of the parameters of a function, the names of those without a default, and the
+    annotations.
+    """
     function = getattr(f, "py_func", f)
     try:
         parameters = inspect.signature(function).parameters.values()

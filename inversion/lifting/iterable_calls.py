@@ -68,7 +68,9 @@ SETS = (set, frozenset)
 def iterable_call(
     lifter: Lifter, site: CallSite, target: Any, args: Values, kwargs: Named
 ) -> Value | None:
-    """The result of a function of iterables; None for another call, or items that are not known."""
+    """The result of a function of iterables; None for another call, or if the items are
+    not known.
+    """
     if type(target).__hash__ is None:
         return None
     found = CALLS.get(target)
@@ -76,12 +78,12 @@ def iterable_call(
 
 
 def has_own_binding(target: Any) -> bool:
-    """Whether a function takes its named arguments here as it has them."""
+    """Whether a function here binds its named arguments itself."""
     return type(target).__hash__ is not None and (target in CALLS or isinstance(target, type))
 
 
 def items_of(lifter: Lifter, site: CallSite, value: Value) -> tuple[Value, ...] | None:
-    """The items of an iterable, if their number is known, else None."""
+    """The items of an iterable if their number is known, else None."""
     if operand_in(lifter.known, value) is not None:
         return None
     if isinstance(value, HeapObject):
@@ -110,7 +112,7 @@ def items_of(lifter: Lifter, site: CallSite, value: Value) -> tuple[Value, ...] 
 
 
 def held_by(lifter: Lifter, site: CallSite, value: Value) -> Tupled | None:
-    """The contents of a container with known items, or None."""
+    """The contents of a container with known items; None for other values."""
     if isinstance(value, HeapObject):
         return contents_of(lifter.known, value, site.where)
     if isinstance(value, Tupled):
@@ -127,7 +129,7 @@ def held_by(lifter: Lifter, site: CallSite, value: Value) -> Tupled | None:
 
 
 def key_of(site: CallSite, value: Value) -> Any:
-    """The key of an item, or its place, which has to be known."""
+    """The key or index of an item, which has to be a constant."""
     if not is_known(value):
         help = "write the choice with if, with a constant key or index in each branch"
         raise refused("a key or an index that depends on the arguments", site.where, help)
@@ -239,7 +241,7 @@ def _counter(lifter: Lifter, site: CallSite, *values: Value) -> Value | None:
 
 
 def _moved(target: Any) -> Callable[..., Value | None]:
-    """A function that only moves items: it is applied to them."""
+    """A function that only moves items: it runs on them."""
 
     def found(lifter: Lifter, site: CallSite, *values: Value, **named: Value) -> Value | None:
         given = [_argument(lifter, site, value) for value in values]
@@ -258,8 +260,8 @@ def _moved(target: Any) -> Callable[..., Value | None]:
 
 
 def _argument(lifter: Lifter, site: CallSite, value: Value) -> Any:
-    """An argument in a tuple of one: the items of an iterable, or a known number; None of another
-    value.
+    """An argument in a tuple of one: the items of an iterable, or a constant number; None for
+    another value.
     """
     if isinstance(value, Constant) and value.kind is not str and not is_array(value.kind):
         return (value.value,)
@@ -435,7 +437,7 @@ def _product(lifter: Lifter, site: CallSite, values: Value, start: Value = ONE) 
 
 
 def _by_truth(settles: bool) -> Callable[..., Value | None]:
-    """``any``, which is settled by a true item, or ``all``, by a false one."""
+    """``any``, which a true item decides, or ``all``, which a false item decides."""
     connect = operator.or_ if settles else operator.and_
 
     def found(lifter: Lifter, site: CallSite, values: Value) -> Value | None:
@@ -485,7 +487,7 @@ def _extreme(target: Any) -> Callable[..., Value | None]:
 
 
 def one_or_other(is_first: bool, first: Any, second: Any) -> Any:
-    """One of two values. It is lifted."""
+    """One of two values. This function is lifted."""
     return first if is_first else second
 
 
@@ -521,8 +523,8 @@ def _sorted(
 
 
 def _order(keys: list[Value]) -> list[Any] | None:
-    """Keys by which values are sorted: the values if known, else the first parts of tuples, where
-    these are known and all different.
+    """Sort keys: the values themselves if they are constants, else the first parts of tuples if
+    these are constants and all different.
     """
     if all(map(is_known, keys)):
         return list(map(plain, keys))

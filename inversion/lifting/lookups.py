@@ -1,4 +1,6 @@
-"""Lookups in containers of known items: by a place or key that varies, and membership."""
+"""Lookups in containers of known items, by an index or key that depends on the arguments, and
+membership.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,7 @@ __all__ = ["Lookup", "looked_up", "member"]
 
 @dataclass(frozen=True)
 class Lookup:
-    """A function that gives the items of a container by key or place."""
+    """A function that returns the items of a container by key or index."""
 
     held: Tupled
 
@@ -42,7 +44,7 @@ class Lookup:
 
 
 def looked_up(lifter: Lifter, site: CallSite, held: Tupled, index: Value) -> Value:
-    """The item of a container at a place, or of a key, that varies."""
+    """The item of a container at an index, or for a key, that depends on the arguments."""
     if isinstance(index, Tupled):
         return _by_parts(lifter, site, held, index)
     if not isinstance(index, Variable):
@@ -69,7 +71,7 @@ def _fits(key: Any, kind: Any) -> bool:
 
 
 def _entries(lifter: Lifter, site: CallSite, entries: dict[Any, Value], index: Value) -> Value:
-    """The entry of a key that varies."""
+    """The entry for a key that depends on the arguments."""
     assert isinstance(index, Variable)
     if not entries:
         help = "give the container an item for each value of the index"
@@ -113,7 +115,7 @@ def _entries(lifter: Lifter, site: CallSite, entries: dict[Any, Value], index: V
 def _of_mixed_types(
     lifter: Lifter, site: CallSite, entries: dict[Any, Any], index: Variable
 ) -> Value:
-    """The entry of a key in a table of numbers of several types, in the widest of them."""
+    """The entry for a key in a table of numbers of several types, in the widest of them."""
     values = in_widest_type(list(entries.values()))
     if values is None:
         help = "write all of them as floats, or keep the integers in a separate table"
@@ -133,7 +135,7 @@ def _of_mixed_types(
 
 
 def _rows(values: list[Any]) -> list[Tupled] | None:
-    """Known lists or tuples of one length as structures, else None."""
+    """Known lists or tuples of one length as structures; else None."""
     if not all(isinstance(value, (list, tuple, dict)) for value in values):
         return None
     first = values[0]
@@ -149,7 +151,7 @@ def _rows(values: list[Any]) -> list[Tupled] | None:
 
 
 def item_at_key(key: Any, keys: Any, items: Any) -> Any:
-    """The item of a key. It is lifted, with known keys."""
+    """The item for a key. This function is lifted, with known keys."""
     for each, item in zip(keys, items, strict=True):
         if key == each:
             return item
@@ -157,8 +159,8 @@ def item_at_key(key: Any, keys: Any, items: Any) -> Any:
 
 
 def _by_parts(lifter: Lifter, site: CallSite, held: Tupled, index: Tupled) -> Value:
-    """The item of a key that is a tuple of parts, some of which vary. Where each key of the first
-    part has the same keys of the others, there is one table for each part.
+    """The item for a key that is a tuple, some parts of which depend on the arguments. If each key
+    of the first part has the same keys of the others, there is one table for each part.
     """
     if held.keys is None:
         help = "write the indices one after the other, as in x[i][j], or use a dict"

@@ -1,7 +1,7 @@
 """Functions and methods of strings and bytes with constant arguments: formats, parts, conversions.
 
-A string or bytes whose length is known is a structure of its items, ``Tupled``; each item of a
-string is one character. A string that varies in length is one operand.
+A string or bytes object of known length is a structure of its items, ``Tupled``; each item of a
+string is one character. A string of unknown length is one operand.
 """
 
 from __future__ import annotations
@@ -115,7 +115,7 @@ def octets(lifter: Lifter, site: CallSite, data: Value | None) -> tuple[Value, .
 
 
 def _length_of(lifter: Lifter, value: Value) -> tuple[int, int | None]:
-    """The least and the greatest length of a string."""
+    """The smallest and the largest length of a string."""
     if isinstance(value, (KnownObject, Constant)):
         return len(value.value), len(value.value)
     if isinstance(value, Tupled):
@@ -125,7 +125,7 @@ def _length_of(lifter: Lifter, value: Value) -> tuple[int, int | None]:
 
 
 def joined(lifter: Lifter, site: CallSite, parts: Sequence[Value]) -> Value:
-    """Strings put together: as characters where all of them are, else as one operand."""
+    """The concatenation of strings: as characters if all are, else as one operand."""
     parts = [part for part in parts if part != EMPTY]
     if not parts:
         return EMPTY
@@ -152,7 +152,7 @@ def _is_of_characters(lifter: Lifter, value: Value) -> bool:
 
 
 def note_length(lifter: Lifter, one: Value, other: Value, found: Value) -> None:
-    """Note between which lengths the concatenation of two strings is."""
+    """Record the bounds of the length of a concatenation of two strings."""
     if isinstance(found, Variable) and found.kind is str:
         (low, high), (least, most) = _length_of(lifter, one), _length_of(lifter, other)
         longest = None if high is None or most is None else high + most
@@ -307,7 +307,7 @@ def _str(lifter: Lifter, site: CallSite, value: Value = EMPTY) -> Value | None:
 
 
 def _method(lifter: Lifter, site: CallSite, name: str, text: Value, args: Values) -> Value | None:
-    """The result of a method of a string, some of whose arguments vary."""
+    """The result of a method of a string, with arguments that are not constant."""
     items = characters_of(lifter, site, text)
     known = [plain(arg) for arg in args] if all(map(is_known, args)) else None
     if items is not None and name in OF_CHARACTERS:
@@ -328,7 +328,7 @@ def _method(lifter: Lifter, site: CallSite, name: str, text: Value, args: Values
 
 
 def _each(name: str) -> Callable[..., Value | None]:
-    """A method that changes each character by itself."""
+    """A method that changes each character separately."""
 
     def found(lifter: Lifter, site: CallSite, items: Values, *args: Value) -> Value | None:
         if len(items) < 2 or not all(map(is_known, args)):
