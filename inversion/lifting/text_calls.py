@@ -346,7 +346,9 @@ def _character(lifter: Lifter, site: CallSite, name: str, item: Value, args: Val
 
 
 def _differs(lifter: Lifter, site: CallSite, item: Value, others: str | None) -> None:
-    """Ask that a character that varies is none of some others; of white space for None."""
+    """Require that a character that depends on the arguments is none of some others; of white space
+    for None.
+    """
     asked = ("isspace", "") if others is None else ("in", others)
     is_one = lifter.state(site, condition(*asked, single=True), operands(lifter, site, [item]))
     if isinstance(is_one, Variable):
@@ -354,7 +356,9 @@ def _differs(lifter: Lifter, site: CallSite, item: Value, others: str | None) ->
 
 
 def _marks(lifter: Lifter, site: CallSite, items: Values, others: str | None) -> list[bool]:
-    """For each character, whether it is one of some others. One that varies is none."""
+    """For each character, whether it is one of some others. A character that depends on the
+    arguments is none.
+    """
     lifter.marks.update(" " if others is None else others)
     found: list[bool] = []
     for item in items:
@@ -489,7 +493,7 @@ def _starts(*, at_end: bool) -> Callable[..., Value | None]:
 
 
 def _condition(name: str) -> Callable[..., Value | None]:
-    """A condition that holds where it does for each character."""
+    """A condition on strings that holds if it holds for each character."""
 
     def found(lifter: Lifter, site: CallSite, items: Values) -> Value | None:
         if len(items) < 2:
@@ -504,7 +508,7 @@ def _condition(name: str) -> Callable[..., Value | None]:
 
 
 def _encode(lifter: Lifter, site: CallSite, items: Values, encoding: Value = UTF_8) -> Value | None:
-    """Bytes of a string; one byte for each character that varies."""
+    """The bytes of a string; one byte for each character that depends on the arguments."""
     name = str(plain(encoding)).lower().replace("_", "-")
     if name not in LIMITS:
         return None
@@ -611,7 +615,7 @@ SIZES: Mapping[str, int] = dict(zip("bBhHiIlLqQ?", (1, 1, 2, 2, 4, 4, 4, 4, 8, 8
 
 
 def _fields(site: CallSite, layout: str) -> tuple[str, list[str]]:
-    """The order of bytes of a layout of ``struct``, and its fields."""
+    """The byte order of a layout of ``struct``, and its fields."""
     order = {"<": "little", ">": "big", "!": "big"}.get(layout[:1])
     body = layout[1:].replace(" ", "")
     if order is None or not re.fullmatch(f"(?:{_FIELD.pattern})*", body):
@@ -675,7 +679,7 @@ def _unpack(lifter: Lifter, site: CallSite, layout: Value, data: Value) -> Value
 
 
 def _through(function: Any) -> Callable[..., Value | None]:
-    """A function that is written in Python for bytes of known length."""
+    """A function with a Python definition for bytes of known length."""
 
     def found(lifter: Lifter, site: CallSite, data: Value, *others: Value) -> Value | None:
         items = octets(lifter, site, data)
@@ -710,7 +714,7 @@ def _compared(target: Any) -> Callable[..., Value | None]:
 
 
 def _item(lifter: Lifter, site: CallSite, text: Value, index: Value) -> Value | None:
-    """An item or a slice of a string of known length that is one operand."""
+    """An item or a slice of a string of known length, where the string is one operand."""
     items = characters_of(lifter, site, text) if isinstance(text, Variable) else None
     if items is None:
         return None

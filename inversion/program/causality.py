@@ -1,12 +1,13 @@
-"""Causality: assigns each statement a variable to solve for, and orders the statements.
+"""Causality assignment: each statement gets a variable for which it is solved, and a place in the
+order of solving.
 
-Statements are equations between unknowns. First, each equation with one unknown left is solved for
-it. For the rest, backwards: a variable that occurs in one equation only can be solved last, from
-that equation, which then no longer binds the others. No equation remains exactly where an order
-without a loop exists; each step takes the choice with the least cost. Variables that no equation is
-solved for are free.
+Statements are equations between unknowns. First, each equation with one remaining unknown is solved
+for it. The rest is ordered backwards: a variable that occurs in only one equation can be solved
+last, from that equation, which then no longer binds the others. An order without a loop exists
+exactly if no equation remains; each step makes the choice with the least cost. Variables for which
+no equation is solved are free.
 
-A comparison gives little information on its operands: it is solved only for variables that nothing
+A comparison gives little information on its operands. It is solved only for variables that nothing
 else determines, and if that leaves a loop, it is only checked.
 """
 

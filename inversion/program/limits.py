@@ -14,8 +14,9 @@ __all__ = ["first_sequence", "has_arrays", "has_floats", "refuse_arrays", "refus
 
 
 def refuse_arrays(program: Program, what: str) -> None:
-    """Raise NotInvertible if a program has arrays, naming the axis or inner value. what: the
-    operation, to complete ``"cannot ..."``.
+    """Raise NotInvertible if a program has arrays; the error names the axis or inner value.
+
+    what: the operation, to complete ``"cannot ..."``.
     """
     for name, kind, where in _operands(program):
         if is_array(kind):
@@ -36,8 +37,9 @@ def first_sequence(program: Program) -> tuple[str, str, str] | None:
 
 
 def refuse_sequences(program: Program, what: str) -> None:
-    """Raise NotInvertible if a program has strings or lists, naming the first. what: the operation,
-    to complete ``"cannot ..."``.
+    """Raise NotInvertible if a program has strings or lists; the error names the first.
+
+    what: the operation, to complete ``"cannot ..."``.
     """
     found = first_sequence(program)
     if found is not None:
