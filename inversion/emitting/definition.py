@@ -234,7 +234,7 @@ class Definition:
             help="give each known value once, in this order; then θ as one tuple, or coordinates "
             "by name"
             if has_parameters
-            else "give each known value once; this inverse has no parameters",
+            else "give each known value once; it has no parameters",
         )
 
     def _unknown_names(self, names: Sequence[str]) -> WrongArguments:

@@ -199,10 +199,12 @@ def _domain(f: Callable[..., Any], name: str, kind: Any, declared: Any) -> Domai
 def _example(kind: Any, given: Any) -> str:
     """The source of a domain of a type, between the bounds if a pair of numbers is given."""
     element = element_of(kind) if is_array(kind) else kind
-    pair = isinstance(given, (tuple, list)) and len(given) == 2
-    if pair and element in (float, int) and all(isinstance(end, (int, float)) for end in given):
-        name = "Interval" if element is float else "Integers"
-        return f"primitives.{name}({given[0]!r}, {given[1]!r})"
+    if isinstance(given, (tuple, list)) and len(given) == 2:
+        low, high = given
+        if element is float and all(isinstance(end, (int, float)) for end in given):
+            return f"primitives.Interval({low!r}, {high!r})"
+        if element is int and all(isinstance(end, int) for end in given):
+            return f"primitives.Integers({low}, {high}), or range({low}, {high + 1})"
     return repr(given) if isinstance(given, Domain) else _EXAMPLES.get(element, "Interval(0, 1)")
 
 

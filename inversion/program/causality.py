@@ -100,7 +100,7 @@ def causalise(program: Program, known: Iterable[Variable]) -> Order:
 
 
 def given_variables(program: Program, known: Sequence[str]) -> list[Variable]:
-    """The known variables: those of the known axes, and the conditions that hold."""
+    """The known variables: those of the known axes, and those of the conditions that hold."""
     operands = [*map(program.operand, known), *(value for value, _ in program.holds)]
     return [operand for operand in operands if isinstance(operand, Variable)]
 
@@ -143,8 +143,9 @@ class _Causality:
     # ---- forwards from known variables ----
 
     def propagated(self) -> Iterator[Solved]:
-        """Solve equations with one unknown left; those without unknowns are only checks. Equations
-        with a coordinate come last: another equation may determine the unknown without a choice.
+        """Solve the equations with one remaining unknown; equations without unknowns are only
+        checks. Equations with a coordinate come last, because another equation may determine the
+        unknown without a choice.
         """
         ready: list[tuple[bool, int]] = []
         for i in self.left:
@@ -171,7 +172,7 @@ class _Causality:
                         self.offer_ready(ready, other)
 
     def offer_ready(self, heap: list[tuple[bool, int]], i: int) -> None:
-        """Add equation i to the queue, if it may be solved without a choice."""
+        """Add equation i to the queue if it can be solved without a choice."""
         if self.is_ready(i):
             heapq.heappush(heap, (False, i))
 
@@ -184,7 +185,7 @@ class _Causality:
         return step
 
     def is_ready(self, i: int) -> bool:
-        """Whether equation i may be solved without a choice: it has one unknown, or is solved as a
+        """Whether equation i can be solved without a choice: it has one unknown, or is solved as a
         whole.
         """
         return len(self.left[i]) <= 1 or self.rule(i).whole
@@ -205,7 +206,7 @@ class _Causality:
     # ---- backwards from variables in one equation ----
 
     def peeled(self) -> Iterator[Solved]:
-        """Remove equations that alone bind a variable, the last to be solved first."""
+        """Remove the equations that alone bind a variable; the first removed is solved last."""
         heap: list[tuple[tuple[int, ...], int, tuple[Variable, ...]]] = []
         for i in self.left:
             self.offer(heap, i)
@@ -240,8 +241,8 @@ class _Causality:
             self.offer(heap, other)
 
     def is_condition(self, i: int) -> bool:
-        """Whether equation i is a comparison with a known result, of operands that are no truth
-        values, or has another known result that gives as little information.
+        """Whether equation i is a comparison with a known result, of operands that are not truth
+        values, or has another known result with as little information.
         """
         results = self.program.statements[i].results
         if self.rule(i).low_information:
@@ -260,13 +261,13 @@ class _Causality:
             if step is None or (step.mode.overdetermined and self.left[i] != set(unknown)):
                 continue
             if len(unknown) == 1 or self.joins(step):
-                # of equal choices the last in the program is solved, the first stays free
+                # of equal choices the last in the program is solved, and the first stays free
                 rank = self.rank[unknown[-1]]
                 heapq.heappush(heap, ((*self.cost(step), -i, -rank, len(unknown)), i, unknown))
 
     def joins(self, step: Solved) -> bool:
-        """Whether a statement is solved for several variables at once, rather than after a free
-        choice of some: for inputs, and where a free choice would rarely have a solution.
+        """Whether a statement is solved for several variables at once, not after a free choice of
+        some: for inputs, and if a free choice would rarely have a solution.
         """
         if step.statement.relation.whole or _discrete(step.statement):
             return True

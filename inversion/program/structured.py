@@ -160,12 +160,12 @@ def planned(rule: Structured, unknown: frozenset[str]) -> Mode | None:
 
 
 def generated(*args: Any) -> Any:
-    """Placeholder for a mode's solver: the solver of such a statement is generated."""
+    """A placeholder for the solver of a mode: the solver of such a statement is generated."""
     raise AssertionError("what solves this statement is generated")
 
 
 def needed(statements: Iterable[Statement], wanted: set[Operand]) -> tuple[Statement, ...]:
-    """The statements that some operands depend on; adds their arguments to ``wanted``."""
+    """The statements on which some operands depend; their arguments are added to ``wanted``."""
     kept: list[Statement] = []
     for statement in reversed(tuple(statements)):
         if not wanted.isdisjoint(statement.results):
@@ -184,7 +184,7 @@ ONE_AT_A_TIME = (operator.mul, operator.matmul, np.matmul, np.dot)
 
 
 def is_linear(statement: Statement, varying: Collection[Operand]) -> bool:
-    """Whether the results of a statement are linear in the varying variables."""
+    """Whether the results of a statement are linear in the variables that are not constant."""
     rule = statement.relation
     if isinstance(rule, Structured):
         return rule.is_linear(statement.arguments, varying)

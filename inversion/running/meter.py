@@ -1,4 +1,4 @@
-"""When compilation pays: a measure of what interpretation takes, and the rule."""
+"""The rule for when compilation pays off, and a measure of the time that interpretation takes."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SLICE = 0.05
 
 
 class PayMeter:
-    """The seconds of this thread's processor time that the interpretation of rows has taken."""
+    """The processor time of this thread, in seconds, that the interpretation of rows has taken."""
 
     def __init__(self) -> None:
         self._spent = 0.0
@@ -34,7 +34,7 @@ class PayMeter:
 
     @contextmanager
     def metered(self, rows: int) -> Generator[None]:
-        """Measure the block, which solves so many rows."""
+        """Measure the block, which solves this number of rows."""
         begin = time.thread_time()
         try:
             yield
@@ -44,16 +44,16 @@ class PayMeter:
 
     @property
     def slice(self) -> int:
-        """The number of rows to interpret before it is asked again whether to compile."""
+        """The number of rows to interpret before the next decision whether to compile."""
         return max(1, int(self._rows * SLICE / self._spent)) if self._spent else 1
 
     def begin(
         self, loop: Later[Any], left: int, wanted: Callable[[], bool], *, is_kept: bool
     ) -> None:
-        """Begin to compile a loop over rows in the background, if that pays.
+        """Begin to compile a loop over rows in the background, if that pays off.
 
-        left: the number of rows at hand that are not solved yet. wanted: whether the loop is.
-        is_kept: whether it is kept on disk, where it may pay for other processes.
+        left: the number of rows of the batch that are not solved yet. wanted: whether the loop is
+        to be used. is_kept: whether it is stored on disk, where it may pay off for other processes.
         """
         is_long = left > 0 and self._spent * left >= WAITED_FOR * self._rows
         if is_long or is_kept or (not left and self._spent >= COMPILED_AFTER):

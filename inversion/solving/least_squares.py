@@ -113,8 +113,8 @@ def fitted_arguments(
 ) -> Fit:
     """The fit of the unknown axes to known values.
 
-    noise, weights: of the known numbers of the result, or None. start: values of the unknown axes.
-    Raises NoSolution where the function gives no numbers from any start.
+    noise, weights: those of the known numbers of the result, or None. start: values of the unknown
+    axes. Raises NoSolution if the function gives no numbers from any start.
     """
     from scipy import optimize  # pyright: ignore[reportMissingTypeStubs]
 
@@ -142,7 +142,7 @@ def fitted_arguments(
     count, agreeing = 0, 0
     for x in starts:
         count += 1
-        # the method of scipy begins inside the bounds
+        # the method of scipy starts inside the bounds
         inside = np.clip(x, low, high)
         if fit.off(inside) is None:
             continue
@@ -159,13 +159,13 @@ def fitted_arguments(
             where=inverse.origin.where,
             help="give start=, a tuple of values of the unknown axes, or declare domains",
         )
-    if best.status == 0:  # it was broken off
+    if best.status == 0:  # it reached the limit of evaluations
         best = search(best.x, 10 * EVALUATIONS)
     return fit.ended(best, count)
 
 
 class _FitProblem:
-    """Residuals and their derivatives. size: of the weighted known values."""
+    """Residuals and their derivatives. size: the norm of the weighted known values."""
 
     def __init__(
         self,
@@ -213,14 +213,14 @@ class _FitProblem:
         return found
 
     def plain(self, x: Numbers) -> Numbers:
-        """The differences to the known values. Raises what the function raises."""
+        """The differences from the known values. Raises the exceptions of the function."""
         result = self.inverse.result_of(self.problem.arguments(x))
         tree = self.inverse.axes.trees[RETURN]
         whole = {axis: part(tree, result, axis.removeprefix(RETURN)) for axis in self.axes}
         return self._numbers(whole) - self.wanted
 
     def off(self, x: Numbers) -> Numbers | None:
-        """The weighted differences; None where the function has no finite numbers."""
+        """The weighted differences; None if the function gives no finite numbers."""
         try:
             off = self.plain(x) * self.scale
         except Exception:  # of the function
@@ -228,7 +228,7 @@ class _FitProblem:
         return off if np.all(np.isfinite(off)) else None
 
     def residual(self, x: Numbers) -> Numbers:
-        """The weighted differences; large ones where the function has no numbers."""
+        """The weighted differences; large ones if the function gives no numbers."""
         off = self.off(x)
         return self.penalty if off is None else off
 
@@ -241,7 +241,7 @@ class _FitProblem:
         return found * self.scale[:, None] if self.is_exact else found
 
     def ended(self, found: Any, starts: int) -> Fit:
-        """The fit that a search has ended with."""
+        """The fit at the end of a search."""
         inverse, args = self.inverse, self.problem.arguments(found.x)
         by_name = dict(zip(inverse.axes.inputs, args, strict=True))
         return Fit(

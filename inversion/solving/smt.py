@@ -1,8 +1,8 @@
 """Functions that z3 solves: the program as a formula, for known values.
 
-The function becomes one statement, as one that is solved by trial. Its parameters are arguments
-that are tried first; if these are no solution, z3 is asked for one. So each solution is reached,
-and recovers itself. Every answer of z3 is checked by running the function.
+The function becomes one statement, like a function that is solved by trial. Its parameters are
+arguments that are tried first; if these are not a solution, z3 is asked for one. So each solution
+is reached, and recovers itself. Every answer of z3 is checked by running the function.
 """
 
 from __future__ import annotations
@@ -74,8 +74,10 @@ def check_solver(solver: Any, timeout: Any) -> None:
 
 @dataclass(frozen=True)
 class Task:
-    """A function that z3 solves. program: lifted from the function. trees: of its axes. known: the
-    known axes of the program. run: the function. timeout: in seconds.
+    """A function that z3 solves.
+
+    program: lifted from the function. trees: the trees of its axes. known: the known axes of the
+    program. run: the function. timeout: in seconds.
     """
 
     program: Program
@@ -140,8 +142,8 @@ class Task:
     # ---- answers ----
 
     def answers(self, known: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-        """The inputs of each solution, by axis of the program. Raises TooHard where z3 does not
-        decide whether there is one more.
+        """The inputs of each solution, by axis of the program. Raises TooHard if z3 does not decide
+        whether there is another one.
         """
         from inversion.solving.smt_programs import FormulaSearch
 

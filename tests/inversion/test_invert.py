@@ -239,7 +239,7 @@ def test_a_function_that_only_runs_forward_says_which_modes_it_has():
     assert f"test_invert.py:{line}]" in text
     assert "modes available: {return}" in text
     help = "give spacing an inverse in a method table"  # x is all that is unknown
-    assert caught.value.help == f"{help}, or allow root_finding=True: a search for a root"
+    assert caught.value.help == f"{help}, or give root_finding=True, which searches for a root"
     assert invert(f, F, F)(10.0, (4.0,)) == (4.0, 9.0)
 
 
@@ -439,12 +439,12 @@ def test_subclasses_of_numbers_are_refused():
     class Colour(enum.IntEnum):
         RED = 1
 
-    with pytest.raises(WrongArguments, match="a subclass of a number's"):
+    with pytest.raises(WrongArguments, match="a subclass of a supported type"):
         invert(lambda x: x + 1, Colour)
 
 
 def test_domains_that_do_not_fit_are_refused():
-    for kind, example in ((F, "Interval(0, 1)"), (I, "range(256)"), (str, "Strings(")):
+    for kind, example in ((F, "Interval(0, 1)"), (I, "range("), (str, "Strings(")):
         for wrong in (3, (0, 1), range(0), range(0, 9, 2)):
             with suppress_type_checks(), pytest.raises(WrongArguments, match="is no domain") as e:
                 invert(lambda x: x + x, kind, domain={"x": wrong})
