@@ -4,9 +4,10 @@
 2. The first solutions, with discrete choices outwards from their defaults, in the order of
    ``solutions``: single solutions as they are; of a family the default, then points of a fixed
    sequence.
-3. The arguments themselves: from several starts, the method of Levenberg and Marquardt minimises the
-   difference between the function's result and the known one. (This precedes 2 if known numbers are
-   in lists: there are mostly more of them than unknowns, and a choice for one misses the others.)
+3. The arguments themselves: from several starts, the method of Levenberg and Marquardt minimises
+   the difference between the function's result and the known one. (This precedes 2 if known numbers
+   are in lists: there are mostly more of them than unknowns, and a choice for one misses the
+   others.)
 4. Boxes of arguments, contracted and bisected.
 5. Trials: numbers and characters are changed if that brings the result nearer to the known one.
 6. The solutions after the first ones.

@@ -51,7 +51,7 @@ def fairly[T, S](
             try:
                 found = next(one)
             except StopIteration:
-                yield None  # a step too: infinitely many iterators may each end immediately
+                yield None  # counts as a step: infinitely many iterators may end at once
                 continue
             running.append(one)
             yield found

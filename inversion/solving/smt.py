@@ -41,7 +41,7 @@ SOLVERS = ("z3",)
 TIME_IS_UP = ("timeout", "canceled", "")
 """The reasons that z3 gives where it has reached the time limit."""
 
-_one_at_a_time = threading.RLock()  # terms of z3 belong to one context, which is of one thread
+_one_at_a_time = threading.RLock()  # the terms of z3 belong to a context, which one thread uses
 
 
 def check_solver(solver: Any, timeout: Any) -> None:
@@ -217,10 +217,10 @@ def by_formula(
     context: Context | None,
     timeout: float,
 ) -> Lifted:
-    """The lifted function as one statement, which z3 solves for the unknown axes. domains: of the
-    inputs of the program. timeout: in seconds.
+    """The lifted function as one statement, which z3 solves for the unknown axes.
 
-    Raises NotInvertible where a statement has no translation.
+    domains: the domains of the inputs of the program. timeout: in seconds. Raises NotInvertible if
+    a statement has no translation.
     """
     program = lifted.program
     run = function if context is None else context.wrap(function)
@@ -298,7 +298,7 @@ def _mode(task: Task, names: Mapping[str, str]) -> Mode:
 
 
 def _solved(task: Task, known: Mapping[str, Any], near: Mapping[str, Any]) -> dict[str, Any]:
-    """All axes of a solution: of the values that are near, if they are one."""
+    """All axes of a solution: that of the values ``near``, if they are a solution."""
     inside = all(task.domains[name].contains(near[name]) for name in near if name in task.domains)
     found: Mapping[str, Any] | None = near
     if not inside or not task.is_solution(known, {**known, **near}):

@@ -18,7 +18,8 @@ def explained(
 ) -> NoSolution:
     """The error for a refusal, with the statement and line that left its domain.
 
-    given: the known values, and θ. is_changed: whether the function has changed since.
+    given: the known values, and θ. is_changed: whether the function has changed since it was
+    inverted.
     """
     reason = reason_of(error)
     has_parameters = len(definition.parameters) > 0

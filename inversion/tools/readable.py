@@ -106,7 +106,7 @@ REFUSALS = (
 
 
 class Checkable(Readable):
-    """An inverse that runs the function and compares results, for searches."""
+    """Base class of an inverse that runs the function and compares results, for searches."""
 
     def __init__(self, definition: Definition, code: GeneratedFunctions) -> None:
         super().__init__(definition)
@@ -125,7 +125,7 @@ class Checkable(Readable):
             return None
 
     def result_of(self, args: Sequence[Any]) -> Any:
-        """The function's result for arguments, in its context; it may raise anything."""
+        """The result of the function for arguments, in its context; it may raise any exception."""
         with np.errstate(all="ignore"):
             return self._code.namespace["forward"](*args)
 
