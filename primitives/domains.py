@@ -365,7 +365,7 @@ class Interval(Domain):
         if isinstance(other, WholeFloats):
             return other.meet(self)
         if not isinstance(other, Interval):
-            raise OverlayError(f"{self!r} and {other!r} have no members of one type")
+            raise OverlayError(f"{self!r} and {other!r} have members of different types")
         low, high = max(self.low, other.low), min(self.high, other.high)
         return Interval(
             low,
@@ -530,7 +530,7 @@ class Integers(Domain):
 
     def meet(self, other: Domain) -> Domain:
         if not isinstance(other, Integers) or other.kind is not self.kind:
-            raise OverlayError(f"{self!r} and {other!r} have no members of one type")
+            raise OverlayError(f"{self!r} and {other!r} have members of different types")
         lows = [d.low for d in (self, other) if d.low is not None]
         highs = [d.high for d in (self, other) if d.high is not None]
         return Integers(
@@ -587,7 +587,7 @@ class Booleans(Domain):
 
     def meet(self, other: Domain) -> Domain:
         if not isinstance(other, Booleans):
-            raise OverlayError(f"{self!r} and {other!r} have no members of one type")
+            raise OverlayError(f"{self!r} and {other!r} have members of different types")
         return self
 
 
@@ -658,7 +658,7 @@ class WholeFloats(Domain):
 
     def meet(self, other: Domain) -> Domain:
         if not isinstance(other, (Interval, WholeFloats)):
-            raise OverlayError(f"{self!r} and {other!r} have no members of one type")
+            raise OverlayError(f"{self!r} and {other!r} have members of different types")
         low, high = other.low, other.high
         if isinstance(other, Interval):
             if other.without:
@@ -731,7 +731,7 @@ class ComplexNumbers(Domain):
 
     def meet(self, other: Domain) -> Domain:
         if not isinstance(other, ComplexNumbers):
-            raise OverlayError(f"{self!r} and {other!r} have no members of one type")
+            raise OverlayError(f"{self!r} and {other!r} have members of different types")
         return ComplexNumbers(self.nonzero or other.nonzero)
 
     @property
@@ -838,7 +838,7 @@ class Strings(Domain):
 
     def meet(self, other: Domain) -> Domain:
         if not isinstance(other, Strings):
-            raise OverlayError(f"{self!r} and {other!r} have no members of one type")
+            raise OverlayError(f"{self!r} and {other!r} have members of different types")
         letters = self.alphabet or other.alphabet
         if self.alphabet and other.alphabet:
             letters = "".join(c for c in self.alphabet if c in other.alphabet)
@@ -920,7 +920,7 @@ class ByteStrings(Domain):
 
     def meet(self, other: Domain) -> Domain:
         if not isinstance(other, ByteStrings):
-            raise OverlayError(f"{self!r} and {other!r} have no members of one type")
+            raise OverlayError(f"{self!r} and {other!r} have members of different types")
         highs = [high for high in (self.high, other.high) if high is not None]
         return ByteStrings(max(self.low, other.low), min(highs) if highs else None)
 

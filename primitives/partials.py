@@ -1,4 +1,4 @@
-"""Partial derivatives of the primitives, as methods that are chosen like relations.
+"""Partial derivatives of the primitives, as methods that are looked up like relations.
 
 They are the rules of ``overlay.interpretations.autodiff``, except that they raise NoSolution at a
 kink or a step of a function. ``partials_of(f)`` is a target: its methods take the arguments of f

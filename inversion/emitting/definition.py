@@ -255,7 +255,7 @@ class Definition:
         return (theta,) if len(self.parameters) else ()
 
     def are_close(self, axis: str, answer: Any, wanted: Any) -> bool:
-        """Whether two values of an axis are equal within the tolerances."""
+        """Return whether two values of an axis are equal within the tolerances."""
         tree = self.axes.trees[axis]
         pairs = zip(taken_apart(tree, answer), taken_apart(tree, wanted), strict=True)
         return all(is_close(found, value, *self.tolerance) for found, value in pairs)

@@ -117,7 +117,7 @@ def may_hide_errors(program: Program, read: Program) -> bool:
 
 
 def _calls_these(function: FunctionType) -> bool:
-    """Whether the code of a function mentions one of the functions that raise."""
+    """Return whether the code of a function mentions one of the functions that raise."""
     targets = [target for target in raising.targets() if target is not operator.pow]
     names = {name for target in targets for name in (target.__name__, "pow")}
     code = function.__code__

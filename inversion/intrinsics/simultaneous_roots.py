@@ -194,7 +194,7 @@ def spread(number: int, count: int, near: Any, low: Any, high: Any) -> Any:
 
 
 def is_inside(x: Any, low: Any, high: Any) -> bool:
-    """Whether all unknowns are within their bounds."""
+    """Return whether all unknowns are within their bounds."""
     inside = True
     for j in range(x.size):
         if not low[j] <= x[j] <= high[j]:

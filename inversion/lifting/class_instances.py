@@ -61,7 +61,7 @@ PLAIN_MANAGERS = (np.errstate, contextlib.nullcontext, warnings.catch_warnings)
 
 
 def is_instance(value: Value) -> bool:
-    """Whether a value is an instance of a class that is written in Python."""
+    """Return whether a value is an instance of a class that is written in Python."""
     if isinstance(value, (HeapObject, Tupled)):
         return bool(value.kind.__flags__ & MADE_IN_PYTHON) and value.kind not in NOT_FOLLOWED
     return False
@@ -149,7 +149,7 @@ def _has_factory(cls: Any) -> bool:
 
 
 def _is_frozen(base: type, name: str) -> bool:
-    """Whether a method is the one with which a frozen dataclass refuses changes."""
+    """Return whether a method is the one with which a frozen dataclass refuses changes."""
     return name == "__setattr__" and getattr(base, "__dataclass_params__", None) is not None
 
 

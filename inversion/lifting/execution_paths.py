@@ -201,15 +201,15 @@ class Walk:
         ]
 
     def _part_again(self, join: int | None, ways: Sequence[Way], stops: frozenset[int]) -> bool:
-        """Whether paths have to stay separate after the join: one of them may end elsewhere, such
-        as in the next iteration of a loop, or have the result of a recursive call.
+        """Return whether paths have to stay separate after the join: one of them may end elsewhere,
+        such as in the next iteration of a loop, or have the result of a recursive call.
         """
         places = {p for way in ways for p in places_of(way.found)}
         meets = len(places) > 1 and join in places and join not in stops
         return meets or any(map(self._calls_itself, ways))
 
     def _calls_itself(self, way: Way) -> bool:
-        """Whether a live name has the result of a recursive call at the end of a path."""
+        """Return whether a live name has the result of a recursive call at the end of a path."""
         end = way.found
         return (
             isinstance(end, At)
@@ -218,7 +218,9 @@ class Walk:
         )
 
     def _leads_out(self, label: int) -> bool:
-        """Whether a label is outside the loop whose iteration is traversed up to its exit."""
+        """Return whether a label is outside the loop whose iteration is traversed up to
+        its exit.
+        """
         outside = bool(self.leaving) and label not in self.leaving
         return outside and label in self.code.returning
 
@@ -277,8 +279,8 @@ class Walk:
 
 
 def _lacks(value: Value, other: Value) -> bool:
-    """Whether a value is None, or contains None, where another one is or contains
-    something else.
+    """Return whether a value is None, or contains None, where another one is or contains something
+    else.
     """
     if isinstance(value, Tupled) and value.is_like(other):
         return any(map(_lacks, value.items, other.items))
@@ -289,7 +291,7 @@ NONE = KnownObject(None)
 
 
 def _leads_nowhere(way: Way, other: Way) -> bool:
-    """Whether a path raises, or returns None where the other one returns something else."""
+    """Return whether a path raises, or returns None where the other one returns something else."""
     if isinstance(way.found, Returned) and isinstance(other.found, Returned):
         return _lacks(way.found.value, other.found.value)
     return isinstance(way.found, Nowhere)

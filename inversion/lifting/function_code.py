@@ -58,7 +58,7 @@ def unread(function: FunctionType, what: str, where: str) -> NotInvertible:
 
 
 def raises(block: Block) -> bool:
-    """Whether a block ends with an exception."""
+    """Return whether a block ends with an exception."""
     return isinstance(block.end, Return) and block.end.value is None
 
 
@@ -126,8 +126,8 @@ class FunctionCode:
         return frozenset(label for label, handler in handlers.items() if handler in ending)
 
     def _leaves_with(self, label: int) -> bool:
-        """Whether a block is the handler of a ``with`` statement whose context manager does not
-        suppress exceptions.
+        """Return whether a block is the handler of a ``with`` statement whose context manager does
+        not suppress exceptions.
         """
         statements = self._body.blocks[label].statements
         return any(
@@ -197,7 +197,7 @@ class FunctionCode:
 
 
 def _is_simple(head: int, labels: frozenset[int], ways: Mapping[int, Sequence[int]]) -> bool:
-    """Whether a loop has a single exiting block, which every iteration passes."""
+    """Return whether a loop has a single exiting block, which every iteration passes."""
     exits = {at for at in labels for after in ways[at] if after not in labels}
     return len(exits) == 1 and not any(
         head in _reached([after], ways, without=at)

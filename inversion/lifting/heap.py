@@ -92,7 +92,9 @@ def frozen(known: Known, value: Value, where: str = "", depth: int = 0) -> Value
 
 
 def is_mutable(kind: Any) -> bool:
-    """Whether objects of a class can be changed in place: all but tuples and frozen records."""
+    """Return whether objects of a class can be changed in place: all but tuples and
+    frozen records.
+    """
     if not isinstance(kind, type) or issubclass(kind, (tuple, str, bytes, frozenset)):
         return False
     options: Any = getattr(kind, "__dataclass_params__", None)

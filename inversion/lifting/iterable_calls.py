@@ -78,7 +78,7 @@ def iterable_call(
 
 
 def has_own_binding(target: Any) -> bool:
-    """Whether a function here binds its named arguments itself."""
+    """Return whether a function here binds its named arguments itself."""
     return type(target).__hash__ is not None and (target in CALLS or isinstance(target, type))
 
 

@@ -139,7 +139,9 @@ class Turns(Repeating):
         return inside
 
     def is_shared(self, value: Value | None) -> bool:
-        """Whether an object has several names, or is part of another one, before the loop."""
+        """Return whether an object has several names, or is part of another one, before
+        the loop.
+        """
         if not isinstance(value, HeapObject):
             return False
         names = [key for key, held in self.known.items() if held is value and not is_step(key)]

@@ -272,12 +272,12 @@ FIRST = Constant(True), Constant(False)
 
 
 def _is_known_list(value: Value) -> bool:
-    """Whether a value is a list that the function makes, or its contents."""
+    """Return whether a value is a list that the function makes, or its contents."""
     return isinstance(value, (Tupled, HeapObject)) and value.kind is list
 
 
 def _is_text(value: Value) -> bool:
-    """Whether a value is a string, constant or computed."""
+    """Return whether a value is a string, constant or computed."""
     if isinstance(value, KnownObject):
         return isinstance(value.value, str)
     return isinstance(value, (Variable, Constant)) and value.kind is str

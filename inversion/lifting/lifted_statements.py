@@ -421,7 +421,7 @@ def _gave(call: StatementCall) -> Value:
 
 
 def _pattern(call: StatementCall) -> Value:
-    """Whether an object is a sequence, or a mapping, for a pattern."""
+    """Return whether an object is a sequence, or a mapping, for a pattern."""
     wanted = Mapping if call.step.instruction == "MATCH_MAPPING" else Sequence
     kind = call.operand(0).kind
     fits = isinstance(kind, type) and issubclass(kind, wanted)
@@ -487,7 +487,7 @@ def _of_attribute(call: StatementCall, function: Any, given: list[Value]) -> Val
 
 
 def _has_attribute(base: Value, name: str) -> bool:
-    """Whether a value has an attribute in Python, according to its class."""
+    """Return whether a value has an attribute in Python, according to its class."""
     if isinstance(base, KnownObject):
         return hasattr(base.value, name)
     kind = base.kind

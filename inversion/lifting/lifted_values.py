@@ -66,7 +66,7 @@ class Tupled:
         return Tupled(self.kind, tuple(items), self.keys)
 
     def is_like(self, other: Value) -> TypeGuard[Tupled]:
-        """Whether another value has the same structure, apart from its items."""
+        """Return whether another value has the same structure, apart from its items."""
         return (
             isinstance(other, Tupled)
             and self.kind is other.kind
@@ -329,12 +329,12 @@ def plain(value: Value) -> Any:
 
 
 def is_true(value: Value) -> bool:
-    """Whether a value without variables counts as true."""
+    """Return whether a value without variables counts as true."""
     return bool(value.items) if isinstance(value, Tupled) else bool(plain(value))
 
 
 def is_known(value: Value) -> bool:
-    """Whether the Python object of a value is known at lifting."""
+    """Return whether the Python object of a value is known at lifting."""
     if isinstance(value, Tupled):
         return all(map(is_known, value.items))
     return isinstance(value, (KnownObject, Constant))
@@ -393,7 +393,7 @@ def read(known: Known, name: str, where: str) -> Value:
 
 
 def is_cell(value: Value | None) -> TypeGuard[HeapObject]:
-    """Whether a name's value is the cell of a variable that inner functions share."""
+    """Return whether a name's value is the cell of a variable that inner functions share."""
     return isinstance(value, HeapObject) and value.kind is CellType
 
 

@@ -252,7 +252,7 @@ def of_template(lifter: Lifter, site: CallSite, whole: Variable, template: Templ
 
 
 def _of_numbers(target: Any, args: Values, kwargs: Named) -> bool:
-    """Whether a call has one or two numbers as arguments and makes no object."""
+    """Return whether a call has one or two numbers as arguments and makes no object."""
     if kwargs or not 1 <= len(args) <= 2 or isinstance(target, Lookup):
         return False
     if isinstance(target, type) and target not in NUMBERS:

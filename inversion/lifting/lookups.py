@@ -64,7 +64,7 @@ def looked_up(lifter: Lifter, site: CallSite, held: Tupled, index: Value) -> Val
 
 
 def _fits(key: Any, kind: Any) -> bool:
-    """Whether a variable of a type may equal a key."""
+    """Return whether a variable of a type may equal a key."""
     if kind is str:
         return isinstance(key, str)
     return isinstance(key, (int, float)) and (kind is float or key == int(key))
@@ -195,7 +195,7 @@ def _by_parts(lifter: Lifter, site: CallSite, held: Tupled, index: Tupled) -> Va
 
 
 def member(lifter: Lifter, site: CallSite, held: Tupled, item: Value) -> Value:
-    """Whether a container has an item, or a dict has a key."""
+    """Return whether a container has an item, or a dict has a key."""
     items = held.items if held.keys is None else tuple(map(value_of, held.keys))
     if isinstance(item, Variable) and all(map(is_known, items)):
         keys = tuple(dict.fromkeys(k for k in map(plain, items) if _fits_exactly(k, item.kind)))

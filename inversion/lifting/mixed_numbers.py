@@ -251,8 +251,8 @@ def _parts(lifter: Lifter, site: CallSite, origin: Items | OfWays) -> Sequence[I
 def _is_blind(
     lifter: Lifter, site: CallSite, targets: tuple[Any, ...], args: Values, kwargs: Named
 ) -> bool:
-    """Whether a call can be lifted with the number in its widest type: the result is the same
-    number for each type, or the calls inside the function are handled one by one.
+    """Return whether a call can be lifted with the number in its widest type: the result is the
+    same number for each type, or the calls inside the function are handled one by one.
     """
     target, given = targets[-1], (*args, *kwargs.values())
     if not all(isinstance(arg, OPERANDS) or is_known(arg) for arg in given):
@@ -347,7 +347,9 @@ def _called(
 
 
 def _is_of_python(target: Any) -> bool:
-    """Whether a function is an operator, one of the builtins for numbers, or a method of str."""
+    """Return whether a function is an operator, one of the builtins for numbers, or a method of
+    str.
+    """
     if isinstance(target, MethodDescriptorType):
         return target.__objclass__ is str
     of_module = isinstance(target, BuiltinFunctionType) and target.__module__ in (

@@ -9,7 +9,7 @@ __all__ = ["in_python", "larger", "smaller"]
 
 
 def is_close(a: float, b: float, *, rel_tol: float = 1e-09, abs_tol: float = 0.0) -> bool:
-    """Whether two floats are close, as in ``math.isclose``."""
+    """Return whether two floats are close, as in ``math.isclose``."""
     if abs(a - b) <= max(rel_tol * max(abs(a), abs(b)), abs_tol):
         return math.isfinite(a - b)
     return a == b

@@ -261,7 +261,7 @@ class Repeating(ABC):
 
 
 def _varies_in_length(value: Value, following: Value) -> bool:
-    """Whether a list has a different number of items after an iteration."""
+    """Return whether a list has a different number of items after an iteration."""
     if not isinstance(value, Tupled) or value.kind is not list:
         return False
     if isinstance(following, Tupled):

@@ -144,7 +144,7 @@ def _is_number(kind: Any) -> bool:
 
 
 def _may_accept(hints: tuple[Any, ...] | None, kinds: Sequence[Any]) -> bool:
-    """Whether a method may accept a call with values of these types. hints: from
+    """Return whether a method may accept a call with values of these types. hints: from
     ``_given_by_position``.
     """
     if hints is None or not all(map(_is_number, kinds)):
@@ -153,7 +153,7 @@ def _may_accept(hints: tuple[Any, ...] | None, kinds: Sequence[Any]) -> bool:
 
 
 def _accepts(hint: Any, number: type) -> bool:
-    """Whether numbers of a type may match an annotation."""
+    """Return whether numbers of a type may match an annotation."""
     if _is_number(hint):
         return hint is number or (hint is int and number in (bool, np.int64))
     if is_list(hint) or is_array(hint):
@@ -294,8 +294,8 @@ _CLOCKS = {"time", "time_ns", "perf_counter", "perf_counter_ns", "monotonic", "m
 
 
 def is_of_chance(target: Any) -> bool:
-    """Whether a function returns a different result at each call: a function of random numbers or
-    of the clock.
+    """Return whether a function returns a different result at each call: a function of random
+    numbers or of the clock.
     """
     if isinstance(getattr(target, "__self__", None), _GENERATORS):
         return True

@@ -36,7 +36,7 @@ __all__ = ["bound_method", "characters_of", "sequence_call", "sequence_of", "var
 
 
 def varies(value: Value) -> TypeGuard[Variable]:
-    """Whether a value is an unknown string or list."""
+    """Return whether a value is an unknown string or list."""
     return isinstance(value, Variable) and is_sequence(value.kind)
 
 
@@ -159,7 +159,7 @@ def _partner(args: Values) -> Any:
 
 
 def _is_folded(target: Any, args: Values) -> bool:
-    """Whether a call is one of a string method with constant arguments, which is computed at
+    """Return whether a call is one of a string method with constant arguments, which is computed at
     lifting.
     """
     is_method = getattr(target, "__objclass__", None) is str

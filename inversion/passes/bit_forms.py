@@ -112,7 +112,7 @@ def each(combine: Callable[[int, int], int], a: BitForms, b: BitForms) -> BitFor
 
 
 def is_whole(value: BitForms) -> bool:
-    """Whether each bit has a form."""
+    """Return whether each bit has a form."""
     return value.sign != UNKNOWN and UNKNOWN not in value.low
 
 
@@ -271,7 +271,7 @@ def basis(found: Iterable[int]) -> list[int]:
 
 
 def agree(span: Sequence[int], one: Value, other: Value) -> bool:
-    """Whether two integers are equal wherever all forms of a basis are 0."""
+    """Return whether two integers are equal wherever all forms of a basis are 0."""
     if not isinstance(one, BitForms) or not isinstance(other, BitForms):
         return one == other
     apart = each(added, one, other)
@@ -704,7 +704,7 @@ class _BitReading:
         return program if found is None else replaced(program.replace(statements=found), same)
 
     def has_forms(self, result: Variable) -> bool:
-        """Whether a result consists of sums of bits of other variables."""
+        """Return whether a result consists of sums of bits of other variables."""
         value = self.values.get(result)
         return isinstance(value, BitForms) and is_whole(value) and result not in self.sources
 
@@ -768,7 +768,7 @@ class _BitReading:
 
 
 def _is_hidden(value: Value) -> bool:
-    """Whether no bit that is not constant has a form."""
+    """Return whether no bit that is not constant has a form."""
     return isinstance(value, BitForms) and {value.sign, *value.low} - {0, 1} == {UNKNOWN}
 
 

@@ -158,7 +158,7 @@ def _flat(statement: Statement, inner: dict[Operand, Statement]) -> Statement:
 
 
 def _is_in_chain(program: Program, operand: Operand) -> bool:
-    """Whether the only use of a variable is as a sequence in a chain."""
+    """Return whether the only use of a variable is as a sequence in a chain."""
     return isinstance(operand, Variable) and any(
         operand == part and not single
         for s in program.statements
@@ -343,7 +343,7 @@ class _Fusion:
         return sorted({self.group_of[i] for i in touching} - {group})
 
     def fit(self, one: Group, other: Group) -> bool:
-        """Whether two groups that share an array can run together."""
+        """Return whether two groups that share an array can run together."""
         relations = (self.program.statements[group[0]].relation for group in (one, other))
         shapes = {r.shape for r in relations if isinstance(r, Elementwise)}
         return len(shapes) <= 1 and self.free(one, other)
@@ -353,7 +353,9 @@ class _Fusion:
         return {self.group_of[i] for i in self.readers[group]} - {group}
 
     def free(self, one: Group, other: Group) -> bool:
-        """Whether no path of dependencies leads from one group to the other through a third."""
+        """Return whether no path of dependencies leads from one group to the other
+        through a third.
+        """
         for first, last in ((one, other), (other, one)):
             seen = self.follows(first) - {last}
             waiting = list(seen)
@@ -376,7 +378,7 @@ class _Fusion:
             yield self.statement(group)
 
     def ready(self, group: Group, known: set[Operand]) -> bool:
-        """Whether all inputs of a group from other groups are known."""
+        """Return whether all inputs of a group from other groups are known."""
         own = {v for s in self.of(group) for v in s.results}
         return all(v in known or v in own for s in self.of(group) for v in s.arguments
                    if isinstance(v, Variable))  # fmt: skip

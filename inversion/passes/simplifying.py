@@ -121,7 +121,7 @@ def _bit_of(
 
 
 def _is_bit(statement: Statement, result: Operand) -> bool:
-    """Whether a result of a statement is the lowest bit of an integer."""
+    """Return whether a result of a statement is the lowest bit of an integer."""
     rule, by = statement.relation, statement.arguments[-1]
     if rule is MASK:
         return by == Constant(1)
@@ -221,7 +221,7 @@ def _mixed(statement: Statement, definitions: Mapping[Variable, Statement]) -> S
 
 
 def _is(statement: Statement, target: Callable[..., Any]) -> bool:
-    """Whether a statement is the base table's relation of a function of integers."""
+    """Return whether a statement is the base table's relation of a function of integers."""
     rule = statement.relation
     if not isinstance(rule, Relation) or rule.target is not target or rule.types[0] not in KINDS:
         return False

@@ -356,7 +356,7 @@ class _Algebra:
 
 
 def _may_cancel(found: Fraction) -> bool:
-    """Whether a fraction may be constant, according to the known coefficients."""
+    """Return whether a fraction may be constant, according to the known coefficients."""
     size = max(len(found.top), len(found.bottom))
     top, bottom = (
         [x.value if isinstance(x, Constant) else math.nan for x in p] + [0.0] * (size - len(p))

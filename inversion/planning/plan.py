@@ -181,7 +181,7 @@ def statement_of(step: PlanStep | Root) -> Statement:
 
 
 def is_quick(plan: Plan) -> bool:
-    """Whether a plan solves only relations of floats, in sequence."""
+    """Return whether a plan solves only relations of floats, in sequence."""
     steps = [step for step in plan.steps if isinstance(step, PlanStep)]
     solved = [step.solved.statement for step in steps]
     unknown = [v for step in steps for v in step.solved.unknown]

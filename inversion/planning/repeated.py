@@ -92,7 +92,7 @@ class Repeated(Domain):
 
     def meet(self, other: Domain) -> Domain:
         if not isinstance(other, Repeated) or other.most != self.most:
-            raise OverlayError(f"{self!r} and {other!r} have no members of one type")
+            raise OverlayError(f"{self!r} and {other!r} have members of different types")
         return Repeated(self.each.meet(other.each), self.most)
 
     @property

@@ -117,7 +117,7 @@ def _is_forward(step: Solved) -> bool:
 
 
 def _leaves_reals(step: Solved) -> bool:
-    """Whether a step finds fewer real numbers than its known complex numbers contain."""
+    """Return whether a step finds fewer real numbers than its known complex numbers contain."""
     known = [v for v in step.statement.variables if v not in step.unknown]
     return any(_is_complex(known)) and not any(_is_complex(step.unknown))
 
@@ -127,7 +127,7 @@ def _is_complex(variables: Sequence[Variable]) -> Iterator[bool]:
 
 
 def _leaves_choice(mode: Mode) -> bool:
-    """Whether a mode has a coordinate on which its answer depends continuously."""
+    """Return whether a mode has a coordinate on which its answer depends continuously."""
     domains = mode.coordinates.values()
     return (
         not mode.settled

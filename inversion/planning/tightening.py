@@ -118,7 +118,7 @@ def _within(step: PlanStep, mode: Solution, box: Box) -> PlanStep:
 
 
 def _is_determined(step: PlanStep, box: Box) -> bool:
-    """Whether no choice is left, for all values of the known axes of a statement."""
+    """Return whether no choice is left, for all values of the known axes of a statement."""
     mode, bindings = step.solved.mode, dict(step.solved.statement.bindings())
     if mode.determined_if is None or not mode.determined_by:
         return False

@@ -185,14 +185,14 @@ class _Causality:
         return step
 
     def is_ready(self, i: int) -> bool:
-        """Whether equation i can be solved without a choice: it has one unknown, or is solved as a
-        whole.
+        """Return whether equation i can be solved without a choice: it has one unknown, or is
+        solved as a whole.
         """
         return len(self.left[i]) <= 1 or self.rule(i).whole
 
     def is_decided(self, i: int) -> bool:
-        """Whether the known results determine the unknowns, up to the choice between separate
-        solutions.
+        """Return whether the known results determine the unknowns, up to the choice between
+        separate solutions.
         """
         rule, results = self.rule(i), self.program.statements[i].results
         if not isinstance(rule, Relation) or not rule.independent:
@@ -241,8 +241,8 @@ class _Causality:
             self.offer(heap, other)
 
     def is_condition(self, i: int) -> bool:
-        """Whether equation i is a comparison with a known result, of operands that are not truth
-        values, or has another known result with as little information.
+        """Return whether equation i is a comparison with a known result, of operands that are not
+        truth values, or has another known result with as little information.
         """
         results = self.program.statements[i].results
         if self.rule(i).low_information:
@@ -266,8 +266,8 @@ class _Causality:
                 heapq.heappush(heap, ((*self.cost(step), -i, -rank, len(unknown)), i, unknown))
 
     def joins(self, step: Solved) -> bool:
-        """Whether a statement is solved for several variables at once, not after a free choice of
-        some: for inputs, and if a free choice would rarely have a solution.
+        """Return whether a statement is solved for several variables at once, not after a free
+        choice of some: for inputs, and if a free choice would rarely have a solution.
         """
         if step.statement.relation.whole or _discrete(step.statement):
             return True
@@ -292,7 +292,9 @@ class _Causality:
         return kind, int(partial), len(step.mode.coordinates)
 
     def is_part(self, step: Solved) -> bool:
-        """Whether a relation that is better solved jointly could be solved for more variables."""
+        """Return whether a relation that is better solved jointly could be solved for more
+        variables.
+        """
         rule = step.statement.relation
         single = len(step.unknown) == 1 and step.mode.coordinates
         if single and _discrete(step.statement) and rule.mode(rule.axes):

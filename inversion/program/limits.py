@@ -52,12 +52,12 @@ def refuse_sequences(program: Program, what: str) -> None:
 
 
 def has_arrays(program: Program) -> bool:
-    """Whether an axis of a program, or an inner value, is an array."""
+    """Return whether an axis of a program, or an inner value, is an array."""
     return any(is_array(kind) for _, kind, _ in _operands(program))
 
 
 def has_floats(program: Program) -> bool:
-    """Whether an axis of a program, or an inner value, is a float."""
+    """Return whether an axis of a program, or an inner value, is a float."""
     return any(kind is float for _, kind, _ in _operands(program))
 
 

@@ -84,7 +84,7 @@ class _Blocks:
         self.match()
 
     def is_in(self, variable: Variable, i: int, result: Variable) -> bool:
-        """Whether a variable of a statement occurs in the equation for this result."""
+        """Return whether a variable of a statement occurs in the equation for this result."""
         return variable == result or variable not in self.statements[i].results
 
     def together(self, equation: int) -> list[int]:

@@ -73,7 +73,7 @@ class Structured(ABC):
         return False
 
     def is_linear(self, arguments: Sequence[Operand], varying: Collection[Operand]) -> bool:
-        """Whether its results are linear in the arguments that are not constant."""
+        """Return whether its results are linear in the arguments that are not constant."""
         return False
 
     @property
@@ -184,7 +184,9 @@ ONE_AT_A_TIME = (operator.mul, operator.matmul, np.matmul, np.dot)
 
 
 def is_linear(statement: Statement, varying: Collection[Operand]) -> bool:
-    """Whether the results of a statement are linear in the variables that are not constant."""
+    """Return whether the results of a statement are linear in the variables that are
+    not constant.
+    """
     rule = statement.relation
     if isinstance(rule, Structured):
         return rule.is_linear(statement.arguments, varying)

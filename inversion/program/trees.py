@@ -101,15 +101,17 @@ Tree = Any
 
 
 def is_record(cls: Any) -> bool:
-    """Whether a class is one of named tuples, or of dataclasses that only hold their fields."""
+    """Return whether a class is one of named tuples, or of dataclasses that only hold
+    their fields.
+    """
     if isinstance(cls, type) and issubclass(cls, tuple):
         return hasattr(cls, "_fields")
     return is_dataclass(cls)
 
 
 def is_dataclass(cls: Any) -> bool:
-    """Whether a class is a dataclass whose ``__init__`` takes its fields in order and does nothing
-    else.
+    """Return whether a class is a dataclass whose ``__init__`` takes its fields in order and does
+    nothing else.
     """
     if not isinstance(cls, type) or not dataclasses.is_dataclass(cls):
         return False
@@ -220,7 +222,7 @@ def apart(tree: Tree, expression: str) -> str:
 
 
 def _has_names(tree: Tree) -> bool:
-    """Whether a tree has a structure whose items cannot be unpacked by a pattern."""
+    """Return whether a tree has a structure whose items cannot be unpacked by a pattern."""
     if not isinstance(tree, Node):
         return False
     named = tree.keys is not None or is_dataclass(tree.cls)

@@ -60,7 +60,7 @@ class Column:
 
 
 def is_one(rows: NDArray[Any]) -> bool:
-    """Whether all rows share one number."""
+    """Return whether all rows share one number."""
     return rows.strides == (0,)
 
 

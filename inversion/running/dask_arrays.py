@@ -26,7 +26,7 @@ __all__ = ["has_dask", "lazily"]
 
 
 def has_dask(definition: Definition, known: Sequence[Any], theta: Any) -> bool:
-    """Whether a known value, or θ, is a dask array."""
+    """Return whether a known value, or θ, is a dask array."""
     if "dask.array" not in sys.modules:
         return False
     parts = [

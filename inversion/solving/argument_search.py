@@ -63,12 +63,14 @@ Numbers = NDArray[np.float64]
 
 
 def has_numbers(inverse: Inverse) -> bool:
-    """Whether arguments can be searched for: unknown floats, from results that are numbers."""
+    """Return whether arguments can be searched for: unknown floats, from results that
+    are numbers.
+    """
     return RETURN in inverse.known and has_known_numbers(inverse)
 
 
 def has_known_numbers(inverse: Inverse) -> bool:
-    """Whether the unknowns are floats, and the known parts of the result are numbers."""
+    """Return whether the unknowns are floats, and the known parts of the result are numbers."""
     known = [axis for axis in inverse.known if axis_of(axis)[0] == RETURN]
     unknown = [axis for axis in inverse.unknown if axis != RETURN]
     sizes = [_size(kind, (float, complex)) for kind in _kinds(inverse, unknown)]
@@ -77,7 +79,7 @@ def has_known_numbers(inverse: Inverse) -> bool:
 
 
 def has_more_results(inverse: Inverse) -> bool:
-    """Whether more real numbers of the result are known than arguments are unknown."""
+    """Return whether more real numbers of the result are known than arguments are unknown."""
     if not has_known_numbers(inverse):
         return False
     known = [axis for axis in inverse.known if axis_of(axis)[0] == RETURN]
@@ -100,18 +102,18 @@ def _size(kind: Any, elements: tuple[Any, ...]) -> int:
 
 
 def has_lists(inverse: Inverse) -> bool:
-    """Whether known numbers of the result are in lists."""
+    """Return whether known numbers of the result are in lists."""
     known = [axis for axis in inverse.known if axis_of(axis)[0] == RETURN]
     return any(map(_is_of_numbers, _kinds(inverse, known)))
 
 
 def _is_of_numbers(kind: Any) -> bool:
-    """Whether a type is one of lists of numbers."""
+    """Return whether a type is one of lists of numbers."""
     return is_list(kind) and kind.element in NUMBERS
 
 
 def goes_on(inverse: Inverse) -> bool:
-    """Whether a run of the function may not terminate: it has a loop without a range."""
+    """Return whether a run of the function may not terminate: it has a loop without a range."""
     return _has_while(inverse.origin.statements)
 
 

@@ -147,8 +147,8 @@ def _none_exists(inverse: Inverse) -> str:
 
 
 def is_slow(inverse: Inverse) -> bool:
-    """Whether each θ takes long and arguments can be searched for instead: if a plan has roots
-    among arrays, or of lists.
+    """Return whether each θ takes long and arguments can be searched for instead: if a plan has
+    roots among arrays, or of lists.
     """
     if not has_roots(inverse) or not has_numbers(inverse):
         return False
@@ -412,8 +412,8 @@ class _Search:
 
 
 def is_exact(inverse: Inverse) -> bool:
-    """Whether trying all choices is a proof: no floats, roots, loops with an unknown number of
-    iterations, or statements with incomplete modes.
+    """Return whether trying all choices is a proof: no floats, roots, loops with an unknown number
+    of iterations, or statements with incomplete modes.
     """
     return (
         all(v.kind in EXACT for v in inverse.origin.variables)
@@ -426,7 +426,7 @@ def is_exact(inverse: Inverse) -> bool:
 
 
 def has_roots(inverse: Inverse) -> bool:
-    """Whether a plan uses root finding."""
+    """Return whether a plan uses root finding."""
     return any(isinstance(step, Root) for step in inverse.program.steps)
 
 

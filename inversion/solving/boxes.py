@@ -35,7 +35,7 @@ Arguments = list[Any]
 
 
 def has_boxes(inverse: Inverse) -> bool:
-    """Whether arguments can be searched for in boxes: all are Python's own numbers."""
+    """Return whether arguments can be searched for in boxes: all are Python's own numbers."""
     program = inverse.origin
     if any(negative_powers(program.statements, inverse.domains)):
         return False

@@ -563,7 +563,7 @@ def _less(bounds: Bounds, value: float) -> Bounds:
 
 
 def _overflows(found: NumberSet) -> bool:
-    """Whether floats are so large that only rounding separates them from infinity."""
+    """Return whether floats are so large that only rounding separates them from infinity."""
     if found.whole or found.nan or not found:
         return False
     return all(low >= OVERFLOW or high <= -OVERFLOW for low, high in found.pieces)

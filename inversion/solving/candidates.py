@@ -58,7 +58,7 @@ def fairly[T, S](
 
 
 def is_discrete(domain: Domain) -> bool:
-    """Whether the members of a domain can be enumerated."""
+    """Return whether the members of a domain can be enumerated."""
     return isinstance(domain, (Booleans, Integers))
 
 

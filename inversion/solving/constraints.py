@@ -365,7 +365,7 @@ def _parts(found: Any) -> Iterator[Any]:
 
 
 def _gained(before: NumberSet, after: NumberSet) -> bool:
-    """Whether a set has shrunk enough for another round."""
+    """Return whether a set has shrunk enough for another round."""
     if before == after:
         return False
     return not after.width > (1 - GAIN) * before.width or len(after.pieces) > len(before.pieces)

@@ -196,7 +196,9 @@ class Solver:
         return None if bounds is None else number_set([bounds], whole=True)
 
     def _solves(self, step: PlanStep, given: Mapping[str, Any]) -> bool:
-        """Whether a statement has a solution for these values of all arguments of its solver."""
+        """Return whether a statement has a solution for these values of all arguments of its
+        solver.
+        """
         mode = step.solved.mode
         try:
             self.solver(step)(*(given[name] for name in mode.takes))
@@ -234,8 +236,8 @@ def _forward(statement: Statement, mode: Mode) -> Solved:
 
 
 def is_near(value: Any, wanted: Any) -> bool:
-    """Whether a value equals the wanted one, up to the rounding of an inverse; every answer is
-    checked forwards as well.
+    """Return whether a value equals the wanted one, up to the rounding of an inverse; every answer
+    is checked forwards as well.
     """
     if type(value) is not float or type(wanted) is not float:
         return bool(value == wanted)
@@ -243,7 +245,7 @@ def is_near(value: Any, wanted: Any) -> bool:
 
 
 def _holds(allowed: NumberSet, value: Any) -> bool:
-    """Whether a set of integers contains a number, up to rounding."""
+    """Return whether a set of integers contains a number, up to rounding."""
     if type(value) is not float or not math.isfinite(value):
         return allowed.contains(value)
     near = float(round(value))

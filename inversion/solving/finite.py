@@ -145,7 +145,7 @@ def listed(domain: Domain | None) -> Sequence[Any]:
 
 
 def is_decided(program: Program) -> bool:
-    """Whether a single θ decides if there is a solution, as where all values are tried."""
+    """Return whether a single θ decides if there is a solution, as where all values are tried."""
     return any(statement.relation in decided for statement in program.statements)
 
 

@@ -212,7 +212,9 @@ class _Roots:
         return [(low, high)], at_most_one
 
     def is_level(self, low: float, high: float) -> bool:
-        """Whether a whole interval satisfies the equation within the tolerances of an inverse."""
+        """Return whether a whole interval satisfies the equation within the tolerances of an
+        inverse.
+        """
         if all(gap(self.defined, x, ()) == 0 for x in _places(low, high)):
             return True
         is_fine = high - low <= FINE * max(abs(low), abs(high), self.small / SMALL)

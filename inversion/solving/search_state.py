@@ -105,6 +105,6 @@ def keeping(state: SearchState, parameters: Any) -> SearchState:
 
 
 def is_narrow(low: float, high: float) -> bool:
-    """Whether an interval of solutions counts as one solution."""
+    """Return whether an interval of solutions counts as one solution."""
     limit = max(NARROW * max(abs(low), abs(high)), NOTHING_BESIDE_ZERO)
     return math.isfinite(limit) and high - low <= limit

@@ -103,7 +103,7 @@ class Task:
         return dict(zip(leaves(tree), taken_apart(tree, result), strict=True))
 
     def is_solution(self, known: Mapping[str, Any], inputs: Mapping[str, Any]) -> bool:
-        """Whether the function gives the known results for these inputs."""
+        """Return whether the function gives the known results for these inputs."""
         try:
             results = self.results_of(inputs)
         except Exception:  # of the function

@@ -353,7 +353,7 @@ class Translating:
 
 
 def has_bits(program: Program) -> bool:
-    """Whether a program has operations of bits, words, or remainders by powers of two."""
+    """Return whether a program has operations of bits, words, or remainders by powers of two."""
     return any(map(_has_bits, _all(program.statements)))
 
 

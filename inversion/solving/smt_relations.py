@@ -91,8 +91,8 @@ def _translation_of(rule: Any) -> Callable[..., Any] | None:
 
 
 def is_of_bits(rule: Any) -> bool:
-    """Whether a relation is an operation of bits; in programs with such operations, integers with
-    bounds are terms of bits.
+    """Return whether a relation is an operation of bits; in programs with such operations, integers
+    with bounds are terms of bits.
     """
     target = getattr(rule, "target", None)  # structures have none
     return any(target is each for each in OF_BITS)
@@ -745,7 +745,7 @@ def _is_near(key: Value, wanted: Any) -> bool:
 
 
 def member(at: TranslationSite, key: Value) -> Value:
-    """Whether a key is in a finite set."""
+    """Return whether a key is in a finite set."""
     members: Members = at.rule.target
     return truth(z3.Or([equal(key, as_value(wanted)) for wanted in members.held]))
 

@@ -241,22 +241,22 @@ def _attempts(
 
 
 def _may_be(domain: Domain | None, length: int) -> bool:
-    """Whether a string in a domain may have this length."""
+    """Return whether a string in a domain may have this length."""
     if not isinstance(domain, Strings):
         return True
     return domain.low <= length and (domain.high is None or length <= domain.high)
 
 
 def _runs(run: Callable[[list[Any]], Any], parts: list[Part], tree: Any, wanted: Any) -> bool:
-    """Whether there is a start for which the function does not raise."""
+    """Return whether there is a start for which the function does not raise."""
     trial = _Trial(run, parts, tree, wanted, STARTS)
     can_be_tried = all(own for _, own in parts) and len(trial.cells) <= MOST_CELLS
     return can_be_tried and any(trial.off(s) < math.inf for s in trial.plain_starts())
 
 
 def has_trials(inverse: Inverse) -> bool:
-    """Whether trials may find arguments: they have numbers or characters, and the
-    result is known.
+    """Return whether trials may find arguments: they have numbers or characters, and the result is
+    known.
     """
     return RETURN in inverse.known and RETURN not in inverse.unknown
 

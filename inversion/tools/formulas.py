@@ -212,7 +212,7 @@ class _Filled(ast.NodeTransformer):
 
 
 def _known(test: ast.expr) -> bool | None:
-    """Whether a condition of constants holds; None for others."""
+    """Return whether a condition of constants holds; None for others."""
     if any(isinstance(node, (ast.Name, ast.Call)) for node in ast.walk(test)):
         return None
     try:

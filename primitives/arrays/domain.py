@@ -1,4 +1,4 @@
-"""Arrays of one shape: their type, and their domain."""
+"""Arrays of one shape: their types, and their domains."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ ELEMENTS: dict[Any, Any] = {
 
 
 class _Shaped(_ArrayMeta):
-    """Metaclass of the types of arrays with known shape."""
+    """The metaclass of the types of arrays with known shape."""
 
     shape: tuple[int, ...]
     element: type
@@ -94,7 +94,7 @@ def shape_of(kind: Any) -> tuple[int, ...]:
 
 
 def element_of(kind: Any) -> Any:
-    """The element type of arrays of a type; a number is its own element."""
+    """The element type of arrays of a type; for the type of a number, the type itself."""
     return kind.element if isinstance(kind, _Shaped) else kind
 
 
@@ -240,7 +240,7 @@ class Arrays(Domain):
 
     def meet(self, other: Domain) -> Domain:
         if not isinstance(other, Arrays) or other.shape != self.shape:
-            raise OverlayError(f"{self!r} and {other!r} have no members of one type")
+            raise OverlayError(f"{self!r} and {other!r} have members of different types")
         return Arrays(self.element.meet(other.element), self.shape)
 
     @property

@@ -90,7 +90,7 @@ def branch_root(wanted: float, k: int, log: bool) -> float:
     """The argument on this branch whose absolute value, or its logarithm, is ``wanted``."""
     n = (k - 2) // 2
     if n >= INTERVALS:
-        raise NoSolution("so far from 0 no solutions are looked for")
+        raise NoSolution("solutions so far from 0 are not searched for")
     near = MINIMUM if k < 2 else minimum(n)
     found = bisected(wanted, near, far_end(k, log), log)
     value = size(found, log)

@@ -1,4 +1,4 @@
-"""The kinds of integers: of any size, or words of 64 bits, with a sign or without one.
+"""The kinds of integers: of any size, or words of 64 bits, signed or unsigned.
 
 Relations are written once for all kinds. The differences between the kinds are defined here: their
 ranges, overflow, and the type of distances.
@@ -177,7 +177,7 @@ def _word_sizes(kind: Any) -> dict[str, Callable[..., Any]]:
 
 
 def _word_neighbours(kind: Any) -> dict[str, Callable[..., Any]]:
-    """Functions for neighbours of words; an excess wraps around within the rest of the range."""
+    """Functions for neighbours of words; an excess wraps around in the rest of the range."""
     word, info = np.uint64, np.iinfo(kind)
     lowest, highest = word(kind(info.min)), word(kind(info.max))
 

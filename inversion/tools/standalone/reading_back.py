@@ -89,7 +89,7 @@ def _within(node: Any, span: tuple[int, int, int, int], first: int, indent: int)
 
 
 def _is_source_of(node: Node, code: CodeType) -> bool:
-    """Whether a definition compiles to this code: files may change after they are loaded."""
+    """Return whether a definition compiles to this code: files may change after they are loaded."""
     row = node if isinstance(node, ast.FunctionDef) else ast.copy_location(ast.Expr(node), node)
     try:
         module = compile(ast.Module([row], []), code.co_filename, "exec")

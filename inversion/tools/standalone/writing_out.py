@@ -271,7 +271,7 @@ def _function_in(value: Any) -> Any:
 
 
 def _looked_up(function: FunctionType, name: str) -> tuple[bool, Any]:
-    """Whether a name is found outside a function, apart from builtins, and its value."""
+    """Return whether a name is found outside a function, apart from builtins, and its value."""
     code = function.__code__
     if name in code.co_freevars:
         cell = (function.__closure__ or ())[code.co_freevars.index(name)]
@@ -280,7 +280,7 @@ def _looked_up(function: FunctionType, name: str) -> tuple[bool, Any]:
 
 
 def _is_everywhere(module: object) -> bool:
-    """Whether a module is available wherever the code may run."""
+    """Return whether a module is available wherever the code may run."""
     package = str(module).partition(".")[0]
     return package in sys.stdlib_module_names or package in EVERYWHERE
 
