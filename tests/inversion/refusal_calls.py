@@ -1,4 +1,4 @@
-"""Calls that are refused, one for each place that refuses calls, and each with its remedy."""
+"""Calls that are refused, one for each site that refuses calls, each with its remedy."""
 
 from __future__ import annotations
 

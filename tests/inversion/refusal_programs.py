@@ -1,4 +1,4 @@
-"""Programs that are refused, one for each place that refuses programs, and each with its remedy."""
+"""Programs that are refused, one for each site that refuses programs, each with its remedy."""
 
 # ruff: noqa: B905, C406, F507, F841, RET504, RUF059, UP030, UP031, UP032
 
@@ -87,7 +87,7 @@ def managed(x):
 
 
 class Lock:
-    """A context manager that changes something."""
+    """A context manager with an effect."""
 
     def __enter__(self):
         return self
@@ -321,14 +321,14 @@ def range_of_numbers(x):
 
 
 class Slotted:
-    """A class with a way of its own to set attributes."""
+    """A class that sets attributes in its own way."""
 
     def __setattr__(self, name, value):
         raise AttributeError(name)
 
 
 class Computed:
-    """A class with an attribute that is computed, by a descriptor."""
+    """A class with a computed attribute, by a descriptor."""
 
     def __init__(self, x):
         self.x = x
@@ -345,7 +345,7 @@ class Computed:
 
 
 class Held:
-    """A class with a property that cannot be set, and a method that asks one above."""
+    """A class with a read-only property, and a method that calls one of its base class."""
 
     def __init__(self, x):
         self.x = x
@@ -359,14 +359,14 @@ class Held:
 
 
 class Scaled(Pair):
-    """A class below another one."""
+    """A subclass."""
 
     def total(self):
         return 2.0 * super().total()  # here
 
 
 class Empty:
-    """A class without anything."""
+    """An empty class."""
 
 
 @refusal("class_instances._instance: an instance of {}, which defines {}", F)

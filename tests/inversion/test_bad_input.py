@@ -1,4 +1,4 @@
-"""What cannot be: each kind is named, with its line and what to do about it."""
+"""Bad input of each kind is named, with its line and a remedy."""
 
 import math
 import random

@@ -1,4 +1,4 @@
-"""What invert and choose answer, and what they refuse."""
+"""Answers and refusals of invert and choose."""
 
 import enum
 import functools

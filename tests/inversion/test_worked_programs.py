@@ -1,4 +1,4 @@
-"""Programs as people write them, some of them by people who have never heard of this."""
+"""Programs as people write them, some of them by people who do not know this package."""
 
 import colorsys
 import math
@@ -350,7 +350,7 @@ def inverse_of(f):
 
 
 def of(inverse, theta):
-    """θ as an argument, where there are parameters."""
+    """θ as an argument, if there are parameters."""
     return (theta,) if len(inverse.parameters) else ()
 
 

@@ -1,4 +1,6 @@
-"""Python as people write it: what a function makes, and changes, is read like any other value."""
+"""Python as people write it: objects that a function makes and changes are lifted like other
+values.
+"""
 
 import functools
 import itertools
@@ -19,8 +21,8 @@ READ = {}
 
 
 def reads(f):
-    """A program of two floats, of which the result determines both, and which has results above 0
-    for x = 2 and y = 3.
+    """A program of two floats. The result determines both, and is defined and positive for x = 2
+    and y = 3.
     """
     READ[f.__name__] = f
     return f

@@ -1,4 +1,4 @@
-"""Functions that call themselves: loops, where what that gives is added to and multiplied."""
+"""Recursive functions: they become loops if their results are only added to and multiplied."""
 
 import math
 

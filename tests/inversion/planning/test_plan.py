@@ -1,4 +1,4 @@
-"""Lifting, rewriting and planning: programs and plans are data, and read well."""
+"""Lifting, rewriting and planning: programs and plans are data with a readable text."""
 
 import math
 import random
@@ -146,7 +146,9 @@ def random_program(rng):
 
 
 def brute_force(program):
-    """Whether some choice of free variables lets propagation solve everything, with no check."""
+    """Return whether propagation solves the whole program for some choice of free variables,
+    without a check.
+    """
     unknown = set(program.variables) - {program.result}
     need = len(unknown) - len(program.statements)
 

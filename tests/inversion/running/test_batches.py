@@ -1,4 +1,4 @@
-"""Batches: into arrays that are given, with progress, in bounded memory; and in other processes."""
+"""Batches: with given output arrays, with progress, in bounded memory, and in other processes."""
 
 import math
 import pickle

@@ -1,4 +1,4 @@
-"""Compiled inverses and batches answer as interpreted ones do."""
+"""Compiled inverses and batches have the answers of interpreted ones."""
 
 import gc
 import math

@@ -1,4 +1,6 @@
-"""What is the same in each turn: rates are looked for, the end of a range is counted to."""
+"""State that is equal in each iteration: rates are searched for, and the end of a range is counted
+to.
+"""
 
 import re
 

@@ -22,7 +22,7 @@ F = float
 
 
 def points(inverse, *known):
-    """All solutions, where they are single ones."""
+    """All solutions, if they are single ones."""
     found = list(inverse.solutions(*known))
     assert all(branch.is_point for branch in found)
     return sorted(branch.point for branch in found)
@@ -223,8 +223,9 @@ def looped(x):
 
 
 def check_solutions(f, count, args, value):
-    """The value is not proven to have no solution, and the arguments are in one of the first
-    branches; whether so many branches were enough to see that."""
+    """Check that no proof excludes the value, and that the arguments are on one of the first
+    branches; return whether there were enough branches for that.
+    """
     try:
         inverse = invert(f, *[F] * count)
         inverse.recover(*args)
