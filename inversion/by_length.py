@@ -28,15 +28,15 @@ from primitives.sequences.lists import Lists, is_list
 __all__ = ["InverseByLength", "by_length"]
 
 MOST_MADE = 40
-"""The most plans that one call makes or tries."""
+"""The largest number of plans that one call makes or tries."""
 MOST_RUNS = 20_000
-"""The most times that one call runs the function to find a length."""
+"""The largest number of times that one call runs the function to find a length."""
 LONGEST = 64
-"""The longest argument that is looked for where the result has no length."""
+"""The longest argument that is tried if the result has no length."""
 MOST_MARKS = 8
-"""The most marks that are looked for in one argument."""
+"""The largest number of marks in one argument."""
 SAMPLES = ("az", "09", "AZ", "af", "  ")
-"""Pairs of characters that arguments are filled with."""
+"""Pairs of characters with which arguments are filled."""
 
 Shapes = Mapping[str, Template]
 Make = Callable[[Shapes, set[str]], Inverse]

@@ -91,4 +91,4 @@ for _relation in RELATIONS:
 
 
 run_backwards = functools.partial(minimal.run_backwards, context=CONTEXT)
-"""``inversion.minimal.run_backwards`` through relations; theta holds their coordinates."""
+"""``inversion.minimal.run_backwards`` with relations; theta contains their coordinates."""

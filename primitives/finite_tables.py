@@ -18,7 +18,7 @@ from primitives.relation import Relation, parametric, relation
 __all__ = ["RTOL", "FiniteTable", "Members", "entry", "membership"]
 
 RTOL = 1e-9
-"""The relative distance at which a float is taken for an entry."""
+"""The relative distance up to which a float counts as an entry."""
 Key = Any
 
 

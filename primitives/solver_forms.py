@@ -27,7 +27,7 @@ compiled_solvers: Final = Context(compiled_forms)
 # ---- without refusals ---------------------------------------------------------------------
 
 vectorised = MethodTable("vectorised", faithful=True)
-"""Functions that LLVM can vectorise, and that give NaN in place of a raise."""
+"""Functions that LLVM can vectorise, and that return NaN in place of an exception."""
 
 for _function, _form in VECTORISED.items():
     vectorised.overlay(_function)(_form)

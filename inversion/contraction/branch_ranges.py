@@ -16,7 +16,7 @@ __all__ = ["RANGES"]
 
 INF = math.inf
 BESIDE = 1e-9
-"""Tolerance at the end of a branch: a rounded number may lie beyond it by this, relative."""
+"""Relative tolerance at the end of a branch: a rounded number may exceed it by this."""
 
 
 Range = Callable[[Mapping[str, Any], NumberSet], tuple[float, float] | None]

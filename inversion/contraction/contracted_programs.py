@@ -52,8 +52,8 @@ PARTS = {together: parts for parts, together in PAIRS.items()}
 INNER_ROUNDS = 2  # for the statements inside a branch
 PART = 20  # the effort of a branch or loop, in addition to that of the statements inside it
 EFFORT = 6_000
-"""The most statements that are contracted, those inside branches and loops counted at each pass:
-after that, the sets found so far are used.
+"""The largest number of statements to contract, with those inside branches and loops counted in
+each pass; after that, the sets found so far are used.
 """
 
 

@@ -15,7 +15,7 @@ __all__ = ["of_members", "of_table"]
 
 NUMBERS = (int, float, np.integer)
 MOST_PIECES = 64
-"""The most pieces of the sets of keys and entries."""
+"""The largest number of pieces of the sets of keys and entries."""
 
 
 @functools.lru_cache(maxsize=1024)

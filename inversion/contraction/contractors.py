@@ -142,4 +142,4 @@ def contractor_of(relation: Relation) -> Contractor | None:
 CONTRACTORS: Mapping[Relation, Contractor] = {
     relation: found for relation in RELATIONS if (found := _contractor(relation)) is not None
 }
-"""The relations of the base table that have a contractor; of others only the codomain is known."""
+"""The relations of the base table that have a contractor; for others only the codomain is known."""

@@ -44,7 +44,7 @@ Value = tuple[Any, Slope | None]
 
 STEP = 1e-100
 DENSE = 300
-"""The most rows for which the determinant is computed from a dense matrix."""
+"""The largest number of rows for which the determinant is computed from a dense matrix."""
 
 
 def has_steps(rule: Relation) -> bool:

@@ -21,7 +21,7 @@ from primitives import Relation
 __all__ = ["as_in_python", "as_in_python_on_device", "may_hide_errors"]
 
 raising = MethodTable("raising")
-"""The functions of ``math``, and powers, which give NaN or an infinity in compiled code."""
+"""The functions of ``math``, and powers, that return NaN or an infinity in compiled code."""
 
 
 def method_of(f: MathFunction) -> Callable[[float], float]:
@@ -82,7 +82,7 @@ for _row in FUNCTIONS:
 
 
 dividing = MethodTable("dividing")
-"""Divisions, which give infinities and zeros on a GPU where the divisor is 0."""
+"""Divisions, which return infinities and zeros on a GPU if the divisor is 0."""
 
 
 def quotient(a: Any, b: Any) -> Any:

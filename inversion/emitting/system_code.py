@@ -29,7 +29,7 @@ from primitives.arrays.linear import nearest_solution, square_solution
 __all__ = ["SYSTEM"]
 
 MOST_ELIMINATED = 64
-"""The most unknown numbers that are solved for by elimination, without a library."""
+"""The largest number of unknown numbers that are solved for by elimination, without a library."""
 
 
 def run(body: FunctionText, rule: EquationSystem) -> None:

@@ -25,12 +25,12 @@ __all__ = ["as_reals", "complex_part", "find_roots"]
 System = Callable[..., Any]
 
 STARTS = 32
-"""The number of starts, the given one among them."""
+"""The number of starts, including the given one."""
 TRIED = 7
-"""The points that each later start is the best of."""
+"""The number of points of which each later start is the best."""
 DESCENTS = 50
 SHORTENED = 9
-"""The most times that a step is shortened."""
+"""The largest number of times that a step is shortened."""
 DIFFERENCE = 1.5e-8
 """The step of difference quotients, relative to an unknown."""
 SCALES = (1.0, 0.25, 4.0, 1.0, 16.0, 100.0, 1.0, 1e4)
@@ -38,9 +38,9 @@ SCALES = (1.0, 0.25, 4.0, 1.0, 16.0, 100.0, 1.0, 1e4)
 ORDERS = 15
 """The orders of magnitude of starts."""
 WITHIN, AT_ZERO = 2e-10, 2e-13
-"""Tolerances of results, a fifth of what an inverse promises."""
+"""Tolerances of results: a fifth of those of an inverse."""
 ALMOST = 1e-6
-"""Relative: a residual that may be a root whose digits are lost, which the check decides."""
+"""Relative: a residual up to this may be that of a root with lost digits; the check decides."""
 
 
 def as_reals(values: Any) -> Any:

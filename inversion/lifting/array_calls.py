@@ -360,7 +360,9 @@ NOT_GIVEN: Any = inspect.signature(np.sum).parameters["keepdims"].default
 """The default of numpy's functions that stands for an argument that is not given."""
 
 NUMBERING: Mapping[Any, Any] = {float: np.float64, complex: np.complex128}
-"""The types of element numbers, which hold what a function puts between elements."""
+"""The types of element numbers, which can represent the values that a function puts between
+elements.
+"""
 
 
 @functools.cache

@@ -183,7 +183,7 @@ DEFINITIONS: Mapping[Any, Callable[..., Any]] = {
     np.vander: _vander,
     np.isclose: _isclose,
 }
-"""Definitions that take the place of a rule, or of the registry's, which reads plain values."""
+"""Definitions that replace a rule, or a definition of the registry, which reads plain values."""
 
 
 def definition_of(target: Any) -> Callable[..., Any] | None:

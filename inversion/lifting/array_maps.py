@@ -26,7 +26,7 @@ from primitives.arrays.domain import element_of, is_array, shape_of
 __all__ = ["linear_call"]
 
 MOST_COEFFICIENTS = 1 << 22
-"""The most elements of a matrix that is found by trying units."""
+"""The largest number of elements of a matrix that is computed from unit vectors."""
 
 _TRAPEZOID: Any = getattr(np, "trapezoid", None) or getattr(np, "trapz", None)
 
@@ -43,7 +43,7 @@ DATA: Mapping[Any, tuple[str, ...]] = {
     **dict.fromkeys((np.fft.fft2, np.fft.ifft2, np.fft.fftn, np.fft.ifftn), ("a",)),
     **dict.fromkeys((np.fft.rfft2, np.fft.rfftn, np.fft.irfft2, np.fft.irfftn), ("a",)),
 }
-"""The arguments in each of which a function is linear, of those that are defined by others."""
+"""The arguments in each of which a function is linear, for functions that are defined by others."""
 
 APART = frozenset((np.real, np.imag, np.conjugate, operator.getitem))
 """Functions that are linear, and have a relation for each element."""

@@ -258,7 +258,7 @@ def _as_array(lifter: Lifter, site: CallSite, value: Value) -> Value:
 
 
 OF_ROWS: Mapping[Any, Any] = {sum: np.sum, max: np.max, min: np.min, list: None, tuple: None}
-"""Functions of Python of the items of an array."""
+"""Functions of Python that take the items of an array."""
 
 
 def _of_rows(lifter: Lifter, site: CallSite, target: Any, args: Values) -> Value | None:
@@ -277,7 +277,7 @@ def _of_rows(lifter: Lifter, site: CallSite, target: Any, args: Values) -> Value
 
 
 MOST_ROWS = 64
-"""The most rows of an array that are gone through one by one."""
+"""The largest number of rows of an array over which a program iterates."""
 
 
 def array_rows(lifter: Lifter, site: CallSite, value: Value) -> Value:
@@ -298,7 +298,9 @@ OF_ANY_LENGTH = frozenset((np.nonzero, np.flatnonzero, np.argwhere, np.roots))
 
 
 SAMPLE_ELEMENTS = (1, -1 - 1j, 1j)
-"""Elements of the arrays that show the type of a result; of reals, their real parts."""
+"""Elements of the sample arrays that determine the type of a result; for reals, their
+real parts.
+"""
 
 
 def _of_sample(called: ArrayCall, element: complex) -> Value | None:

@@ -30,7 +30,9 @@ REDUCTIONS: Mapping[Any, tuple[Any, Any, Any]] = {
     np.amax: (np.max, np.maximum, None),
     np.amin: (np.min, np.minimum, None),
 }
-"""For each function the one with a relation, what joins two results, and the neutral number."""
+"""For each function the one with a relation, the function that joins two results, and the neutral
+element.
+"""
 
 
 def reduced(call: ArrayCall) -> Value:

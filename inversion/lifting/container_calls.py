@@ -652,8 +652,8 @@ CALLS: Mapping[Any, Callable[..., Value | None]] = {
     dict.get: _get_or,
     dict.fromkeys: _from_keys,
 }
-"""The operators and methods that have a meaning here, beside those of ``METHODS``."""
+"""The supported operators and methods, in addition to those of ``METHODS``."""
 METHODS_HERE = frozenset({*CALLS, *METHODS})
-"""All methods that have a meaning for containers."""
+"""All supported methods of containers."""
 BUILT = frozenset({*CONTAINERS, *DICTS})
-"""The classes of containers whose objects are followed."""
+"""The classes of containers whose objects are lifted."""

@@ -57,11 +57,11 @@ if TYPE_CHECKING:
 
 
 DEEPEST = 64
-"""Maximum nesting depth of branches."""
+"""The maximum nesting depth of branches."""
 
 
 MOST_WAYS = 512
-"""Maximum number of paths through a function."""
+"""The largest number of paths through a function."""
 
 
 @dataclass(frozen=True)

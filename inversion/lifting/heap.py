@@ -22,7 +22,7 @@ from inversion.program.trees import fields_of, is_dataclass
 __all__ = ["change", "contents_of", "frozen", "is_mutable", "made", "operand_in", "thawed"]
 
 DEEPEST = 32
-"""Maximum nesting depth of containers; one that contains itself has more."""
+"""The maximum nesting depth of containers; one that contains itself has more."""
 
 
 def made(known: Known, kind: type, items: Iterable[Value], keys: Any = None) -> HeapObject:

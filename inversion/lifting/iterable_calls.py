@@ -56,11 +56,11 @@ __all__ = [
 ZERO, ONE, NO, NONE = Constant(0), Constant(1), Constant(False), KnownObject(None)
 ADD = KnownObject(operator.add)
 MOST_ITEMS = 4096
-"""The most items of a range that a container is made of."""
+"""The largest number of items of a range from which a container is made."""
 MOST_ROWS = 64
-"""The most rows of an array that are taken one by one."""
+"""The largest number of rows of an array that are taken one by one."""
 ITERATOR = type(iter(()))
-"""The class of iterators that the function makes by ``iter``."""
+"""The class of iterators that the function makes with ``iter``."""
 DICTS = (dict, defaultdict, Counter, OrderedDict)
 SETS = (set, frozenset)
 

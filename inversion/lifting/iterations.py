@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from inversion.lifting.execution_paths import Walk
 
 MOST_TURNS = 1000
-"""Maximum number of unrolled iterations in a program."""
+"""The largest number of unrolled iterations in a program."""
 
 
 def looped(walk: Walk, label: int, known: Known, stops: frozenset[int]) -> Found | None:

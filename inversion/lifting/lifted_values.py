@@ -268,15 +268,15 @@ class CallSite:
 
 
 MORE = object()
-"""Sentinel for the condition that a range continues."""
+"""A sentinel for the condition that a range continues."""
 
 
 CONTAINERS = (list, set, frozenset, bytes, bytearray)
-"""Classes of containers that are made of their items."""
+"""Classes of containers that are made from their items."""
 
 
 UNROLLED = 16
-"""Maximum length of a range of constants that is unrolled."""
+"""The maximum length of a range of constants that is unrolled."""
 
 
 VALUES = (
@@ -530,7 +530,7 @@ def items_in_turn(value: Value, most: int = UNROLLED) -> tuple[Value, ...] | Non
 ITERABLES = (
     str, bytes, list, tuple, dict, set, frozenset, KeysView, ValuesView, ItemsView, range,
 )  # fmt: skip
-"""Classes of known objects that are iterated while lifting."""
+"""Classes of known objects that are iterated at lifting."""
 
 
 def iterator_over(value: Range) -> Iterating:

@@ -215,7 +215,7 @@ def _followed(lifter: Lifter, site: CallSite, function: Any, args: Values, kwarg
 
 
 Template = tuple[Any, ...]
-"""The items of a sequence that are known, in order, and None for those that vary."""
+"""The known items of a sequence, in order, and None for the others."""
 
 
 def _no_result(function: Any, value: Value, where: str) -> NotInvertible:

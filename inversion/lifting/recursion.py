@@ -56,7 +56,7 @@ if TYPE_CHECKING:
 
 
 MOST_CALLS = 64
-"""Maximum depth to which recursive calls are inlined."""
+"""The maximum depth to which recursive calls are inlined."""
 
 
 class CallsItself(Exception):

@@ -795,4 +795,4 @@ NAMED: Mapping[Any, Callable[..., Value | None]] = {
     int.to_bytes: _to_bytes,
     bytes.decode: _decode,
 }
-"""Those that take arguments by name."""
+"""Those with arguments by name."""

@@ -39,7 +39,9 @@ __all__ = [
 ]
 
 Pass = Callable[..., Program]
-"""A rewriting of a program; those of ``TAKE_KNOWN`` also take the names of its known axes."""
+"""A pass, which rewrites a program; those in ``TAKE_KNOWN`` also take the names of its
+known axes.
+"""
 
 SIMPLIFY: tuple[Pass, ...] = (
     fold,  # statements whose arguments are constants are computed
@@ -79,7 +81,7 @@ IN_BITS: tuple[Pass, ...] = (
     in_bits,  # statements over bits of the same integers become one system of sums modulo 2
     *PASSES,
 )
-"""The passes of a program of which ``PASSES`` lead to no plan, or to one that leaves choices."""
+"""The passes for a program for which ``PASSES`` lead to no plan, or to one with choices."""
 
 TAKE_KNOWN: tuple[Pass, ...] = (with_systems, in_polar_coordinates)
 

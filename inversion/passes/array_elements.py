@@ -33,7 +33,7 @@ from primitives.floats import arithmetic, extremes
 __all__ = ["with_elements"]
 
 MOST_ELEMENTS = 64
-"""The most elements of an array that are taken one by one."""
+"""The largest number of elements of an array that are taken one by one."""
 MOST_STATEMENTS = 4000
 
 SUMS: Mapping[Any, Relation] = {float: arithmetic.add, complex: complex_numbers.add}
@@ -43,7 +43,7 @@ FOLDED: Mapping[Any, Mapping[Any, Relation]] = {
     np.max: {float: extremes.maximum},
     np.min: {float: extremes.minimum},
 }
-"""Functions of all elements of a row, by the relation that joins two."""
+"""Functions of all elements of a row, by the relation that combines two elements."""
 
 
 def with_elements(program: Program) -> Program:

@@ -33,15 +33,19 @@ from primitives.logical import booleans
 __all__ = ["in_bits"]
 
 MOST_BITS = 4096
-"""The most bits of a number; shifts and products beyond are left as they are."""
+"""The largest number of bits of a number; shifts and products beyond stay unchanged."""
 MOST_STATEMENTS = 100_000
-"""The most statements that are run on forms, those of loops in each turn."""
+"""The largest number of statements that run on forms, with those of loops counted in each
+iteration.
+"""
 MOST_TABULATED = 8
-"""The most bits of an argument of which all values are tried, as of an index of a table."""
+"""The largest number of bits of an argument whose values are all tried, such as an index of a
+table.
+"""
 WORD = 64
 KINDS = (int, bool, np.int64, np.uint64)
 UNKNOWN = -1
-"""In place of the form of a bit that is no sum of bits; a mask may remove it."""
+"""A placeholder for the form of a bit that is not a sum of bits; a mask may remove it."""
 
 
 class NotAffine(Exception):
@@ -403,7 +407,7 @@ RULES: Mapping[Any, Callable[..., Any]] = {
         )
     },
 }  # fmt: skip
-"""Functions of forms, by the function of integers that they stand for."""
+"""Functions of forms, by the function of integers that they replace."""
 KNOWN_RELATIONS = frozenset(map(id, (*INTEGER_RELATIONS, *booleans)))
 
 

@@ -272,8 +272,8 @@ STEPS: Mapping[Relation, Callable[[Line, int, int], Line]] = {
     ),
     mul_int: lambda line, c, at: (line[0] * c, line[1]),
 }
-"""Substitutes a statement's result in a linear function, giving one of its other argument. c: the
-argument that is constant; at: its position.
+"""Functions that substitute a statement's result in a linear function, which gives one of its other
+argument. c: the constant argument; at: its position.
 """
 
 

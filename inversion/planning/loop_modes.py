@@ -23,8 +23,8 @@ from primitives.relation import Mode
 __all__ = ["BEYOND", "TRIPS", "BackwardLoop", "Counted"]
 
 TRIPS, BEYOND = "trips", "beyond"
-"""Names of coordinates that have no variable: the number of iterations, and the distance from the
-last item of a range to its end.
+"""Names of coordinates without a variable: the number of iterations, and the distance from the last
+item of a range to its end.
 """
 
 
@@ -76,7 +76,7 @@ class Counted(Mode):
 
 
 MOST_VALUES = 100_000
-"""The most values of one choice, over all iterations, for which a loop is solved."""
+"""The largest number of values of one choice, over all iterations, for which a loop is solved."""
 
 
 @planned.register(Loop)

@@ -64,8 +64,8 @@ class Order:
 
 
 MOST_ORDERED = 100_000
-"""Maximum number of statements that are ordered for one inverse: some seconds. Branches within
-branches take a multiple of what one takes, at each level.
+"""The largest number of statements that are ordered for one inverse, which takes some seconds.
+Nested branches multiply the number at each level.
 """
 
 _ordered: ContextVar[Counter[str] | None] = ContextVar("ordered", default=None)

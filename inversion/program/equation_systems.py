@@ -21,7 +21,7 @@ __all__ = ["EquationSystem", "nonlinear_system", "reals_in", "system"]
 
 MOST_UNKNOWNS = 2048
 MOST_SEARCHED = 64
-"""The most real numbers that are looked for at once."""
+"""The largest number of real numbers that are searched for together."""
 CONTINUOUS = (float, complex)
 
 

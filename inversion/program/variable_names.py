@@ -29,7 +29,7 @@ WORDS = {
 """The results of operators, as words."""
 
 OF_FUNCTIONS = {"k": "branch", "u": "fraction"}
-"""Coordinates named after the function that is inverted, rather than after the unknown."""
+"""Coordinates named after the inverted function, not after the unknown."""
 
 ALONE = ("trips", "beyond")
 """Coordinates without an unknown in their names."""

@@ -21,8 +21,8 @@ from overlay.core.in_force import outside
 __all__ = ["FEWEST", "Lockstep"]
 
 MOST, FEWEST = 1 << 13, 1 << 7
-"""The most rows that run at once, which fit into the caches, and the fewest: to run a column
-takes about as long as a hundred calls.
+"""The largest number of rows that run at once, which fit into the caches, and the smallest: running
+a column takes about as long as a hundred calls.
 """
 
 

@@ -13,16 +13,17 @@ __all__ = ["PayMeter"]
 
 COMPILED_AFTER = 2.0
 """The seconds of interpretation after which a loop is compiled in the background. A compilation
-takes as many or more: a program that interprets for less cannot gain by one.
+takes at least as long: a program that interprets for less cannot gain from it.
 """
 
 WAITED_FOR = 5.0
-"""The seconds that rows at hand have to take yet for them to wait for their loop, which is begun at
-once then. Most compilations take as long; two threads that run Python hinder one another.
+"""The predicted remaining seconds of a batch from which on its rows wait for their loop, whose
+compilation then begins at once. Most compilations take as long; two threads that run Python slow
+each other down.
 """
 
 SLICE = 0.05
-"""The seconds of interpretation by which the time of the other rows is foretold."""
+"""The seconds of interpretation from which the time for the other rows is predicted."""
 
 
 class PayMeter:

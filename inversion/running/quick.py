@@ -19,8 +19,8 @@ __all__ = ["SEEN", "Pace", "in_threads"]
 ROWS_AT_ONCE = 1 << 15
 
 PAYS_AFTER = 500e-6
-"""The time, in seconds, below which one thread is used. Waking others takes a fifth of this, and
-code that is so fast for so many rows is bound by memory, which threads share.
+"""The time, in seconds, below which a single thread is used. Waking others takes a fifth of this
+time, and faster code is limited by the memory that threads share.
 """
 
 
@@ -30,7 +30,7 @@ def size(value: float) -> np.int64:
 
 
 SEEN = {"size": size, "INFINITE": int(size(math.inf))}
-"""Names with which the loop over rows detects answers that are NaN."""
+"""The names with which the loop over rows detects answers that are NaN."""
 
 
 @dataclass

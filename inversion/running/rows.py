@@ -40,7 +40,7 @@ Arrays = Sequence[NDArray[Any]]
 Rows = range | NDArray[Any]
 
 AT_ONCE, AT_ONCE_REPORTED = 1 << 20, 1 << 16
-"""The most numbers of a column that are solved for at a time."""
+"""The largest number of numbers of a column that are solved for at a time."""
 
 
 @dataclass(frozen=True)

@@ -52,7 +52,7 @@ STARTS = 24
 """The number of starting points."""
 DESCENTS = 60
 MOST_NUMBERS = 64
-"""The most unknown numbers for which arguments are searched."""
+"""The largest number of unknown numbers for which arguments are searched for."""
 DIFFERENCE = 1e-6  # relative step of difference quotients
 SCALES = (1.0, 10.0, 0.1, 100.0, 1e3, 1e4, 1e5)  # of starts for unbounded numbers
 WIDEST = 1e9  # a wider set counts as unbounded

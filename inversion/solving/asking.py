@@ -68,19 +68,25 @@ FIT = "; inv.fit(value) fits the arguments by least squares, if more is known th
 NONE_EXISTS = "no arguments of the function lead to this value"
 
 SEARCH_STEPS = 500
-"""The most steps through the solutions; each finds a solution, a family, or nothing."""
+"""The largest number of steps through the solutions; each step finds a solution, a family, or
+nothing.
+"""
 FIRST_STEPS = 100
 """The number of these steps that precede the search for arguments; the others follow it."""
 FAMILIES = 16
-"""The most families of solutions in which points are tried, each time."""
+"""The largest number of families of solutions in which points are tried, in each of both parts of
+the search.
+"""
 FAMILY_POINTS = 16
 """The number of points of each family that are tried after its default."""
 SPACE_POINTS = 64
 """The number of points in the space of all parameters that are tried."""
 MOST_OF_ONE = 64
-"""The most numbers of one coordinate that vary between points; the others have their defaults."""
+"""The largest number of values of one coordinate that differ between points; the others have their
+defaults.
+"""
 FEW_POINTS = 4
-"""The number of points, of each, if every point needs a root search, which is slow."""
+"""The number of points in each case, if every point needs root finding, which is slow."""
 HINT_STEPS = 100
 """Steps of the short search for the note of an error."""
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["BOXES", "from_boxes", "has_boxes"]
 
 BOXES = 400
-"""The most boxes that are examined."""
+"""The largest number of boxes that are examined."""
 EFFORT = 1_500  # the largest number of statements to contract for one box
 SMALLEST = 1e-12  # relative: narrower intervals of floats are not bisected
 KINDS = (int, float, bool)

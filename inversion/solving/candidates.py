@@ -17,7 +17,9 @@ __all__ = ["fairly", "is_discrete", "members", "outwards", "periods"]
 
 INF = math.inf
 MOST_MEMBERS = 20_000
-"""The most integers that are tried one by one; of more, only those that a coordinate numbers."""
+"""The largest number of integers that are tried one by one; of more, only those that a coordinate
+numbers.
+"""
 
 
 T = TypeVar("T")

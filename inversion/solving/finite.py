@@ -28,16 +28,20 @@ from primitives.solver_forms import compiled_solvers
 __all__ = ["MOST_BY_TRIAL", "MOST_TRIED", "by_trial", "count_of", "decided", "is_decided", "listed"]
 
 decided: WeakSet[Relation] = WeakSet()
-"""Relations that are solved whole: if an inverse has no answer for one θ, it has none for any."""
+"""Relations that are solved as a whole: if an inverse has no answer for one θ, it has
+none for any.
+"""
 
 MOST_RUN = 16  # arguments for which a function runs, to find its type
 MOST_TRIED = 65_536
-"""The most combinations of values that are enumerated for all solutions where there is a plan."""
+"""The largest number of combinations of values that are enumerated for all solutions, if there is a
+plan.
+"""
 MOST_BY_TRIAL = 2**19
-"""The most combinations of values that are tried where there is no plan."""
+"""The largest number of combinations of values that are tried if there is no plan."""
 EXACT = (int, bool, str)
 KINDS = (*EXACT, float, complex)
-"""The types of a result by which values are tried; those in tuples are compared exactly."""
+"""The types of results for which values are tried; those in tuples are compared exactly."""
 
 
 def by_trial(

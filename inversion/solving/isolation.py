@@ -38,8 +38,8 @@ PLACES = (0.0, 0.137, 0.381, 0.618, 0.871, 1.0)
 Equation = Callable[[float], tuple[float, float]]
 Prune = Callable[[NumberSet], NumberSet | None]
 Slopes = Callable[[float, float], tuple[Bounds, Bounds] | None]
-"""For an interval, bounds of the residual in its middle, and of the derivative on all of it;
-bounded only if there is no pole and no step. None if they are not known.
+"""For an interval, bounds of the residual at its middle, and of the derivative on the whole
+interval; bounded only if there is no pole and no step. None if they are not known.
 """
 
 

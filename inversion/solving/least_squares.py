@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 __all__ = ["Fit", "fitted_arguments"]
 
 STARTS = 12
-"""The number of starts, where none is given."""
+"""The number of starts, if none is given."""
 EVALUATIONS = 60
 """The largest number of evaluations from one start; from the best start, ten times as many."""
 ENOUGH = 3

@@ -36,10 +36,10 @@ __all__ = ["PROOF", "SOLVERS", "FormulaRelation", "by_formula", "check_solver", 
 
 PROOF = "z3 proves that no arguments lead to this value"
 SOLVERS = ("z3",)
-"""The solvers that may be asked for by name."""
+"""The names of the supported solvers."""
 
 TIME_IS_UP = ("timeout", "canceled", "")
-"""The reasons that z3 gives where it has reached the time limit."""
+"""The reasons that z3 gives when it has reached the time limit."""
 
 _one_at_a_time = threading.RLock()  # the terms of z3 belong to a context, which one thread uses
 

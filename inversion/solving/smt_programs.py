@@ -41,9 +41,9 @@ from primitives import Domain, Relation
 __all__ = ["Formula", "TurnsNotKnown"]
 
 MOST_TURNS = 1000
-"""The most turns of a loop over a range that are followed."""
+"""The largest number of iterations of a loop over a range that are unrolled."""
 MOST_OPEN = 100
-"""The most turns of another loop that are followed."""
+"""The largest number of iterations of another loop that are unrolled."""
 OF_BITS_ALONE = (
     "simplify", "propagate-values", "solve-eqs", "elim-uncnstr", "simplify", "bit-blast", "sat",
 )  # fmt: skip

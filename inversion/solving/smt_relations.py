@@ -53,11 +53,11 @@ from primitives.sequences.items import Apart, FromDigits
 __all__ = ["TRANSLATIONS", "TranslationSite", "is_of_bits", "translated"]
 
 MOST_TABULATED = 4096
-"""The most values of an argument for which a relation is tabulated."""
+"""The largest number of values of an argument for which a relation is tabulated."""
 MOST_PLACES = 1024
-"""The most places by which integers are shifted, and the highest exponent."""
+"""The largest number of places by which integers are shifted, and the largest exponent."""
 RAISED = (ValueError, ArithmeticError, LookupError, TypeError, NoSolution)
-"""The errors by which relations say that arguments have no result."""
+"""The errors with which relations say that arguments have no result."""
 
 
 @dataclass(frozen=True)

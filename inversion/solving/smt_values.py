@@ -43,7 +43,7 @@ __all__ = [
 z3: Any = importlib.import_module("z3")  # z3 has no type annotations
 
 WIDEST = 4096
-"""The most bits of an integer."""
+"""The largest number of bits of an integer."""
 CODES = 0x10FFFF
 """The highest code point."""
 WORDS = (np.int64, np.uint64)

@@ -41,7 +41,7 @@ SOLVED, SEARCHED = 1e-12, 1e-7  # relative: closer solutions, and closer roots, 
 BESIDE = 1e-5  # relative: a refused candidate as close to a solution is the same
 TRIED_AT_ONCE = 100
 MOST_FEW = 4096
-"""The most combinations of integers, after contraction, that are enumerated."""
+"""The largest number of combinations of integers, after contraction, that are enumerated."""
 SHOWN = 6  # branches in a repr
 UNCERTAIN = re.compile("lost digits|overflow")  # refusals that do not prove that there is none
 

@@ -23,14 +23,14 @@ __all__ = ["Box", "roots_of_system"]
 
 MOST_BOXES = 2_000
 SMALLEST = 1e-9
-"""Relative: boxes that are narrower are not cut."""
+"""Relative: narrower boxes are not bisected."""
 ENOUGH = 0.7  # of the widest side: a box is tested again if a test leaves at most this
 ROUNDING = 1e-15
 
 Numbers = NDArray[np.float64]
 Box = tuple[Bounds, ...]
 Prune = Callable[[Box], Box | None]
-"""The part of a box that may hold roots, or None."""
+"""The part of a box that may contain roots, or None."""
 Residuals = Callable[[Box], Sequence[Bounds] | None]
 Slopes = Callable[[Box], Sequence[Sequence[Bounds]] | None]
 """For a box bounds of all residuals, and of their derivatives; None if these are not known."""

@@ -43,9 +43,9 @@ if TYPE_CHECKING:
 __all__ = ["RUNS", "Cell", "arguments_by_trials", "cells_of", "from_trials", "has_trials"]
 
 RUNS = 12_000
-"""The most runs of the function."""
+"""The largest number of runs of the function."""
 MOST_CELLS = 64
-"""The most numbers and characters that are changed."""
+"""The largest number of numbers and characters that are changed."""
 MOST_DRAWN = 6  # numbers that are drawn within bounds
 DRAWN = 120  # points that are drawn in each round
 KEPT = 12  # the nearest of these

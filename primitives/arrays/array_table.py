@@ -55,7 +55,7 @@ ARRAY_RELATIONS: Mapping[Any, Maker] = {
 OF_ITSELF: Mapping[Any, Maker] = {
     target: _length(target) for target in (operator.matmul, np.matmul, np.dot)
 }
-"""The relations of functions of two arrays, for a call with one array twice."""
+"""The relations of functions of two arrays, for a call with the same array twice."""
 
 MOVES: frozenset[Any] = frozenset(
     (

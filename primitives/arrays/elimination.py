@@ -9,7 +9,7 @@ import numpy as np
 __all__ = ["eliminated", "put_column"]
 
 SINGULAR = 1e-13
-"""A pivot up to this size, with rows and columns scaled to 1, is only rounding."""
+"""With rows and columns scaled to 1, a pivot up to this size is only rounding."""
 
 
 def put_column(a: Any, j: int, there: Any, base: Any) -> None:

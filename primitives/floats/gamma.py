@@ -20,7 +20,7 @@ __all__ = ["gamma", "lgamma"]
 MINIMUM = 1.4616321449683623
 """The positive argument where the gamma function is smallest."""
 LARGEST_LOG = 2.5e305
-"""lgamma overflows from about here on."""
+"""lgamma overflows above about this argument."""
 INTERVALS = 10**6
 """The number of intervals between poles in which solutions are searched."""
 STEPS = 2200

@@ -16,7 +16,7 @@ __all__ = ["LARGEST", "above", "agrees", "below", "finite", "floor_of", "matches
 
 LARGEST = sys.float_info.max
 WHOLE_FROM = 2.0**52
-"""Every float from here on is a whole number."""
+"""From this float on, every float is a whole number."""
 
 
 def matches(value: float, wanted: float) -> bool:

@@ -21,7 +21,7 @@ from primitives.relation import RETURN, Mode, Relation
 __all__ = ["BitForms", "BitInput", "BitSystem", "bit_system", "parity"]
 
 MOST_AT_ONCE = 32
-"""The most bits that one coordinate chooses."""
+"""The largest number of bits that one coordinate chooses."""
 
 
 class BitForms(NamedTuple):

@@ -32,7 +32,7 @@ __all__ = [
 ]
 
 SEARCHED = 100_000
-"""Maximum number of candidates tried for a divisor."""
+"""The largest number of candidates tried for a divisor."""
 TWO, THREE, SEVEN, HALF, WIDTH = map(np.uint64, (2, 3, 7, 32, 64))
 
 # ---- sums ---------------------------------------------------------------------------------

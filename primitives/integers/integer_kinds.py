@@ -19,7 +19,7 @@ from primitives.integers.exact import minus, plus
 __all__ = ["INT64", "INTEGERS", "KINDS", "MOST", "UINT64", "Exponent", "IntegerKind", "Natural"]
 
 MOST = 1023
-"""Maximum number of places by which integers are shifted, and maximum exponent of powers."""
+"""The largest number of places by which integers are shifted, and maximum exponent of powers."""
 Natural = Integers(0)
 Exponent = Integers(0, MOST)
 Size = Integers(1)

@@ -25,13 +25,13 @@ from primitives.relation import parametric, relation
 __all__ = ["factors", "logarithm", "power_modulo", "roots"]
 
 TRIED = 4096
-"""Divisors up to here are tried before the rho method."""
+"""Divisors up to this are tried before the rho method."""
 MOST_STEPS = 200_000
-"""The most steps of the rho method, and of baby and giant steps."""
+"""The largest number of steps of the rho method, and of baby and giant steps."""
 MOST_BITS = 128
-"""The most bits of a power whose modulus is looked for."""
+"""The largest number of bits of a power whose modulus is searched for."""
 MOST_ROOTS = 65_536
-"""The most roots modulo n that are numbered."""
+"""The largest number of roots modulo n that are numbered."""
 WITNESSES = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41)
 """Bases of the strong test, which decide numbers below 3.3e24; larger ones are probable primes."""
 

@@ -30,7 +30,7 @@ CONDITIONS = frozenset(
         "isascii", "isidentifier", "isprintable", "istitle",
     )
 )  # fmt: skip
-"""The methods that ask what a string is like."""
+"""The methods that test a property of a string."""
 
 
 def candidates(method: str, args: tuple[Any, ...], ret: str, near: str) -> Iterator[str]:

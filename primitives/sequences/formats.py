@@ -28,7 +28,7 @@ _SPEC = re.compile(
 BASES = {"b": 2, "o": 8, "x": 16, "X": 16, "d": 10, "": 10, "n": 10}
 """The base of each type of format for integers."""
 OF_FLOATS = "eEfFgG%"
-"""The types of formats for floats, which integers are converted for."""
+"""The types of formats for floats, for which integers are converted."""
 
 
 @dataclass(frozen=True)

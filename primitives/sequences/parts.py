@@ -16,7 +16,7 @@ from primitives.sequences.lists import element_of_sequence
 __all__ = ["item", "length", "repetition", "sliced"]
 
 MOST = 100_000
-"""The most items that are added to a sequence that is too short."""
+"""The largest number of items that are added to a sequence that is too short."""
 Sequence = Any
 
 

@@ -32,7 +32,9 @@ def {name}(function):
 
     return refused
 """
-"""Decorator that turns errors of a computation, such as a division by 0, into the module's own."""
+"""A decorator that turns errors of a computation, such as a division by 0, into the
+module's own.
+"""
 
 
 def standalone(definition: Definition) -> str:
