@@ -360,9 +360,7 @@ class Lengths:
         for pair in SAMPLES:
             try:
                 one, other = (self._run(shapes, given, letter) for letter in pair)
-            except (
-                Exception
-            ):  # a function may raise any exception for arguments that it does not accept
+            except Exception:  # of the function, for arguments that it does not accept
                 continue
             found.append((one, other))
         return found

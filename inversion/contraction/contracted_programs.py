@@ -137,9 +137,8 @@ def _contracted(program: Program, box: Box, rounds: int, work: _Work) -> dict[Va
         for statement in statements:
             _through(found, statement, work)
         for statement in reversed(statements):
-            if isinstance(
-                statement.relation, Relation
-            ):  # branches and loops contract in both directions at once
+            # branches and loops contract in both directions at once
+            if isinstance(statement.relation, Relation):
                 _through(found, statement, work)
         if found == before:
             break
@@ -202,9 +201,8 @@ def _through(box: dict[Variable, NumberSet], statement: Statement, work: _Work) 
             _through(box, part, work)
         return
     operands = (statement.result, *statement.arguments)
-    if (
-        rule in SQUARES and operands[1] == operands[2]
-    ):  # one variable in place of several gives smaller sets
+    # one variable in place of several gives smaller sets
+    if rule in SQUARES and operands[1] == operands[2]:
         rule, operands = SQUARES[rule], operands[:2]
     before = [_of(box, operand) for operand in operands]
     contractor = contractor_of(rule)
@@ -223,7 +221,8 @@ def _through(box: dict[Variable, NumberSet], statement: Statement, work: _Work) 
             now = _of(box, operand)
             met = new if now is None else now.meet(new)
             if not met:
-                why = f"{operand} is {now or old}, and `{statement}` has no such value there"
+                asked = f"{operand} has to be in {now or old}"
+                why = f"{asked}, but `{statement}` has no such value there"
                 raise Nothing(statement.where, why)
             if isinstance(operand, Variable):
                 box[operand] = met

@@ -64,9 +64,7 @@ class Contractor:
         if nan and not self.quiet:
             return ret, tuple(args)
         numbers = [arg.numbers() for arg in args]
-        if (
-            len(numbers) > 1
-        ):  # each interval of one set is combined with each interval of the others
+        if len(numbers) > 1:  # intervals are combined each with each
             numbers = [arg.fewer(MOST_PIECES_OF_SEVERAL) for arg in numbers]
             ret = ret.fewer(MOST_PIECES_OF_SEVERAL)
         if self.ret is not None:

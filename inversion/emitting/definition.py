@@ -268,9 +268,7 @@ def cast(axis: str, kind: Any, value: Any) -> Any:
     """
     if is_array(kind):
         return _cast_array(axis, kind.domain, value)
-    if (
-        isinstance(value, np.ndarray) and value.ndim == 0
-    ):  # np.where returns such arrays for numbers
+    if isinstance(value, np.ndarray) and value.ndim == 0:  # np.where returns these for numbers
         value = value[()]
     if kind is float and isinstance(value, (int, float, np.integer, np.floating)):
         try:
