@@ -34,7 +34,7 @@ def clipped(value: float, low: float, high: float) -> float:
         return high
     if value < low and value >= low - 1e-9 * max(1.0, abs(low)):
         return low
-    raise NoSolution("the value leaves the range of the function")
+    raise NoSolution("the value is outside the range of the function")
 
 
 # ---- floats -------------------------------------------------------------------------------
