@@ -284,7 +284,7 @@ def test_the_derivative_of_such_an_overlay_is_not_inverted_and_without_the_relat
     there = Context(own)
     with pytest.raises(NotInvertible, match=r"no derivative is known here of .*sin") as caught:
         invert(derivative(there.wrap(growth)), float)
-    assert "a table methods, and no relations" in str(caught.value)
+    assert "without branches, loops and relations" in str(caught.value)
     without = context_of(hyperbolic).wrap(growth)
     value = derivative(there.wrap(growth))(POINT)
     assert inverse_of(derivative(without), POINT)(value) == pytest.approx(POINT)
