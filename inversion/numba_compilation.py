@@ -27,11 +27,11 @@ __all__ = ["jitted", "result_type"]
 
 
 def result_type(function: Any, kinds: tuple[Any, ...]) -> type | None:
-    """The Python type that a function returns for argument types, inferred by numba; None where
-    numba cannot infer it, or it is no number.
+    """The Python type that a function returns for argument types, inferred by numba; None if numba
+    cannot infer it, or if it is not a number.
     """
     context = cpu_target.typing_context
-    cpu_target.target_context.refresh()  # it loads the types of more functions
+    cpu_target.target_context.refresh()  # this loads the types of further functions
     context.refresh()
     try:
         asked = tuple(as_numba_type(kind) for kind in kinds)
@@ -53,14 +53,14 @@ def jitted(
 ) -> Callable[..., Any]:
     """A dispatcher compiled for arguments of the types of ``example``. Raises NotCompilable.
 
-    fitted: converts arguments of other types to these. Called from Python with arguments that do
-    not fit then, the dispatcher raises WrongArguments.
+    fitted: converts arguments of other types to these. If Python calls the dispatcher with
+    arguments that do not fit even then, it raises WrongArguments.
     """
     kinds = tuple(numba.typeof(value) for value in example)
 
     def again(*args: Any, **kwargs: Any) -> Callable[..., Any]:
-        """The code for these arguments where numba finds none: it is dropped when a function that
-        it calls is rebound, and not found for a class that stands where one was that is gone.
+        """The code for these arguments if numba finds none: it drops the code when a function that
+        it calls is rebound, and does not find it for a class that replaces a deleted one.
         """
         if not kwargs and tuple(map(numba.typeof, args)) == kinds:
             return made.compile(kinds)
@@ -81,7 +81,7 @@ def jitted(
         raise NotCompilable(
             f"numba cannot compile {name}: {str(error).strip().splitlines()[-1]}",
             where=where,
-            help="calls stay interpreted",
+            help="calls run in the interpreter instead",
         ) from error
-    made._compile_for_args = again  # called where no signature fits
+    made._compile_for_args = again  # called if no signature fits
     return made

@@ -1,9 +1,9 @@
 """Derivatives of statements about arrays: sparse matrices, a row for each element.
 
-Each element has a row: its derivatives by the unknown inputs. Elementwise functions scale rows,
-moved elements permute rows; derivatives of functions of whole arrays come from complex steps (J. N.
-Lyness and C. B. Moler, Numerical differentiation of analytic functions, SIAM J. Numer. Anal. 4,
-1967), which have no cancellation.
+Each element has a row: its derivatives with respect to the unknown inputs. Elementwise functions
+scale rows; moving elements permutes rows. Derivatives of functions of whole arrays are computed by
+complex steps (J. N. Lyness and C. B. Moler, Numerical differentiation of analytic functions, SIAM
+J. Numer. Anal. 4, 1967), which avoid cancellation.
 """
 
 from __future__ import annotations
@@ -44,16 +44,18 @@ Value = tuple[Any, Slope | None]
 
 STEP = 1e-100
 DENSE = 300
-"""The most rows for which the determinant is computed from a dense matrix."""
+"""The largest number of rows for which the determinant is computed from a dense matrix."""
 
 
 def has_steps(rule: Relation) -> bool:
-    """Whether a relation's function takes complex steps: those of the table do."""
+    """Return whether a relation's function accepts complex steps: those in the table do."""
     return rule.target in ARRAY_RELATIONS
 
 
 def unit_rows(start: int, count: int, size: int) -> Slope:
-    """The derivatives of elements that are themselves the unknown numbers from ``start`` on."""
+    """The derivatives of elements that are the unknown numbers from ``start`` on: rows of the
+    identity matrix.
+    """
     at = np.arange(count)
     return sparse.csr_array((np.ones(count), (at, at + start)), shape=(count, size))
 
@@ -68,7 +70,7 @@ def rows_of(values: Sequence[Value], kinds: Sequence[type], size: int) -> Slope:
 
 
 def of_moved(rule: Moved, given: Sequence[Value], size: int) -> list[Value]:
-    """Elements put at other places, with their derivatives."""
+    """Moved elements, with their derivatives."""
     kinds = [v.kind for v in rule.read]
     values = np.concatenate([np.ravel(value) for value, _ in given])
     moves = any(slope is not None for _, slope in given)
@@ -87,10 +89,10 @@ def of_elements(
     given: Sequence[Value],
     runs: Callable[[int], Callable[[dict[Variable, Value]], list[Value]]],
 ) -> list[Value]:
-    """Results of one scalar program for each element, with derivatives.
+    """The results of a scalar program for each element, with derivatives.
 
-    runs: for a number of derivatives, returns the function that computes the program's results from
-    inputs that carry so many.
+    runs: maps a number of derivatives to the function that computes the program's results from
+    inputs with so many derivatives.
     """
     places = [k for k, (_, slope) in enumerate(given) if slope is not None]
     count = math.prod(rule.shape)
@@ -123,7 +125,7 @@ def of_elements(
 
 
 def _spread(slope: Slope, variable: Variable, rule: Elementwise, count: int) -> Slope:
-    """The derivatives of an array; those of a number that all elements share, repeated for each."""
+    """The derivatives of an array; those of a number are repeated for each element."""
     return slope if variable.name in rule.arrays else slope[np.zeros(count, np.int64)]
 
 
@@ -135,8 +137,8 @@ def of_whole(
 ) -> Value:
     """The result of a function of whole arrays, with derivatives.
 
-    partials: returns for each argument the matrix of derivatives of the result's elements by its
-    own; without it, they are computed by complex steps. Raises NoSolution at a kink.
+    partials: returns for each argument the Jacobian of the result; without it, complex steps
+    compute the derivatives. Raises NoSolution at a kink.
     """
     values = [value for value, _ in given]
     known = None if partials is None else partials(*values)
@@ -151,7 +153,7 @@ def of_whole(
 
 
 def _by_steps(rule: Relation, values: Sequence[Any], place: int) -> NDArray[np.float64]:
-    """The derivatives of all elements of the result by those of one argument, by complex steps."""
+    """The Jacobian of the result with respect to one argument, by complex steps."""
     columns: list[NDArray[np.float64]] = []
     moved = np.array(values[place], dtype=np.complex128)
     flat = moved.reshape(-1)
@@ -175,6 +177,6 @@ def log_determinant(jacobian: Slope) -> float:
         return float(np.linalg.slogdet(dense)[1])
     try:
         factors = splu(sparse.csc_array(jacobian))
-    except RuntimeError:  # it is exactly singular
+    except RuntimeError:  # the matrix is exactly singular
         return -math.inf
     return float(np.log(np.abs(factors.U.diagonal())).sum())

@@ -1,4 +1,4 @@
-"""Programs: statements that relate variables, branches and loops among them.
+"""Programs: statements that relate variables, including branches and loops.
 
 statements: variables, statements, programs. structured: statements with others inside: branches,
 loops, elementwise_statements, moved_elements, equation_systems. trees: tuples and records as

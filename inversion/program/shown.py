@@ -1,4 +1,6 @@
-"""Programs, plans and inverses as text and drawings; `inversion.tools` registers the renderers."""
+"""Programs, plans and inverses as text and drawings; ``inversion.tools`` registers the
+renderers.
+"""
 
 from __future__ import annotations
 
@@ -21,8 +23,9 @@ def html_of(value: object) -> str:
 
 @singledispatch
 def svg_of(value: object, *, is_alone: bool = True) -> str:
-    """The drawing of a value. is_alone: whether it includes the styles that it needs outside a
-    page.
+    """The drawing of a value.
+
+    is_alone: whether it includes the styles that it needs outside a page.
     """
     raise _not_registered(value)
 

@@ -1,5 +1,5 @@
-"""Structured statements, such as branches and loops: rules with statements inside, which are
-planned.
+"""Structured statements, such as branches and loops: rules with statements inside, which have their
+own plans.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ class Narrowed:
 class Structured(ABC):
     """Control flow as an equation between its inputs and its results.
 
-    It takes the place of a relation in a statement: its modes are plans of the statements inside,
-    computed on first use.
+    It replaces a relation in a statement: its modes are plans of the statements inside, computed on
+    first use.
     """
 
     name: str
@@ -73,7 +73,7 @@ class Structured(ABC):
         return False
 
     def is_linear(self, arguments: Sequence[Operand], varying: Collection[Operand]) -> bool:
-        """Whether its results are linear in the varying arguments."""
+        """Return whether its results are linear in the arguments that are not constant."""
         return False
 
     @property
@@ -84,7 +84,7 @@ class Structured(ABC):
     def around(
         self, before: Sequence[Statement], after: Sequence[Statement], gives: Sequence[Variable]
     ) -> Statement | None:
-        """None: it takes in no other statements."""
+        """Return None: it absorbs no other statements."""
         return None
 
     @property
@@ -99,12 +99,12 @@ class Structured(ABC):
 
     @property
     def domain(self) -> Mapping[str, Domain]:
-        """No domains are known of the inputs."""
+        """The domains of the inputs: none are known."""
         return {}
 
     @property
     def codomain(self) -> Domain | None:
-        """No domain is known of the results."""
+        """The domain of the results: none is known."""
         return None
 
     def mode(self, unknown: Iterable[str]) -> Mode | None:
@@ -127,7 +127,7 @@ class Structured(ABC):
         return f"{gives} = {self.name}({reads})"
 
     def shown_modes(self) -> str:
-        """The axes that could be solved for, of those requested so far."""
+        """The sets of axes, among those requested so far, for which it can be solved."""
         found = (sorted(key) for key, mode in self._modes.items() if mode is not None)
         modes = ", ".join("{" + ", ".join(names) + "}" for names in found) or "none of those asked"
         return modes + "".join(f"; {why}" for why in dict.fromkeys(self._reasons))
@@ -140,7 +140,7 @@ class Structured(ABC):
 
 
 class Whole(Structured):
-    """A statement about whole arrays, which reads variables that it names itself."""
+    """A statement about whole arrays, which names the variables that it reads."""
 
     read: tuple[Variable, ...]
     whole = True
@@ -160,12 +160,12 @@ def planned(rule: Structured, unknown: frozenset[str]) -> Mode | None:
 
 
 def generated(*args: Any) -> Any:
-    """Placeholder for a mode's solver: the solver of such a statement is generated."""
+    """A placeholder for the solver of a mode: the solver of such a statement is generated."""
     raise AssertionError("what solves this statement is generated")
 
 
 def needed(statements: Iterable[Statement], wanted: set[Operand]) -> tuple[Statement, ...]:
-    """The statements that some operands depend on; adds their arguments to ``wanted``."""
+    """The statements on which some operands depend; their arguments are added to ``wanted``."""
     kept: list[Statement] = []
     for statement in reversed(tuple(statements)):
         if not wanted.isdisjoint(statement.results):
@@ -184,7 +184,9 @@ ONE_AT_A_TIME = (operator.mul, operator.matmul, np.matmul, np.dot)
 
 
 def is_linear(statement: Statement, varying: Collection[Operand]) -> bool:
-    """Whether the results of a statement are linear in the varying variables."""
+    """Return whether the results of a statement are linear in the variables that are
+    not constant.
+    """
     rule = statement.relation
     if isinstance(rule, Structured):
         return rule.is_linear(statement.arguments, varying)

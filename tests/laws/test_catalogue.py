@@ -1,5 +1,6 @@
-"""Every interpretation knows every function of the catalogue, under all its names, and what a row
-says of where the function has values is what ``math`` does."""
+"""Every interpretation supports every function of the catalogue, under all its names; and the
+domain in a row of the catalogue agrees with ``math``.
+"""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Partial derivatives agree with central differences, over the whole table of rules."""
+"""Partial derivatives agree with central differences, for the whole table of rules."""
 
 import numpy as np
 import pytest
