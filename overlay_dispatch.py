@@ -35,7 +35,7 @@ def check(*names: str) -> None:
         place, own = found(name), os.path.join(_HERE, name, "__init__.py")
         if place is None or os.path.abspath(place) != own:
             raise ImportError(_message(name, place, own), name=name, path=place)
-        if not hasattr(importlib.import_module(name), PACKAGES[name]):
+        if PACKAGES[name] not in dir(importlib.import_module(name)):
             raise ImportError(_message(name, place, None), name=name, path=place)
 
 
