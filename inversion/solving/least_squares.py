@@ -23,6 +23,7 @@ from inversion.solving.argument_search import (
     flat_numbers,
     has_known_numbers,
 )
+from overlay.core.late_binding import LateBound
 from overlay.core.location import caller
 from primitives.relation import RETURN
 
@@ -93,6 +94,14 @@ class Fit:
         return f"<Fit {shown}; cost {self.cost:.6g}{ended}>"
 
 
+@LateBound
+def _least_squares() -> Any:
+    """The solver of scipy."""
+    from scipy import optimize  # pyright: ignore[reportMissingTypeStubs]
+
+    return optimize.least_squares
+
+
 def fitted_arguments(
     inverse: Inverse,
     known: tuple[Any, ...],
@@ -105,16 +114,13 @@ def fitted_arguments(
     noise, weights: of the known numbers of the result, or None. start: values of the unknown axes.
     Raises NoSolution where the function gives no numbers from any start.
     """
-    from scipy import optimize  # pyright: ignore[reportMissingTypeStubs]
-
     if not has_known_numbers(inverse):
         raise NotInvertible(
             f"{inverse!r} has no fit: it takes unknown floats, and results that are numbers",
             where=inverse.origin.where,
             help="make the other inputs known",
         )
-    least_squares: Any = optimize.least_squares
-
+    least_squares = _least_squares.load()
     problem = argument_problem(inverse, known)
     fit = _FitProblem(inverse, known, problem, noise, weights)
     low, high = problem.ends()
