@@ -102,7 +102,8 @@ def lazy_names(
             value = vars(module)[name] = getattr(importlib.import_module(home), name)
             return value
         path = f"{package}.{name}"
-        if name.startswith("_") or importlib.util.find_spec(path) is None:
+        is_module = name.isidentifier() and not name.startswith("_")
+        if not is_module or importlib.util.find_spec(path) is None:
             raise AttributeError(
                 f"module {package!r} has no attribute {name!r}", name=name, obj=module
             )
