@@ -19,7 +19,7 @@ __all__ = ["jitted", "result_type"]
 
 @LateBound
 def _numba() -> SimpleNamespace:
-    """What is used of numba. Raises NotCompilable where it has no such thing."""
+    """The parts of numba that are used. Raises NotCompilable where it has no such parts."""
     import numba
     from numba.extending import as_numba_type
 
