@@ -16,10 +16,16 @@ import pytest
 import inversion
 import primitives
 from overlay import analysis
+from overlay.interpretations import intervals
 
 ROOT = Path(__file__).parents[1]
-LAZY = (inversion, primitives, analysis)
+LAZY = (inversion, primitives, analysis, intervals)
 """The packages whose names are imported on first access."""
+EAGER = {
+    "primitives": {"Mode", "Relation", "parametric", "relation"},
+    intervals.__name__: {"EMPTY", "ENTIRE", "Interval", "NotAnInterval", "Undecided"},
+}
+"""Their names that are imported at the start."""
 HEAVY = {
     *("numba", "llvmlite", "plum", "typeguard", "sympy", "jax", "z3", "dask", "pandas"),
     *("matplotlib", "IPython", "rich", "tqdm", "scipy.sparse", "scipy.optimize", "scipy.linalg"),
@@ -93,8 +99,8 @@ def imported_for_types(package):
 def test_type_checkers_see_the_names_that_are_imported_late_where_they_are(package):
     for name, module in imported_for_types(package):
         assert getattr(package, name) is getattr(importlib.import_module(module), name)
-    eager = {"Mode", "Relation", "parametric", "relation"} if package is primitives else set()
-    assert {name for name, _ in imported_for_types(package)} | eager == {*package.__all__}
+    late = {name for name, _ in imported_for_types(package)}
+    assert late | EAGER.get(package.__name__, set()) == {*package.__all__}
 
 
 @pytest.mark.parametrize("package", LAZY, ids=lambda package: package.__name__)
