@@ -13,7 +13,7 @@ import numpy as np
 
 from inversion.errors import NoSolution
 from inversion.inverse import Inverse
-from inversion.invert import choose
+from inversion.inverting import choose
 from overlay import OverlayError
 from overlay.tools.named import named, named_context, named_type
 from overlay.tools.terminal import (

@@ -43,14 +43,6 @@ def test_importing_overlay_imports_little_and_nothing_of_other_distributions():
     assert found & slow == set()
 
 
-@pytest.mark.parametrize(("package", "needed"), [("primitives", set()), ("inversion", {"numba"})])
-def test_importing_inversion_does_not_import_what_few_programs_need(package, needed):
-    found = imported_with(package)
-    assert {"numpy", package} <= found
-    assert found & {"numba"} == needed
-    assert found & {"IPython", "dask", "matplotlib", "plum", "tqdm", "typeguard"} == set()
-
-
 @pytest.fixture(scope="module")
 def built(tmp_path_factory):
     """The names in the wheel, and those in the sdist without its folder."""

@@ -23,6 +23,7 @@ from inversion.program.trees import Axes, Tree, as_name, leaves, rebuilt, taken_
 from inversion.program.variable_names import Label
 from inversion.solving.finite import decided
 from overlay import Context
+from overlay.core.late_binding import LateBound
 from overlay.core.location import caller
 from primitives import Domain, NoSolution, Relation, relation
 from primitives.domains import Bool, Int64, domain_of
@@ -44,6 +45,12 @@ TIME_IS_UP = ("timeout", "canceled", "")
 _one_at_a_time = threading.RLock()  # the terms of z3 belong to a context, which one thread uses
 
 
+@LateBound
+def _z3() -> Any:
+    """The solver, where it is installed."""
+    return importlib.import_module("z3")
+
+
 def check_solver(solver: Any, timeout: Any) -> None:
     """Raise WrongArguments unless a solver has this name, and MissingPackage if it is not
     installed.
@@ -63,7 +70,7 @@ def check_solver(solver: Any, timeout: Any) -> None:
             help="give solver_timeout=60",
         )
     try:
-        importlib.import_module("z3")
+        _z3.load()
     except ModuleNotFoundError as error:
         raise MissingPackage(
             "solver='z3' solves by z3, which is not installed",
