@@ -42,7 +42,7 @@ def expect(holds, what):
 
 @contextlib.contextmanager
 def left_out_where_refused(what):
-    """Say so where this Python has no engine for ordinary code in a context, and go on."""
+    """Print where this Python has no engine for ordinary code in a context, and continue."""
     try:
         yield
     except UnsupportedPython as error:

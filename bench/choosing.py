@@ -1,8 +1,8 @@
-"""One change of behaviour by each mechanism: methods, generated methods, metadata, state, barriers
-and plugins.
+"""One change of behaviour by each mechanism: methods, generated methods, metadata, state,
+barriers and plugins.
 
-The program is that of docs/choosing.md, against the program with the change written by hand. All
-run interleaved in one process, by processor time.
+The program is that of docs/choosing.md; the baseline is the program with the change written by
+hand. All run interleaved in one process, by processor time.
 """
 
 import math

@@ -1,9 +1,9 @@
 """Compile time: processor time from a program to its first compiled answer, in fresh processes.
 
-Each compilation runs in a process of its own, after the imports. Gradients are beside JAX's, and
-beside numba's compilation of the function alone; inverses beside Oryx's, where Oryx can invert the
-program. Code from disk is measured by the time of the whole process, beside a gradient by hand that
-numba keeps with ``cache=True``.
+Each compilation runs in a separate process, after the imports. Gradients are beside JAX's, and
+beside numba's compilation of the function alone; inverses beside Oryx's, where Oryx can invert
+the program. Code from disk is measured by the time of the whole process, beside a gradient by
+hand that numba stores with ``cache=True``.
 """
 
 import importlib.util

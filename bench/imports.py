@@ -16,6 +16,7 @@ ROOTS = (
     "overlay.interpretations.intervals",
     "primitives",
     "inversion",
+    "inversion.inverting",  # all that inverts functions
     "numba",
     "plum",
     "numpy",

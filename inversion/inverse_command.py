@@ -13,7 +13,7 @@ import numpy as np
 
 from inversion.errors import NoSolution
 from inversion.inverse import Inverse
-from inversion.invert import choose
+from inversion.inverting import choose
 from overlay import OverlayError
 from overlay.tools.named import named, named_context, named_type
 from overlay.tools.terminal import (
@@ -44,7 +44,7 @@ _NAMES = {"math": math, "np": np, "numpy": np}  # the names that a lambda may us
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line, by default with this process's arguments; returns the exit code."""
+    """Run the command line, by default with the arguments of this process; return the exit code."""
     find_modules_here("inversion")
     asked = parsed(_parser(), arguments)
     try:
@@ -178,7 +178,7 @@ def _answer(
 
 
 def _theta_of(inverse: Inverse, given: dict[str, Any], answers: tuple[Any, ...]) -> dict[str, Any]:
-    """The parameters, by name, that lead to an answer that was found by search."""
+    """The parameters, by name, for an answer that was found by search."""
     values = {**given, **dict(zip(inverse.unknown, answers, strict=True))}
     theta = inverse.coordinates_of([values[axis] for axis in inverse.axes.inputs])
     return dict(zip(inverse.parameters.names, theta or (), strict=False))

@@ -39,7 +39,7 @@ __all__ = ["RelationOf", "relation_of", "relations"]
 
 
 class RelationOf:
-    """Target of the relations of one function in method tables; made by ``relation_of``."""
+    """The target, in method tables, of the relations of one function; made by ``relation_of``."""
 
     def __init__(self, function: Any) -> None:
         self.function = function
@@ -60,12 +60,19 @@ class RelationOf:
 
 
 def relation_of(function: Callable[..., Any]) -> RelationOf:
-    """The target whose generated methods map ``function``'s argument types to a Relation.
+    """The target whose methods give the relation of a function for argument types.
+
+    Its methods are generated methods: they take types, and return a ``Relation``.
 
     Parameters
     ----------
-    function
-        A callable.
+    function : callable
+        The function.
+
+    Returns
+    -------
+    RelationOf
+        The target, for use in method tables.
 
     Raises
     ------
@@ -84,7 +91,7 @@ def relation_of(function: Callable[..., Any]) -> RelationOf:
 
 
 relations = MethodTable("relations")
-"""The relations of the primitives. The tables of a context shadow them."""
+"""The relations of the primitives. Methods in the tables of a context take precedence."""
 
 
 def _defined_in(*modules: types.ModuleType) -> list[Relation]:

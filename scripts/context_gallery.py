@@ -27,7 +27,7 @@ RUN_BY = (
 
 
 def ran(name: str) -> tuple[dict[str, Any], str]:
-    """Run a program; return its names, and what it printed."""
+    """Run a program; return its names and its output."""
     module: dict[str, Any] = {"__name__": name}
     printed = io.StringIO()
     code = compile(GALLERY.source(name), str(FOLDER / f"{name}.py"), "exec")

@@ -507,6 +507,13 @@ def imported(figures: Figures) -> Cases:
     return {row["module"]: (row["seconds"], row["spread"]) for row in figures["rows"]}
 
 
+@measure("imports")
+def imported_to_numpy(figures: Figures) -> Cases:
+    found = imported(figures)
+    seconds, spread = found["numpy"]
+    return {name: (value / seconds, other + spread) for name, (value, other) in found.items()}
+
+
 def of_cases(name: str) -> Measure:
     """One ratio for each case of the benchmark of scaling."""
 

@@ -25,7 +25,7 @@ QUICK = (
     "quotes them.**"
 )
 ALWAYS = ("Targets: met and missed", "Regressions", "Not measured here")
-"""The parts that are written anew for each report."""
+"""The parts that are written again for each report."""
 TRIED = {
     "levels": (
         *("Three levels", "kinds"),
@@ -218,7 +218,7 @@ def changes(report: Report) -> Iterator[str]:
 
 
 def spreads(found: Found | str) -> bool:
-    """Whether a figure varied so much within the run that it says little."""
+    """Whether a figure varied so much within the run that it is uninformative."""
     return isinstance(found, Found) and found.spread > LARGE_SPREAD
 
 

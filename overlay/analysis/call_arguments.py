@@ -33,6 +33,14 @@ class CallError:
         The function that contains the call.
     error
         The exception that the call would raise, with the argument types and the nearest methods.
+
+    Examples
+    --------
+    >>> from overlay import Context
+    >>> from overlay.analysis import check_calls
+    >>> (found,) = check_calls(Context(), lambda x: x + "a", int).errors
+    >>> found.error.asked
+    'add(int, str) has no method'
     """
 
     where: str
@@ -53,6 +61,13 @@ class CallErrors:
         A ``CallError`` for each call that would raise.
     unread
         Functions below the call whose code cannot be read, so that calls in them are not checked.
+
+    Examples
+    --------
+    >>> from overlay import Context
+    >>> from overlay.analysis import check_calls
+    >>> print(check_calls(Context(), lambda x: x + 1, int))
+    no call without a method was found
     """
 
     errors: tuple[CallError, ...]
@@ -80,6 +95,11 @@ def check_calls(context: Context, function: Callable[..., Any], *types: Any) -> 
     *types
         Types of the arguments: classes or unions of them, ``object`` for any. By default they are
         taken from the annotations.
+
+    Returns
+    -------
+    CallErrors
+        The errors, and the functions that were not checked.
 
     Raises
     ------

@@ -79,7 +79,14 @@ class Finding:
 
 
 class Findings(tuple[Finding, ...]):
-    """The result of ``check``: the findings, in the order of their distance from the entry."""
+    """The result of ``check``: the findings, in the order of their distance from the entry.
+
+    Examples
+    --------
+    >>> from overlay.analysis import check
+    >>> print(check(lambda text: text.upper(), str))
+    nothing was found
+    """
 
     __slots__ = ()
 
@@ -94,8 +101,8 @@ def check(function: Callable[..., Any], *types: Any, context: Context | None = N
     possible type of an object has, and calls with arguments that the callee does not take.
 
     Nothing of the program runs. A place is a finding if it fails for every possible type of its
-    values, whenever it is reached by the calls of ``path``; where a possible type is not known,
-    there is none, nor where the program handles the error.
+    values, whenever it is reached by the calls of ``path``. There is no finding where a possible
+    type is not known, nor where the program handles the error.
 
     Parameters
     ----------
@@ -106,6 +113,11 @@ def check(function: Callable[..., Any], *types: Any, context: Context | None = N
         ``object`` for any. Parameters without one may be anything, or have their defaults.
     context
         The context in which the call is made: calls enter the methods of its tables.
+
+    Returns
+    -------
+    Findings
+        A tuple of ``Finding``, which prints one below the other.
 
     Raises
     ------
@@ -156,12 +168,12 @@ class CheckerPlugin(Plugin):
     """Plugin that checks each function as it is entered or compiled, for the types of its
     arguments, and warns of what certainly fails below it.
 
-    It is in force as the abstract interpretation of its context.
+    It is the abstract interpretation in force in its context.
 
     Attributes
     ----------
     findings
-        What was found so far, each once.
+        The findings so far, each once.
 
     Examples
     --------
@@ -219,8 +231,8 @@ def _finding(
 ) -> Finding | None:
     """The finding at a step, if it fails for each possible type of its values.
 
-    An attribute of None alone is none: that a variable is not None often follows from conditions
-    on others, which are not followed.
+    A missing attribute of None alone is no finding: that a variable is not None often follows
+    from conditions on other variables, which are not followed.
     """
     if step.result != BOTTOM or all(getattr(error, "is_none", False) for error in step.errors):
         return None

@@ -41,7 +41,8 @@ class Site:
     Attributes
     ----------
     kind
-        ``"index"``, ``"divisor"``, or ``"element"``: a write to an array with restricted elements.
+        ``"index"``, ``"divisor"``, or ``"element"``: a write to an array with restricted
+        elements.
     proved
         Whether the index is in bounds, the divisor not zero, or the element within its range. If
         False, that may still hold.
@@ -51,6 +52,13 @@ class Site:
         ``file:line`` of the site.
     function
         The function that contains the site.
+
+    Examples
+    --------
+    >>> from overlay.analysis import integers, prove
+    >>> (site,) = prove(lambda n: 1 // n, integers(2, 9)).sites
+    >>> site.kind, site.proved, site.value
+    ('divisor', True, int [2, 9])
     """
 
     kind: str
@@ -77,6 +85,12 @@ class Proofs:
     unknown
         ``file:line`` of each call whose code is not known or cannot be read; ``sites`` lacks the
         sites in that code.
+
+    Examples
+    --------
+    >>> from overlay.analysis import integers, prove
+    >>> prove(lambda n: 1 // n, integers(0, 9)).proved
+    False
     """
 
     sites: tuple[Site, ...]
@@ -106,6 +120,11 @@ def prove(function: Callable[..., Any], *arguments: Any, context: Context | None
         ``array("n")``), a number, or a function.
     context
         The context in which the call is made: methods of its tables are entered.
+
+    Returns
+    -------
+    Proofs
+        Each site, and whether it is proved.
 
     Raises
     ------
@@ -170,9 +189,20 @@ def _note(
 
 
 def sites(step: Step) -> tuple[Site, ...]:
-    """The sites of one call that was analysed over intervals: its index, divisor, or write to an
-    array with restricted elements.
+    """The sites of one call that was analysed over intervals.
 
+    Parameters
+    ----------
+    step : Step
+        A call in a run over ``Intervals``.
+
+    Returns
+    -------
+    tuple of Site
+        Its index, its divisor, or its write to an array with restricted elements.
+
+    Examples
+    --------
     >>> from overlay.analysis import Interpreter, Intervals, integers, sites
     >>> run = Interpreter(Intervals()).run(lambda n: 1 // n, integers(0, 9))
     >>> [(site.kind, site.proved) for step in run.steps for site in sites(step)]

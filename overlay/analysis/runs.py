@@ -41,6 +41,13 @@ class Step:
         for all errors about arguments), AttributeError and NameError.
     runs
         The analyses of the functions of the program that run in the call.
+
+    Examples
+    --------
+    >>> from overlay.analysis import Interpreter, Intervals, integers
+    >>> (step,) = Interpreter(Intervals()).run(lambda n: n + 1, integers(0, 9)).steps
+    >>> step.function, step.args, step.result
+    (<built-in function add>, (int [0, 9], int [1, 1]), int [1, 10])
     """
 
     function: Any
@@ -100,8 +107,19 @@ class Run:
     )
 
     def walk(self, *, guarded: bool = True) -> tuple[Run, ...]:
-        """This run and all runs below it, each once. guarded: whether to include those that are
-        only reached through calls whose errors are handled."""
+        """This run and all runs below it.
+
+        Parameters
+        ----------
+        guarded : bool
+            Whether to include the runs that are reached only through calls whose errors are
+            handled.
+
+        Returns
+        -------
+        tuple of Run
+            The runs, each once.
+        """
         seen: dict[int, Run] = {}
         todo: list[Run] = [self]
         while todo:
@@ -113,7 +131,13 @@ class Run:
         return tuple(seen.values())
 
     def note(self, step: Step) -> None:
-        """Add a call, and the runs of its callees."""
+        """Add a call, and the runs of its callees.
+
+        Parameters
+        ----------
+        step : Step
+            The call.
+        """
         self.steps.append(step)
         for run in step.runs:
             if TypeError not in step.catches:

@@ -319,7 +319,7 @@ def _failure(method: Method, function: Any, what: str, ty: Any, hint: Any) -> st
     if verdicts != {False} or (depends_on(hint) in ("literal", "value") and _is_unknown(ty, hint)):
         raise NotCompilable(
             f"table {method.table.name!r} checks its methods, and whether {what} of {method!r} is "
-            f"{shown_hint(hint)} is known only when the program runs",
+            f"{shown_hint(hint)} is known only at run time",
             where=location_of(function),
             notes=[("compiled type", str(ty))],
             help="leave out check=True, or the annotation, for compiled code",

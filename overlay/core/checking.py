@@ -105,5 +105,5 @@ def _check(value: Any, hint: Any, what: str, method: Method, function: Callable[
             f"table {method.table.name!r}: {what} of {method!r} {error}",
             where=location_of(function),
             notes=[("annotation", shown_hint(hint)), ("given", type(value).__qualname__)],
-            help="mend the method or its annotation; the table was made with check=True",
+            help="correct the method or its annotation; the table was made with check=True",
         ) from error

@@ -189,7 +189,7 @@ def reads(method: Method, call: Call) -> bool:
 
 
 class Keeper(Protocol):
-    """A cache of the resolutions of a chain's calls, which is cleared when the chain changes."""
+    """Cache of the resolutions of a chain's calls, which is cleared when the chain changes."""
 
     def forget(self) -> None:
         """Clear the cache: methods of the target were added, replaced or removed."""

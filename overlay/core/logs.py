@@ -1,7 +1,7 @@
 """Log records of the engines: noted anywhere, and logged where no lock of ours is held.
 
-A handler is code of the program, which may take locks of its own and call what is overlaid: it runs
-in no context, and not while the lock of the tables is held.
+A handler is code of the program, which may take locks and call overlaid functions. So it runs in
+no context, and never while the lock of the tables is held.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from overlay.core.own_builtins import __builtins__
 __all__ = ["DEBUG", "INFO", "noted", "tell"]
 
 DEBUG, INFO = 10, 20
-"""The levels, as ``logging`` numbers them: it takes long to import, and where the program has not
-imported it, nobody listens.
+"""The levels, as ``logging`` numbers them. ``logging`` takes long to import, and where the
+program has not imported it there is no handler.
 """
 
 Record = tuple[int, Callable[[], tuple[Any, ...]]]
 
 
 class _PendingRecords(threading.local):
-    """The records that the thread has noted and not logged: the level, and what makes the message
-    and its arguments.
+    """The records that the thread has noted and not logged: the level, and a function that makes
+    the message and its arguments.
     """
 
     def __init__(self) -> None:
@@ -42,7 +42,7 @@ def noted(level: int, made: Callable[[], tuple[Any, ...]]) -> None:
 
 
 def tell(lock: Any) -> None:
-    """Log what the thread has noted, unless it holds the lock: whoever took it tells then."""
+    """Log what the thread has noted, unless it holds the lock: the holder calls this later."""
     if _noted.records and not lock._is_owned():
         records, _noted.records = _noted.records, []
         if "logging" in sys.modules:

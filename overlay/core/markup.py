@@ -54,7 +54,8 @@ STYLES = (
     f'[data-jp-theme-light="false"] .overlay-view,.vscode-dark .overlay-view{{{_DARK}}}'
     """
 VIEW{color:var(--jp-content-font-color1,var(--o-text));font-size:13px;
-font-family:var(--jp-content-font-family,system-ui,sans-serif);line-height:1.5}
+font-family:var(--jp-content-font-family,system-ui,sans-serif);line-height:1.5;
+max-width:100%;overflow-x:auto}
 VIEW tr{background:none}
 VIEW table{border-collapse:collapse;margin:.3em 0;border:0;color:inherit;
 font-size:inherit}

@@ -104,7 +104,7 @@ class CallTree:
         return drafts
 
     def _in_place(self, event: Event, chain: MethodChain | None) -> EnteredCode | None:
-        """Nested code that only the code at hand runs: class bodies and comprehensions."""
+        """Nested code that only the current code runs: class bodies and comprehensions."""
         if not isinstance(event, CallEvent):
             return None
         if builds_class(event) and event.args:

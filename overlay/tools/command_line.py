@@ -41,9 +41,8 @@ _EXAMPLES = """\
   %(prog)s cache --clear
   %(prog)s doctor
 
-"%(prog)s run --help" and so on have more. Exit codes: that of the program (run), 0 where done,
-1 where something was found (check) or fails (doctor),
-2 where it was asked for wrongly."""
+"%(prog)s run --help" and so on have more. Exit codes: that of the program (run), 0 on success,
+1 where there is a finding (check) or a failure (doctor), 2 for wrong usage."""
 _RUN = """\
   %(prog)s --context contexts:ctx script.py 10       as "python script.py 10"
   %(prog)s --context contexts:ctx -m timeit "2 + 2"  as "python -m timeit"
@@ -55,7 +54,7 @@ _CHECK = """\
   %(prog)s statistics:mean "list[float]"
   %(prog)s --context contexts:ctx --json module:Class.method module:Class "int | None"
 
-Exit codes: 0 where nothing was found, 1 where something was, 2 where it was asked for wrongly."""
+Exit codes: 0 without findings, 1 with findings, 2 for wrong usage."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -72,7 +71,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog=command_name("overlay"),
-        description="Run, explain or check a program, under a context.",
+        description="Run, explain or check a program in a context.",
         **described(_EXAMPLES),
     )
     version_option(parser)
@@ -89,12 +88,10 @@ def _parser() -> argparse.ArgumentParser:
     run = commands.add_parser(
         "run", parents=[shared], help="run an unmodified program", **described(_RUN)
     )
-    run.add_argument(
-        "--traceback", action="store_true", help="show where an error of ours was raised"
-    )
+    run.add_argument("--traceback", action="store_true", help="show where overlay raised an error")
     run.add_argument("--report", action="store_true", help="print ctx.report() at the end")
     run.add_argument(
-        "--strict", action="store_true", help="an error where a call is lost to the context"
+        "--strict", action="store_true", help="raise an error where a call has lost the context"
     )
     run.add_argument(
         "-m",
@@ -112,14 +109,14 @@ def _parser() -> argparse.ArgumentParser:
     explain = commands.add_parser(
         "explain",
         parents=[shared, common],
-        help="what each call resolves to",
+        help="show the method that each call resolves to",
         **described(_EXPLAIN),
     )
     explain.add_argument("function", metavar="package.module:function")
     explain.add_argument(
         "types", nargs="*", default=[], metavar="TYPE", help="float, numpy.float64, m:Class"
     )
-    explain.add_argument("--depth", type=int, help="how many calls deep to look")
+    explain.add_argument("--depth", type=int, help="the number of levels of calls to follow")
     explain.add_argument("--everything", action="store_true", help="show every function in full")
     explain.set_defaults(command=_explain)
     _add_check(commands, common)
@@ -129,12 +126,12 @@ def _parser() -> argparse.ArgumentParser:
 
 def _add_upkeep(commands: Any, common: argparse.ArgumentParser) -> None:
     cache = commands.add_parser(
-        "cache", parents=[common], help="what compiled code is kept on disk"
+        "cache", parents=[common], help="list the compiled code that is stored on disk"
     )
     cache.add_argument("--clear", action="store_true", help="remove it")
     cache.set_defaults(command=_cache)
     doctor = commands.add_parser(
-        "doctor", parents=[common], help="what works in this environment, and where things are kept"
+        "doctor", parents=[common], help="test what works in this environment, and list its folders"
     )
     doctor.set_defaults(command=_doctor)
 
@@ -143,11 +140,11 @@ def _add_check(commands: Any, common: argparse.ArgumentParser) -> None:
     check = commands.add_parser(
         "check",
         parents=[common],
-        help="names, attributes and calls that certainly fail",
+        help="find names, attributes and calls that certainly fail",
         **described(_CHECK),
     )
     check.add_argument(
-        "--context", metavar="package.module:name", help="a Context that the call is made in"
+        "--context", metavar="package.module:name", help="the Context in which the call is made"
     )
     check.add_argument("function", metavar="package.module:function")
     check.add_argument(

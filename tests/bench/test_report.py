@@ -1,4 +1,6 @@
-"""The report is made of what benchmarks wrote, and what other pages quote of it stands in it."""
+"""The report is made from the output of benchmarks, and contains everything that other pages quote
+from it.
+"""
 
 import ast
 import functools
@@ -74,7 +76,7 @@ def python_engine(**kernels: float):
 
 
 def built(folder: Path, **kernels: float) -> str:
-    """The page of figures in a folder that stands for the project's; quotes in its README."""
+    """The page made from figures, in a folder in place of the project's; quotes in its README."""
     build, docs = folder / "build", folder / "docs"
     for path in (build, docs / "report"):
         path.mkdir(parents=True, exist_ok=True)
@@ -402,7 +404,7 @@ def test_what_is_a_claim_of_speed_or_share(text, is_one):
 
 
 def blocks_of(page: Path) -> list[str]:
-    """Paragraphs, and rows of tables, on one line each; without code."""
+    """Paragraphs and rows of tables, each on one line, without code."""
     text = re.sub(r"^```.*?^```", "", page.read_text(), flags=re.M | re.S)
     text = re.sub(r"^\|.*\|$\n(?=\|)", r"\g<0>\n", text, flags=re.M)  # each row by itself
     return [" ".join(block.split()) for block in text.split("\n\n")]

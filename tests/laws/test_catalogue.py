@@ -1,5 +1,6 @@
-"""Every interpretation knows every function of the catalogue, under all its names, and what a row
-says of where the function has values is what ``math`` does."""
+"""Every interpretation supports every function of the catalogue, under all its names; and the
+domain in a row of the catalogue agrees with ``math``.
+"""
 
 import math
 
@@ -21,7 +22,7 @@ from overlay.interpretations.parallel.known_effects import computes
 from overlay.interpretations.precision import single_precision, stochastic
 from primitives import relation_of, relations
 from primitives.base_table import RELATIONS
-from primitives.partials import partials, partials_of
+from primitives.partial_slopes import partials, partials_of
 
 INF, LARGEST = math.inf, 1.7976931348623157e308
 every = pytest.mark.parametrize("row", FUNCTIONS, ids=lambda row: row.name)

@@ -1,4 +1,4 @@
-"""The page of relations is made from the base table, and says what that says."""
+"""The page of relations is generated from the base table, and agrees with it."""
 
 from pathlib import Path
 

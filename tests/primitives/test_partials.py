@@ -1,4 +1,4 @@
-"""Partial derivatives agree with central differences, over the whole table of rules."""
+"""Partial derivatives agree with central differences, for the whole table of rules."""
 
 import numpy as np
 import pytest
@@ -6,7 +6,7 @@ import pytest
 from overlay import Context
 from primitives import NoSolution, partials, partials_of
 from primitives.errors import NoSolution as Refused
-from primitives.partials import RULES
+from primitives.partial_slopes import RULES
 from primitives.testing import domain_at
 
 REFUSALS = (Refused, ValueError, ArithmeticError)

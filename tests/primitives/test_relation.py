@@ -1,4 +1,4 @@
-"""Relations are read from a block of equations, and what does not fit is refused."""
+"""Relations are built from an equation and solvers, and mismatches are refused."""
 
 import math
 import operator

@@ -32,21 +32,23 @@ def {name}(function):
 
     return refused
 """
-"""Decorator that turns errors of a computation, such as a division by 0, into the module's own."""
+"""A decorator that turns errors of a computation, such as a division by 0, into the
+module's own.
+"""
 
 
 def standalone(definition: Definition) -> str:
     """The source of an inverse as a module with ``inverse``, ``forward`` and ``recover``.
 
-    ``forward`` is the function itself, if it has a source and no context changes its calls;
-    otherwise the program that was lifted from it. Objects without source are imported by name.
-    Raises NotWritable for an object with neither.
+    ``forward`` is the function itself, if it has source and no context changes its calls; otherwise
+    it is the program that was lifted from it. Objects without source are imported by name. Raises
+    NotWritable for an object with neither.
     """
     if definition.context is None:
         try:
             return _module(definition, definition.source, with_function=True)
         except NotWritable:
-            pass  # the lifted program is known in any case
+            pass  # the lifted program is available in any case
     plan, axes, tolerance = definition.plan, definition.axes, definition.tolerance
     source = emit(plan, axes, *tolerance, definition.domains, with_forward=True)
     return _module(definition, source, with_function=False)

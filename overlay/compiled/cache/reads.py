@@ -228,8 +228,8 @@ def _class(fp: Any, value: Any) -> None:
     if is_below(value, Plugin) and value is not Plugin:
         raise NotHashable(
             f"the plugin {name_of(value)}",
-            "is made where it is used, and only then has a token",
-            "make the plugin outside, and mention it",
+            "is made where it is used, and has a token only then",
+            "make the plugin outside, as a global",
         )
     tell_class(fp, value)
 

@@ -19,11 +19,30 @@ __all__ = ["RULES", "IntervalRule", "rule"]
 
 
 class IntervalRule(NamedTuple):
-    """The behaviour of a function on intervals.
+    """Rule for a function on intervals.
 
-    enclosure: maps the bounds of each argument to those of the result. defined: maps the bounds of
-    each argument to 1 where the function is defined everywhere, -1 where it is nowhere, and 0
-    otherwise. raises: the error that it raises where it is undefined. also: other spellings.
+    Attributes
+    ----------
+    function : callable
+        The function.
+    enclosure : callable
+        Maps the bounds of each argument to those of the result.
+    arity : int
+        The number of arguments.
+    defined : callable
+        Maps the bounds of each argument to 1 where the function is defined everywhere, -1 where
+        it is nowhere, and 0 otherwise.
+    raises : type
+        The error that the function raises where it is undefined.
+    also : tuple of callable
+        Other spellings of the function.
+
+    Examples
+    --------
+    >>> import math
+    >>> from overlay.interpretations.intervals import rule
+    >>> rule(math.floor, lambda a: (math.floor(a[0]), math.floor(a[1]))).enclosure((0.5, 2.5))
+    (0, 2)
     """
 
     function: Callable[..., Any]
@@ -47,7 +66,29 @@ def rule(
     raises: type[Exception] = ValueError,
     also: Sequence[Callable[..., Any]] = (),
 ) -> IntervalRule:
-    """Make a rule; by default the function is defined everywhere."""
+    """Make a rule for a function on intervals.
+
+    Parameters
+    ----------
+    function : callable
+        The function.
+    enclosure, arity, raises, also
+        As in ``IntervalRule``.
+    defined : callable or None
+        As in ``IntervalRule``; None: the function is defined everywhere.
+
+    Returns
+    -------
+    IntervalRule
+        The rule.
+
+    Examples
+    --------
+    >>> import math
+    >>> from overlay.interpretations.intervals import rule
+    >>> rule(math.floor, lambda a: (math.floor(a[0]), math.floor(a[1]))).arity
+    1
+    """
     return IntervalRule(function, enclosure, arity, defined or everywhere, raises, tuple(also))
 
 

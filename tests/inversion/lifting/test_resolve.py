@@ -1,4 +1,4 @@
-"""Which relation a call has: the same one as by dispatch, found without it where types say so."""
+"""The relation of a call: the shortcut by exact types finds the same one as dispatch."""
 
 import itertools
 import operator

@@ -1,4 +1,4 @@
-"""The source of an inverse runs by itself, where none of our packages is: the same answers."""
+"""The standalone source of an inverse runs without our packages, and gives the same answers."""
 
 import importlib.util
 import math
@@ -56,7 +56,7 @@ with open(sys.argv[1], "wb") as file:
 
 
 def alone(folder, jobs):
-    """What functions of inverses' sources answer in a process without our packages.
+    """The answers of functions in the sources of inverses, in a process without our packages.
 
     jobs: by name, an inverse and calls of ``inverse``, ``forward`` or ``recover``.
     """
@@ -86,7 +86,7 @@ def flat(value):
 
 
 def calls_of(inverse, known, args):
-    """Calls for the arguments of a function, and for θ by chance."""
+    """Calls for the arguments of a function, and for random θ."""
     space = inverse.parameters
     try:
         found = [inverse.recover(*args)]
@@ -115,7 +115,7 @@ def wanted_of(inverse, f, known, args, calls):
 
 
 def check(found, wanted):
-    """Compare answers; the number of those that are no refusals."""
+    """Compare answers; return the number of those that are not refusals."""
     answered = 0
     for one, other in zip(found, wanted, strict=True):
         if isinstance(other, NoSolution):
@@ -137,7 +137,7 @@ def worked_programs():
 
 
 def all_answers_agree(folder, programs):
-    """Check inverses, each with the function and arguments of it."""
+    """Check inverses, each with its function and arguments."""
     jobs, wanted = {}, {}
     for name, (inverse, f, args) in programs.items():
         values = dict(zip(inverse.axes.inputs, args, strict=True), **{"return": f(*args)})

@@ -1,4 +1,6 @@
-"""Relations of strings and lists that are made for what a program says: parts, items, slices."""
+"""Relations of strings and lists that are made for the constants of a program: parts, items,
+slices.
+"""
 
 import numpy as np
 import pytest
@@ -81,7 +83,7 @@ def test_the_digits_of_a_choice_are_cases():
     solve = upper.mode(["a"]).solver
     assert {solve("AB1", choice) for choice in range(4)} == {"AB1", "aB1", "Ab1", "ab1"}
     assert {solve("SS", choice) for choice in range(20)} >= {"SS", "ss", "ß", "sS"}
-    with pytest.raises(NoSolution, match="in a case"):
+    with pytest.raises(NoSolution, match="letters in this case"):
         solve("a", 0)
     solve = lower.mode(["a"]).solver
     assert {solve("ας", choice) for choice in range(4)} >= {"ας", "ΑΣ"}
