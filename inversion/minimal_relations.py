@@ -1,7 +1,7 @@
 """Inversion by overlays and the table of relations: ``inversion.minimal`` with all primitives.
 
-Each relation of floats in ``primitives.relations`` makes an overlay of its function, for each set
-of unknown arguments that it has a mode for; the mode sends a value backwards. Nothing is lifted or
+Each relation of floats in ``primitives.base_relations`` makes an overlay of its function, for each
+set of unknown arguments that it has a mode for; the mode sends a value backwards. Nothing is lifted or
 planned here either.
 
 >>> import math

@@ -26,7 +26,7 @@ import overlay_dispatch
 overlay_dispatch.check("overlay")
 
 from primitives.arrays.domain import Arrays, Shape, array_of
-from primitives.base_table import relation_of, relations
+from primitives.base_table import base_relations, relation_of
 from primitives.domains import (
     Bool,
     Complex,
@@ -42,7 +42,7 @@ from primitives.domains import (
     WholeFloats,
 )
 from primitives.errors import NoSolution
-from primitives.partials import partials, partials_of
+from primitives.partials import base_partials, partials_of
 from primitives.relation import Mode, Relation, parametric, relation
 
 __all__ = [
@@ -64,10 +64,10 @@ __all__ = [
     "Shape",
     "WholeFloats",
     "array_of",
+    "base_partials",
+    "base_relations",
     "parametric",
-    "partials",
     "partials_of",
     "relation",
     "relation_of",
-    "relations",
 ]

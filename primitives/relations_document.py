@@ -9,16 +9,16 @@ import numpy as np
 
 from overlay.core.signature import shown_hint
 from overlay.core.target import describe
-from primitives.base_table import RelationOf, relations
+from primitives.base_table import RelationOf, base_relations
 from primitives.relation import RETURN, Mode, Relation
 
 __all__ = ["markdown"]
 
 HEAD = """# Relations
 
-What `inversion` solves by itself: the base table `primitives.relations`. This page is made from it
-by `python -m primitives.relations_document`. A relation of one's own is added in a method table
-([Inversion](inversion.md)), and checked with `primitives.testing.check_relation`.
+What `inversion` solves by itself: the base table `primitives.base_relations`. This page is made
+from it by `python -m primitives.relations_document`. A relation of one's own is added in a
+method table ([Inversion](inversion.md)), and checked with `primitives.testing.check_relation`.
 
 - *Solves for*: each set of axes that a mode finds from all the others, with the parameters that
   choose among its solutions, and their domains. Every relation also runs forward.
@@ -40,7 +40,7 @@ def markdown() -> str:
 def _spelled() -> Iterator[tuple[Relation, list[str]]]:
     """Each relation with the names of its functions."""
     found: dict[int, tuple[Relation, list[str]]] = {}
-    for method in relations.methods():
+    for method in base_relations.methods():
         relation: Relation = method.function()
         target: RelationOf = method.target
         names = found.setdefault(id(relation), (relation, []))[1]

@@ -1,7 +1,7 @@
 """The Jacobian of a program, by forward derivatives: exact up to rounding.
 
 Each value carries its derivatives by the unknown inputs. A statement's partial derivatives are
-chosen like its relation: from a context's tables, or else ``primitives.partials``.
+chosen like its relation: from a context's tables, or else ``primitives.base_partials``.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from inversion.program.statements import Constant, Operand, Statement, Variable
 from inversion.program.trees import leaves, taken_apart
 from overlay import Context, Method
 from overlay.core.dispatch import MethodChain, by_types
-from primitives import Relation, partials, partials_of
+from primitives import Relation, base_partials, partials_of
 from primitives.arrays.domain import element_of, is_array, shape_of
 from primitives.base_table import RELATIONS
 from primitives.relation import RETURN
@@ -256,7 +256,7 @@ class _Forward:
         """The rule for a function's partial derivatives. Raises NotInvertible if there is none."""
         if rule in self.rules:
             return self.rules[rule]
-        tables = (*self.tables, partials) if rule in RELATIONS else self.tables
+        tables = (*self.tables, base_partials) if rule in RELATIONS else self.tables
         method = MethodChain.of(partials_of(rule.target), tables).resolve(by_types(rule.types))
         if not isinstance(method, Method):
             raise self.unknown(statement, rule)

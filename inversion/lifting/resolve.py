@@ -31,7 +31,7 @@ from overlay.core.dispatch import MethodChain, by_types
 from overlay.core.location import shown as place
 from overlay.core.signature import NO_VARARGS
 from overlay.core.target import canonical, describe
-from primitives import NoSolution, Relation, relation, relation_of, relations
+from primitives import NoSolution, Relation, base_relations, relation, relation_of
 from primitives.arrays.domain import is_array
 from primitives.integers.integer_powers import power_int
 from primitives.sequences.lists import is_list
@@ -102,7 +102,7 @@ class Resolver:
         """The relation of a function for these types. base: leave out the context's tables."""
         key = id(target), tuple(kinds), base
         if key not in self.asked:
-            tables = (relations,) if base else (*self.tables, relations)
+            tables = (base_relations,) if base else (*self.tables, base_relations)
             found = _found(tables, target, kinds)
             self.asked[key] = target, None if found is None else _made(found, kinds)
         return self.asked[key][1]
