@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from overlay import OverlayError
 from overlay.core.location import caller
+from overlay.core.public_names import hides
 from overlay.sets import Bounds, NumberSet, number_set
 from primitives.errors import OutsideDomain
 
@@ -51,8 +52,9 @@ _SMALLEST, _LARGEST = 2.0**-53, 1 - 2.0**-53
 _NUMBERS = (int, float, np.integer, np.floating)
 
 
+@hides("cast", "closure", "condition", "edges", "spread", "within")
 class Domain:
-    """A set of values, with membership, sampling, and a test for generated code.
+    """A set of values, with membership and sampling.
 
     Base class of all domains.
 
@@ -60,8 +62,8 @@ class Domain:
     --------
     >>> from primitives import Integers, Real
     >>> digit = Integers(0, 9)
-    >>> digit.contains(10), digit.from_unit(0.5), digit.default, digit.condition("x")
-    (False, 5, 0, 'x >= 0 and x <= 9')
+    >>> digit.contains(10), digit.from_unit(0.5), digit.default
+    (False, 5, 0)
     >>> Real.total, digit.total
     (True, False)
     """
@@ -156,6 +158,7 @@ def _odds(units: NDArray[np.float64]) -> NDArray[np.float64]:
     return inside / (1 - inside)
 
 
+@hides("ends")
 @dataclass(frozen=True)
 class Interval(Domain):
     """The reals from ``low`` to ``high``, without some points; infinities are no members.

@@ -19,6 +19,7 @@ from overlay.analysis.runs import Run, Step
 from overlay.analysis.step_rules import UndefinedName
 from overlay.core.errors import OverlayError, OverlayWarning
 from overlay.core.location import name_of
+from overlay.core.short_repr import counted, short_repr
 from overlay.plugins.plugin import Plugin
 
 if TYPE_CHECKING:
@@ -75,7 +76,8 @@ class Finding:
         lines += [f"  called at {where} in {name}" for where, name in reversed(self.path)]
         return "\n".join(lines)
 
-    __repr__ = __str__
+    def __repr__(self) -> str:
+        return short_repr("Finding", f"{self.name}: {self.message}", self.where)
 
 
 class Findings(tuple[Finding, ...]):
@@ -86,7 +88,8 @@ class Findings(tuple[Finding, ...]):
     def __str__(self) -> str:
         return "\n".join(map(str, self)) or "nothing was found"
 
-    __repr__ = __str__
+    def __repr__(self) -> str:
+        return short_repr("Findings", counted(len(self), "finding"))
 
 
 def check(function: Callable[..., Any], *types: Any, context: Context | None = None) -> Findings:

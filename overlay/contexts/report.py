@@ -15,6 +15,7 @@ from overlay import _native
 from overlay.core import late_binding
 from overlay.core.location import is_ours, shown
 from overlay.core.own_builtins import __builtins__
+from overlay.core.short_repr import counted
 from overlay.core.table import Method, MethodTable
 
 if TYPE_CHECKING:
@@ -39,11 +40,11 @@ class Hit:
 
     def __str__(self) -> str:
         if self.calls is None:
-            return repr(self.method)
+            return str(self.method)
         places = [f"{calls} from {where}" for where, calls in self.callers[:_SHOWN_CALLERS]]
         rest = sum(calls for _, calls in self.callers[_SHOWN_CALLERS:])
         places += [f"{rest} from elsewhere"] if rest else []
-        return f"{self.method!r}   {_counted(self.calls, 'call')}: {', '.join(places)}"
+        return f"{self.method}   {counted(self.calls, 'call')}: {', '.join(places)}"
 
 
 @dataclass(frozen=True)
@@ -62,7 +63,7 @@ class Leaving:
     def __str__(self) -> str:
         in_thread = self.to.startswith("thread ")
         how = f"ran without its table in {self.to}" if in_thread else f"handed to {self.to}"
-        return f"{self.handed} {how}   {self.where}   {_counted(self.times, 'time')}"
+        return f"{self.handed} {how}   {self.where}   {counted(self.times, 'time')}"
 
 
 @dataclass(frozen=True)
@@ -84,10 +85,10 @@ class Report:
     def summary(self) -> str:
         """One line: the number of methods hit, of their calls, and of calls that left."""
         total = len(self.hits) + len(self.never)
-        parts = [f"{len(self.hits)} of {_counted(total, 'method')} hit"]
+        parts = [f"{len(self.hits)} of {counted(total, 'method')} hit"]
         if self.watched:
-            parts.append(_counted(sum(hit.calls or 0 for hit in self.hits), "call"))
-            parts.append(f"left {_counted(sum(place.times for place in self.left), 'time')}")
+            parts.append(counted(sum(hit.calls or 0 for hit in self.hits), "call"))
+            parts.append(f"left {counted(sum(place.times for place in self.left), 'time')}")
         return ", ".join(parts)
 
     def __repr__(self) -> str:
@@ -98,21 +99,13 @@ class Report:
         sections = ("hit", self.hits), ("never hit", self.never), ("left the context", self.left)
         for title, rows in sections:
             if rows:
-                lines += [f"  {title}:", *(f"    {_row(row)}" for row in rows)]
+                lines += [f"  {title}:", *(f"    {row}" for row in rows)]
         if not self.watched:
             lines.append("  calls, and places where one left: Context(..., count_calls=True)")
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
         return late_binding.drawing.load()(self)
-
-
-def _row(row: Hit | Leaving | Method) -> str:
-    return repr(row) if isinstance(row, Method) else str(row)
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
 class CallRecord:

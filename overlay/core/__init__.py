@@ -9,6 +9,6 @@
 ``background``: what is made in a thread meanwhile. ``logs``: records for ``logging``.
 ``jitted``: functions made by numba. ``late_binding``: hooks bound to higher layers.
 ``errors``, ``location``, ``markup``: messages and their rendering.
-``public_names``: attributes that ``dir`` leaves out.
+``public_names``: attributes that ``dir`` leaves out. ``short_repr``: representations of objects.
 ``own_builtins``: builtins for the engine's own code.
 """

@@ -84,9 +84,9 @@ class ExplainedSite:
 
     def _resolution(self) -> str:
         if self.status == "resolved":
-            return f"-> {self.methods[0]!r}"
+            return f"-> {self.methods[0]}"
         if self.status == "possible":
-            return "possible: " + "; ".join(map(repr, self.methods))
+            return "possible: " + "; ".join(map(str, self.methods))
         return self.status
 
 

@@ -18,6 +18,7 @@ from typing import Any
 
 from overlay import Context, OverlayError, Plugin
 from overlay.core.location import caller, location_of
+from overlay.core.short_repr import counted, short_repr
 from overlay.core.target import describe
 
 __all__ = ["ProfileRow", "Profiler", "profile"]
@@ -44,6 +45,9 @@ class ProfileRow:
     own: int = 0
     errors: int = 0
 
+    def __repr__(self) -> str:
+        return short_repr("ProfileRow", f"{self}: {counted(self.calls, 'call')}", self.where)
+
     def __str__(self) -> str:
         return f"{self.name}({', '.join(self.types)})"
 
@@ -64,7 +68,7 @@ class Profiler(Plugin):
     """Counts and measures every call of the code that runs in a context with this plugin.
 
     clock: returns nanoseconds. ``profiler(f, ...)`` runs f in a context of its own; use
-    ``Context(..., plugins=(profiler,))`` for other contexts.
+    ``Context(..., plugins=(profiler,))`` for other contexts. ``result``: of the last run of f.
     """
 
     shares_native_cache = True

@@ -20,6 +20,7 @@ from typing import Any, NoReturn
 
 from overlay import Context, MethodTable, OverlayError, nonoverlay
 from overlay.core.location import caller
+from overlay.core.short_repr import counted, short_repr
 from overlay.core.target import describe, lookup
 
 __all__ = [
@@ -89,7 +90,7 @@ class Sandbox:
 
     refuse: targets, or names such as ``"os:system"``; by default PROCESSES, FILES, NETWORK and
     CODE. allow: targets to leave out. calls: the refused calls, including those whose error the
-    program caught.
+    program caught. context: the context that programs run in.
 
     The sandbox also holds in threads that the program starts, and for calls that C code makes:
     ``open`` creates an ``io.FileIO``.
@@ -108,6 +109,10 @@ class Sandbox:
         for target in allow:
             table.remove(target)
         self.context = Context(table, strict=True)
+
+    def __repr__(self) -> str:
+        refused = counted(len(self.context.tables[0]), "refused target")
+        return short_repr("Sandbox", f"{refused}, {counted(len(self.calls), 'refused call')}")
 
     def __call__(self, f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
         """Run f in the sandbox."""

@@ -401,7 +401,7 @@ class InterceptingEngine:
         for method in filter(None, methods[-_FRAMES:]):
             if methods[-_FRAMES:].count(method) >= _REPEATS:
                 error.add_note(
-                    f"method {method!r} reaches its own target again; "
+                    f"method {method} reaches its own target again; "
                     "to go on below it, use call_next(...) or nonoverlay(f)(...)"
                 )
                 return

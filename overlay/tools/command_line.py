@@ -247,7 +247,7 @@ def _as_json(site: ExplainedSite) -> dict[str, Any]:
         "file": site.place.file,
         "line": site.place.line,
         "status": site.status,
-        "methods": [repr(method) for method in site.methods],
+        "methods": [str(method) for method in site.methods],
         "note": site.note,
     }
 

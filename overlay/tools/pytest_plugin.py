@@ -169,10 +169,10 @@ class OverlayPlugin:
 
 def _packed(report: Report) -> dict[str, Any]:
     """A report as plain values, which a worker can send."""
-    hits = {repr(hit.method): hit.calls for hit in report.hits}
+    hits = {str(hit.method): hit.calls for hit in report.hits}
     return {
         "hits": hits,
-        "methods": [*hits, *(repr(m) for m in report.never if repr(m) not in hits)],
+        "methods": [*hits, *(str(m) for m in report.never if str(m) not in hits)],
         "left": {f"{p.handed} handed to {p.to}   {p.where}": p.times for p in report.left},
     }
 

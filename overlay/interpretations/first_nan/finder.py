@@ -37,13 +37,17 @@ class NaNFinder:
 
     ``finder(f, ...)`` runs f and returns its result, or raises FirstNaN, whose traceback ends at
     the line. A result with a NaN that no operation was seen to make is returned with a warning.
-    ``finder.jit(f)`` is f compiled with these checks. ``context``: of interpreted runs.
+    ``finder.jit(f)`` is f compiled with these checks. ``context``: of interpreted runs. ``found``:
+    the error of the last run, or None.
     """
 
     def __init__(self, *, infinities: bool = True) -> None:
         self.infinities = infinities
         self.found: FirstNaN | None = None
         self.context = Context(_watched_operators(self), plugins=(_Watches(self),))
+
+    def __repr__(self) -> str:
+        return f"NaNFinder(infinities={self.infinities})"
 
     def __call__(self, f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
         """Run f in the context. If f catches the error and continues, it is raised at the end."""

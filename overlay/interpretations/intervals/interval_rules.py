@@ -12,18 +12,23 @@ import numpy as np
 
 from overlay import sets
 from overlay.catalogue import FUNCTIONS, everywhere
+from overlay.core.public_names import hides
+from overlay.core.short_repr import short_repr
+from overlay.core.target import describe
 from overlay.interpretations.intervals.errors import Undecided
 from overlay.sets import Bounds
 
 __all__ = ["RULES", "IntervalRule", "rule"]
 
 
+@hides("spellings")
 class IntervalRule(NamedTuple):
     """The behaviour of a function on intervals.
 
     enclosure: maps the bounds of each argument to those of the result. defined: maps the bounds of
     each argument to 1 where the function is defined everywhere, -1 where it is nowhere, and 0
     otherwise. raises: the error that it raises where it is undefined. also: other spellings.
+    arity: the number of arguments.
     """
 
     function: Callable[..., Any]
@@ -32,6 +37,9 @@ class IntervalRule(NamedTuple):
     defined: Callable[..., int]
     raises: type[Exception]
     also: tuple[Callable[..., Any], ...]
+
+    def __repr__(self) -> str:
+        return short_repr("IntervalRule", f"for {describe(self.function)}")
 
     @property
     def spellings(self) -> tuple[Callable[..., Any], ...]:

@@ -16,6 +16,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from overlay import Context, NotCompilable
+from overlay.core.public_names import hides
 from overlay.interpretations.autodiff import NotDifferentiable, add_gradient
 from overlay.interpretations.probabilistic.compiled_chain import check_size
 from overlay.interpretations.probabilistic.compiled_source import (
@@ -365,12 +366,14 @@ def _refuse_guards(structure: Structure, found: Slice) -> None:
 # ---- the sampler --------------------------------------------------------------------------------
 
 
+@hides("density", "order", "q", "rng", "sizes")
 class HamiltonianMonteCarlo:
     """A running chain of trajectories. ``run`` makes some steps.
 
     widths: the scales of the choices without bounds, in which trajectories move. divergent: the
     number of trajectories that were rejected since the density, or its gradient, was no number at a
-    place, or the error of the energy was large. See ``hmc``.
+    place, or the error of the energy was large. steps, accepted: the numbers of steps made and
+    accepted. leaps, target: as given. See ``hmc``.
     """
 
     def __init__(

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from overlay import generic
+from overlay.core.public_names import hides
 from overlay.interpretations.probabilistic.errors import UnknownSite, refuse_duplicate
 from overlay.interpretations.probabilistic.random_values import draw, scored
 
@@ -40,7 +41,11 @@ def observe(name: str, distribution: Any, value: Any) -> Any:
 
 
 class Site(NamedTuple):
-    """A choice or an observation of a run."""
+    """A choice or an observation of a run.
+
+    distribution, value: what it was drawn from, or scored by, and its value. log_density: that of
+    the value. observed: whether the program gave the value.
+    """
 
     distribution: Any
     value: Any
@@ -48,6 +53,7 @@ class Site(NamedTuple):
     observed: bool
 
 
+@hides("note")
 class Trace:
     """A record of one run of a program.
 

@@ -32,6 +32,7 @@ class Prior(NamedTuple):
     def propose(
         self, distribution: Any, value: Any, rng: np.random.Generator
     ) -> tuple[Any, float | None]:
+        """A value drawn from the distribution."""
         return draw(distribution, rng), None
 
 
@@ -44,6 +45,7 @@ class RandomWalk(NamedTuple):
     def propose(
         self, distribution: Any, value: Any, rng: np.random.Generator
     ) -> tuple[Any, float | None]:
+        """A value at a random distance; its correction is 0."""
         change = float(rng.normal(0.0, self.scale))
         if type(value) is bool:
             return not value, 0.0
@@ -57,6 +59,7 @@ class Conditional(NamedTuple):
     def propose(
         self, distribution: Any, value: Any, rng: np.random.Generator
     ) -> tuple[Any, float | None]:
+        """Raises TypeError: a sampler draws from the conditional distribution by itself."""
         raise TypeError("a sampler draws from the conditional distribution by itself")
 
 

@@ -24,8 +24,11 @@ _inside: ContextVar[bool] = ContextVar("inside", default=False)
 
 
 class Adapter(NamedTuple):
-    """Conversions for results of a function that are not data: to data when recording, and from
-    data to the value that the program gets, when recording and replaying."""
+    """Conversions for results of a function that are not data.
+
+    to_data: to data, when recording. from_data: from data to the value that the program gets, when
+    recording and replaying.
+    """
 
     to_data: Callable[[Any], Any]
     from_data: Callable[[Any], Any]
