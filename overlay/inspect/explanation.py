@@ -21,6 +21,8 @@ __all__ = ["ExplainedFunction", "ExplainedSite", "Explanation", "SourcePlace"]
 STATUSES = ("resolved", "base", "possible", "undetermined")
 _LONGEST = 60
 _TOLD = ("resolved", "possible")
+_SHOWN = 3
+"""The most methods that are shown where none is taken."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +62,8 @@ class ExplainedSite:
     ``methods`` or the base, depending on types that are known only at run time; ``"undetermined"``:
     the callee is chosen at run time.
 
-    note: a remark, or "". functions: the functions that the call enters.
+    note: a remark, or "". functions: the functions that the call enters. untaken: where no method
+    applies, those that the callee has, for arguments of other types.
     """
 
     text: str
@@ -70,6 +73,12 @@ class ExplainedSite:
     methods: tuple[Method, ...] = ()
     note: str = ""
     functions: tuple[ExplainedFunction, ...] = ()
+    untaken: tuple[Method, ...] = ()
+
+    @property
+    def tells(self) -> bool:
+        """Whether methods apply, may apply, or exist for other arguments."""
+        return self.status in _TOLD or bool(self.untaken)
 
     def __str__(self) -> str:
         parts = [self.text, self._resolution()]
@@ -87,6 +96,10 @@ class ExplainedSite:
             return f"-> {self.methods[0]}"
         if self.status == "possible":
             return "possible: " + "; ".join(map(str, self.methods))
+        if self.untaken:
+            shown = "; ".join(map(str, self.untaken[:_SHOWN]))
+            rest = len(self.untaken) - _SHOWN
+            return f"base, not taken: {shown}" + (f"; and {rest} more" if rest > 0 else "")
         return self.status
 
 
@@ -116,8 +129,9 @@ class ExplainedFunction:
 
     @property
     def tells(self) -> bool:
-        """Whether a call site below it resolves, or may resolve, to a method."""
-        return any(site.status in _TOLD for site in self)
+        """Whether a call site below it resolves, or may resolve, to a method, or has methods that
+        its arguments do not fit."""
+        return any(site.tells for site in self)
 
     def __iter__(self) -> Iterator[ExplainedSite]:
         """Iterate over its call sites, each followed by those of the functions that it enters."""
@@ -173,7 +187,7 @@ def _lines(
     left_out: list[ExplainedSite] = []
     for site in function.sites:
         inner = [f for f in site.functions if everything or f.tells]
-        if not (everything or all_sites or inner or site.status in _TOLD):
+        if not (everything or all_sites or inner or site.tells):
             left_out += [site, *(below for f in site.functions for below in f)]
             continue
         line = "?" if site.place.line is None else site.place.line

@@ -248,6 +248,7 @@ def _as_json(site: ExplainedSite) -> dict[str, Any]:
         "line": site.place.line,
         "status": site.status,
         "methods": [str(method) for method in site.methods],
+        "untaken": [str(method) for method in site.untaken],
         "note": site.note,
     }
 
