@@ -20,9 +20,11 @@ __all__ = [
     "common_options",
     "described",
     "find_modules_here",
+    "find_modules_in_working_folder",
     "parsed",
     "print_json",
     "report",
+    "told",
     "version_option",
 ]
 
@@ -41,6 +43,12 @@ def find_modules_here(package: str) -> None:
     if command_name(package) == package and not sys.flags.safe_path:
         if sys.path[0] == os.path.dirname(os.path.realpath(sys.argv[0])):
             del sys.path[0]  # where scripts are installed
+        find_modules_in_working_folder()
+
+
+def find_modules_in_working_folder() -> None:
+    """Put the working directory first on ``sys.path``, as ``python -m`` does, if it is missing."""
+    if not sys.flags.safe_path and not {"", os.getcwd()} & set(sys.path):
         sys.path.insert(0, os.getcwd())
 
 
@@ -92,11 +100,11 @@ def report(package: str, asked: argparse.Namespace, error: Exception) -> int:
     if asked.traceback:
         traceback.print_exception(error)
     else:
-        print(f"{command_name(package)}: {_told(error)}", file=sys.stderr)
+        print(f"{command_name(package)}: {told(error)}", file=sys.stderr)
     return USAGE
 
 
-def _told(error: Exception) -> OverlayError:
+def told(error: Exception) -> OverlayError:
     """An error as it is shown to the user; for one raised by other modules, with the line that
     raised it."""
     if isinstance(error, OverlayError):
