@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from overlay import _native
 from overlay.core import late_binding
 from overlay.core.location import is_ours, shown
+from overlay.core.outline import Outline
 from overlay.core.own_builtins import __builtins__
 from overlay.core.short_repr import counted
 from overlay.core.table import Method, MethodTable
@@ -95,14 +96,21 @@ class Report:
         return f"<Report: {self.summary}>"
 
     def __str__(self) -> str:
-        lines = [f"{self.context!r}: {self.summary}"]
+        return str(self.__rich__())
+
+    def __rich__(self) -> Outline:
+        """The lines of the report, each with those below it."""
         sections = ("hit", self.hits), ("never hit", self.never), ("left the context", self.left)
-        for title, rows in sections:
-            if rows:
-                lines += [f"  {title}:", *(f"    {row}" for row in rows)]
+        below = [
+            Outline(f"{title}:", tuple(Outline(str(row)) for row in rows))
+            for title, rows in sections
+            if rows
+        ]
         if not self.watched:
-            lines.append("  calls, and places where one left: Context(..., count_calls=True)")
-        return "\n".join(lines)
+            below.append(
+                Outline("calls, and places where one left: Context(..., count_calls=True)")
+            )
+        return Outline(f"{self.context!r}: {self.summary}", tuple(below))
 
     def _repr_html_(self) -> str:
         return late_binding.drawing.load()(self)

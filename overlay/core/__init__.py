@@ -10,5 +10,6 @@
 ``jitted``: functions made by numba. ``late_binding``: hooks bound to higher layers.
 ``errors``, ``location``, ``markup``: messages and their rendering.
 ``public_names``: attributes that ``dir`` leaves out. ``short_repr``: representations of objects.
+``outline``: text that is indented, and a tree in a terminal.
 ``own_builtins``: builtins for the engine's own code.
 """

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from overlay.core import late_binding
 from overlay.core.location import shown
+from overlay.core.outline import Outline
 from overlay.core.signature import shown_hint
 from overlay.core.table import Method
 
@@ -174,16 +175,20 @@ class Explanation:
     def tree(self, *, everything: bool = False) -> str:
         """The call graph as text. By default the first function is shown with all its call sites,
         and of the others only those that lead to a method; ``everything`` shows all."""
-        lines = [repr(self.context), str(self.root)]
-        for function in self.root.functions:
-            lines += _lines(function, "  ", everything=everything, all_sites=True)
-        return "\n".join(lines)
+        return str(self.outline(everything=everything))
+
+    def outline(self, *, everything: bool = False) -> Outline:
+        """The lines of ``tree``, each with those below it."""
+        functions = self.root.functions
+        below = [_outline(f, everything=everything, all_sites=True) for f in functions]
+        return Outline(f"{self.context!r}\n{self.root}", tuple(below))
+
+    def __rich__(self) -> Outline:
+        return self.outline()
 
 
-def _lines(
-    function: ExplainedFunction, indent: str, *, everything: bool, all_sites: bool = False
-) -> Iterator[str]:
-    yield f"{indent}{function}"
+def _outline(function: ExplainedFunction, *, everything: bool, all_sites: bool = False) -> Outline:
+    below: list[Outline] = []
     left_out: list[ExplainedSite] = []
     for site in function.sites:
         inner = [f for f in site.functions if everything or f.tells]
@@ -191,12 +196,12 @@ def _lines(
             left_out += [site, *(below for f in site.functions for below in f)]
             continue
         line = "?" if site.place.line is None else site.place.line
-        yield f"{indent}  {line}: {site}"
-        for each in inner:
-            yield from _lines(each, indent + "    ", everything=everything)
+        entered = tuple(_outline(each, everything=everything) for each in inner)
+        below.append(Outline(f"{line}: {site}", entered))
         left_out += [below for f in site.functions if f not in inner for below in f]
     if left_out:
-        yield f"{indent}  ... and {_counts(left_out)}"
+        below.append(Outline(f"... and {_counts(left_out)}"))
+    return Outline(str(function), tuple(below))
 
 
 def _counts(sites: Iterable[ExplainedSite]) -> str:

@@ -9,7 +9,7 @@ import sys
 import traceback
 from collections.abc import Sequence
 from importlib import metadata
-from typing import Any
+from typing import Any, TextIO
 
 from overlay.core.errors import OverlayError
 from overlay.core.location import is_ours, shown
@@ -24,6 +24,7 @@ __all__ = [
     "parsed",
     "print_json",
     "report",
+    "show",
     "told",
     "version_option",
 ]
@@ -129,6 +130,21 @@ def told(error: Exception) -> OverlayError:
 def _is_command(file: str) -> bool:
     """Whether a file is the one that started the command, and none of the user's."""
     return file == "<frozen runpy>" or os.path.realpath(file) == os.path.realpath(sys.argv[0])
+
+
+def show(*outlines: object, file: TextIO | None = None) -> None:
+    """Print objects: as rich draws them in a terminal, which knows its width and ``NO_COLOR``, and
+    elsewhere as text. file: by default the standard output."""
+    stream = file or sys.stdout
+    if not stream.isatty():
+        for each in outlines:
+            print(each, file=stream, flush=True)
+        return
+    from rich.console import Console
+
+    console = Console(file=stream)
+    for each in outlines:
+        console.print(each, markup=False, emoji=False)
 
 
 def print_json(value: Any) -> None:
