@@ -1,10 +1,10 @@
 """Reports of compilations: log records, a line on the screen while one lasts, and the history of a
 context, which ``ctx.compilations`` tells.
 
-Records go to the logger ``overlay.compiled``: at INFO each function that is compiled or loaded from
-disk, at DEBUG each call that is resolved. The line is shown where someone watches: in an
-interactive terminal and in notebooks. The environment's ``OVERLAY_PROGRESS`` says so for any
-stream, 0 for no and 1 for yes.
+Records go to the logger ``overlay.compiled``: at INFO each function that is compiled, before and
+after, or loaded from disk, at DEBUG each call that is resolved. The line is shown where someone
+watches: in an interactive terminal and in notebooks. The environment's ``OVERLAY_PROGRESS`` says so
+for any stream, 0 for no and 1 for yes.
 """
 
 from __future__ import annotations
@@ -131,6 +131,8 @@ def reported(
 ) -> Generator[None]:
     """Report the compilation of a function for argument types, which is the block."""
     name, shown = function.__qualname__, ", ".join(map(str, types))
+    if verb == "compiled":
+        _log(logging.INFO, "compiling %s(%s): %s", name, shown, why)
     begun = time.perf_counter()
     with _shown(f"compiling {name} for ({shown})"):
         try:

@@ -221,14 +221,14 @@ def _check(asked: argparse.Namespace) -> object:
         raise OverlayError(f"{asked.function!r} is not callable: {function!r}")
     found = check(function, *map(named_hint, asked.types), context=context)
 
-    def show() -> int:
+    def told() -> int:
         if asked.json:
             print_json([_finding_as_json(finding) for finding in found])
         else:
             show(*(found or [found]))
         return 1 if found else 0
 
-    return show
+    return told
 
 
 def _finding_as_json(finding: Finding) -> dict[str, Any]:
