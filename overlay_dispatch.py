@@ -64,7 +64,10 @@ def _message(name: str, place: str | None, own: str | None) -> str:
 
 
 def main() -> int:
-    """Print where each package is imported from; 1 where one is not ours."""
+    """Print where each package is imported from; 1 where one is not ours, 2 for arguments."""
+    if sys.argv[1:]:
+        print("python -m overlay_dispatch takes no arguments", file=sys.stderr)
+        return 2
     status = 0
     for name in PACKAGES:
         try:

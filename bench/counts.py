@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 from common.options import options
 from common.page import part, section, written
 
-from primitives import relations
+from primitives import base_relations
 from primitives.base_table import RELATIONS
 
 ROOT = Path(__file__).parents[1]
@@ -99,7 +99,7 @@ def of_relations():
     return {
         "relations": len(RELATIONS),
         "modes": sum(len(relation.modes) for relation in RELATIONS),
-        "methods of their table": len(relations),
+        "methods of their table": len(base_relations),
     }
 
 

@@ -35,7 +35,7 @@ from primitives.relation import Mode, Relation, parametric, relation
 
 if TYPE_CHECKING:
     from primitives.arrays.domain import Arrays, Shape, array_of
-    from primitives.base_table import relation_of, relations
+    from primitives.base_table import base_relations, relation_of
     from primitives.domains import (
         Bool,
         Complex,
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
         WholeFloats,
     )
     from primitives.errors import NoSolution
-    from primitives.partial_slopes import partials, partials_of
+    from primitives.partial_slopes import base_partials, partials_of
 
 __all__ = [
     "Arrays",
@@ -72,12 +72,12 @@ __all__ = [
     "Shape",
     "WholeFloats",
     "array_of",
+    "base_partials",
+    "base_relations",
     "parametric",
-    "partials",
     "partials_of",
     "relation",
     "relation_of",
-    "relations",
 ]
 
 # imported on first access: the table of relations and that of derivatives are slow to make
@@ -85,7 +85,7 @@ __getattr__, __dir__ = lazy_names(
     __name__,
     {
         "arrays.domain": ("Arrays", "Shape", "array_of"),
-        "base_table": ("relation_of", "relations"),
+        "base_table": ("base_relations", "relation_of"),
         "domains": (
             "Bool",
             "Complex",
@@ -101,6 +101,6 @@ __getattr__, __dir__ = lazy_names(
             "WholeFloats",
         ),
         "errors": ("NoSolution",),
-        "partial_slopes": ("partials", "partials_of"),
+        "partial_slopes": ("base_partials", "partials_of"),
     },
 )

@@ -9,15 +9,15 @@ import numpy as np
 
 from overlay.core.signature import shown_hint
 from overlay.core.target import describe
-from primitives.base_table import RelationOf, relations
+from primitives.base_table import RelationOf, base_relations
 from primitives.relation import RETURN, Mode, Relation
 
 __all__ = ["markdown"]
 
 HEAD = """# Relations
 
-For users of `inversion`: the relations of the base table `primitives.relations`, which it solves
-without further declarations. `python -m primitives.relations_document` makes this page from the
+For users of `inversion`: the relations of the base table `primitives.base_relations`, which it
+solves without further declarations. `python -m primitives.relations_document` makes this page from the
 table. To add a relation, put it into a method table ([Inversion](inversion.md)) and check it with
 `primitives.testing.check_relation`. The [glossary](glossary.md#inversion) defines the terms.
 
@@ -42,7 +42,7 @@ def markdown() -> str:
 def _spelled() -> Iterator[tuple[Relation, list[str]]]:
     """Each relation with the names of its functions."""
     found: dict[int, tuple[Relation, list[str]]] = {}
-    for method in relations.methods():
+    for method in base_relations.methods():
         relation: Relation = method.function()
         target: RelationOf = method.target
         names = found.setdefault(id(relation), (relation, []))[1]

@@ -182,8 +182,8 @@ REGISTRIES = """
     def methods(table):
         return sorted(map(repr, table.methods()))
 
-    found["relations"] = methods(primitives.relations)
-    found["partials"] = methods(primitives.partials)
+    found["relations"] = methods(primitives.base_relations)
+    found["partials"] = methods(primitives.base_partials)
     from overlay.interpretations.autodiff.rules import RULES
     from overlay.interpretations.autodiff.rules.array_rules import ARRAY_RULES
     from overlay.interpretations.autodiff.reverse.structural import STRUCTURAL

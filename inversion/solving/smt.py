@@ -25,6 +25,7 @@ from inversion.solving.finite import decided
 from overlay import Context
 from overlay.core.late_binding import LateBound
 from overlay.core.location import caller
+from overlay.core.logs import timed
 from primitives import Domain, NoSolution, Relation, relation
 from primitives.domains import Bool, Int64, domain_of
 from primitives.errors import TooHard
@@ -309,7 +310,8 @@ def _solved(task: Task, known: Mapping[str, Any], near: Mapping[str, Any]) -> di
     inside = all(task.domains[name].contains(near[name]) for name in near if name in task.domains)
     found: Mapping[str, Any] | None = near
     if not inside or not task.is_solution(known, {**known, **near}):
-        found = next(task.answers(known), None)
+        with timed("inversion", f"solving {task.program.name} by z3"):
+            found = next(task.answers(known), None)
     if found is None:
         raise NoSolution(PROOF)
     inputs = {v.name: known.get(v.name, found.get(v.name)) for v in task.program.inputs}

@@ -403,7 +403,7 @@ class InterceptingEngine:
         for method in filter(None, methods[-_FRAMES:]):
             if methods[-_FRAMES:].count(method) >= _REPEATS:
                 error.add_note(
-                    f"method {method!r} calls its own target again; call call_next(...) for the "
+                    f"method {method} calls its own target again; call call_next(...) for the "
                     "next method, or nonoverlay(f)(...) for no overlay at all"
                 )
                 return

@@ -23,6 +23,7 @@ from typing import Any
 
 from overlay import MethodTable, OverlayError
 from overlay.core.location import caller
+from overlay.core.public_names import hides
 from overlay.core.target import canonical, describe, key_of_target
 
 __all__ = [
@@ -37,6 +38,7 @@ __all__ = [
 ]
 
 
+@hides("kind")
 class _RuleOf:
     """A target that represents a rule of a function."""
 

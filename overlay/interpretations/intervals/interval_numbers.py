@@ -14,6 +14,7 @@ from overlay import Context, nonoverlay, sets, tables_in_force
 from overlay.catalogue import FUNCTIONS
 from overlay.contexts.rules_alone import as_c_calls, rules_alone
 from overlay.core.late_binding import LateBound
+from overlay.core.public_names import hides
 from overlay.interpretations.intervals.errors import Undecided
 from overlay.sets import Bounds
 
@@ -210,3 +211,4 @@ ITEMS = {
 }
 for _name, _of_math in ITEMS.items():
     setattr(Interval, _name, _method(_of_math))
+hides(*ITEMS)(Interval)
