@@ -5,9 +5,9 @@ The names are those of ``docs/glossary.md``. Code, headings and addresses of lin
 
 import ast
 import functools
-import importlib
 import inspect
 import json
+import pkgutil
 import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -215,9 +215,7 @@ def test_a_page_uses_the_names_of_the_glossary_and_links_to_it(path):
 
 def public_docstrings() -> Iterator[tuple[str, str]]:
     for name in (ROOT / "tests" / "public_names.txt").read_text().split():
-        package, *path = name.split(".")
-        found = functools.reduce(getattr, path, importlib.import_module(package))
-        yield name, inspect.getdoc(found) or ""
+        yield name, inspect.getdoc(pkgutil.resolve_name(name)) or ""
 
 
 def error_messages() -> Iterator[tuple[str, str]]:
