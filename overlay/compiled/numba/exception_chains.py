@@ -3,7 +3,7 @@
 An exception that leaves a call of a function that may raise records the location of that call. The
 code for it is on the error path alone; that of functions which call nothing that raises is as numba
 makes it. An exception that numba's own operations raise in a function is given the location of the
-operation.
+operation. Loops over elements raise what the function of an element raises.
 """
 
 from __future__ import annotations
@@ -23,10 +23,11 @@ from numba.core.compiler_lock import global_compiler_lock
 from numba.core.inline_closurecall import InlineWorker
 from numba.core.registry import cpu_target
 from numba.core.unsafe import eh
+from numba.np.npyimpl import _Kernel
 
 from overlay.compiled.traces import NOTED, TracePlace, forget, note
 
-__all__ = ["TracedCalls", "forget_callee", "inlined_calls_known", "record_callee"]
+__all__ = ["TracedCalls", "element_errors_raised", "forget_callee", "inlined_calls_known", "record_callee"]
 
 SYMBOL: Final = "overlay_note_call"
 FORGET: Final = "overlay_forget_calls"
@@ -288,6 +289,33 @@ class TracedCalls(CPUCallConv):
             kind = llvm.FunctionType(llvm.VoidType(), (constant.type, code.type))
             function = cgutils.get_or_insert_function(builder.module, kind, SYMBOL)
             builder.call(function, (constant, code))
+
+
+# ---- functions of elements ----------------------------------------------------------------
+
+
+@contextmanager
+def element_errors_raised() -> Generator[None]:
+    """Have the loops over elements that numba compiles in the block, those of ``vectorize`` and
+    ``guvectorize``, raise what the function of an element raises; numba drops it. Needs numba's
+    lock."""
+    generate = _Kernel.generate
+    _Kernel.generate = _called
+    try:
+        yield
+    finally:
+        _Kernel.generate = generate
+
+
+def _called(self: Any, *args: Any) -> Any:
+    """The result of the function of an element, converted: ``_Kernel.generate``, with a check of
+    what the function returns."""
+    context, inner, outer = self.context, self.inner_sig, self.outer_sig
+    given = [self.cast(*each) for each in zip(args, outer.args, inner.args, strict=True)]
+    function = context.declare_function(self.builder.module, self.cres.fndesc)
+    function.attributes.add("alwaysinline")
+    found = context.call_internal(self.builder, self.cres.fndesc, inner, given)
+    return self.cast(found, inner.return_type, outer.return_type)
 
 
 # ---- code that is inlined -----------------------------------------------------------------
