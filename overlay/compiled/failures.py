@@ -31,9 +31,9 @@ __all__ = [
     "called_by_numba",
     "callee_unknown",
     "calls_itself",
-    "classes_compared",
     "changed_at_run_time",
     "chosen_returned",
+    "classes_compared",
     "context_as_value",
     "converts",
     "entered_on_device",
@@ -45,8 +45,8 @@ __all__ = [
     "handed_on",
     "joined_with_none",
     "kernel_returns",
-    "lists_of_functions",
     "keywords_after_rest",
+    "lists_of_functions",
     "makes_instance",
     "marker_left",
     "next_in_block",
@@ -260,14 +260,13 @@ def changed_at_run_time(name: str) -> NotCompilable:
 
 def makes_instance(cls: type) -> NotCompilable:
     """The error for a call of a class that numba does not know."""
-    return NotCompilable(
-        f"compiled code cannot make an instance of {name_of(cls)}",
-        help="make it outside, and mention it"
-        if cls.__module__.partition(".")[0] in ("overlay", "functools")
-        else "write the loop with indices, as range(len(items) - 1, -1, -1), or hand over the result"
-        if cls.__module__ in ("builtins", "itertools")
-        else "use a named tuple or a class of numba's @jitclass",
-    )
+    package = cls.__module__.partition(".")[0]
+    help = "use a named tuple or a class of numba's @jitclass"
+    if package in ("overlay", "functools"):
+        help = "make it outside, and mention it"
+    if package in ("builtins", "itertools"):
+        help = "write the loop with indices, or make what it gives outside, and hand that over"
+    return NotCompilable(f"compiled code cannot make an instance of {name_of(cls)}", help=help)
 
 
 def joined_with_none(metadata: str) -> NotCompilable:

@@ -35,8 +35,8 @@ from numba.core.environment import lookup_environment
 from numba.core.registry import cpu_target
 
 from overlay.compiled.basis import Holder
-from overlay.compiled.numba.numba_types import Type
 from overlay.compiled.numba.chosen_functions import CandidateType
+from overlay.compiled.numba.numba_types import Type
 from overlay.compiled.numba.numba_typing import OURS
 
 __all__ = [

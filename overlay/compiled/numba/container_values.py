@@ -233,7 +233,10 @@ def _of_items(
 ) -> Callable[..., Any] | None:
     named = {f"v{i}": value for i, value in enumerate(items.values())}
     keys = {f"k{i}": key for i, key in enumerate(items)}
-    every, every_key = f"({''.join(f'{n}, ' for n in named)})", f"({''.join(f'{n}, ' for n in keys)})"
+    every, every_key = (
+        f"({''.join(f'{n}, ' for n in named)})",
+        f"({''.join(f'{n}, ' for n in keys)})",
+    )
     pairs = f"({''.join(f'({k}, {v}), ' for k, v in zip(keys, named, strict=True))})"
     parts = {"iterate": every_key if is_dict else every, "keys": every_key, "values": every}
     parts |= {"items": pairs, "unpack": parts["iterate"]}
@@ -306,9 +309,7 @@ def iterating(world: World, ty: Type, part: str = "iterate") -> InnerDispatcher:
     return found
 
 
-def read_by_operator(
-    world: World, function: Any, args: Sequence[Type]
-) -> InnerDispatcher | None:
+def read_by_operator(world: World, function: Any, args: Sequence[Type]) -> InnerDispatcher | None:
     """The function that ``len``, ``in`` or a subscript of a container enters, and that ``in`` does
     with a function that is looked for in a tuple; None for other calls."""
     key = getattr(function, "typing_key", function)

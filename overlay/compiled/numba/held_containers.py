@@ -281,7 +281,11 @@ class HeldContainers:
     def _method(self, assign: Any, owner: Any, name: str, args: list[Any]) -> list[Any] | None:
         """The replacement of a call of a method of a dict."""
         if name == "get" and len(args) in (1, 2):
-            before = [] if len(args) == 2 else [defined_before(self.func_ir, assign, ir.Const(None, assign.loc))]
+            before = (
+                []
+                if len(args) == 2
+                else [defined_before(self.func_ir, assign, ir.Const(None, assign.loc))]
+            )
             return before + self._looked_up(assign, owner, *args, *(each.target for each in before))
         if name == "get" or args:
             return None

@@ -237,7 +237,9 @@ class WorldTyping(TypingContext):
         """Resolve a call of one of numba's own functions, which accepts functions only as
         dispatchers."""
         key = getattr(func, "typing_key", func)
-        if any(key is each for each in (*IDENTITY, operator.eq, operator.ne)) and classes_differ(args):
+        if any(key is each for each in (*IDENTITY, operator.eq, operator.ne)) and classes_differ(
+            args
+        ):
             raise refused(self.world, failures.classes_compared(args))
         if any(key is each for each in IDENTITY):
             functions = compared(self.world, args)

@@ -24,11 +24,11 @@ from overlay.compiled.numba.container_values import (
 )
 from overlay.compiled.numba.context_state import Box
 from overlay.compiled.numba.context_values import (
+    BindsType,
     ContextType,
     Enters,
     KnownContext,
     KnownType,
-    BindsType,
     PluginClassType,
     RecursesType,
     ReplacesMadeType,
@@ -296,8 +296,9 @@ class _ResolvedCalls:
         body = self.world.implementation(ty, *argument_types(self.typemap, expr))
         if body is None:
             before: list[Any] = []
-            for i, (var, wanted) in enumerate(zip(expr.args, self.calltypes[expr].args)):
-                if self._is_iterated(var, wanted):
+            wanted = self.calltypes[expr].args
+            for i, var in enumerate(expr.args):
+                if self._is_iterated(var, wanted[i]):
                     expr.args[i] = self.edits.iterated(assign, var, before)
             return [*before, assign]
         sig = self.calltypes.pop(expr)
