@@ -152,10 +152,8 @@ class FunctionReads:
         for container, content in self.containers:
             now = contents_of(container)
             if not same_items(now, content):
-                text = (
-                    f"the functions in a {type(container).__name__} that {own_name} reads changed"
-                )
-                yield Change(f"{text} changed", "elements", told_items(content), told_items(now))
+                text = f"the contents of a {type(container).__name__} that {own_name} reads changed"
+                yield Change(text, "contents", told_items(content), told_items(now))
 
     def altered(self, values: Iterable[Any] | None = None) -> bool:
         """Whether the contents of one of these values, or of any, have changed or may have."""
@@ -260,9 +258,9 @@ def _digest(value: Any) -> str | None:
     found = Fingerprint(lambda _function, _number: MENTIONED)
     try:
         found.value(value)
+        return found.digest()
     except NotHashable:
         return ""  # cached code cannot depend on such contents
-    return found.digest()
 
 
 def attribute_held(thing: Any, name: str) -> Any:

@@ -177,7 +177,7 @@ class _Binding:
         for var in expr.items:
             found = guard(get_definition, self.func_ir, var)
             value = found.value if isinstance(found, (ir.Global, ir.FreeVar)) else None
-            if has_code(value) and isinstance(self.world.stand_ins.of(value), InnerDispatcher):
+            if callable(value) and isinstance(self.world.stand_ins.of(value), InnerDispatcher):
                 target = ir.Global("overlay", self.world.stand_ins.callee(value), assign.loc)
                 before.append(defined_before(self.func_ir, assign, target))
                 var = before[-1].target

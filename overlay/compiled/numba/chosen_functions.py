@@ -336,6 +336,27 @@ def _boxed(ty: Any, value: Any, c: Any) -> Any:
     return made
 
 
+@box(CalleeType)
+def _boxed_target(ty: Any, value: Any, c: Any) -> Any:
+    return _boxed_object(c, _in_python(ty.callee.world, ty))
+
+
+@box(types.Function)
+def _boxed_builtin(ty: Any, value: Any, c: Any) -> Any:
+    return _boxed_object(c, ty.typing_key)
+
+
+def _boxed_object(c: Any, function: Any) -> Any:
+    """One function of the program."""
+    compiled = frame()
+    if compiled is not None:
+        compiled.needs_context(function)
+    found = c.context.add_dynamic_addr(c.builder, id(function), "function")
+    made = c.builder.bitcast(found, c.pyapi.pyobj)
+    c.pyapi.incref(made)
+    return made
+
+
 def _in_python(world: World, ty: Type) -> Any:
     callee = getattr(ty, "callee", None)
     if callee is not None and (callee.is_next or callee.is_base or callee.context is not None):

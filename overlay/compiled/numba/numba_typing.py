@@ -246,7 +246,8 @@ class WorldTyping(TypingContext):
             if functions is not None:
                 return signature(types.boolean, *functions)
         kws = dict(kws)
-        if not (has_chosen(func) or any(map(has_chosen, args))):  # a container of functions
+        holds = isinstance(func, types.NamedTupleClass) or has_chosen(func)
+        if not (holds or any(map(has_chosen, args))):  # a container of functions
             args = tuple(self._dispatcher_type(a) for a in args)
             kws = {name: self._dispatcher_type(a) for name, a in kws.items()}
         if self.world.plugins:
