@@ -281,7 +281,8 @@ def random_programs(report: Report) -> Iterator[str]:
     yield "## Random programs"
     yield filled(
         f"{kept['about']} They were run on {kept['date']} by {kept['by']}, since they take too "
-        "long for this report. [Potential and limits](potential_and_limits.md) discusses the results."
+        "long for this report. [Potential and limits](potential_and_limits.md) discusses the "
+        "results."
     )
     yield from figures(report, "Random programs")
     shares = ("inverted", "answered", "own arguments found again", "random θ answered")

@@ -34,7 +34,7 @@ from overlay.core.location import shown
 from overlay.core.own_builtins import __builtins__
 from overlay.core.target import generic_state
 
-__all__ = ["Change", "FunctionReads", "attribute_held", "is_same", "told_code"]
+__all__ = ["Change", "FunctionReads", "attribute_held", "is_same", "same_items", "told_code"]
 
 # Types of constants that are compared by value.
 PLAIN: Final = (bool, int, float, complex, str, bytes)
@@ -122,7 +122,7 @@ class FunctionReads:
             places = (told_code(self.code), told_code(function.__code__))
             yield Change(f"the code of {own_name} was replaced", "code", *places)
         by_name = function.__kwdefaults__ or {}
-        if function.__defaults__ is not self.defaults or not _same_items(by_name, self.by_name):
+        if function.__defaults__ is not self.defaults or not same_items(by_name, self.by_name):
             before = (*(self.defaults or ()), *self.by_name.values())
             after = (*(function.__defaults__ or ()), *by_name.values())
             text = f"the defaults of {own_name} were replaced"
@@ -136,7 +136,7 @@ class FunctionReads:
                     yield Change(text, kind, told(value), told(now))
         for each, methods in self.generic:
             now = methods_behind(each)
-            if not _same_items(dict(enumerate(now)), dict(enumerate(methods))):
+            if not same_items(dict(enumerate(now)), dict(enumerate(methods))):
                 both = [f"{len(held) // 2} methods" for held in (methods, now)]
                 yield Change(f"the methods of {each.__name__} changed", "methods", *both)
         names = self.code.co_freevars
@@ -151,11 +151,9 @@ class FunctionReads:
                 yield Change(text, "elements", _told_content(content, array), told(array))
         for container, content in self.containers:
             now = contents_of(container)
-            if not _same_items(now, content):
-                text = (
-                    f"the functions in a {type(container).__name__} that {own_name} reads changed"
-                )
-                yield Change(f"{text} changed", "elements", told_items(content), told_items(now))
+            if not same_items(now, content):
+                text = f"the contents of a {type(container).__name__} that {own_name} reads changed"
+                yield Change(text, "contents", told_items(content), told_items(now))
 
     def altered(self, values: Iterable[Any] | None = None) -> bool:
         """Whether the contents of one of these values, or of any, have changed or may have."""
@@ -260,9 +258,9 @@ def _digest(value: Any) -> str | None:
     found = Fingerprint(lambda _function, _number: MENTIONED)
     try:
         found.value(value)
+        return found.digest()
     except NotHashable:
         return ""  # cached code cannot depend on such contents
-    return found.digest()
 
 
 def attribute_held(thing: Any, name: str) -> Any:
@@ -281,7 +279,7 @@ def is_same(one: Any, other: Any) -> bool:
     return plain and (one == other and repr(one) == repr(other))
 
 
-def _same_items(one: dict[Any, Any], other: dict[Any, Any]) -> bool:
+def same_items(one: dict[Any, Any], other: dict[Any, Any]) -> bool:
     """Whether two dicts have the same keys and values, in the same order."""
     pairs = zip(one.items(), other.items(), strict=True)
     return len(one) == len(other) and all(
