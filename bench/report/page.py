@@ -18,7 +18,8 @@ For readers who want measurements of the project's claims, compared with its pee
 in the same run and process, in alternating rounds: 1.00 is the speed of the peer, more is slower.
 By default the fastest runs are compared. *Median* is that of the rounds' ratios, *spread* half the
 distance between their quartiles, and *noise* the difference between two equal programs. If the
-machine does other work, a run says little beyond its spread."""
+machine does other work, a run says little beyond its spread. The [glossary](glossary.md) defines
+the terms."""
 QUICK = (
     "**This was a quick run, which shows that everything works: its figures say nothing. No page "
     "quotes them.**"
