@@ -62,6 +62,7 @@ class Prior(NamedTuple):
     def propose(
         self, distribution: Any, value: Any, rng: np.random.Generator
     ) -> tuple[Any, float | None]:
+        """Draw a value of the distribution; see ``Proposal.propose``."""
         return draw(distribution, rng), None
 
 
@@ -86,6 +87,7 @@ class RandomWalk(NamedTuple):
     def propose(
         self, distribution: Any, value: Any, rng: np.random.Generator
     ) -> tuple[Any, float | None]:
+        """Add a random number to the value; see ``Proposal.propose``."""
         change = float(rng.normal(0.0, self.scale))
         if type(value) is bool:
             return not value, 0.0
@@ -113,6 +115,7 @@ class Conditional(NamedTuple):
     def propose(
         self, distribution: Any, value: Any, rng: np.random.Generator
     ) -> tuple[Any, float | None]:
+        """Raise TypeError: samplers draw from the conditional distribution themselves."""
         raise TypeError("a sampler draws from the conditional distribution by itself")
 
 
