@@ -228,9 +228,9 @@ def main():
         print(f"\n{title}\n{table(rows)}", flush=True)
         sections.append(section(title, "", rows))
     text = (
-        "Processor time from a program to its first compiled answer, each in a fresh process after "
-        "its imports; of code from disk that of the whole process, imports included. The peers "
-        "are JAX and Oryx, where they are installed, and numba."
+        "Processor time from a program to its first compiled answer, each in a new process "
+        "after its imports. For code from disk it is that of the whole process, including "
+        "imports. The peers are JAX and Oryx, if they are installed, and numba."
     )
     figures = {**found, "page": part("Compile time", text, sections)}
     written(figures, chosen.json)

@@ -1,9 +1,9 @@
-"""Inverses of functions that go through strings, bytes or lists item by item.
+"""Inverses of functions that iterate over strings, bytes or lists of unknown length.
 
-The items are unknowns of a plan of their own for each length. The length of an argument is found by
-running the function on arguments of each length: what it gives has to be as long as what is known.
-Where a function cuts a string at a mark, as ``split`` does, it matters where the marks stand: a
-template says it, with None for the items that vary.
+There is one plan for each length; its unknowns are the items. To find the length of an argument,
+the function runs on arguments of each length: its result has to be as long as the known one. If a
+function splits a string at separator characters (marks), as ``split`` does, the plan also depends
+on their positions: a template holds the marks, with None for all other characters.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ from primitives.sequences.lists import Lists, is_list
 __all__ = ["InverseByLength", "by_length"]
 
 MOST_MADE = 40
-"""The most plans that one call makes or tries."""
+"""The largest number of plans that one call makes or tries."""
 MOST_RUNS = 20_000
-"""The most times that one call runs the function to find a length."""
+"""The largest number of times that one call runs the function to find a length."""
 LONGEST = 64
-"""The longest argument that is looked for where the result has no length."""
+"""The longest argument that is tried if the result has no length."""
 MOST_MARKS = 8
-"""The most marks that are looked for in one argument."""
+"""The largest number of marks in one argument."""
 SAMPLES = ("az", "09", "AZ", "af", "  ")
-"""Pairs of characters that arguments are filled with."""
+"""Pairs of characters with which arguments are filled."""
 
 Shapes = Mapping[str, Template]
 Make = Callable[[Shapes, set[str]], Inverse]
@@ -49,8 +49,8 @@ def by_length(
     domains: Mapping[str, Domain],
     make: Make,
 ) -> InverseByLength | None:
-    """The inverse of a function with a plan for each length of its arguments; None where no
-    argument has a length, or no plan is found for the first ones.
+    """The inverse of a function with a plan for each length of its arguments; None if no argument
+    has a length, or if the first lengths have no plan.
     """
     names = [n for n, tree in inputs if not isinstance(tree, Node) and _has_length(tree)]
     if not names:
@@ -58,7 +58,7 @@ def by_length(
     lengths = Lengths(function, inputs, names, known, domains)
     marks: set[str] = set()
     tried: set[tuple[Template, ...]] = set()
-    for _ in range(2):  # once more with the marks that the first plans have found
+    for _ in range(2):  # a second time, with the marks that the first plans found
         for shapes in itertools.islice(lengths.first(marks), 3):
             key = tuple(shapes.values())
             if key in tried:
@@ -81,9 +81,8 @@ def _has_length(kind: Any) -> bool:
 class InverseByLength(Inverse):
     """An inverse with a plan for each length of strings, bytes and lists among the arguments.
 
-    θ begins with the length of each of these that is unknown, or with its template, which has the
-    marks that it is cut at and None for other characters. The coordinates of the plan follow. Plans
-    are kept.
+    θ begins with the length, or the template, of each of these arguments that is unknown. The
+    coordinates of the plan follow. Plans are cached.
     """
 
     def __init__(
@@ -97,7 +96,7 @@ class InverseByLength(Inverse):
 
     @property
     def parameters(self) -> ParameterSpace:
-        """The lengths of the unknown arguments; θ has the coordinates of the plan after them."""
+        """The lengths of the unknown arguments; in θ the coordinates of the plan follow them."""
         where = self._definition.where
         return ParameterSpace(
             [Parameter(f"length_of_{n}", Integers(0, None), where) for n in self._lengths.unknown]
@@ -108,8 +107,14 @@ class InverseByLength(Inverse):
 
         Parameters
         ----------
-        templates
-            One for each string, bytes and list among the arguments, in order.
+        *templates : int or sequence
+            The length, or the template, of each string, bytes and list among the arguments, in
+            order.
+
+        Returns
+        -------
+        Inverse
+            The inverse.
 
         Raises
         ------
@@ -127,9 +132,10 @@ class InverseByLength(Inverse):
         every = tuple((None,) * t if isinstance(t, int) else tuple(t) for t in templates)
         if len(every) != len(self._lengths.names):
             raise WrongArguments(
-                f"{', '.join(self._lengths.names)} have lengths; {len(every)} were given",
+                f"at takes a length for each of {', '.join(self._lengths.names)}; "
+                f"{len(every)} {'was' if len(every) == 1 else 'were'} given",
                 where=caller(),
-                help="give the length of each of them",
+                help="give the length of each of these arguments, in this order",
             )
         found = self._made.get(every)
         if found is None:
@@ -140,8 +146,8 @@ class InverseByLength(Inverse):
     def __call__(self, *values: Any, theta: Any = None, **named: Any) -> tuple[Any, ...]:
         """The unknown axes for known values, as of any inverse; see ``Inverse``.
 
-        Without θ the lengths are looked for, those first with which the function gives a result as
-        long as the known one.
+        Without θ the call searches for the lengths. It begins with those for which the result of
+        the function is as long as the known one.
         """
         count = len(self.known) - sum(axis in named for axis in self.known)
         if len(values) == count + 1 and theta is None:
@@ -170,12 +176,12 @@ class InverseByLength(Inverse):
             f"no solution of {self.origin.name} was found for the lengths that were tried",
             where=self.origin.where,
             notes=[] if refused is None else [("the last", refused.asked)],
-            help="a declared domain, such as Strings('01', 8, 8), says how long an argument is",
+            help="declare the lengths of the arguments, as in domain={'s': Strings('01', 8, 8)}",
             searched=f"{MOST_MADE} lengths at most",
         )
 
     def _plans(self, given: Mapping[str, Any]) -> Iterator[Inverse]:
-        """The plans that may have a solution for known values, the most likely first."""
+        """The plans that may have a solution for known values, the most likely ones first."""
         seen: set[tuple[Template, ...]] = set()
         for shapes in self._lengths.likely(given, self._marks):
             key = tuple(shapes.values())
@@ -194,8 +200,8 @@ class InverseByLength(Inverse):
                 yield found
 
     def recover(self, *args: Any) -> tuple[Any, ...]:
-        """The θ for which the inverse answers these inputs: the lengths of those that are unknown,
-        or their templates, then the coordinates of the plan.
+        """The θ for which the inverse returns these inputs: the lengths or templates of those that
+        are unknown, then the coordinates of the plan.
         """
         given = dict(zip(self.axes.inputs, args, strict=True))
         templates = self._lengths.of(given, (), self._marks)
@@ -218,8 +224,8 @@ class InverseByLength(Inverse):
         timeout: float | None = None,
         progress: Progress = False,
     ) -> Solutions:
-        """All solutions with arguments of the lengths that are likely, one length after the other;
-        see ``Inverse``. Other lengths are not ruled out, and the status says so.
+        """All solutions with arguments of likely lengths, one length after the other; see
+        ``Inverse``. The status says that other lengths are not ruled out.
         """
         check_bounds(limit, timeout)
         plans = self._plans(dict(zip(self.known, known, strict=True)))
@@ -227,9 +233,9 @@ class InverseByLength(Inverse):
 
 
 class Lengths:
-    """The arguments of a function that have lengths, and how it runs on them.
+    """The arguments of a function that have lengths, with runs of the function on them.
 
-    names: of these arguments. unknown: of those that are not known.
+    names: the names of these arguments. unknown: those that are not known.
     """
 
     def __init__(
@@ -263,7 +269,7 @@ class Lengths:
     def first(self, marks: set[str]) -> Iterator[Shapes]:
         """Shapes for which the function runs, the shortest first."""
         count = len(self.names)
-        for least in (2, 1):  # one item shows less of what is done with several
+        for least in (2, 1):  # one item shows less of the function than several
             for size in range(least, LONGEST):
                 sizes = [self._allowed(name, size) for name in self.names]
                 shapes = {n: (None,) * k for n, k in zip(self.names, sizes, strict=True)}
@@ -291,8 +297,8 @@ class Lengths:
         return 0, None
 
     def likely(self, given: Mapping[str, Any], marks: set[str]) -> Iterator[Shapes]:
-        """Shapes of the unknown arguments, those first with which the function gives what is as
-        long as the known result, and agrees with it.
+        """Shapes of the unknown arguments; first those for which the result of the function is as
+        long as the known one, and agrees with it.
         """
         wanted = given.get(RETURN)
         most = LONGEST if size_of(wanted) is None else 2 * (size_of(wanted) or 0) + 16
@@ -332,8 +338,8 @@ class Lengths:
         return iter(range(max(low, 1), (max(most, low) if high is None else high) + 1))
 
     def _fit(self, shapes: Shapes, given: Mapping[str, Any], wanted: Any) -> bool | None:
-        """Whether the function gives results for these shapes that a known one may be; None where
-        it runs on no argument that was tried.
+        """Return whether the known result is possible for these shapes; None if the function runs
+        on none of the sample arguments.
         """
         pairs = self._results(shapes, given)
         if not pairs:
@@ -343,18 +349,18 @@ class Lengths:
         return any(_may_be(one, other, wanted) for one, other in pairs)
 
     def _is_as_long(self, shapes: Shapes, given: Mapping[str, Any], wanted: Any) -> bool:
-        """Whether the function gives results that are as long as a known one for these shapes."""
+        """Return whether results for these shapes are as long as the known one."""
         return any(size_of(one) == size_of(wanted) for one, _ in self._results(shapes, given))
 
     def _results(self, shapes: Shapes, given: Mapping[str, Any]) -> list[tuple[Any, Any]]:
-        """The results for two arguments of these shapes, for each pair on which the function
-        runs.
+        """The results for pairs of sample arguments of these shapes, where the function runs on
+        both.
         """
         found: list[tuple[Any, Any]] = []
         for pair in SAMPLES:
             try:
                 one, other = (self._run(shapes, given, letter) for letter in pair)
-            except Exception:  # a function may raise anything for what it does not take
+            except Exception:  # of the function, for arguments that it does not accept
                 continue
             found.append((one, other))
         return found
@@ -387,13 +393,13 @@ class Lengths:
 
 
 def size_of(value: Any) -> int | None:
-    """The length of a result, or None where it has none."""
+    """The length of a result; None if it has none."""
     return len(value) if isinstance(value, (str, bytes, bytearray, list, tuple)) else None
 
 
 def _may_be(one: Any, other: Any, wanted: Any) -> bool:
-    """Whether a known result may be one for other arguments of the shape of two that were run:
-    it is as long, and has what both have in common.
+    """Return whether a known result is possible for arguments of the same shape as two that ran: it
+    has their length, and agrees with the items that both results have in common.
     """
     sizes = [size_of(value) for value in (one, other, wanted)]
     if sizes[2] is None or sizes[0] != sizes[1]:

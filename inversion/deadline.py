@@ -1,4 +1,4 @@
-"""The deadline of a search: long computations check it, and are interrupted if they do not."""
+"""The time limit of a search: long computations check it; those that do not are interrupted."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ _end: ContextVar[float] = ContextVar("_end", default=math.inf)
 
 
 class OutOfTime(BaseException):
-    """The deadline has passed. A BaseException, so that ``except Exception`` does not catch it as a
-    failed trial.
+    """The time limit has passed. It is a BaseException, so that ``except Exception`` does not catch
+    it as a failed trial.
     """
 
 
 def limited[T](seconds: float, run: Callable[[], T]) -> T:
-    """Call a function with a time limit, at most what remains of the limit of an enclosing call.
+    """Call a function with a time limit, shortened to the remaining time of an enclosing call.
 
-    Raises OutOfTime in it, also where it runs Python code that does not check: a loop of a relation
-    or of the user's function. Code in C is not interrupted.
+    Raises OutOfTime in the function, even in Python code that does not check the deadline: loops of
+    a relation or of the user's function. Code in C is not interrupted.
     """
     if seconds == math.inf:
         return run()
@@ -38,12 +38,13 @@ def limited[T](seconds: float, run: Callable[[], T]) -> T:
     try:
         alarm.start()
         return run()
-    finally:  # in this frame, not in a context manager's: it may be raised where such a one begins
+    # in this frame and not in a context manager, at whose entry the exception could be raised
+    finally:
         while is_set:
             try:
                 alarm.stop()
                 is_set = False
-            except OutOfTime:  # raised by this alarm or an enclosing one, on the way here
+            except OutOfTime:  # raised by this alarm or by an enclosing one before it
                 is_late = True
         _end.reset(token)
         if is_late:
@@ -51,8 +52,10 @@ def limited[T](seconds: float, run: Callable[[], T]) -> T:
 
 
 class _Alarm:
-    """Raises OutOfTime in the thread that made it, some seconds after its start. It is raised again
-    until the alarm is stopped, since it may be lost, as in a finaliser.
+    """A timer that raises OutOfTime in the thread that made it, some seconds after its start.
+
+    It raises repeatedly until it is stopped, because a single exception may be lost, for example in
+    a finaliser.
     """
 
     def __init__(self, seconds: float) -> None:
@@ -75,7 +78,7 @@ class _Alarm:
             wait = AGAIN
 
     def stop(self) -> None:
-        """Stop the timer: nothing is raised after this has returned."""
+        """Stop the timer; once this returns, it raises no exception."""
         with self._lock:
             self._stopped.set()
         _raise_in(self._target, None)

@@ -37,29 +37,41 @@ from primitives.relation import RETURN
 __all__ = ["Inverse", "check_bounds"]
 
 COMPILED_AFTER = 20_000
-"""The number of calls after which an inverse is compiled in the background: they take about as long
-as that.
+"""The number of calls after which an inverse is compiled in the background: these calls take about
+as long as the compilation.
 """
 
 
 @hides(
     "agrees",
+    "axes",
     "coordinates_of",
+    "definition",
     "is_result",
     "known_values",
     "leads_to",
     "lifted_call",
     "request",
     "result_of",
+    "unknown_domains",
 )
 class Inverse(Checkable):
     """A parametric inverse: ``inv(*known, theta)`` is the tuple of the unknown axes.
 
-    Every answer is checked by running the function: NoSolution is raised unless it gives the known
-    values, within ``rtol`` relative to each number of the result, ``atol`` where that is 0.
-    Integers are exact, of any size when interpreted; compiled code refuses what needs more than 64
-    bits, and the call falls back on the interpreter. Made by ``invert`` and ``choose``; unpickling
-    inverts the function again.
+    ``invert`` and ``choose`` make it. Every answer is checked: the function runs on it, and unless
+    it gives the known values the call raises NoSolution. The tolerance is ``rtol`` relative to each
+    number of the result, and ``atol`` for a number that is 0. Integers are exact and of any size;
+    compiled code is limited to 64 bits, and the interpreter answers a call that needs more.
+    A pickled inverse holds the request: unpickling inverts the function again.
+
+    Examples
+    --------
+    >>> from inversion import invert
+    >>> inv = invert(lambda x, y: x - y, float, float)
+    >>> inv.known, inv.unknown, inv.parameters.names
+    (('return',), ('x', 'y'), ('v_x_y',))
+    >>> inv(1.0, v_x_y=2.0), inv.recover(3.0, 2.0)
+    ((3.0, 2.0), (2.0,))
     """
 
     def __init__(self, definition: Definition, request: Request, cache: Cache = False) -> None:
@@ -77,7 +89,7 @@ class Inverse(Checkable):
 
     @property
     def definition(self) -> Definition:
-        """All that the inverse is made of."""
+        """The function, plan, generated source and settings that define the inverse."""
         return self._definition
 
     @property
@@ -88,33 +100,41 @@ class Inverse(Checkable):
     # ---- calling ----
 
     def __call__(self, *values: Any, theta: Any = None, **named: Any) -> tuple[Any, ...]:
-        """The unknown axes, in parameter order, for known values.
+        """Solve for the unknown axes, given values of the known ones.
 
-        It is differentiable where it finds one float from one result: the derivative is that of the
-        equation that it solves, with θ held fixed.
+        The call is differentiable if it computes one float from one result, by the implicit
+        function theorem: the derivative is that of the solved equation, with θ held fixed.
 
         Parameters
         ----------
-        values
-            Values of the known axes, in their order; the last ones may be given by keyword, under
-            their axis' name. One value more is θ.
-        theta, named
-            Choices among several solutions, all, some or none. θ is a tuple or a record of
-            ``parameters.dtype``, a dict of some coordinates, or the single value of a single
-            coordinate; or coordinates are given by name, as ``inv(4.0, negative_x=True)``. Missing
-            ones are searched for: first the default θ, then in the order given in
-            ``inversion.solving.asking``, so the solution is always the same one.
+        *values : object
+            Values of the known axes, in order; the last ones may be given by keyword, under the
+            name of the axis. One further value is θ.
+        theta : tuple, record, dict or object, optional
+            Choices among several solutions: a tuple, or a record of ``parameters.dtype``, of all
+            coordinates; a dict of some coordinates; or the value of the only coordinate.
+        **named : object
+            Coordinates of θ by name, as in ``inv(4.0, negative_x=True)``. The call searches for
+            coordinates that are not given: it tries the default θ first, then the order given in
+            ``inversion.solving.asking``. The answer is therefore always the same.
+
+        Returns
+        -------
+        tuple
+            The values of the unknown axes: arguments in the order of the function's parameters, an
+            unknown ``"return"`` last.
 
         Raises
         ------
         NoSolution
-            ``error.proved`` says whether it is proved that there is none, ``error.searched`` what
-            was searched otherwise; where θ was given, the note says whether another one has an
-            answer.
+            There is no solution, or the search found none: ``error.proved`` says whether that is
+            proved, and ``error.searched`` what was searched. If θ was given, a note says whether
+            another θ has an answer.
         WrongArguments
-            A TypeError: the number of values or coordinates is wrong, or a name does not exist.
+            The number of values or coordinates is wrong, or a name does not exist. It is a
+            TypeError.
         OutsideDomain
-            A ValueError: a value is outside its domain.
+            A value is outside its domain. It is a ValueError.
 
         Examples
         --------
@@ -130,7 +150,7 @@ class Inverse(Checkable):
         return self._solved(given, chosen)
 
     def _solved(self, known: tuple[Any, ...], chosen: Mapping[str, Any]) -> tuple[Any, ...]:
-        """The answer for known values of the right types, and some coordinates."""
+        """The answer for known values of the right types, and for some of the coordinates."""
         if self._fast is None:
             self._count()
         space = self.parameters
@@ -174,21 +194,29 @@ class Inverse(Checkable):
             try:
                 return self._finished(self._fast(*self._code.fitted(given)))
             except (*REFUSALS, TypeError):
-                pass  # the interpreter finds the reason, and holds integers of any size
+                pass  # the interpreter finds the reason; its integers may have any size
         return self._interpreted(given)
 
     def recover(self, *args: Any) -> tuple[Any, ...]:
-        """The parameters θ for which the inverse answers these inputs, given their result.
+        """Compute the θ for which the inverse returns these arguments, given their result.
 
         Parameters
         ----------
-        args
-            All arguments of the function.
+        *args : object
+            All arguments of the function, in order.
+
+        Returns
+        -------
+        tuple
+            θ: a value for each coordinate in ``parameters``.
 
         Raises
         ------
         NoSolution
-            No θ leads there within the tolerances, because digits were lost.
+            Because of lost digits, no θ gives the arguments back within the tolerances; or the
+            function raises an error for them.
+        WrongArguments
+            The number of arguments is wrong.
 
         Examples
         --------
@@ -199,10 +227,10 @@ class Inverse(Checkable):
         inputs = self._definition.axes.inputs
         if len(args) != len(inputs):
             raise WrongArguments(
-                f"{self._definition.name} has {len(inputs)} inputs "
-                f"({', '.join(inputs)}); {len(args)} were given",
+                f"{self._definition.name} has {len(inputs)} inputs ({', '.join(inputs)}); "
+                f"{len(args)} {'was' if len(args) == 1 else 'were'} given",
                 where=caller(),
-                help="give all of the function's arguments",
+                help="give all arguments of the function, in order",
             )
         given = list(map(self._definition.cast, inputs, args))
         namespace = self._code.namespace
@@ -221,24 +249,35 @@ class Inverse(Checkable):
                     f"no θ gives {axis} = {as_text(values[axis])} back: lost digits "
                     f"(the nearest answer is {as_text(answer)})",
                     where=self._definition.where,
-                    help="a larger rtol accepts it",
+                    help="give invert a larger rtol, which accepts it",
                 )
         return theta
 
     def compile(self) -> Callable[..., tuple[Any, ...]]:
-        """The inverse as one function compiled by numba, which later calls of ``self`` use too.
+        """Compile the inverse with numba, now; later calls of the inverse use the compiled code.
 
-        It is compiled at once, or waited for where that has begun in the background.
+        If compilation has begun in the background, the call waits for its end. The compiled
+        function is frozen: it contains the function, and the functions that it calls, as they are
+        now. The inverse does not use it after one of them has changed.
 
-        It takes the same arguments, θ as a tuple of native values (fastest from
-        ``parameters.compiled``, with arrays for repeated ones), and makes the same checks; its
-        errors name no line. It is frozen: it holds the function, and the functions that it calls,
-        as they are now. ``self`` does not use it once they have changed.
+        Returns
+        -------
+        callable
+            A function of the known values and θ. θ is a tuple of native values, as
+            ``parameters.compiled`` gives it, with an array for each choice that a loop repeats. The
+            function makes the same checks as a call; its errors have no line.
 
         Raises
         ------
         NotCompilable
-            numba cannot compile it, or the function has changed since it was inverted.
+            numba cannot compile the inverse, or the function has changed since it was inverted.
+
+        Examples
+        --------
+        >>> from inversion import invert
+        >>> compiled = invert(lambda x: x * x, float).compile()
+        >>> compiled(4.0, (True,))
+        (-2.0,)
         """
         self._check_present()
         if self._fast is None:
@@ -246,30 +285,36 @@ class Inverse(Checkable):
         return self._fast
 
     def compile_batch(self) -> None:
-        """Compile the loops over rows that ``batch`` runs, at once, or wait for them where they
-        are being compiled in the background. Raises NotCompilable.
+        """Compile the loops over rows that ``batch`` runs, now.
+
+        If compilation has begun in the background, the call waits for its end.
+
+        Raises
+        ------
+        NotCompilable
+            numba cannot compile the inverse, or the function has changed since it was inverted.
         """
         self._check_present()
         self._code.check()
         self._rows.compile()
 
     def __overlay_compiled__(self, *, on_device: bool) -> Callable[..., tuple[Any, ...]]:
-        """The function that replaces the inverse in code that a context compiles."""
+        """The compiled function that stands for the inverse in code that a context compiles."""
         self._check_present()
         return self._code.in_kernels if on_device else self._code.on_cpu
 
     def lifted_call(self, theta: Any) -> InverseCall:
-        """The call with this θ, in a function that is inverted."""
+        """The call of this inverse, with this θ, inside a function that is inverted itself."""
         self._check_present(NotInvertible)
         return call_of(self, theta)
 
     def _check_present(
         self, refusal: type[NotCompilable | NoSolution | NotInvertible] = NotCompilable
     ) -> None:
-        """Refuse if the function has changed since, where no call of it checks the answer."""
+        """Raise an error if the function has changed, before answers that no call of it checks."""
         if self._watch.changed:
             raise refusal(
-                f"{self!r} is out of date: the function has changed since",
+                f"{self!r} is out of date: the function has changed since it was inverted",
                 where=self._definition.where,
                 help="call invert again",
             )
@@ -283,31 +328,55 @@ class Inverse(Checkable):
         progress: Progress = False,
         **named: Any,
     ) -> tuple[Any, ...]:
-        """The unknown axes for whole arrays of known values.
+        """Solve for the unknown axes row by row, for whole arrays of known values.
 
-        Rows are interpreted at first, by numpy where all take the same way; what takes long is
-        compiled in the background, for later batches. Where a known value or θ is a dask array, so
-        are the answers, computed on demand. Raises NotCompilable for programs of strings, lists or
-        dataclasses, and otherwise as a call does.
+        The first batches run in the interpreter, as numpy operations on columns if all rows take
+        the same branches. An inverse that takes long is compiled in the background, for later
+        batches. If a known value or θ is a dask array, the answers are dask arrays, computed on
+        demand.
 
         Parameters
         ----------
-        known
-            Arrays, broadcast against one another and θ; for an axis that is an array, rows come
-            first.
-        theta, named
+        *known : array_like
+            Arrays of values of the known axes, in order. They are broadcast against one another and
+            θ. If an axis itself is an array, rows are the first dimension.
+        theta : structured array, tuple, record or dict, optional
             A structured array of ``parameters.dtype``, one θ for all rows, or a dict of
-            coordinates, each an array or a value; or such coordinates by name. Missing ones have
-            their defaults; rows without an answer are then searched as in a call, one by one, which
-            is slow.
-        out
-            The array for the answers, of any layout; a tuple of arrays for several axes. It may be
-            written in part where a row raises.
-        on_error
-            Raise for the first row without a solution, or store NaN, where the answers are floats.
-        progress
-            Whether to show a bar; or a function called with the numbers of rows done and of all
-            rows.
+            coordinates, each an array or a value. Coordinates that are not given have their
+            defaults. For a row without an answer they are then searched for, as in a call; this is
+            slow.
+        out : ndarray or tuple of ndarray, optional
+            The array for the answers, of any layout; a tuple of arrays for several axes. If a row
+            raises, a part of it may have been written.
+        on_error : {"raise", "nan"}
+            Raise the error of the first row without a solution, or store NaN in its place; NaN is
+            possible only if the answers are floats.
+        progress : bool or callable
+            Whether to show a progress bar; or a function that is called with the number of finished
+            rows and the number of all rows.
+        **named : array_like
+            Coordinates of θ by name, each an array or a value.
+
+        Returns
+        -------
+        tuple of ndarray
+            An array for each unknown axis.
+
+        Raises
+        ------
+        NoSolution
+            A row has no solution, and ``on_error`` is ``"raise"``.
+        NotCompilable
+            The program has strings, lists or dataclasses.
+        WrongArguments, OutsideDomain
+            As in a call.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from inversion import invert
+        >>> invert(lambda x: x * x, float).batch(np.array([1.0, 4.0, 9.0]))
+        (array([1., 2., 3.]),)
         """
         if theta is None and out is None and progress is False and not named:
             answers = self._rows.as_they_are(known, on_error)
@@ -317,15 +386,16 @@ class Inverse(Checkable):
         space = self.parameters
         if len(known) != len(self.known) or (theta is not None and not len(space)):
             raise WrongArguments(
-                f"{self!r} takes {', '.join(self.known)} and "
-                + (f"theta= ({', '.join(space.names)})" if len(space) else "no theta"),
+                f"batch of {self!r} takes an array for each known axis ({', '.join(self.known)})"
+                + (f", and θ ({', '.join(space.names)}) as theta=" if len(space) else ", and no θ")
+                + f"; {len(known)} {'array was' if len(known) == 1 else 'arrays were'} given",
                 where=caller(),
-                help="theta is an array of inv.parameters.dtype, one θ, or a dict of coordinates",
+                help="theta= is an array of inv.parameters.dtype, one θ, or a dict of coordinates",
             )
         if named:
             if theta is not None and not isinstance(theta, Mapping):
                 raise WrongArguments(
-                    f"{', '.join(named)} and a whole θ are given",
+                    f"θ is given twice: as theta=, and by name ({', '.join(named)})",
                     where=caller(),
                     help="give coordinates by name, or theta=",
                 )
@@ -344,29 +414,35 @@ class Inverse(Checkable):
         timeout: float | None = None,
         progress: Progress = False,
     ) -> Solutions:
-        """All solutions for known values, branch by branch, found lazily.
+        """Enumerate all solutions for known values, lazily, branch by branch.
 
-        Every discrete choice is enumerated: signs, arms, divisors, roots; unbounded ones, such as
-        periods, outwards from their defaults. Single solutions are checked, and given once.
-        Continuous parameters stay open: see ``SolutionBranch``. Where there is no solution there is
-        no branch, and ``reason`` has the proof: see ``Solutions`` for how a search ends.
+        The search enumerates every discrete choice: signs, branches of the program, divisors,
+        roots. Unbounded choices, such as periods, are enumerated outwards from their defaults. Each
+        single solution is checked, and occurs once. Continuous parameters stay open: see
+        ``SolutionBranch``. If there is no solution, there is no branch and ``reason`` has the
+        proof; ``Solutions`` says how a search may end.
 
         Parameters
         ----------
-        known
-            Values of the known axes, in their order.
-        limit
+        *known : object
+            Values of the known axes, in order.
+        limit : int, optional
             The largest number of branches.
-        timeout
+        timeout : float, optional
             The time limit of the search, in seconds.
-        progress
-            Whether to show a bar; or a function that is called repeatedly, with the number of
-            branches found, and of steps taken.
+        progress : bool or callable
+            Whether to show a progress bar; or a function that is called repeatedly with the number
+            of branches found and the number of steps taken.
+
+        Returns
+        -------
+        Solutions
+            A lazy sequence of branches.
 
         Raises
         ------
         WrongArguments
-            The known values do not fit.
+            The number or the type of the known values is wrong.
         NotInvertible
             The program has arrays.
 
@@ -380,27 +456,37 @@ class Inverse(Checkable):
         return Solutions(self, self.known_values(known), limit, timeout, progress)
 
     def nearest(self, *known_and_guess: Any, timeout: float | None = None) -> tuple[Any, ...]:
-        """The solution that is closest to a guess: ``inv.nearest(value, guess)``.
+        """Find the solution that is closest to a guess: ``inv.nearest(value, guess)``.
 
-        The distance is Euclidean in ``(x - g) / max(1, |g|)``. Discrete choices are searched
-        exactly within the distance of the closest solution so far; along continuous ones a local
-        minimum of the distance is found.
+        The distance is the Euclidean norm of ``(x - g) / max(1, |g|)``. Discrete choices are
+        searched exhaustively within the distance of the closest solution so far (branch and bound).
+        Along continuous parameters the result is a local minimum of the distance, found by the
+        method of Levenberg and Marquardt.
 
         Parameters
         ----------
-        known_and_guess
-            Values of the known axes, and last the guess: a tuple of the unknown axes, as a call
-            answers it, or the value alone where there is one.
-        timeout
+        *known_and_guess : object
+            Values of the known axes, then the guess: a tuple of values of the unknown axes, in the
+            order in which a call returns them, or the value of the only unknown axis.
+        timeout : float, optional
             The time limit of the search, in seconds.
+
+        Returns
+        -------
+        tuple
+            The values of the unknown axes.
 
         Raises
         ------
         NoSolution
-            No solution was found, the function has changed since it was inverted, or the time limit
-            was reached: then the error's ``best`` is the closest that was found.
+            The search found no solution, or the function has changed since it was inverted. If the
+            time limit was reached, ``error.best`` is the closest solution found.
         NotInvertible
-            The program has arrays, or z3 solves it.
+            The program has arrays, strings or lists, or z3 solves it.
+
+        References
+        ----------
+        K. Levenberg, Quart. Appl. Math. 2, 1944; D. W. Marquardt, J. SIAM 11, 1963.
 
         Examples
         --------
@@ -409,12 +495,13 @@ class Inverse(Checkable):
         (-2.0,)
         """
         check_bounds(None, timeout)
-        refuse_sequences(self.origin, "measure how near solutions are")
+        refuse_sequences(self.origin, "find the nearest solution")
         if task_of(self.origin) is not None:
             raise NotInvertible(
-                f"cannot measure how near solutions of {self.origin.name} are: z3 gives any",
+                f"cannot find the nearest solution of {self.origin.name}: z3 returns solutions in "
+                "any order",
                 where=self.origin.where,
-                help="inv.solutions(value) goes through them; coordinates such as near_x are tried "
+                help="inv.solutions(value) enumerates them; coordinates such as near_x are tried "
                 "first",
             )
         self._check_present(NoSolution)
@@ -426,30 +513,42 @@ class Inverse(Checkable):
         return nearest(self, given, self._guess(guess), timeout)
 
     def fit(self, *known: Any, noise: Any = None, weights: Any = None, start: Any = None) -> Fit:
-        """The unknown axes for which the function comes closest to known values: least squares.
+        """Fit the unknown axes to known values by least squares.
 
-        It is for values that nothing gives exactly, as measurements, or more results than there are
-        unknowns. Bounds are the declared domains.
+        Use it for values that no arguments give exactly, such as measurements, and for more results
+        than unknowns. Declared domains are bounds.
 
         Parameters
         ----------
-        known
-            Values of the known axes, in their order.
-        noise
-            The standard deviation of the result's numbers: one for all, or a tuple or array of as
-            many as are known.
-        weights
-            What the squares of the differences are multiplied with, in the same form.
-        start
-            A tuple of the unknown axes, as a call answers it, or the value alone where there is
-            one; otherwise several starts are tried.
+        *known : object
+            Values of the known axes, in order.
+        noise : float, tuple or ndarray, optional
+            The standard deviation of the numbers of the result: one for all of them, or one for
+            each.
+        weights : float, tuple or ndarray, optional
+            The weights of the squared differences, in the same form.
+        start : tuple or object, optional
+            The start of the search: values of the unknown axes, in the order in which a call
+            returns them, or the value of the only unknown axis. By default the search runs from
+            several starts.
+
+        Returns
+        -------
+        Fit
+            The fitted values, residuals and covariance.
 
         Raises
         ------
         NoSolution
-            The function gives no numbers at any start, or has changed since it was inverted.
+            The function returns no finite numbers at any start, or has changed since it was
+            inverted.
         NotInvertible
-            The unknown axes, or the results, are not all numbers that are continuous.
+            An unknown axis is not a float, or a result is not a number.
+
+        References
+        ----------
+        M. A. Branch, T. F. Coleman, Y. Li, SIAM J. Sci. Comput. 21, 1999, as implemented by
+        ``scipy.optimize.least_squares``.
 
         Examples
         --------
@@ -465,20 +564,32 @@ class Inverse(Checkable):
         return fitted_arguments(self, given, noise, weights, guess)
 
     def log_abs_det(self, *values: Any, theta: Any = None, **named: Any) -> float:
-        """The logarithm of the absolute determinant of this inverse's Jacobian.
+        """Compute the logarithm of the absolute determinant of the Jacobian of this inverse.
 
-        The Jacobian is that of the unknown inputs by the result, with known inputs held fixed, at
-        known values and θ, given as to a call. Without θ, it is taken at the answer of the call.
-        The derivatives are exact up to rounding, along the arms and iterations that are run.
+        The Jacobian has the derivatives of the unknown inputs with respect to the result; known
+        inputs are held fixed. Derivatives are exact up to rounding (automatic differentiation),
+        along the branches and iterations that the function executes.
+
+        Parameters
+        ----------
+        *values : object
+            Values of the known axes, and θ, as in a call.
+        theta, **named
+            Coordinates of θ, as in a call. The Jacobian is that at the answer of the call.
+
+        Returns
+        -------
+        float
+            The natural logarithm of the absolute determinant.
 
         Raises
         ------
         NotInvertible
-            There are not as many unknown inputs as results, or not all of them are floats, or a
+            The numbers of unknown inputs and of results differ, or one of them is not a float, or a
             function has no known derivative.
         NoSolution
-            The Jacobian is singular at this value, or has a kink, or the function has changed since
-            it was inverted.
+            The Jacobian is singular at this point, or the function has a kink there, or the
+            function has changed since it was inverted.
 
         Examples
         --------
@@ -494,15 +605,15 @@ class Inverse(Checkable):
         return log_abs_det(self, given, lambda: self._solved(given, chosen))
 
     def _guess(self, guess: Any) -> list[Any]:
-        """A guess of the unknown axes, converted to their types."""
+        """A guess for the unknown axes, converted to their types."""
         unknown = self.unknown
         if len(unknown) == 1 and not (isinstance(guess, (tuple, list)) and len(guess) == 1):
             guess = (guess,)
         if not isinstance(guess, (tuple, list)) or len(guess) != len(unknown):
             raise WrongArguments(
-                f"{guess!r} is no guess of {', '.join(unknown)}",
+                f"the guess {guess!r} does not have one value for each of {', '.join(unknown)}",
                 where=caller(),
-                help="give a tuple of them, as a call of the inverse answers it",
+                help="give a tuple of their values, in this order",
             )
         return list(map(self._definition.cast, unknown, guess))
 
@@ -541,9 +652,11 @@ def check_bounds(limit: Any, timeout: Any) -> None:
     """Raise WrongArguments unless these are valid limits of a search."""
     if limit is not None and (not isinstance(limit, int) or limit < 0):
         raise WrongArguments(
-            f"limit = {limit!r} is no number of branches", where=caller(), help="give limit=10"
+            f"limit is a number of branches, not {limit!r}", where=caller(), help="give limit=10"
         )
     if timeout is not None and not (isinstance(timeout, (int, float)) and timeout >= 0):
         raise WrongArguments(
-            f"timeout = {timeout!r} is no number of seconds", where=caller(), help="give timeout=10"
+            f"timeout is a number of seconds, not {timeout!r}",
+            where=caller(),
+            help="give timeout=10",
         )

@@ -1,9 +1,10 @@
 """Inversion by overlays alone: a complete minimal implementation, for straight-line programs.
 
-The function is run once, under a context, with unknowns as arguments. Each overlaid primitive
-returns a new unknown, which sends a value backwards to the unknowns that it was made from. Nothing
-is lifted or planned; so a variable that is used twice is refused unless both uses agree.
-``inversion.invert`` does more, and agrees with this.
+The function runs once, in a context, with unknowns as arguments. Each overlaid primitive returns a
+new unknown, which sends a value backwards to the unknowns from which it was computed. There is no
+lifting and no plan, so a variable that is used twice is refused unless both uses agree.
+
+``inversion.invert`` supports more programs; where both have an answer, they agree.
 
 >>> from inversion.minimal import run_backwards
 >>> run_backwards(lambda x, y: x * 3 - y, 5.0, (1.0,), inputs=2)
@@ -29,9 +30,7 @@ Choices = Iterator[Any]
 
 
 class UnknownNumber:
-    """A number that is not known yet. ``send`` receives its value when it is found, and the
-    choices.
-    """
+    """A number whose value is not known yet. ``send`` receives its value, and the choices."""
 
     def __init__(self, send: Callable[[float, Choices], None]) -> None:
         self.send = send
@@ -40,7 +39,7 @@ class UnknownNumber:
 backwards = MethodTable("backwards")
 CONTEXT = Context(backwards)
 
-# the argument, from the result; the choices number the branches of sin and cos
+# the argument, from the result; the choices are the branch numbers of sin and cos
 ONE: dict[Any, Callable[[float, Choices], float]] = {
     operator.neg: lambda z, _: -z,
     math.exp: lambda z, _: math.log(z),
@@ -51,7 +50,7 @@ ONE: dict[Any, Callable[[float, Choices], float]] = {
         2 * pi * (((k := next(choices)) + 1) // 2) + (-1) ** k * math.acos(z)
     ),
 }
-# the left argument, from the result and the right one; and the reverse
+# the left argument, from the result and the right argument, and vice versa
 TWO: dict[Any, tuple[Callable[[float, float], float], Callable[[float, float], float]]] = {
     operator.add: (lambda z, b: z - b, lambda z, a: z - a),
     operator.sub: (lambda z, b: z + b, lambda z, a: a - z),
@@ -103,10 +102,10 @@ def run_backwards(
 ) -> tuple[float, ...]:
     """The arguments for which a function of ``inputs`` numbers gives this value.
 
-    theta: the choices, in the order in which the value meets them on its way back: the right
-    operand where both are unknown, the number of the branch of sin and cos. context: its tables
-    define how unknowns are solved for. Raises NotInvertible, NoSolution, and WrongArguments where
-    theta is too short.
+    theta: the choices, in the order in which the value meets them on its way backwards: the right
+    operand if both are unknown, and the branch number of sin and cos. context: its tables define
+    how unknowns are solved for. Raises NotInvertible, NoSolution, and WrongArguments if theta is
+    too short.
     """
     found: dict[int, float] = {}
     where = location_of(function)

@@ -1,8 +1,8 @@
 """Inversion by overlays and the table of relations: ``inversion.minimal`` with all primitives.
 
-Each relation of floats in ``primitives.relations`` makes an overlay of its function, for each set
-of unknown arguments that it has a mode for; the mode sends a value backwards. Nothing is lifted or
-planned here either.
+Each relation of floats in ``primitives.base_relations`` makes an overlay of its function, for each
+set of unknown arguments that it has a mode for; the mode sends a value backwards. Nothing is lifted
+or planned here either.
 
 >>> import math
 >>> from inversion.minimal_relations import run_backwards
@@ -33,7 +33,7 @@ CONTEXT = Context(backwards)
 
 
 def _overlay(relation: Relation) -> None:
-    """Overlay a function for each set of arguments that its relation solves for."""
+    """Overlay a function for each set of arguments for which its relation has a mode."""
     count = len(relation.axes)
     for size in range(1, count + 1):
         for places in itertools.combinations(range(count), size):
@@ -43,7 +43,7 @@ def _overlay(relation: Relation) -> None:
 
 
 def _method(relation: Relation, places: Sequence[int], mode: Mode) -> Callable[..., UnknownNumber]:
-    """The method with unknowns at these places."""
+    """The method with unknowns at these positions."""
 
     def method(*args: UnknownNumber | Number) -> UnknownNumber:
         given: dict[str, Any] = dict(zip(relation.axes, args, strict=True))
@@ -71,7 +71,7 @@ def _method(relation: Relation, places: Sequence[int], mode: Mode) -> Callable[.
 
 
 def _chosen(mode: Mode, known: Mapping[str, Any], choices: Choices) -> dict[str, Any]:
-    """The coordinates of a mode; defaults where the known values leave no choice."""
+    """The coordinates of a mode; their defaults if the known values determine the answer."""
     determined = mode.determined_if
     if determined is not None and determined(
         *(_number(known[name]) for name in mode.determined_by)
@@ -81,7 +81,7 @@ def _chosen(mode: Mode, known: Mapping[str, Any], choices: Choices) -> dict[str,
 
 
 def _number(value: Any) -> Any:
-    """The number, as a float if it is an integer."""
+    """The number; an integer is converted to a float."""
     return float(value) if type(value) is int else value
 
 
@@ -91,4 +91,4 @@ for _relation in RELATIONS:
 
 
 run_backwards = functools.partial(minimal.run_backwards, context=CONTEXT)
-"""``inversion.minimal.run_backwards`` through relations; theta holds their coordinates."""
+"""``inversion.minimal.run_backwards`` with relations; theta contains their coordinates."""

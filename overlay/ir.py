@@ -36,6 +36,9 @@ from typing import TYPE_CHECKING, Any
 
 from overlay.code.dominance import dominators, post_dominators
 from overlay.core import late_binding
+from overlay.core.location import name_of
+from overlay.core.public_names import hides
+from overlay.core.short_repr import counted, short_repr
 
 if TYPE_CHECKING:
     from overlay.analysis.runs import Run, Step
@@ -95,6 +98,7 @@ class Variable:
     name: str
 
 
+@hides("ways")
 @dataclass(frozen=True)
 class Call:
     """A call in a function: of a callable, or through an operator (``a + b`` is a call of
@@ -149,6 +153,12 @@ class Call:
     metadata: Any = None
     native: Any = field(default=None, repr=False, compare=False)
     ways: Callable[[], tuple[Edge, ...]] | None = field(default=None, repr=False, compare=False)
+
+    def __repr__(self) -> str:
+        given = ["..." if each is None else each.name for each in self.args]
+        given += [f"{name}={each.name}" for name, each in self.kwargs.items()]
+        callee = "?" if self.target is UNKNOWN else name_of(self.target)
+        return short_repr("Call", f"{callee}({', '.join(given)})", self.where)
 
     @property
     def edges(self) -> tuple[Edge, ...]:
@@ -237,6 +247,10 @@ class Edge:
     test: Call | None = field(default=None, compare=False)
     where: str = field(default="", compare=False)
 
+    def __repr__(self) -> str:
+        test = "" if self.condition is None else f", where {self.condition.name} is {self.truth}"
+        return short_repr("Edge", f"{self.source} -> {self.target}{test}", self.where)
+
 
 @dataclass(frozen=True, eq=False)
 class BranchPoint:
@@ -269,6 +283,10 @@ class BranchPoint:
     no: Edge
     test: Call | None
     where: str
+
+    def __repr__(self) -> str:
+        ways = f"{self.yes.target} or {self.no.target}"
+        return short_repr("BranchPoint", f"on {self.condition.name}: {ways}", self.where)
 
 
 @dataclass(frozen=True, eq=False)
@@ -330,6 +348,11 @@ class IRStatement:
     constant: Any = UNKNOWN
     native: Any = field(default=None, repr=False)
 
+    def __repr__(self) -> str:
+        result = "" if self.result is None else f"{self.result.name} = "
+        reads = ", ".join(each.name for each in self.reads)
+        return short_repr("IRStatement", f"{result}{self.operation}({reads})", self.where)
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, IRStatement) and self.native is other.native
 
@@ -362,6 +385,11 @@ class BasicBlock:
     label: int
     statements: tuple[IRStatement, ...]
     edges: tuple[Edge, ...]
+
+    def __repr__(self) -> str:
+        ways = ", ".join(str(edge.target) for edge in self.edges)
+        facts = f"{self.label}: {counted(len(self.statements), 'statement')}"
+        return short_repr("BasicBlock", f"{facts}, then {ways}" if ways else facts)
 
 
 # A statement, or a block or its label.
@@ -689,11 +717,11 @@ class IR(FlowGraph):
     """
 
     function: Callable[..., Any]
-    # the result of ``Plugin.interpreter`` of the active plugins
     interpretation: Any = None
-    # of the context for which the function is compiled; where only types are inferred, UNKNOWN for
-    # values that are set at run time
     metadata: Any = None
+
+    def __repr__(self) -> str:
+        return short_repr("IR", f"of {self.name}", self.where)
 
     # ---- the interpretation in force ----
 

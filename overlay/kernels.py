@@ -16,6 +16,7 @@ import numpy as np
 
 from overlay.core.errors import OverlayError
 from overlay.core.location import caller
+from overlay.core.short_repr import short_repr
 from overlay.plugins.attempts import attempted
 
 __all__ = [
@@ -96,6 +97,11 @@ class CompiledKernel:
     ptx: str
     llvm: tuple[str, ...]
     functions: tuple[CompiledFunction, ...]
+
+    def __repr__(self) -> str:
+        capability = ".".join(map(str, self.capability))
+        facts = f"{self.name}({', '.join(self.types)}) for {capability}"
+        return short_repr("CompiledKernel", facts)
 
     def to_bytes(self) -> bytes:
         """Serialize the kernel.

@@ -1,10 +1,12 @@
-"""Relations, by which single functions are solved; their domains, and the base table of them.
+"""Relations, with which single functions are solved; their domains, and the base table of them.
 
 ``base_table``: the base method table of relations, and the targets of its methods.
-``complex_numbers``: arithmetic, their parts and angles, exponentials and roots.
+``complex_numbers``: arithmetic of complex numbers, their parts and angles, exponentials and roots.
+``domains``: the sets of values that axes and parameters take.
 ``errors``: the errors of relations and of the inverses made from them.
 ``logical``: bool values: not, and, or, exclusive or, equality, and the truth of numbers.
-``partials``: partial derivatives of the primitives, as methods that are chosen like relations.
+``partial_slopes``: partial derivatives of the primitives, as methods that are chosen like
+relations.
 ``relation``: equations between the arguments and the results of one function, with solvers.
 ``relations_document``: the base table as a document: ``python -m primitives.relations_document >
 docs/relations.md``.
@@ -12,38 +14,44 @@ docs/relations.md``.
 floats.
 ``solver_forms``: compiled forms of solvers: each is a context, of method tables and plugins, that
 compiles all solvers in that form.
-``testing``: the law checker: for the relations of the base table, and for those that users add.
+``testing``: the law checker, for the relations of the base table and for those that users add.
 ``arrays``: arrays of known shape: their types, their domains, and the relations between them.
 ``floats``: relations of floats.
-``forms``: relations of whole expressions, solvable once the uses of a variable are collected.
+``forms``: relations of whole expressions, which can be solved once the uses of a variable are
+collected.
 ``integers``: relations of the mathematical integers, and of numpy's words.
 ``sequences``: relations of strings and lists.
-``finite_tables``: the entry at a place or key, and membership.
+``finite_tables``: the entry at an index or key, and membership.
 """
+
+from typing import TYPE_CHECKING
 
 import overlay_dispatch
 
 overlay_dispatch.check("overlay")
 
-from primitives.arrays.domain import Arrays, Shape, array_of
-from primitives.base_table import relation_of, relations
-from primitives.domains import (
-    Bool,
-    Complex,
-    ComplexNumbers,
-    Domain,
-    Integer,
-    Integers,
-    Interval,
-    NonNegative,
-    NonZero,
-    Positive,
-    Real,
-    WholeFloats,
-)
-from primitives.errors import NoSolution
-from primitives.partials import partials, partials_of
+from overlay.core.late_binding import lazy_names
 from primitives.relation import Mode, Relation, parametric, relation
+
+if TYPE_CHECKING:
+    from primitives.arrays.domain import Arrays, Shape, array_of
+    from primitives.base_table import base_relations, relation_of
+    from primitives.domains import (
+        Bool,
+        Complex,
+        ComplexNumbers,
+        Domain,
+        Integer,
+        Integers,
+        Interval,
+        NonNegative,
+        NonZero,
+        Positive,
+        Real,
+        WholeFloats,
+    )
+    from primitives.errors import NoSolution
+    from primitives.partial_slopes import base_partials, partials_of
 
 __all__ = [
     "Arrays",
@@ -64,10 +72,35 @@ __all__ = [
     "Shape",
     "WholeFloats",
     "array_of",
+    "base_partials",
+    "base_relations",
     "parametric",
-    "partials",
     "partials_of",
     "relation",
     "relation_of",
-    "relations",
 ]
+
+# imported on first access: the table of relations and that of derivatives are slow to make
+__getattr__, __dir__ = lazy_names(
+    __name__,
+    {
+        "arrays.domain": ("Arrays", "Shape", "array_of"),
+        "base_table": ("base_relations", "relation_of"),
+        "domains": (
+            "Bool",
+            "Complex",
+            "ComplexNumbers",
+            "Domain",
+            "Integer",
+            "Integers",
+            "Interval",
+            "NonNegative",
+            "NonZero",
+            "Positive",
+            "Real",
+            "WholeFloats",
+        ),
+        "errors": ("NoSolution",),
+        "partial_slopes": ("base_partials", "partials_of"),
+    },
+)

@@ -35,11 +35,11 @@ from primitives.integers.integer_table import INTEGER_RELATIONS
 from primitives.relation import Relation
 from primitives.sequences.sequence_table import SEQUENCES
 
-__all__ = ["RelationOf", "relation_of", "relations"]
+__all__ = ["RelationOf", "base_relations", "relation_of"]
 
 
 class RelationOf:
-    """Target of the relations of one function in method tables; made by ``relation_of``."""
+    """The target, in method tables, of the relations of one function; made by ``relation_of``."""
 
     def __init__(self, function: Any) -> None:
         self.function = function
@@ -55,17 +55,24 @@ class RelationOf:
         raise OverlayError(
             f"{self} is a target for method tables, and is not called",
             where=caller(),
-            help=f"Context(relations).method({self}, *types) finds the relation",
+            help=f"Context(base_relations).method({self}, *types) finds the relation",
         )
 
 
 def relation_of(function: Callable[..., Any]) -> RelationOf:
-    """The target whose generated methods map ``function``'s argument types to a Relation.
+    """The target whose methods give the relation of a function for argument types.
+
+    Its methods are generated methods: they take types, and return a ``Relation``.
 
     Parameters
     ----------
-    function
-        A callable.
+    function : callable
+        The function.
+
+    Returns
+    -------
+    RelationOf
+        The target, for use in method tables.
 
     Raises
     ------
@@ -76,15 +83,15 @@ def relation_of(function: Callable[..., Any]) -> RelationOf:
     --------
     >>> import math
     >>> from overlay import Context
-    >>> from primitives import relation_of, relations
-    >>> Context(relations).method(relation_of(math.sin), float).implementation((float,))
+    >>> from primitives import base_relations, relation_of
+    >>> Context(base_relations).method(relation_of(math.sin), float).implementation((float,))
     <Relation 'return = sin(a)' for math.sin(float)>
     """
     return RelationOf(canonical(function))
 
 
-relations = MethodTable("relations")
-"""The relations of the primitives. The tables of a context shadow them."""
+base_relations = MethodTable("relations")
+"""The relations of the primitives. Methods in the tables of a context take precedence."""
 
 
 def _defined_in(*modules: types.ModuleType) -> list[Relation]:
@@ -232,7 +239,7 @@ def declare(table: MethodTable, relation: Relation, target: Any) -> None:
 
 
 for _relation in RELATIONS:
-    declare(relations, _relation, _relation.target)
+    declare(base_relations, _relation, _relation.target)
     _spellings = (a for t, a in ALIASES if t is _relation or t is _relation.target)
     for _alias in dict.fromkeys(_spellings):
-        declare(relations, _relation, _alias)
+        declare(base_relations, _relation, _alias)

@@ -1,7 +1,7 @@
 """Complex numbers: arithmetic, their parts and angles, exponentials, powers, and circular
 functions.
 
-Two complex numbers are close where their distance is small relative to the larger one: the smaller
+Two complex numbers are close if their distance is small relative to the larger one: the smaller
 part of a number may have lost its digits.
 """
 
@@ -34,19 +34,19 @@ NONZERO = ComplexNumbers(nonzero=True)
 
 
 def finite_complex(value: complex) -> complex:
-    """``value``, refused where one of its parts is infinite or NaN."""
+    """``value``; raises NoSolution if one of its parts is infinite or NaN."""
     if not (abs(value.real) <= LARGEST and abs(value.imag) <= LARGEST):
         raise NoSolution("the solution is larger than any float")
     return value
 
 
 def is_huge(value: complex) -> bool:
-    """Whether intermediate results of a product or quotient may overflow."""
+    """Return whether intermediate results of a product or quotient may overflow."""
     return max(abs(value.real), abs(value.imag)) > 1e307
 
 
 def product(a: complex, b: complex) -> complex:
-    """a * b, which overflows only where the result does."""
+    """``a * b``, which overflows only if the result does."""
     found = a * b
     if not max(abs(found.real), abs(found.imag)) <= 1e307:
         a, b = (a * 0.125, b) if abs(a.real) + abs(a.imag) > 1 else (a, b * 0.125)
@@ -55,7 +55,7 @@ def product(a: complex, b: complex) -> complex:
 
 
 def quotient(a: complex, b: complex) -> complex:
-    """a / b, which overflows only where the result does."""
+    """``a / b``, which overflows only if the result does."""
     if is_huge(a) or is_huge(b):
         scaled = 0.125 if is_huge(b) else 1.0
         return finite_complex(a * 0.125 / (b * scaled) * (8 * scaled))
@@ -63,7 +63,7 @@ def quotient(a: complex, b: complex) -> complex:
 
 
 def complex_factor(ret: complex, other: complex, free: complex) -> complex:
-    """The factor whose product with ``other`` is ``ret``; ``free`` where both are 0."""
+    """The factor whose product with ``other`` is ``ret``; ``free`` if both are 0."""
     if other != 0:
         return quotient(ret, other)
     if ret != 0:
@@ -72,18 +72,20 @@ def complex_factor(ret: complex, other: complex, free: complex) -> complex:
 
 
 def complex_factors(ret: complex, v: complex, left: bool) -> tuple[complex, complex]:
-    """A pair with this product; of two factors whose product is 0, ``left`` says which is v."""
+    """A pair with this product; if the product is 0, ``left`` says whether v is the
+    first factor.
+    """
     if ret == 0:
         return (v, 0j) if left else (0j, v)
     return complex_factor(ret, v, v), v
 
 
 def complex_divisor(ret: complex, a: complex, free: complex) -> complex:
-    """The divisor of ``a`` whose quotient is ``ret``; ``free`` where both are 0."""
+    """The divisor of ``a`` whose quotient is ``ret``; ``free`` if both are 0."""
     if ret == 0 and a == 0:
         return free
     if ret == 0 or a == 0:
-        raise NoSolution("a quotient is 0 where its numerator is, and only there")
+        raise NoSolution("a quotient is 0 exactly if its numerator is 0")
     found = quotient(a, ret)
     if found == 0:
         raise NoSolution("the divisor is too small for a float")
@@ -152,7 +154,7 @@ conjugate = relation(
 
 
 def with_part(known: float, wanted: float, other: float) -> float:
-    """The other part; refused unless the known one is as wanted."""
+    """The other part; raises NoSolution unless the known part has the wanted value."""
     if not agrees(known, wanted):
         raise NoSolution("the parts of the result are the arguments")
     return other
@@ -229,17 +231,17 @@ of_float = relation(
 
 
 def complex_exp(value: complex) -> complex:
-    """The exponential, refused where it is too large or too small for floats."""
+    """The exponential; raises NoSolution if it is too large or too small for floats."""
     found = finite_complex(cmath.exp(value))
     if found == 0:
-        raise NoSolution("its exponential is too small for a float")
+        raise NoSolution("the exponential is too small for a float")
     return found
 
 
 def principal(value: complex, low: float, high: float, part: float) -> complex:
-    """``value``, refused where this part of it is outside the range of a function."""
+    """``value``; raises NoSolution if this part of it is outside the range of a function."""
     if not low <= part <= high:
-        raise NoSolution("it is on another branch than the principal one")
+        raise NoSolution("it is not on the principal branch")
     return value
 
 
@@ -274,14 +276,14 @@ def parts_of(value: complex) -> tuple[float, float]:
 
 
 def from_polar(r: float, phi: float) -> complex:
-    """The number with this absolute value and angle, which are those that a number has."""
+    """The number with this absolute value and angle; raises NoSolution unless a number has them."""
     if not (r >= 0 and abs(phi) <= math.pi and (r > 0 or abs(phi) in (0.0, math.pi))):
         raise NoSolution("no number has this absolute value and this angle")
     return polar(r, phi)
 
 
 def with_angle(ret: complex, phi: float) -> float:
-    """The size, with any sign, of a number at this angle."""
+    """The absolute value, with any sign, of a number at this angle."""
     x, y = math.cos(phi), math.sin(phi)
     found = ret.real * x + ret.imag * y
     if not abs(ret - polar(found, phi)) <= 1e-9 * abs(ret):
@@ -290,19 +292,19 @@ def with_angle(ret: complex, phi: float) -> float:
 
 
 def with_size(ret: complex, r: float, k: int) -> float:
-    """The angle of a number that has this size, with a sign, after k turns."""
+    """The angle of a number with this absolute value, with a sign, plus k full turns."""
     if not agrees(abs(r), abs(ret)):
-        raise NoSolution("the number has another size")
+        raise NoSolution("the number has another absolute value")
     return angle_of(ret if r >= 0 else -ret) + TURN * k
 
 
 def turns_of(ret: complex, r: float, phi: float) -> tuple[int]:
-    """The number of turns in an angle."""
+    """The number of full turns in an angle."""
     return (math.floor((phi - angle_of(ret if r >= 0 else -ret)) / TURN + 0.5),)
 
 
 def size_and_angle(ret: complex, negative: bool, k: int) -> tuple[float, float]:
-    """The size, with this sign, and the angle, after k turns."""
+    """The absolute value, with this sign, and the angle, plus k full turns."""
     size = -abs(ret) if negative else abs(ret)
     return size, angle_of(-ret if negative else ret) + TURN * k
 
@@ -340,7 +342,7 @@ NUMBERED = Integers(0, 1023)
 
 
 def power(a: complex, b: complex) -> complex:
-    """The power, refused where it has no value."""
+    """The power; raises NoSolution if it has no value."""
     exponent = complex(b)
     if a == 0 and (exponent.imag != 0 or exponent.real < 0):
         raise NoSolution("0 has no such power")
@@ -361,21 +363,21 @@ def whole_power(a: complex, b: int) -> complex:
 
 
 def verified(again: complex, ret: complex, found: complex) -> complex:
-    """A solution, refused where the function does not give the result ``again``."""
+    """A solution; raises NoSolution unless the function gives the result ``again`` for it."""
     if not abs(again - ret) <= 1e-10 * abs(ret):
-        raise NoSolution("digits are lost, or it is on another branch than the principal one")
+        raise NoSolution("digits are lost, or it is not on the principal branch")
     return finite_complex(found)
 
 
 def root_of(ret: complex, b: int, k: int) -> complex:
-    """The base whose power with a whole exponent is ``ret``: root k, counted by their angles."""
+    """The base whose power with a whole exponent is ``ret``: root k, numbered by angle."""
     if b == 0:
-        raise NoSolution("a power with the exponent 0 does not tell its base")
+        raise NoSolution("a power with the exponent 0 does not determine its base")
     if not k < abs(b):
-        raise NoSolution("a power has as many roots as its exponent says")
+        raise NoSolution("a power has only as many roots as its exponent")
     if ret == 0:
         if b < 0 or k > 0:
-            raise NoSolution("a power is 0 of 0 only")
+            raise NoSolution("only 0 has the power 0")
         return 0j
     found = polar(abs(ret) ** (1 / b), (angle_of(ret) + TURN * k) / b)
     return verified(whole_power(found, b), ret, found)
@@ -390,7 +392,7 @@ def number_of_root(ret: complex, a: complex, b: int) -> tuple[int]:
 
 
 def base_of(ret: complex, b: complex, k: int) -> complex:
-    """The base of a principal power: of branch k of its logarithm."""
+    """The base of a principal power, for branch k of its logarithm."""
     exponent = complex(b)
     if ret == 0 or exponent == 0:
         if ret != 0 or exponent.real <= 0 or exponent.imag != 0:
@@ -401,29 +403,29 @@ def base_of(ret: complex, b: complex, k: int) -> complex:
 
 
 def branch_of_power(ret: complex, a: complex, b: complex) -> tuple[int]:
-    """The branch of the logarithm of a power that leads to its base and its exponent."""
+    """The branch of the logarithm of a power that belongs to its base and its exponent."""
     if ret == 0 or a == 0:
         return (0,)
     return (math.floor((cmath.log(a) * b - cmath.log(ret)).imag / TURN + 0.5),)
 
 
 def exponent_of(ret: complex, a: complex, k: int) -> complex:
-    """The exponent of a power: of branch k of its logarithm."""
+    """The exponent of a power, for branch k of its logarithm."""
     if a in (0, 1) or ret == 0:
-        raise NoSolution("powers of 0 and 1 are these, and no other power is 0")
+        raise NoSolution("the powers of 0 and 1 are 0 and 1, and no other power is 0")
     found = (cmath.log(ret) + complex(0.0, TURN * k)) / cmath.log(a)
     return verified(power(a, found), ret, found)
 
 
 def real_exponent(ret: complex, a: complex, k: int) -> float:
-    """The real exponent of a power: of branch k of its logarithm."""
+    """The real exponent of a power, for branch k of its logarithm."""
     found = exponent_of(ret, a, k).real
     verified(power(a, complex(found)), ret, ret)
     return found
 
 
 def whole_exponent(ret: complex, a: complex, k: int) -> int:
-    """The whole exponent of a power: of branch k of its logarithm."""
+    """The whole exponent of a power, for branch k of its logarithm."""
     found = math.floor(exponent_of(ret, a, k).real + 0.5)
     verified(power(a, complex(found)), ret, ret)
     return found
@@ -474,7 +476,7 @@ LOST = "digits are lost where results are large, or arguments far from 0"
 
 
 def alternating(found: complex, half_turn: complex, k: int) -> complex:
-    """Argument k of a sine: the principal one and its mirror image in turn."""
+    """Argument k of a sine: the principal argument and its mirror image alternate."""
     return finite_complex((found if k % 2 == 0 else -found) + half_turn * k)
 
 
@@ -490,12 +492,12 @@ def nearest_alternating(found: complex, half_turn: complex, a: complex) -> tuple
 
 
 def mirrored(found: complex, turn: complex, negative: bool, k: int) -> complex:
-    """The argument of a cosine with this sign, k turns on."""
+    """The argument of a cosine with this sign, plus k periods."""
     return finite_complex((-found if negative else found) + turn * k)
 
 
 def nearest_mirrored(found: complex, turn: complex, a: complex) -> tuple[bool, int]:
-    """The sign and the turns of an argument of a cosine."""
+    """The sign and the number of periods of an argument of a cosine."""
     k = math.floor(((a - found) / turn).real + 0.5)
     other = math.floor(((a + found) / turn).real + 0.5)
     negative = abs(turn * other - found - a) < abs(turn * k + found - a)
@@ -503,7 +505,7 @@ def nearest_mirrored(found: complex, turn: complex, a: complex) -> tuple[bool, i
 
 
 def tangent_argument(ret: complex, k: int) -> complex:
-    """The argument of a tangent, k half turns on."""
+    """The argument of a tangent, plus k periods."""
     if ret in (1j, -1j):
         raise NoSolution("a tangent comes near 1j and -1j only")
     found = cmath.atan(ret) + PI * k
@@ -511,7 +513,7 @@ def tangent_argument(ret: complex, k: int) -> complex:
 
 
 def hyperbolic_argument(ret: complex, k: int) -> complex:
-    """The argument of a hyperbolic tangent, k half turns on."""
+    """The argument of a hyperbolic tangent, plus k periods."""
     if ret in (1, -1):
         raise NoSolution("a hyperbolic tangent comes near 1 and -1 only")
     found = cmath.atanh(ret) + PI * 1j * k
@@ -519,23 +521,25 @@ def hyperbolic_argument(ret: complex, k: int) -> complex:
 
 
 def half_turns_of_tangent(ret: complex, a: complex) -> tuple[int]:
-    """The half turns of an argument of a tangent."""
+    """The number of periods in an argument of a tangent."""
     if ret in (1j, -1j):
         return (0,)
     return (math.floor((a - cmath.atan(ret)).real / PI + 0.5),)
 
 
 def half_turns_of_hyperbolic(ret: complex, a: complex) -> tuple[int]:
-    """The half turns of an argument of a hyperbolic tangent."""
+    """The number of periods in an argument of a hyperbolic tangent."""
     if ret in (1, -1):
         return (0,)
     return (math.floor((a - cmath.atanh(ret)).imag / PI + 0.5),)
 
 
 def of_principal(found: complex, again: complex, ret: complex) -> complex:
-    """The argument of an inverse function, refused where ``ret`` is not what it gives ``again``."""
+    """The argument of an inverse function; raises NoSolution unless ``ret`` is its
+    value ``again``.
+    """
     if not abs(again - ret) <= 1e-9 * max(abs(ret), 1e-3):
-        raise NoSolution("it is on another branch than the principal one")
+        raise NoSolution("it is not on the principal branch")
     return finite_complex(found)
 
 

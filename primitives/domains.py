@@ -3,9 +3,13 @@
 Membership depends on the value, not on its type: 2.0 is an integer, 2 is a real, 1 is a truth
 value.
 
-Sampling follows a fixed distribution: uniform where both bounds are finite; a standard logistic
-variable on the reals, its rounded threefold on the integers; above or below one bound odds
-``u / (1 - u)``, on the integers their rounded threefold.
+Samples follow a fixed distribution for each kind of domain. ``u`` is uniform in (0, 1):
+
+- Two finite bounds: the uniform distribution.
+- One finite bound: the distance from the bound is ``u / (1 - u)``; for integers three times that,
+  rounded.
+- No finite bound: the standard logistic distribution, ``log(u / (1 - u))``; for integers three
+  times that, rounded.
 """
 
 from __future__ import annotations
@@ -20,6 +24,7 @@ from numpy.typing import NDArray
 
 from overlay import OverlayError
 from overlay.core.location import caller
+from overlay.core.public_names import hides
 from overlay.sets import Bounds, NumberSet, number_set
 from primitives.errors import OutsideDomain
 
@@ -51,17 +56,19 @@ _SMALLEST, _LARGEST = 2.0**-53, 1 - 2.0**-53
 _NUMBERS = (int, float, np.integer, np.floating)
 
 
+@hides("cast", "closure", "condition", "edges", "spread", "within")
 class Domain:
-    """A set of values, with membership, sampling, and a test for generated code.
+    """A set of values, with membership and sampling.
 
-    Base class of all domains.
+    Base class of all domains. A subclass defines ``kind``, ``contains``, ``spread``, ``default``,
+    ``edges``, ``condition`` and ``meet``.
 
     Examples
     --------
     >>> from primitives import Integers, Real
     >>> digit = Integers(0, 9)
-    >>> digit.contains(10), digit.from_unit(0.5), digit.default, digit.condition("x")
-    (False, 5, 0, 'x >= 0 and x <= 9')
+    >>> digit.contains(10), digit.from_unit(0.5), digit.default
+    (False, 5, 0)
     >>> Real.total, digit.total
     (True, False)
     """
@@ -70,16 +77,39 @@ class Domain:
     """The type of the members."""
 
     def contains(self, value: Any) -> bool:
-        """Whether a value is a member; NaN and infinities never are."""
+        """Return whether a value is a member; NaN and infinities never are.
+
+        Parameters
+        ----------
+        value : object
+            Any value. A value of another type than the members is compared by its number.
+
+        Returns
+        -------
+        bool
+            True if the value is a member.
+        """
         raise NotImplementedError
 
     def spread(self, units: NDArray[np.float64]) -> NDArray[Any]:
-        """Members for numbers in [0, 1]: uniform numbers are mapped to random members."""
+        """Map numbers in [0, 1] to members: uniform numbers give random members.
+
+        Parameters
+        ----------
+        units : ndarray of float64
+            Numbers in [0, 1].
+
+        Returns
+        -------
+        ndarray
+            One member for each number; of an ``Arrays`` domain, one for each row of ``size``
+            numbers.
+        """
         raise NotImplementedError
 
     @property
     def default(self) -> Any:
-        """A regular member: 1 of reals, 0 of integers, where these are members."""
+        """A typical member: 1 of reals, 0 of integers, if these are members."""
         raise NotImplementedError
 
     @property
@@ -88,15 +118,35 @@ class Domain:
         raise NotImplementedError
 
     def condition(self, name: str, kind: type | None = None) -> str:
-        """A Python expression that is true where the variable ``name`` is a member.
+        """Write a Python expression that is true where the variable ``name`` is a member.
 
-        kind: the type of the variable, by default that of the members. Conditions that hold for
-        all values of this type are left out; ``"True"`` if none remains.
+        Parameters
+        ----------
+        name : str
+            The name of the variable.
+        kind : type, optional
+            The type of the variable, by default that of the members. The expression omits
+            conditions that hold for all values of this type.
+
+        Returns
+        -------
+        str
+            The expression; ``"True"`` if no condition remains.
         """
         raise NotImplementedError
 
     def meet(self, other: Domain) -> Domain:
-        """The intersection of two domains.
+        """Intersect two domains.
+
+        Parameters
+        ----------
+        other : Domain
+            A domain with members of the same type.
+
+        Returns
+        -------
+        Domain
+            The domain of the common members.
 
         Raises
         ------
@@ -106,15 +156,25 @@ class Domain:
         raise NotImplementedError
 
     def within(self, numbers: NumberSet) -> Domain:
-        """An interval, restricted to the range of a set; the domain itself where this changes
-        nothing, leaves nothing, or it is no interval.
+        """Restrict an interval to the range of a set of numbers.
+
+        Parameters
+        ----------
+        numbers : NumberSet
+            The set.
+
+        Returns
+        -------
+        Domain
+            The restricted interval. It is the domain itself if that is no interval, or if the
+            restriction would change nothing or leave no member.
         """
         return self
 
     @property
     def closure(self) -> NumberSet | None:
-        """A closed set of numbers that contains all members, with infinite bounds; None where
-        members are not real numbers.
+        """A closed set of numbers that contains all members, with bounds that may be infinite; None
+        if the members are not real numbers.
         """
         return None
 
@@ -129,11 +189,32 @@ class Domain:
         return np.dtype(self.kind)
 
     def cast(self, value: Any) -> Any:
-        """A member, converted to the domain's type."""
+        """Convert a member to the type of the domain.
+
+        Parameters
+        ----------
+        value : object
+            A member, of any type that ``contains`` accepts.
+
+        Returns
+        -------
+        object
+            An equal value of type ``kind``.
+        """
         return self.kind(value)
 
     def from_unit(self, u: Any) -> Any:
-        """The member for a number in [0, 1].
+        """Map a number in [0, 1] to a member.
+
+        Parameters
+        ----------
+        u : float
+            A number in [0, 1]; for ``Arrays`` one for each element.
+
+        Returns
+        -------
+        object
+            The member, of type ``kind``.
 
         Raises
         ------
@@ -145,7 +226,20 @@ class Domain:
         return self.cast(self.spread(np.array([u], dtype=np.float64))[0])
 
     def sample(self, rng: np.random.Generator, size: int | None = None) -> Any:
-        """A random member, or an array of ``size`` of them."""
+        """Draw a random member, or an array of ``size`` of them.
+
+        Parameters
+        ----------
+        rng : numpy.random.Generator
+            The random number generator.
+        size : int, optional
+            The number of members; by default one member is returned, not an array.
+
+        Returns
+        -------
+        object or ndarray
+            A member, or an array of members along the first axis.
+        """
         if size is None:
             return self.from_unit(rng.random())
         return self.spread(rng.random(size))
@@ -156,21 +250,22 @@ def _odds(units: NDArray[np.float64]) -> NDArray[np.float64]:
     return inside / (1 - inside)
 
 
+@hides("ends")
 @dataclass(frozen=True)
 class Interval(Domain):
-    """The reals from ``low`` to ``high``, without some points; infinities are no members.
+    """The real numbers from ``low`` to ``high``, except some points; infinities are not members.
 
-    Bounds may be open, and points left out, unlike those of ``overlay.sets.Interval``; ``closure``
-    is the closed set.
+    Bounds may be open and points may be excluded, unlike in ``overlay.sets.Interval``, the interval
+    of interval arithmetic. ``closure`` is the closed set.
 
     Attributes
     ----------
-    low, high
-        The bounds; members unless open.
-    open_low, open_high
-        Whether a bound is no member.
-    without
-        Points that are no members.
+    low, high : float
+        The bounds. A bound is a member unless it is open or infinite.
+    open_low, open_high : bool
+        Whether the bound is excluded.
+    without : tuple of float
+        Excluded points.
 
     Raises
     ------
@@ -273,7 +368,7 @@ class Interval(Domain):
         if isinstance(other, WholeFloats):
             return other.meet(self)
         if not isinstance(other, Interval):
-            raise OverlayError(f"{self!r} and {other!r} have no members of one type")
+            raise OverlayError(f"{self!r} and {other!r} have members of different types")
         low, high = max(self.low, other.low), min(self.high, other.high)
         return Interval(
             low,
@@ -299,8 +394,10 @@ class Interval(Domain):
 
 
 def _compared(name: str, sign: str, bound: int, kind: type) -> str:
-    """Source of a comparison that is exact in compiled code too. There, a word and a signed literal
-    would be compared as floats; the complements of both are compared instead.
+    """The source of a comparison that is exact in compiled code too.
+
+    numba compares a uint64 and a signed literal as floats; the source compares the complements of
+    both instead.
     """
     if kind is np.uint64 and 2**53 < bound < 2**63:
         sign = {"<=": ">=", ">=": "<=", "!=": "!="}[sign]
@@ -317,17 +414,17 @@ def _limits(kind: type) -> tuple[int | None, int | None]:
 
 @dataclass(frozen=True)
 class Integers(Domain):
-    """The integers from ``low`` to ``high`` (None: no bound), without some.
+    """The integers from ``low`` to ``high``, except some.
 
-    Members are of type ``kind``: ``int``, or a numpy type of fixed width, in which arithmetic
-    wraps.
+    ``kind`` is the type of the members: ``int``, or ``numpy.int64`` or ``numpy.uint64``, whose
+    arithmetic wraps.
 
     Attributes
     ----------
-    low, high
-        The bounds, which are members; None: no bound.
-    without
-        Integers that are no members.
+    low, high : int or None
+        The bounds, which are members; None means no bound.
+    without : tuple of int
+        Excluded integers.
 
     Raises
     ------
@@ -404,7 +501,7 @@ class Integers(Domain):
     def sample(self, rng: np.random.Generator, size: int | None = None) -> Any:
         if self.low is None or self.high is None or self.without:
             return super().sample(rng, size)
-        # all bits are random, while a number in [0, 1] has 53
+        # the generator draws all 64 bits; a number in [0, 1] has only 53
         found = rng.integers(*self._ends(), size, dtype=self.dtype, endpoint=True)
         return self.cast(found) if size is None else found
 
@@ -436,7 +533,7 @@ class Integers(Domain):
 
     def meet(self, other: Domain) -> Domain:
         if not isinstance(other, Integers) or other.kind is not self.kind:
-            raise OverlayError(f"{self!r} and {other!r} have no members of one type")
+            raise OverlayError(f"{self!r} and {other!r} have members of different types")
         lows = [d.low for d in (self, other) if d.low is not None]
         highs = [d.high for d in (self, other) if d.high is not None]
         return Integers(
@@ -493,13 +590,18 @@ class Booleans(Domain):
 
     def meet(self, other: Domain) -> Domain:
         if not isinstance(other, Booleans):
-            raise OverlayError(f"{self!r} and {other!r} have no members of one type")
+            raise OverlayError(f"{self!r} and {other!r} have members of different types")
         return self
 
 
 @dataclass(frozen=True)
 class WholeFloats(Domain):
-    """The whole numbers from ``low`` to ``high``, as floats; infinities are no members.
+    """The whole numbers from ``low`` to ``high``, as floats; infinities are not members.
+
+    Attributes
+    ----------
+    low, high : float
+        The bounds, which are members if they are finite.
 
     Raises
     ------
@@ -559,7 +661,7 @@ class WholeFloats(Domain):
 
     def meet(self, other: Domain) -> Domain:
         if not isinstance(other, (Interval, WholeFloats)):
-            raise OverlayError(f"{self!r} and {other!r} have no members of one type")
+            raise OverlayError(f"{self!r} and {other!r} have members of different types")
         low, high = other.low, other.high
         if isinstance(other, Interval):
             if other.without:
@@ -575,9 +677,15 @@ class WholeFloats(Domain):
 
 @dataclass(frozen=True)
 class ComplexNumbers(Domain):
-    """The complex numbers with finite parts; without 0 if ``nonzero``.
+    """The complex numbers with finite parts; 0 is excluded if ``nonzero``.
 
-    Of a number in [0, 1] the leading bits determine the real part, the others the imaginary one.
+    ``from_unit`` takes the real part from the leading 26 bits of the number, and the imaginary part
+    from the others.
+
+    Attributes
+    ----------
+    nonzero : bool
+        Whether 0 is excluded.
 
     Examples
     --------
@@ -601,7 +709,7 @@ class ComplexNumbers(Domain):
     def spread(self, units: NDArray[np.float64]) -> NDArray[Any]:
         leading = np.floor(np.clip(units, 0, _LARGEST) * 2**26)
         rest = np.clip(units, 0, _LARGEST) * 2**26 - leading
-        # the real part is never 0, which would be that of 2**25
+        # the centre of each cell: otherwise 2**25 would give the real part 0
         return self._of(Real.spread((leading + 0.5) / 2**26), Real.spread(rest))
 
     def _of(self, real: Any, imag: Any) -> Any:
@@ -626,7 +734,7 @@ class ComplexNumbers(Domain):
 
     def meet(self, other: Domain) -> Domain:
         if not isinstance(other, ComplexNumbers):
-            raise OverlayError(f"{self!r} and {other!r} have no members of one type")
+            raise OverlayError(f"{self!r} and {other!r} have members of different types")
         return ComplexNumbers(self.nonzero or other.nonzero)
 
     @property
@@ -641,17 +749,19 @@ def generator_at(unit: float) -> np.random.Generator:
 
 @dataclass(frozen=True)
 class Strings(Domain):
-    """Strings: all, or those of some characters and lengths.
+    """Strings: all, or those of given characters and lengths.
 
-    A number in [0, 1] seeds a generator that draws the length, at most 24 more than the least, and
-    the characters.
+    A number in [0, 1] seeds a generator that draws the length and the characters. The length is at
+    most 24 above the shortest.
 
     Parameters
     ----------
-    alphabet
-        The characters that may be in a string; all where it is empty.
-    low, high
-        The least and the greatest length; None for no greatest one.
+    alphabet : str
+        The characters that a string may have; all characters if it is empty.
+    low : int
+        The shortest length.
+    high : int or None
+        The greatest length; None means no bound.
 
     Raises
     ------
@@ -685,7 +795,7 @@ class Strings(Domain):
 
     @property
     def is_fixed(self) -> bool:
-        """Whether all members have one length."""
+        """Whether all members have the same length."""
         return self.low == self.high
 
     def contains(self, value: Any) -> bool:
@@ -731,7 +841,7 @@ class Strings(Domain):
 
     def meet(self, other: Domain) -> Domain:
         if not isinstance(other, Strings):
-            raise OverlayError(f"{self!r} and {other!r} have no members of one type")
+            raise OverlayError(f"{self!r} and {other!r} have members of different types")
         letters = self.alphabet or other.alphabet
         if self.alphabet and other.alphabet:
             letters = "".join(c for c in self.alphabet if c in other.alphabet)
@@ -750,15 +860,17 @@ class Strings(Domain):
 
 @dataclass(frozen=True)
 class ByteStrings(Domain):
-    """Bytes of some lengths.
+    """Byte strings of given lengths.
 
-    A number in [0, 1] seeds a generator that draws the length, at most 12 more than the least, and
-    the bytes.
+    A number in [0, 1] seeds a generator that draws the length and the bytes. The length is at most
+    12 above the shortest.
 
     Parameters
     ----------
-    low, high
-        The least and the greatest length; None for no greatest one.
+    low : int
+        The shortest length.
+    high : int or None
+        The greatest length; None means no bound.
 
     Raises
     ------
@@ -811,7 +923,7 @@ class ByteStrings(Domain):
 
     def meet(self, other: Domain) -> Domain:
         if not isinstance(other, ByteStrings):
-            raise OverlayError(f"{self!r} and {other!r} have no members of one type")
+            raise OverlayError(f"{self!r} and {other!r} have members of different types")
         highs = [high for high in (self.high, other.high) if high is not None]
         return ByteStrings(max(self.low, other.low), min(highs) if highs else None)
 
@@ -857,10 +969,10 @@ _BY_TYPE: tuple[tuple[type, Domain], ...] = (
 
 
 def domain_of(kind: Any) -> Domain | None:
-    """The domain of all values of a type, or None where it has none."""
+    """The domain of all values of a type; None if the type has none."""
     if not isinstance(kind, type):
         return None
-    own = getattr(kind, "domain", None)  # of arrays of one shape, and lists
+    own = getattr(kind, "domain", None)  # types of arrays with a known shape, and of lists
     if isinstance(own, Domain):
         return own
     return next((domain for known, domain in _BY_TYPE if issubclass(kind, known)), None)

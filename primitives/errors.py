@@ -21,22 +21,22 @@ Notes = Iterable[tuple[str, str]]
 
 
 class NoSolution(OverlayError):
-    """No solution exists, or none was found; the message says which domain was left.
+    """No solution exists, or the search found none; the message names the violated condition.
 
-    A solver of a relation raises it with one constant string, the reason: numba compiles that.
+    A solver of a relation raises it with one constant string, the reason; numba can compile that.
 
     Attributes
     ----------
-    proved
-        Whether there is no solution for any parameters, proved by propagating sets backwards
-        through the program, or by exhaustive search. False where a search found none, or where
-        the given parameters are at fault.
-    searched
-        The extent of a search that found none, and how to extend it; None without a search.
-    best
-        The closest solution found, where a search for the nearest ran out of time; else None.
-    later
-        Makes more notes when the message is first read; None once they are made.
+    proved : bool
+        True if it is proved that no parameters have a solution: by constraint propagation backwards
+        through the program, or by exhaustive search. False if a search found no solution, or if the
+        given parameters have none.
+    searched : str or None
+        The extent of the search that found no solution; None if there was no search.
+    best : tuple or None
+        The closest solution found before ``Inverse.nearest`` reached its time limit; else None.
+    later : callable or None
+        A function that computes further notes when the message is first read; then None.
 
     Examples
     --------
@@ -71,24 +71,28 @@ class NoSolution(OverlayError):
         return super().__str__()
 
     def __reduce__(self) -> Any:
-        # the function ``later`` cannot be pickled: its notes are made now
+        # the function ``later`` cannot be pickled: compute its notes now
         str(self)
         return super().__reduce__()
 
 
 class BrokenLaw(OverlayError, AssertionError):
-    """A mode of a relation returns a wrong solution, or misses one."""
+    """A mode of a relation returned a wrong solution, or missed one."""
 
 
 class Refusal(OverlayError):
-    """A request that cannot be met as it is; the error says where it stands, and what to do.
+    """A request that cannot be met; the error has its line and a remedy.
 
     Parameters
     ----------
-    where
-        ``file:line`` of what is refused; None where only a caller knows it, which then sets it.
-    help
+    asked : str
+        One line with the request and the reason why it cannot be met.
+    where : str or None
+        ``file:line`` of the refused code; None if a caller sets it later.
+    help : str
         The remedy: what to write instead.
+    notes : iterable of (str, str)
+        Lines with a label.
     """
 
     def __init__(self, asked: str, *, where: str | None, help: str, notes: Notes = ()) -> None:
@@ -96,15 +100,41 @@ class Refusal(OverlayError):
 
 
 class WrongArguments(Refusal, TypeError):
-    """A call has a wrong number of values or parameters, or unknown names."""
+    """A call has the wrong number or types of values, or names an unknown axis or coordinate.
+
+    It is also a ``TypeError``.
+
+    Examples
+    --------
+    >>> from primitives import Shape
+    >>> try:
+    ...     Shape(0, 3)
+    ... except TypeError as error:
+    ...     print(type(error).__name__, error.asked, sep=": ")
+    WrongArguments: an array of shape (0, 3) has no elements
+    """
 
 
 class TooHard(OverlayError):
-    """A solution takes too many steps, as a factor of a large number does; there may be one."""
+    """The computation of a solution would take too many steps, such as the factors of a large
+    number; a solution may exist.
+    """
 
 
 class OutsideDomain(OverlayError, ValueError):
-    """A parameter or a value lies outside the domain declared for it."""
+    """A parameter or a value is outside its domain.
+
+    It is also a ``ValueError``.
+
+    Examples
+    --------
+    >>> from primitives import Integer
+    >>> try:
+    ...     Integer.from_unit(1.5)
+    ... except ValueError as error:
+    ...     print(type(error).__name__, error.asked, sep=": ")
+    OutsideDomain: 1.5 is outside [0, 1]
+    """
 
 
 def reason_of(error: Exception) -> str:

@@ -1,7 +1,7 @@
-"""Finite tables: the entry at a place or key, and whether a key is in a table.
+"""Finite tables: the entry at an index or key, and whether a key is in a table.
 
-Each is a relation of one unknown for one table, made when a program has it. Keys and entries are
-numbers of one type, or strings. Floats that are entries are found within rounding.
+Each is a relation of one unknown for one table, made when a program needs it. Keys and entries are
+numbers of one type, or strings. Entries that are floats are found up to rounding.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from primitives.relation import Relation, parametric, relation
 __all__ = ["RTOL", "FiniteTable", "Members", "entry", "membership"]
 
 RTOL = 1e-9
-"""The relative distance at which a float is taken for an entry."""
+"""The relative distance up to which a float counts as an entry."""
 Key = Any
 
 
 class FiniteTable:
-    """A function that is known by its keys and their entries."""
+    """A function given by its keys and their entries."""
 
     def __init__(self, keys: tuple[Key, ...], entries: tuple[Any, ...]) -> None:
         self.keys = keys
@@ -32,14 +32,14 @@ class FiniteTable:
         self.__name__ = "table"
 
     def __call__(self, key: Key) -> Any:
-        """The entry of a key. Raises NoSolution where it has none."""
+        """The entry of a key. Raises NoSolution if it has none."""
         try:
             return self.held[key]
         except KeyError:
             raise NoSolution("the table has no such key") from None
 
     def keys_of(self, entry: Any) -> list[Key]:
-        """The keys of an entry; for a float, of the entries closest to it, within rounding."""
+        """The keys of an entry; for a float, of the entries closest to it, up to rounding."""
         if not isinstance(entry, float):
             return [key for key, found in self.held.items() if found == entry]
         near = [0.0 if found == entry else abs(found - entry) for found in self.entries]
@@ -50,7 +50,7 @@ class FiniteTable:
 
 
 class Members:
-    """A function that is true for the members of a finite set."""
+    """A function that is true for the members of a finite set, and false for all other values."""
 
     def __init__(self, keys: tuple[Key, ...]) -> None:
         self.keys = keys
@@ -58,7 +58,7 @@ class Members:
         self.__name__ = "is_member"
 
     def __call__(self, key: Key) -> bool:
-        """Whether it is a member."""
+        """Return whether it is a member."""
         return key in self.held
 
 
@@ -82,7 +82,10 @@ def _keys_domain(kind: Any, keys: tuple[Key, ...]) -> Domain | None:
 
 
 def entry(kind: Any, keys: tuple[Key, ...], entries: tuple[Any, ...]) -> Relation:
-    """The relation of ``table[a]`` for a table of these keys and entries. kind: the type of a."""
+    """The relation of ``table[a]`` for a table of these keys and entries.
+
+    kind: the type of a.
+    """
     keys = tuple(kind(key) for key in keys)
     return _entry(kind, keys, entries, type(entries[0]))
 
@@ -90,7 +93,7 @@ def entry(kind: Any, keys: tuple[Key, ...], entries: tuple[Any, ...]) -> Relatio
 @functools.lru_cache(maxsize=4096)
 def _entry(kind: Any, keys: tuple[Key, ...], entries: tuple[Any, ...], returns: Any) -> Relation:
     table = FiniteTable(keys, entries)
-    most = max(1, *(len(table.keys_of(value)) for value in entries))  # 0 of NaN
+    most = max(1, *(len(table.keys_of(value)) for value in entries))  # the index of NaN is 0
     domain = _keys_domain(kind, keys)
     return relation(
         table, kind, "return = table(a)", returns=returns, codomain=_range_of(entries),
@@ -125,7 +128,7 @@ def _backward(table: FiniteTable, most: int) -> Any:
 
 
 def key_of(table: FiniteTable, ret: Any, which: int) -> Key:
-    """The key of an entry; of several the one at a place, or the last."""
+    """The key of an entry; of several keys the one with a number, or the last."""
     found = table.keys_of(ret)
     if not found:
         raise NoSolution("the table has no such entry")
@@ -163,11 +166,11 @@ def _membership(kind: Any, keys: tuple[Key, ...]) -> Relation:
 
 
 def beyond(members: frozenset[Key], other: Key) -> Key:
-    """``other``, or where it is a member the next value above that is none."""
+    """``other``; if it is a member, the next value above it that is not."""
     while other in members:
         if isinstance(other, bool):
             if len(members) > 1:
-                raise NoSolution("each value is a member")
+                raise NoSolution("every value of the type is a member")
             return not other
         other = other + (" " if isinstance(other, str) else 1)
     return other

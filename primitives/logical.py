@@ -18,19 +18,21 @@ __all__ = ["booleans", "truth"]
 
 
 def settled(ret: bool, known: bool, neutral: bool, free: bool) -> bool:
-    """The other argument of "and" (``neutral`` is True) or "or" (False); ``free`` where the known
-    one alone determines the result.
+    """The other argument of "and" (``neutral`` is True) or "or" (False); ``free`` if the known one
+    alone determines the result.
     """
     if known == neutral:
         return ret
     if ret == neutral:
-        raise NoSolution("the known value alone makes the result another one")
+        raise NoSolution("the known value alone determines another result")
     return free
 
 
 def pair(ret: bool, neutral: bool, case: int) -> tuple[bool, bool]:
-    """Two arguments with this result. case: which of them determine a result that is not neutral:
-    both (0), only the first (1), or only the second (2).
+    """Two arguments with this result.
+
+    case: which of them determine a result that is not neutral: both (0), only the first (1), or
+    only the second (2).
     """
     if ret == neutral:
         return neutral, neutral
@@ -80,7 +82,7 @@ booleans = (
     _connective(operator.and_, "&", True),
     _connective(operator.or_, "|", False),
     _difference(operator.xor, "^", True),
-    _connective(np.logical_and, "&", True),  # of numbers it is another function than &
+    _connective(np.logical_and, "&", True),  # for numbers it is a different function from &
     _connective(np.logical_or, "|", False),
     _difference(np.logical_xor, "^", True),
     _difference(operator.ne, "!=", True),
@@ -101,7 +103,9 @@ booleans = (
 
 
 def truth(kind: Any, nonzero: Domain) -> tuple[Relation, Relation]:
-    """The relations of bool() and ``not`` for numbers of this type, those but 0 in ``nonzero``."""
+    """The relations of bool() and ``not`` for numbers of this type. nonzero: the domain of those
+    other than 0.
+    """
     zero, default = kind(0), nonzero.default
     return (
         relation(

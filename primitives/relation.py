@@ -1,14 +1,15 @@
 """Relations: equations between the arguments and the results of one function, with solvers.
 
-A relation has *axes*: the inputs, named in its equation, and ``"return"``, or, where the function
-returns a tuple, a name for each of its items. A *mode* solves for some axes from all the others.
-Where these do not determine the answer, the mode is *parametric*: it has additional coordinates,
-and one answer for each choice of them.
+A relation has *axes*: the inputs, named in its equation, and the result, ``"return"``. Where the
+function returns a tuple, each item has an axis with a name. A *mode* solves for some axes from all
+the others. If these do not determine the answer, the mode is *parametric*: it has additional
+coordinates, and one answer for each choice of them.
 
-The laws of every mode, which ``primitives.testing.check_relation`` tests:
+``primitives.testing.check_relation`` tests two laws of every mode:
 
-- sound: the answer of a mode satisfies the equation, or the mode raises NoSolution;
-- complete: given the coordinates that ``recover`` computes from arguments, a mode answers these.
+- Soundness: the answer of a mode satisfies the equation, or the mode raises NoSolution.
+- Completeness: ``recover`` computes coordinates from arguments; with these coordinates the mode
+  returns the arguments.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from typing import Any
 
 from overlay import OverlayError
 from overlay.core.location import caller, location_of
+from overlay.core.public_names import hides
 from overlay.core.signature import shown_hint
 from overlay.core.target import canonical, describe, with_code
 from primitives.domains import Domain, domain_of
@@ -55,24 +57,32 @@ def parametric(
     all_or_nothing: bool = False,
     **coordinates: Domain,
 ) -> Parametric:
-    """A parametric mode: one coordinate, with its domain, for each keyword.
+    """A parametric mode: a solver with one coordinate, with its domain, for each keyword.
 
     Parameters
     ----------
-    solver
-        Takes the known axes and the coordinates, by name.
-    recover
-        Takes axes by name and returns the tuple of coordinates for which the solver answers them.
-    determined_if
-        Takes known axes by name. Where these are constants and it is true, the answer is unique:
-        the coordinates take their defaults and are no parameters of the inverse.
-    rounding_only
-        Whether the coordinates matter only where rounding maps several arguments to one result,
-        as where a function saturates; an inverse without other parameters is called with or
-        without them.
-    all_or_nothing
-        Whether each continuous coordinate matters for all its values, or, depending on the known
-        axes, for none, as one for an unknown that cancels out.
+    solver : callable
+        Takes the known axes and the coordinates, by name, and returns the unknown axes.
+    recover : callable
+        Takes axes by name and returns the tuple of coordinates for which the solver returns these
+        axes.
+    determined_if : callable, optional
+        Takes known axes by name and returns a bool. If they are constants and it returns True, the
+        answer is unique: the coordinates take their defaults and are not parameters of the inverse.
+    rounding_only : bool
+        Whether the coordinates matter only where rounding maps several arguments to one result, as
+        where a function saturates. If an inverse has no other parameters, θ is optional in its
+        calls.
+    all_or_nothing : bool
+        Whether, depending on the known axes, each continuous coordinate matters either for all its
+        values or for none, such as one for an unknown that cancels.
+    **coordinates : Domain
+        The domain of each coordinate, by name.
+
+    Returns
+    -------
+    Parametric
+        The mode, to be passed to ``relation``.
 
     Examples
     --------
@@ -83,35 +93,38 @@ def parametric(
     return Parametric(solver, recover, coordinates, determined_if, rounding_only, all_or_nothing)
 
 
+@hides("labels", "parts", "settled")
 @dataclass(frozen=True)
 class Mode:
     """A solver of a relation for some axes, from all the others; ``relation`` makes it.
 
     Attributes
     ----------
-    unknown
-        The axes that ``solver`` returns, as a tuple of values where there are several.
-    takes
+    unknown : tuple of str
+        The axes that ``solver`` returns; several are returned as a tuple of values.
+    solver : callable
+        The function that computes the unknown axes.
+    takes : tuple of str
         The parameters of ``solver``, in order: known axes and coordinates.
-    coordinates
+    coordinates : mapping of str to Domain
         The domain of each coordinate.
-    recover, determined_if
-        As in ``parametric``, or None.
-    recovers, determined_by
+    recover, determined_if : callable or None
+        As in ``parametric``.
+    recovers, determined_by : tuple of str
         The parameters of ``recover`` and ``determined_if``.
-    rounding_only
-        Whether its coordinates matter only where rounding leaves a choice.
-    incomplete
-        The reason why it cannot reach every solution, or None.
-    labels
+    incomplete : str or None
+        The reason why the mode cannot reach every solution; None if it can.
+    labels : mapping of str to Label
         Names of the parameters for coordinates that belong to parts of a compound statement.
-    overdetermined
-        Whether it has more known axes than it needs, which have to agree, as where one of several
-        results is computed from all arguments.
-    last_resort
-        Whether a planner uses it only where no other mode is possible.
-    all_or_nothing
-        Whether its continuous coordinates matter for all their values, or for none.
+    rounding_only : bool
+        Whether the coordinates matter only where rounding leaves a choice.
+    overdetermined : bool
+        Whether the mode has more known axes than it needs. These must then agree, as where one of
+        several results is computed from all arguments.
+    last_resort : bool
+        Whether the planner uses the mode only if no other mode is possible.
+    all_or_nothing : bool
+        Whether the continuous coordinates matter either for all their values or for none.
 
     Examples
     --------
@@ -141,12 +154,17 @@ class Mode:
 
     @property
     def settled(self) -> bool:
-        """Whether it needs no choice of coordinates."""
+        """Whether the mode needs no choice of coordinates."""
         return self.rounding_only or not self.coordinates
 
     def parts(self) -> list[tuple[str, Any, Mapping[str, str]]]:
-        """The plans of its parts, each with a description, and the coordinates of its parameters
-        by name; none for a plain mode.
+        """List the plans inside the mode of a compound statement.
+
+        Returns
+        -------
+        list of tuple
+            For each plan a description, the plan, and the coordinates of its parameters by name.
+            The list is empty for a plain mode.
         """
         return []
 
@@ -157,38 +175,42 @@ class Mode:
 Solution = Solver | Parametric | Mode
 
 
+@hides("around", "identity", "kinds", "name", "rows", "shown", "whole")
 class Relation:
-    """Equation between one function's arguments and results, for one signature, with its modes.
+    """Equation between the arguments and results of one function, for one signature, with modes.
 
-    ``relation`` makes it; calling it runs the function forward.
+    ``relation`` makes it. Calling it runs the function forward.
 
     Attributes
     ----------
-    target
+    target : callable
         The function.
-    types
+    types : tuple of type
         The types of its arguments.
-    axes, outputs
+    equation : str
+        The equation, such as ``"return = a + b"``.
+    axes, outputs : tuple of str
         The names of its inputs, and of its results.
-    returns
-        The type of its result; a tuple of types for several.
-    domain
+    returns : type or tuple of type
+        The type of its result; a tuple of types for several results.
+    domain : dict of str to Domain
         The domain of each input.
-    codomain
-        The domain of the result; None for several.
-    where
+    codomain : Domain or None
+        The domain of the result; None for several results.
+    where : str or None
         ``file:line`` of its definition.
-    edges
-        Its behaviour at edges, in words.
-    low_information
-        Whether its result constrains its inputs little, as a sum does its terms: it is then solved
-        only for unknowns that nothing else determines.
-    independent
+    edges : str
+        A description of its behaviour at edges: zeros, bounds, overflow.
+    low_information : bool
+        Whether the result constrains the inputs little, as a sum constrains its terms. The planner
+        solves such a relation only for unknowns that nothing else determines.
+    independent : bool
         Whether each of several results determines one more input.
-    joint
-        Whether it is solved for several inputs at once wherever possible, because a free choice of
-        one mostly leaves no solution for the others, as that of a prefix of a known string.
-    modes
+    joint : bool
+        Whether the planner solves it for several inputs at once if possible. A free choice of one
+        input would mostly leave no solution for the others, such as a choice of the prefix of a
+        known string.
+    modes : dict of frozenset to Mode
         Its modes, by the sets of axes that they solve for.
 
     Examples
@@ -201,7 +223,7 @@ class Relation:
     """
 
     whole = False
-    """Whether it is solved for several unknowns at once, not after a free choice of some."""
+    """Whether the planner solves it for several unknowns at once, without a free choice of some."""
 
     def __init__(
         self,
@@ -236,7 +258,7 @@ class Relation:
 
     @property
     def identity(self) -> int:
-        """Key that is equal for equal relations; here that of the object."""
+        """A key that is equal for equal relations; by default the ``id`` of the object."""
         return id(self)
 
     @property
@@ -248,7 +270,7 @@ class Relation:
 
     @property
     def name(self) -> str:
-        """The name of the target, without the module."""
+        """The name of the function, without its module."""
         return describe(self.target).rpartition(".")[2]
 
     def __repr__(self) -> str:
@@ -261,26 +283,61 @@ class Relation:
         return forward.solver(*(by_name[name] for name in forward.takes))
 
     def mode(self, unknown: Iterable[str]) -> Mode | None:
-        """The mode that solves for exactly these axes, or None."""
+        """Look up the mode that solves for exactly these axes.
+
+        Parameters
+        ----------
+        unknown : iterable of str
+            The unknown axes.
+
+        Returns
+        -------
+        Mode or None
+            The mode; None if the relation has none for these axes.
+        """
         return self.modes.get(frozenset(unknown))
 
     def shown(self, names: Mapping[str, str]) -> str:
-        """The equation with axes replaced by expressions, such as ``v = 2.0 * x``."""
+        """Write the equation with axes replaced by expressions, such as ``v = 2.0 * x``.
+
+        Parameters
+        ----------
+        names : mapping of str to str
+            The expression for each axis; axes that it lacks keep their names.
+
+        Returns
+        -------
+        str
+            The equation.
+        """
         filled = _Fill(names).visit(ast.parse(self._expression, mode="eval"))
         results = ", ".join(names.get(axis, axis) for axis in self.outputs)
         return f"{results} = {ast.unparse(filled)}"
 
     def rows(self) -> tuple[str, ...]:
-        """Lines of text for its contents; none for a plain relation."""
+        """Lines of text that show the statements inside a compound statement; none for a plain
+        relation.
+        """
         return ()
 
     def around(self, before: Any, after: Any, gives: Any) -> None:
-        """One statement for this and the statements before and after it; None for a plain
-        relation, which cannot take others in.
+        """Merge the statements before and after a compound statement into it.
+
+        Parameters
+        ----------
+        before, after : sequence of statements
+            The statements to merge.
+        gives : sequence of variables
+            The results of the merged statement.
+
+        Returns
+        -------
+        Statement or None
+            The merged statement; None for a plain relation, which contains no statements.
         """
 
     def shown_modes(self) -> str:
-        """The modes by the axes that they solve for: ``{return}, {a}, {a, b}``."""
+        """Write the modes as the sets of axes that they solve for: ``{return}, {a}, {a, b}``."""
         order = (*self.outputs, *self.axes)
         sets = (sorted(mode.unknown, key=order.index) for mode in self.modes.values())
         return ", ".join("{" + ", ".join(names) + "}" for names in sets)
@@ -300,27 +357,56 @@ def relation(
     joint: bool = False,
     **solutions: Solution,
 ) -> Relation:
-    """The relation of a function for one signature.
+    """Make the relation of a function for one signature.
 
-    target: the function. Then the types of its arguments, and its equation, such as
-    ``"return = a + b"``: the names on the right are its axes, in the order of its arguments. Where
-    it returns a tuple, names on the left are its results: ``"q, r = divmod(a, b)"``.
-    solutions: keyword = unknown axes (``a``, ``ab``, ``ret`` for ``"return"``); its value takes
-    the known axes by name and returns the unknown ones, several as a tuple; or it is made by
-    ``parametric``, or is a Mode, which is used unchanged. Without ``ret`` the target itself is the
-    forward mode.
-    modes: the general form, ``{("key", "block"): ...}``, for axes whose names are longer.
-    domain: of each input (one Domain: of the only one); codomain: of the result; by default
-    all values of their types. returns: the type of the result, by default that of the arguments;
-    of several results the tuple of types.
-    incomplete: why the modes that solve for inputs, or those named by keyword, cannot reach
-    every solution. edges: what holds at the edges (zeros, ends, overflow), for the documentation.
-    The others are those of ``Relation``.
+    A solver takes the known axes by name and returns the unknown ones, several as a tuple. It is
+    plain Python that numba can compile. Where the known axes have no solution it raises
+    ``NoSolution``, with one constant string, a ``ValueError`` or an ``ArithmeticError``.
 
-    A solver raises NoSolution (one constant string), ValueError or an ArithmeticError where the
-    known axes have no solution. It is plain Python that numba can compile.
-    Raises OverlayError where a mode does not fit the equation.
+    Parameters
+    ----------
+    target : callable
+        The function.
+    *types_and_equation : type, and last str
+        The types of the arguments, then the equation, such as ``"return = a + b"``. The names on
+        the right are the inputs, in the order of the arguments. If the function returns a tuple,
+        the names on the left are its results: ``"q, r = divmod(a, b)"``.
+    domain : Domain or mapping of str to Domain, optional
+        The domain of each input, or one domain for the only input; by default all values of the
+        types.
+    codomain : Domain, optional
+        The domain of the result; by default all values of its type.
+    returns : type or tuple of type, optional
+        The type of the result, by default that of the arguments; for several results a tuple of
+        types.
+    modes : mapping of tuple of str to solver, optional
+        Solvers by the tuple of axes that they solve for, ``{("key", "block"): ...}``, for axes with
+        long names.
+    incomplete : str or mapping of str to str, optional
+        The reason why the modes that solve for inputs cannot reach every solution; or a reason for
+        each keyword of ``solutions``.
+    edges : str
+        A description of the behaviour at edges (zeros, bounds, overflow), for the documentation.
+    low_information, independent, joint : bool
+        As in ``Relation``.
+    **solutions : callable, Parametric or Mode
+        A solver for each set of unknown axes. The keyword is the name of the axis, or several names
+        in a row: ``a``, ``ab``, and ``ret`` for ``"return"``. The value is a function, or made by
+        ``parametric``, or a Mode, which is used unchanged. Without ``ret`` the function itself is
+        the forward mode.
 
+    Returns
+    -------
+    Relation
+        The relation.
+
+    Raises
+    ------
+    OverlayError
+        The equation cannot be read, or a mode does not fit it.
+
+    Examples
+    --------
     >>> import math
     >>> from primitives import Positive, relation
     >>> exp = relation(
@@ -405,7 +491,7 @@ def _written_at(solutions: Iterable[Solution]) -> str | None:
 
 
 def _with_equation(target: Any, given: tuple[Any, ...], where: str | None) -> tuple[Any, ...]:
-    """The types, followed by the equation. Raises OverlayError where that is missing."""
+    """The types, followed by the equation. Raises OverlayError if the equation is missing."""
     if not given or not isinstance(given[-1], str):
         raise OverlayError(
             f"the relation of {describe(target)} has no equation",
@@ -528,7 +614,7 @@ class _RelationBuilder:
             raise self.error(f"has no unknown axes {unknown!r}", f"axes: {', '.join(axes)}")
         known = [name for name in axes if name not in unknown]
         if not isinstance(given, Parametric):
-            # the target itself takes the inputs in order, whatever the names of its parameters
+            # the function takes the inputs in order; the names of its parameters do not matter
             forward = unknown == made.outputs and given is made.target
             takes = made.axes if forward else self.takes(label, given, known, exact=True)
             made.modes[frozenset(unknown)] = Mode(
@@ -585,7 +671,7 @@ class _RelationBuilder:
         return names
 
     def named(self, label: str, function: Solver) -> Solver:
-        """The function; for a lambda, a copy with a name for tracebacks."""
+        """The function; a copy with a name for tracebacks, if it is a lambda."""
         if not isinstance(function, types.FunctionType) or function.__name__ != "<lambda>":
             return function
         name = f"{self.made.name}_{label}"

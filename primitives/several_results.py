@@ -1,6 +1,6 @@
 """Functions with two results: quotients with remainders, and decompositions of floats.
 
-Where a mode computes one of the two results, the other has to agree.
+If a mode computes one of the two results, the other has to agree.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def divided_float(a: float, b: float) -> tuple[float, float]:
 
 
 def fits(q: float, r: float, a: float, b: float) -> bool:
-    """Whether q and r are the quotient and remainder of a and b, up to rounding."""
+    """Return whether q and r are the quotient and remainder of a and b, up to rounding."""
     return b != 0 and a // b == q and agrees(a % b, r)
 
 
@@ -59,7 +59,7 @@ def dividend_of_both(q: float, r: float, b: float) -> float:
 
 
 def divisor_of_both_float(q: float, r: float, a: float, near: float) -> float:
-    """The divisor for which ``a`` has quotient q and remainder r; ``near`` where that fits."""
+    """The divisor for which ``a`` has quotient q and remainder r; ``near`` if that is one."""
     if fits(q, r, a, near):
         return near
     found = finite((a - r) / q if q != 0 else beyond(r, near))
@@ -118,7 +118,7 @@ def any_of_quotient_float(q: float, v: float, u: float) -> tuple[float, float, f
 
 
 def excess_of(r: float, b: float) -> float:
-    """The excess of a divisor over the remainder."""
+    """The excess of a divisor over the absolute value of the remainder."""
     return b if r == 0 else b - r
 
 
@@ -162,7 +162,7 @@ def fraction_and_whole(a: float) -> tuple[float, float]:
 
 
 def put_together(f: float, n: float) -> float:
-    """The float of this fraction and this whole part."""
+    """The float with this fraction and this whole part."""
     n = whole(n)
     found = f + n
     if not abs(f) < 1 or f * n < 0 or trunc_of(found) != n or not agrees(found - n, f):
@@ -183,7 +183,7 @@ def fraction_agreeing(n: float, a: float) -> float:
 
 
 def with_fraction(n: float, u: float, negative: bool) -> tuple[float, float]:
-    """A fraction, and the float with it and this whole part."""
+    """A fraction, and the float that has it and this whole part."""
     a = beyond_trunc(n, u, negative)
     return a - trunc_of(a), a
 
@@ -210,7 +210,7 @@ modf = relation(
 
 
 def scaled_together(m: float, e: int) -> float:
-    """The float of this significand and this exponent."""
+    """The float with this significand and this exponent."""
     found = finite(scaled(m, e))
     if math.frexp(found) != (m, e):
         raise NoSolution("no float has this significand and this exponent")
@@ -230,7 +230,7 @@ def significand_agreeing(e: int, a: float) -> float:
 
 
 def with_significand(e: int, size: float, negative: bool, zero: bool) -> tuple[float, float]:
-    """A significand of this size and sign, or 0, and the float with it and this exponent."""
+    """A significand of this size and sign, or 0, and the float that has it and this exponent."""
     if zero and e == 0:
         return 0.0, 0.0
     m = -size if negative else size
@@ -238,7 +238,7 @@ def with_significand(e: int, size: float, negative: bool, zero: bool) -> tuple[f
 
 
 def with_exponent(m: float, near: int) -> tuple[int, float]:
-    """An exponent, 0 for a significand of 0, and the float of both."""
+    """An exponent, which is 0 for a significand of 0, and the float of both."""
     e = 0 if m == 0 else near
     return e, scaled_together(m, e)
 

@@ -1,5 +1,5 @@
-"""Compiled forms of solvers: each is a context, of method tables and plugins, that compiles all
-solvers in that form.
+"""Compiled forms of solvers: each form is a context, of method tables and plugins, that compiles
+all solvers in that form.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ compiled_solvers: Final = Context(compiled_forms)
 # ---- without refusals ---------------------------------------------------------------------
 
 vectorised = MethodTable("vectorised", faithful=True)
-"""Functions that LLVM can vectorise, and that give NaN in place of a raise."""
+"""Functions that LLVM can vectorise, and that return NaN in place of an exception."""
 
 for _function, _form in VECTORISED.items():
     vectorised.overlay(_function)(_form)
@@ -39,7 +39,8 @@ def quotient(a: float, b: float) -> float:
 
 
 class NaNForRaise(Plugin):
-    """Plugin: functions that return a float, or a tuple of floats, return NaN in place of raising.
+    """A plugin: functions that return a float, or a tuple of floats, return NaN where they would
+    raise. LLVM can vectorise only loops that cannot raise.
 
     LLVM can vectorise only loops that cannot raise.
     """
@@ -55,7 +56,7 @@ class NaNForRaise(Plugin):
 
     def after_codegen(self, module: Any) -> None:
         for function in module.functions:
-            if not function.is_declaration:  # a loop with a call in it is not vectorised
+            if not function.is_declaration:  # a loop that contains a call is not vectorised
                 function.attributes.discard("noinline")
                 function.attributes.add("alwaysinline")
 
@@ -75,11 +76,11 @@ def without_refusals(
     function: Callable[..., Any], context: Context | None = None, **options: Any
 ) -> Any:
     """A function compiled so that it, and the functions that it calls, return NaN in place of
-    raising, if they return floats, or tuples of floats. The caller runs the plain form again for
-    results that are NaN, which raises the reason.
+    raising, if they return floats or tuples of floats.
 
-    context: another one that it runs in. options: of ``Context.jit``.
+    The caller runs the plain form again for results that are NaN, which raises the reason. context:
+    another context in which the function runs. options: those of ``Context.jit``.
     """
     home = unrefused if context is None else unrefused | context
-    # a division by 0 that raises would be an exit of a loop
+    # a division by 0 that raises would be an exit of the loop
     return home.jit(function, error_model="numpy", **options)

@@ -1,12 +1,12 @@
-"""The law checker: for the relations of the base table, and for those that users add.
+"""The law checker, for the relations of the base table and for those that users add.
 
 Floats are compared within a tolerance relative to the largest value in the equation. A solver may
-deviate more only where the problem is ill-conditioned: where moving the answer by a few units in
-its last place moves the result as much (or, near a pole, its reciprocal), or where the result has
-underflowed. It may refuse (NoSolution, ValueError, ArithmeticError) values that are no results, and
-underflow; a coordinate larger than any float does not count. NaN is no answer, and an infinity only
-where the solution is larger than any float. The forward mode is compared with the target itself,
-where that takes values of these types.
+deviate more only if the problem is ill-conditioned: if moving the answer by a few ulp moves the
+result (or, near a pole, its reciprocal) as much, or if the result has underflowed. It may refuse
+(NoSolution, ValueError, ArithmeticError) values that are no results, and underflow; a coordinate
+larger than any float does not count. NaN is never an answer, and an infinity only if the solution
+is larger than any float. The forward mode is compared with the function itself, if that accepts
+values of these types.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ __all__ = ["BrokenLaw", "check_complete", "check_forward", "check_relation", "ch
 
 REFUSALS = (NoSolution, ValueError, ArithmeticError, IndexError)
 LARGEST = sys.float_info.max
-NEARBY = (-8, -5, -2, -1, 1, 2, 5, 8)  # units in the last place
+NEARBY = (-8, -5, -2, -1, 1, 2, 5, 8)  # ulp
 Values = Mapping[str, Any]
 
 
@@ -47,18 +47,20 @@ def check_relation(
 
     Parameters
     ----------
-    samples
-        The number of random points, and the maximum number of combinations of edges.
-    seed
+    relation : Relation
+        The relation.
+    samples : int
+        The number of random points, and the largest number of combinations of edges.
+    seed : int
         The seed of the random numbers.
-    rtol, atol
-        Tolerances of floats. Relations of arrays are checked within 1e-6, relative to the largest
-        element.
+    rtol, atol : float
+        The relative and absolute tolerances of floats. Relations of arrays are checked within 1e-6,
+        relative to the largest element.
 
     Raises
     ------
     BrokenLaw
-        A law fails; with the values for which it does.
+        A law fails; the error has the values for which it does.
     OverlayError
         The domain of an axis is unknown.
 
@@ -107,14 +109,16 @@ def _points(
     edges = list(itertools.product(*(domain.edges for domain in domains)))
     if len(edges) > samples:
         edges = [edges[i] for i in rng.choice(len(edges), samples, replace=False)]
-    # equal edge values of several axes, such as 1 twice, often are degenerate cases
+    # equal edge values of several axes, such as 1 twice, are often degenerate cases
     usual = [tuple(domain.sample(rng) for domain in domains) for _ in range(samples)]
     wide = [tuple(_of_any_size(domain, rng) for domain in domains) for _ in range(samples)]
     return edges + usual + wide
 
 
 def _of_any_size(domain: Domain, rng: np.random.Generator) -> Any:
-    """A member of random magnitude, if the domain has one of it; else any random member."""
+    """A member of random magnitude, if the domain has one of that magnitude; else any random
+    member.
+    """
     if domain.kind is complex:
         return domain.sample(rng) * 10 ** rng.uniform(-15, 15)
     size = 10 ** (rng.uniform(-15, 15) if domain.kind is float else rng.uniform(0, 15))
@@ -128,9 +132,10 @@ def _of_any_size(domain: Domain, rng: np.random.Generator) -> Any:
 def check_forward(
     relation: Relation, arguments: Sequence[Any], *, rtol: float = 1e-9, atol: float = 1e-12
 ) -> None:
-    """Check that the forward mode returns the target's result, of its type and in the codomain.
+    """Check that the forward mode returns the result of the function, with its type and in the
+    codomain.
 
-    Raises BrokenLaw where it does not.
+    Raises BrokenLaw if it does not.
     """
     mode = relation.modes[frozenset(relation.outputs)]
     given = dict(zip(relation.axes, arguments, strict=True))
@@ -161,9 +166,9 @@ def check_forward(
 def check_complete(
     relation: Relation, arguments: Sequence[Any], *, rtol: float = 1e-9, atol: float = 1e-12
 ) -> None:
-    """Check that every mode answers these arguments, given the coordinates recovered from them.
+    """Check that every mode returns these arguments, given the coordinates recovered from them.
 
-    Raises BrokenLaw where one does not.
+    Raises BrokenLaw if one does not.
     """
     with np.errstate(all="ignore"):
         values = _forward(relation, arguments)
@@ -185,7 +190,7 @@ def _check_complete(
             return
         answer = _solve(mode, {**values, **coordinates})
     except TooHard:
-        return  # it is refused, and proves nothing
+        return  # the mode refuses, which proves nothing
     except REFUSALS as error:
         if mode.incomplete or _underflowed(relation, values):
             return
@@ -216,7 +221,7 @@ def check_sound(
 ) -> None:
     """Check that a mode's answer to these known values and coordinates satisfies the equation.
 
-    Raises BrokenLaw where it does not.
+    Raises BrokenLaw if it does not.
     """
     with np.errstate(all="ignore"):
         try:
@@ -270,7 +275,7 @@ def _are_finite(relation: Relation, result: Any) -> bool:
 
 
 def _worst(relation: Relation, found: Values, wanted: Values, rtol: float, atol: float) -> Any:
-    """The largest deviation of a result; 0 where all are within the tolerance."""
+    """The largest deviation of a result; 0 if all are within the tolerance."""
     gaps = [
         gap
         for name in relation.outputs
@@ -294,7 +299,7 @@ def _is_finite(value: Any) -> bool:
 
 
 def _inside(domain: Domain | None, value: Any) -> bool:
-    """Whether a value is in a domain, up to rounding."""
+    """Return whether a value is in a domain, up to rounding."""
     if domain is None or domain.contains(value):
         return True
     return isinstance(value, float) and any(
@@ -313,7 +318,7 @@ def _check_type(relation: Relation, mode: Mode, given: Values, name: str, value:
 
 
 def _beyond_floats(relation: Relation, values: Values) -> bool:
-    """Whether the result still approaches the known one at the largest floats."""
+    """Return whether the result still approaches the known one at the largest floats."""
     if any(isinstance(value, complex) for value in values.values()) or RETURN not in values:
         return False
     results: list[Any] = []
@@ -336,11 +341,11 @@ def _solve(mode: Mode, values: Values) -> dict[str, Any]:
 
 
 def _size(value: Any) -> float:
-    """The absolute value, at most the largest float; 0 for a string, bytes or a list."""
+    """The absolute value, limited to the largest float; 0 for a string, bytes or a list."""
     if isinstance(value, (str, bytes, list)):
         return 0.0
     if isinstance(value, complex):
-        return math.hypot(value.real, value.imag)  # abs raises where this overflows
+        return math.hypot(value.real, value.imag)  # abs raises if this overflows
     return float(min(abs(value if isinstance(value, float) else int(value)), LARGEST))
 
 
@@ -368,7 +373,7 @@ def _underflowed(relation: Relation, values: Values) -> bool:
 
 
 def _flat(relation: Relation, values: Values, answer: Values, rtol: float) -> bool:
-    """Whether the function has equal results for the arguments and the answer."""
+    """Return whether the function has equal results for the arguments and the answer."""
     again = _forward(relation, [{**values, **answer}[axis] for axis in relation.axes])
     return again is not None and not _worst(relation, again, values, 1e-15, 0.0)
 
@@ -381,8 +386,8 @@ def _steep(
     atol: float,
     gap: float | None = None,
 ) -> bool:
-    """Whether the last digits of the answer change the result by more than the tolerance, or by
-    about ``gap``.
+    """Return whether the last digits of the answer change the result by more than the tolerance, or
+    by about ``gap``.
     """
     if _exact(relation):
         return False
@@ -399,7 +404,7 @@ def _steep(
 def _is_steep(
     wanted: Any, here: Any, moved: Any, rtol: float, atol: float, gap: float | None
 ) -> bool:
-    """Whether the change of a moved result is large enough to explain the deviation."""
+    """Return whether the change of a moved result is large enough to explain the deviation."""
     beside_pole = math.inf if gap is None else _gap_of_reciprocals(here, wanted)
     gap = atol + rtol * _size(wanted) if gap is None else gap
     return (

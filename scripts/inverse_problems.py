@@ -265,19 +265,21 @@ def _written(kept: dict[str, Any], alternatives: dict[str, str]) -> Iterator[str
 
 _BEGINNING = """# Inverse problems
 
-{count} problems from textbooks, standards and published code. The program is written forwards, as
-its source has it; the question is asked of `invert`; each answer is checked by the program, run
-forward. The files are in [docs/inverse_problems](inverse_problems), {most} lines at most;
-`make gallery` runs them, tries their peers, draws the pictures and writes this page.
+For readers who wonder what `invert` can solve: {count} problems from textbooks, standards and
+published code. Each program is written forwards, as in its source. `invert` answers the question,
+and the program checks each answer by a forward run. The files are in
+[docs/inverse_problems](inverse_problems), with at most {most} lines each. `make gallery` runs them
+and their peers, draws the pictures and writes this page.
 
-The peers are {tried} programs in `docs/inverse_problems/peers`, run in the same command where they
-are installed. *Answers*: which of our answers they give, each checked in the same way. *Lines*:
-code that is needed beside the program as it is, imports left out. Formulas of sympy and z3 are made
-by the program itself where it takes their symbols, as polynomials and bits often do; elsewhere, and
-for JAX, which Oryx inverts, the program is written again. *CPU time*: from the question to the
-answers, after imports and one small problem; in ours are reading, planning and writing the inverse,
-and the check of each answer. After {seconds} s a peer is ended. Peers that have no row were not
-tried.
+The peers are {tried} programs in `docs/inverse_problems/peers`, run in the same command if they are
+installed. After {seconds} s a peer is stopped. Peers without a row were not tried. The columns:
+
+- *Answers*: the answers of ours that a peer finds, each checked in the same way.
+- *Lines*: the code that is needed in addition to the unmodified program, without imports. Where the
+  program accepts the symbols of sympy and z3, as with polynomials and bits, it makes their formulas
+  itself. Otherwise, and for JAX, which Oryx inverts, the program is written again.
+- *CPU time*: from the question to the answers, after imports and one small problem. Our time
+  includes reading, planning and writing the inverse, and the check of each answer.
 """
 
 

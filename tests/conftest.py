@@ -270,7 +270,7 @@ def pytest_collection_finish():
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_teardown(item, nextitem):
-    """After the last test of a file, what is left counts no more."""
+    """After the last test of a file, exclude the remaining objects from garbage collection."""
     yield
     if nextitem is None or nextitem.path != item.path:
         gc.collect()

@@ -1,4 +1,5 @@
-"""Interval contraction backwards through programs: excludes values before anything is tried.
+"""Interval contraction: constraint propagation backwards through programs, which excludes values
+before a search.
 
 variable_sets: initial sets of variables. contractor: the sets of one function;
 contracted_arithmetic, _bits, _functions, _ordering: the contractors, by family; contractors: the

@@ -1,4 +1,4 @@
-"""Numbers of the branches of a function on which its argument may lie."""
+"""Ranges of branch numbers: the branches of a function on which its argument may lie."""
 
 from __future__ import annotations
 
@@ -16,14 +16,16 @@ __all__ = ["RANGES"]
 
 INF = math.inf
 BESIDE = 1e-9
-"""Tolerance at the end of a branch: a rounded number may lie beyond it by this, relative."""
+"""Relative tolerance at the end of a branch: a rounded number may exceed it by this."""
 
 
 Range = Callable[[Mapping[str, Any], NumberSet], tuple[float, float] | None]
 
 
 def _by(branch: Callable[[float], int]) -> Range:
-    """The range of a branch number that increases with the argument, with a margin for rounding."""
+    """The range function of a branch number that increases with the argument, with a margin for
+    rounding.
+    """
 
     def ends(known: Mapping[str, Any], a: NumberSet) -> tuple[float, float]:
         low, high = float(a.low), float(a.high)

@@ -52,8 +52,8 @@ def _over(a: NumberSet, b: NumberSet) -> NumberSet:
 
 
 def _finite_as(ret: NumberSet, found: NumberSet) -> NumberSet:
-    """Found numbers, restricted to finite ones if the result is finite: a sum or product with an
-    infinite operand is infinite or NaN.
+    """The numbers found, restricted to finite ones if the result is finite: a sum or product with
+    an infinite operand is infinite or NaN.
     """
     if ret.whole or found.whole or ret.low == -INF or ret.high == INF:
         return found
@@ -105,13 +105,15 @@ NEGATE = Contractor(mirrored, (lambda ret, a: mirrored(ret),))
 def _product(a: NumberSet, b: NumberSet) -> NumberSet:
     if a.whole and b.whole:
         return _whole_product(a, b)
-    # 0 times an infinity is NaN, and times all other numbers 0
+    # 0 times an infinity is NaN; 0 times any other number is 0
     nan = INF in (a.high, -a.low, b.high, -b.low)
     return number_set(enclosed_pairs(sets.multiply, a, b), nan=nan)
 
 
 def _without_zero(b: NumberSet) -> NumberSet:
-    """The members without 0, as divisors: floats of at least the smallest size, or integers."""
+    """The members other than 0, as divisors: floats of at least the smallest magnitude, or
+    integers.
+    """
     step = 1 if b.whole else TINY
     found: list[tuple[Bound, Bound]] = []
     for low, high in b.pieces:
@@ -148,7 +150,7 @@ def _quotient(a: NumberSet, b: NumberSet) -> NumberSet:
     found = _over(a, _without_zero(b))
     if not b.contains(0):
         return found
-    # division by 0 of a numpy number gives an infinity or NaN
+    # a numpy number divided by 0 gives an infinity or NaN
     return found.join(number_set([(INF, INF), (-INF, -INF)], nan=True))
 
 
@@ -211,8 +213,8 @@ SQUARE = Contractor(_square, (_roots,))
 
 
 def _dividends(ret: NumberSet, a: NumberSet, b: NumberSet) -> NumberSet:
-    """The numbers whose floored quotient by b is in ``ret``: the exact quotient is less than 1
-    above.
+    """The numbers whose floored quotient by b is in ``ret``: the exact quotient exceeds it by less
+    than 1.
     """
     above = number_set(((low, high + 1) for low, high in ret.pieces), whole=ret.whole)
     product = _product(above if ret.whole else _rounded(above), b)
@@ -258,7 +260,7 @@ REMAINDER_WHOLE = Contractor(image(integer_bounds.remainder), (_with_remainder, 
 
 
 def _sizes_to_power(a: NumberSet, b: NumberSet) -> NumberSet:
-    """The powers of the members that are not negative."""
+    """The powers of the non-negative members."""
     found = number_set(enclosed_pairs(sets.power, a, b))
     return found.join(number_set([(INF, INF)])) if a.contains(0) and b.low < 0 else found
 

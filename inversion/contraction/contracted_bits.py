@@ -1,4 +1,4 @@
-"""Contractors of shifts and bitwise operations: masks cut numbers into blocks, shifts scale."""
+"""Contractors of shifts and bitwise operations: masks split numbers into blocks, shifts scale."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def _floored(bound: Bound, places: Bound) -> Bound:
 
 
 def _shifted(one: Callable[[Bound, Bound], Bound]) -> Callable[[NumberSet, NumberSet], NumberSet]:
-    """The image under a shift, which is monotone in the distance for any number."""
+    """The image under a shift, which for any number is monotone in the distance."""
 
     def images(a: Piece, k: Piece) -> Piece:
         low, high = max(k[0], 0), k[1]
@@ -95,7 +95,7 @@ def _and(a: Piece, b: Piece) -> Piece:
         mask = _low_ones(other)
         if mask is not None and one[0] > -INF and one[1] < INF:
             low, high = int(one[0]), int(one[1])
-            if low & ~mask == high & ~mask:  # all of it in one block
+            if low & ~mask == high & ~mask:  # the whole piece lies in one block
                 return low & mask, high & mask
     highs = [high for low, high in (a, b) if low >= 0]
     if highs:
@@ -123,15 +123,15 @@ def _xor(a: Piece, b: Piece) -> Piece:
 
 
 def _less_than_sum(a: Piece, b: Piece) -> Bound:
-    """The upper bound of bits of either: their sum, and all ones. An integer may be larger than any
-    float, so that infinity is not added to it.
+    """The upper bound of a bitwise combination: the smaller of the sum and all ones. Infinity is
+    not added to an integer, which may exceed all floats.
     """
     return INF if INF in (a[1], b[1]) else min(a[1] + b[1], _all_ones(a[1], b[1]))
 
 
 def _apart(a: Piece, b: Piece) -> bool:
-    """Whether one is a single number that shares no bit with any of the other: then the combination
-    is their sum. Neither is negative.
+    """Return whether one set is a single number that shares no bit with any member of the other:
+    then the combination of bits is their sum. Neither set has negative members.
     """
     return any(
         one[0] == one[1] < INF and other[1] < INF and not int(one[0]) & int(_all_ones(other[1]))
@@ -159,7 +159,7 @@ def in_blocks(ret: NumberSet, a: NumberSet, size: int) -> NumberSet:
     found: list[Piece] = []
     for low, high in a.pieces if allowed else ():
         first = low if low == -INF else _from(int(low), allowed, size)
-        # mirrored, the numbers and their remainders run in the other direction
+        # mirrored, the numbers and their remainders have the opposite order
         last = high if high == INF else size - 1 - _from(size - 1 - int(high), mirrored, size)
         if first <= last:
             found.append((first, last))
@@ -167,7 +167,7 @@ def in_blocks(ret: NumberSet, a: NumberSet, size: int) -> NumberSet:
 
 
 def _from(number: int, allowed: NumberSet, size: int) -> int:
-    """The first number, from this one on, whose remainder is allowed."""
+    """The first number, not below this one, whose remainder is allowed."""
     rest = number % size
     for low, high in allowed.pieces:
         if rest <= high:
@@ -181,7 +181,7 @@ def _before_or(ret: NumberSet, a: NumberSet, b: NumberSet) -> NumberSet:
     if b.low == b.high and all(_apart((b.low, b.high), piece) for piece in a.pieces):
         return number_set(((low - b.low, high - b.low) for low, high in ret.pieces), whole=True)
     high = ret.high
-    if ret.low == ret.high < INF:  # it has bits of the result alone
+    if ret.low == ret.high < INF:  # it has only bits of the result
         high = _most_of(int(ret.high), min(a.high, ret.high))
     return a.meet(number_set([(ret.low - b.high, high)], whole=True))
 

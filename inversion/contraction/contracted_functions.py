@@ -39,7 +39,7 @@ __all__ = [
 ]  # fmt: skip
 
 INF, PI = math.inf, math.pi
-LARGEST_ANGLE = 1e8  # above this, branches cannot be told apart
+LARGEST_ANGLE = 1e8  # above this angle, floats cannot distinguish branches
 MOST_BRANCHES = 20
 SLACK = 8
 POSITIVE = (0.0, INF)
@@ -102,7 +102,7 @@ def _turning(enclosure: Enclosure) -> Callable[[NumberSet], NumberSet]:
 
 
 def _counted(a: NumberSet, shift: float) -> range | None:
-    """The numbers of the branches of length pi that a set meets, with one more at each end."""
+    """The numbers of the branches of length pi that a set intersects, with one more at each end."""
     if max(abs(a.low), abs(a.high)) > LARGEST_ANGLE:
         return None
     first, last = (math.floor(x / PI + shift) for x in (a.low, a.high))
@@ -110,7 +110,7 @@ def _counted(a: NumberSet, shift: float) -> range | None:
 
 
 def _angles(ret: NumberSet, a: NumberSet, shift: float, cosine: bool) -> NumberSet:
-    """The angles with this sine or cosine, on the branches that a set meets."""
+    """The angles with this sine or cosine, on the branches that a set intersects."""
     branches = _counted(a, shift)
     if branches is None or len(branches) > MOST_BRANCHES:
         return a
@@ -178,7 +178,7 @@ ROUND = _rounding(round, 0.5, 0.5)
 
 
 def integers_becoming(ret: NumberSet) -> NumberSet:
-    """The integers that convert to these floats."""
+    """The integers whose conversion is one of these floats."""
     found = (
         (low if low == -INF else lower(low) if abs(low) >= 2**53 else low,
          high if high == INF else raised(high) if abs(high) >= 2**53 else high)

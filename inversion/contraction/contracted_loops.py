@@ -1,4 +1,4 @@
-"""Sets through counting loops: iteration by iteration to the end, and back."""
+"""Propagation of sets through counting loops: iteration by iteration to the end, and back."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Through = Callable[[Program, Mapping[str, NumberSet]], Mapping[str, NumberSet]]
 def through_loop(rule: Loop, outside: Mapping[str, NumberSet], through: Through) -> Sets:
     """Smaller sets of the inputs and results of a loop, by name; empty for most loops.
 
-    outside: the sets that are known. Raises Nothing.
+    outside: the known sets. Raises Nothing if a set becomes empty.
     """
     turns = _turns(rule, outside)
     if turns is None or rule.bounds is None:
@@ -49,7 +49,7 @@ def through_loop(rule: Loop, outside: Mapping[str, NumberSet], through: Through)
 
 @functools.lru_cache(maxsize=256)
 def _programs(rule: Loop) -> tuple[Program, Program]:
-    """The programs of one iteration of a loop and of its results at the end; cached."""
+    """The program of one iteration of a loop, and that of its results at the end; cached."""
     return rule.turn(), rule.last()
 
 

@@ -111,7 +111,7 @@ EQUAL, UNEQUAL = _equality(False), _equality(True)
 
 
 def _smaller(ret: NumberSet, a: NumberSet, b: NumberSet) -> NumberSet:
-    """The set of a, which equals the result or lies above it."""
+    """The set of a, each member of which equals the result or exceeds it."""
     found = _at_least(a, ret.low, strict=False)
     return found.meet(ret) if b.low > ret.high else found
 

@@ -1,9 +1,10 @@
-"""Sets through programs: forwards from the inputs, backwards from the results, to a fixed point.
+"""Propagation of sets through programs: forwards from the inputs, backwards from the results, to a
+fixed point.
 
 For each statement the set of its result is intersected with the image of its arguments, and each
 argument with an inverse image of the result (hull consistency: F. Benhamou and others, Revising
-hull and box consistency, ICLP 1999). Values that this removes lead to no solution; where a set
-becomes empty, it is proved that there is none.
+hull and box consistency, ICLP 1999). The removed values belong to no solution; an empty set proves
+that there is no solution.
 """
 
 from __future__ import annotations
@@ -49,10 +50,10 @@ PARTS = {together: parts for parts, together in PAIRS.items()}
 """The relations of the single results, for each relation of two results."""
 
 INNER_ROUNDS = 2  # for the statements inside a branch
-PART = 20  # the effort of a branch or loop itself, besides the statements inside it
+PART = 20  # the effort of a branch or loop, in addition to that of the statements inside it
 EFFORT = 6_000
-"""The most statements that are contracted, those inside branches and loops counted at each pass:
-after that, the sets found so far are used.
+"""The largest number of statements to contract, with those inside branches and loops counted in
+each pass; after that, the sets found so far are used.
 """
 
 
@@ -64,7 +65,7 @@ class _Work:
 
 
 class Nothing(Exception):
-    """A set is empty: there is no solution. where: ``file:line``. why: the contradiction."""
+    """A set became empty: there is no solution. where: ``file:line``. why: the contradiction."""
 
     def __init__(self, where: str, why: str) -> None:
         super().__init__(why)
@@ -75,7 +76,9 @@ class Nothing(Exception):
 
 
 def first_box(program: Program, domains: Mapping[str, Domain]) -> dict[Variable, NumberSet]:
-    """The initial sets of a program's variables, by type. domains: declared for its inputs."""
+    """The initial sets of a program's variables, by type. domains: the declared domains of its
+    inputs.
+    """
     box: dict[Variable, NumberSet] = {}
     for variable in program.variables:
         found = every(variable.kind)
@@ -93,7 +96,7 @@ def first_box(program: Program, domains: Mapping[str, Domain]) -> dict[Variable,
 def narrowed(
     program: Program, box: Box, given: Mapping[str, NumberSet]
 ) -> dict[Variable, NumberSet]:
-    """A box with these axes of the program, by name, restricted to these sets. Raises Nothing."""
+    """A box with axes of the program restricted to sets, given by name. Raises Nothing."""
     found = dict(box)
     for axis, allowed in given.items():
         operand = program.operand(axis)
@@ -112,10 +115,10 @@ def narrowed(
 def contracted(
     program: Program, box: Box, effort: int = EFFORT, rounds: int = ROUNDS
 ) -> dict[Variable, NumberSet]:
-    """The box without values that no run of the program can have.
+    """The box without the values that no run of the program can have.
 
-    effort: the most statements that are contracted. rounds: the most passes forwards and backwards.
-    Raises Nothing where a set becomes empty.
+    effort: the largest number of statements to contract. rounds: the largest number of passes
+    forwards and backwards. Raises Nothing if a set becomes empty.
     """
     return _contracted(program, box, rounds, _Work(effort))
 
@@ -134,7 +137,8 @@ def _contracted(program: Program, box: Box, rounds: int, work: _Work) -> dict[Va
         for statement in statements:
             _through(found, statement, work)
         for statement in reversed(statements):
-            if isinstance(statement.relation, Relation):  # others contract both ways at once
+            # branches and loops contract in both directions at once
+            if isinstance(statement.relation, Relation):
                 _through(found, statement, work)
         if found == before:
             break
@@ -142,7 +146,7 @@ def _contracted(program: Program, box: Box, rounds: int, work: _Work) -> dict[Va
 
 
 def _parts(statement: Statement) -> Iterator[Statement]:
-    """The statements of one result each that are equivalent to one of several results."""
+    """Statements with one result each that are equivalent to a statement with several results."""
     if statement.relation is polar:
         (r, a), of = statement.arguments, str(statement.results[0])
         for result, rule in zip(statement.results, (cosine, sine), strict=True):
@@ -197,7 +201,8 @@ def _through(box: dict[Variable, NumberSet], statement: Statement, work: _Work) 
             _through(box, part, work)
         return
     operands = (statement.result, *statement.arguments)
-    if rule in SQUARES and operands[1] == operands[2]:  # as one variable, the sets are smaller
+    # one variable in place of several gives smaller sets
+    if rule in SQUARES and operands[1] == operands[2]:
         rule, operands = SQUARES[rule], operands[:2]
     before = [_of(box, operand) for operand in operands]
     contractor = contractor_of(rule)
@@ -216,7 +221,8 @@ def _through(box: dict[Variable, NumberSet], statement: Statement, work: _Work) 
             now = _of(box, operand)
             met = new if now is None else now.meet(new)
             if not met:
-                why = f"{operand} is {now or old}, and `{statement}` has no such value there"
+                asked = f"{operand} has to be in {now or old}"
+                why = f"{asked}, but `{statement}` has no such value there"
                 raise Nothing(statement.where, why)
             if isinstance(operand, Variable):
                 box[operand] = met
@@ -247,7 +253,9 @@ def inner_box(box: Box, statement: Statement, program: Program) -> dict[Any, Num
 
 
 def becoming(known: NumberSet, given: Operand, result: Variable) -> NumberSet:
-    """The values of an arm that become a result in this set: integers may convert to floats."""
+    """The values of an arm whose conversion lies in the set of the result: integers may become
+    floats.
+    """
     return known if given.kind is float or result.kind is not float else integers_becoming(known)
 
 
@@ -314,7 +322,7 @@ def _through_loop(
 def _by_name(
     work: _Work, program: Program, sets: Mapping[str, NumberSet]
 ) -> Mapping[str, NumberSet]:
-    """The axes of a program, contracted from sets of some of them. Raises Nothing."""
+    """The sets of a program's axes, contracted from those of some of them. Raises Nothing."""
     box = first_box(program, {})
     for variable in program.inputs:
         if variable in box and variable.name in sets:

@@ -61,7 +61,9 @@ def _program(relation: Relation) -> tuple[Program, bool] | None:
 
 
 def _of_power(base: NumberSet, exponent: float) -> list[NumberSet] | None:
-    """The partial derivatives of a power, for a known exponent; that by the exponent is unknown."""
+    """The partial derivatives of a power with a known exponent; that with respect to the exponent
+    is unknown.
+    """
     power, times = CONTRACTORS[powers.power_int].ret, CONTRACTORS[arithmetic.mul].ret
     low, high = point(float(exponent)), point(float(exponent) - 1)
     assert power
@@ -76,11 +78,10 @@ def _of_power(base: NumberSet, exponent: float) -> list[NumberSet] | None:
 def partial_sets(
     relation: Relation, args: Sequence[NumberSet], ret: NumberSet
 ) -> list[NumberSet] | None:
-    """For each argument of a smooth function a set with all partial derivatives by it, for
-    arguments and result in these sets; None if they are not known. A bounded set proves that the
-    function has no pole and no step there.
+    """For each argument of a smooth function a set that contains all partial derivatives with
+    respect to it, for arguments and a result in these sets; None if no rule is known.
 
-    A set that is bounded proves that the function has no pole and no step there.
+    A bounded set proves that the function has no pole and no step there.
     """
     if relation in POWERS and args[1].low == args[1].high:
         return _of_power(args[0], args[1].low)

@@ -1,4 +1,4 @@
-"""Contractors of finite tables, and of membership in one, by enumeration of the keys."""
+"""Contractors of finite tables, and of membership in a table, by enumeration of the keys."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ __all__ = ["of_members", "of_table"]
 
 NUMBERS = (int, float, np.integer)
 MOST_PIECES = 64
-"""The most pieces of the sets of keys and entries."""
+"""The largest number of pieces of the sets of keys and entries."""
 
 
 @functools.lru_cache(maxsize=1024)
 def of_table(table: FiniteTable) -> Contractor | None:
-    """The contractor of a table; None if its keys or entries are no numbers."""
+    """The contractor of a table; None if its keys or entries are not numbers."""
     pairs = list(table.held.items())
     if not all(isinstance(number, NUMBERS) for pair in pairs for number in pair):
         return None
@@ -38,7 +38,7 @@ def of_table(table: FiniteTable) -> Contractor | None:
 
 
 def _may_be(ret: NumberSet, entry: Any) -> bool:
-    """Whether a result may be an entry, within rounding."""
+    """Return whether a set of results may contain an entry, up to rounding."""
     if not isinstance(entry, float):
         return ret.contains(entry)
     off = 2 * RTOL * abs(entry)
@@ -47,7 +47,7 @@ def _may_be(ret: NumberSet, entry: Any) -> bool:
 
 @functools.lru_cache(maxsize=1024)
 def of_members(members: Members) -> Contractor | None:
-    """The contractor of membership; None if the members are no numbers."""
+    """The contractor of membership; None if the members are not numbers."""
     if not all(isinstance(key, NUMBERS) for key in members.keys):
         return None
     whole = not any(isinstance(key, float) for key in members.keys)

@@ -35,20 +35,21 @@ __all__ = [
 
 INF = math.inf
 MOST_PIECES_OF_SEVERAL = 4
-SLACK = 8  # units in the last place by which functions of the machine may be off
+SLACK = 8  # the largest error of library functions, in ulp
 Image = Callable[..., NumberSet]
 
 
 @dataclass(frozen=True)
 class Contractor:
-    """Contracts the sets of one function's arguments and result.
+    """Contractor of the sets of one function's arguments and result.
 
-    ret: maps sets of the arguments, without NaN, to a set that holds all results, and NaN where
-    these arguments may give it. arguments: for each argument, maps sets of the result and of all
-    arguments to a set that holds all values of it that give such a result; None where nothing is
-    known. quiet: whether NaN among the arguments always makes the result NaN.
+    ret: maps sets of the arguments, without NaN, to a set that contains all results, including NaN
+    if these arguments may give it. arguments: for each argument a map from sets of the result and
+    of all arguments to a set that contains all its values that give such a result; None if no such
+    map is known. quiet: whether NaN as an argument always gives the result NaN.
 
-    Laws: ``f(a, b)`` is in ``ret`` of sets with a and b; a is in ``arguments[0]`` of these.
+    Laws: for sets that contain a and b, ``f(a, b)`` is in ``ret(...)``, and a is in
+    ``arguments[0](...)``.
     """
 
     ret: Image | None
@@ -58,12 +59,12 @@ class Contractor:
     def contracted(
         self, ret: NumberSet, args: Sequence[NumberSet]
     ) -> tuple[NumberSet, tuple[NumberSet, ...]]:
-        """The sets without values that are part of no solution."""
+        """The sets without values that belong to no solution."""
         nan = any(arg.nan for arg in args)
         if nan and not self.quiet:
             return ret, tuple(args)
         numbers = [arg.numbers() for arg in args]
-        if len(numbers) > 1:  # each interval of one is combined with each of the others
+        if len(numbers) > 1:  # intervals are combined each with each
             numbers = [arg.fewer(MOST_PIECES_OF_SEVERAL) for arg in numbers]
             ret = ret.fewer(MOST_PIECES_OF_SEVERAL)
         if self.ret is not None:
@@ -95,7 +96,9 @@ def image(enclosure: Callable[..., Piece]) -> Image:
 
 
 def enclosed(enclosure: Enclosure, a: NumberSet) -> list[tuple[Bound, Bound]]:
-    """The images of a set's intervals under a real function, widened by the machine's error."""
+    """The images of a set's intervals under a real function, widened by the error of its
+    implementation.
+    """
     found = [enclosure((float(low), float(high))) for low, high in a.pieces]
     return [(lower(low), raised(high)) for low, high in found if low <= high]
 
@@ -130,8 +133,8 @@ def monotone(
 ) -> Contractor:
     """The contractor of a monotone function.
 
-    ends: of its domain, outside which it is not defined or NaN. results: its values at these ends,
-    in ascending order.
+    ends: the bounds of its domain, outside which it is undefined or NaN. results: its values at
+    these bounds, in ascending order.
     """
     domain, codomain = number_set([ends]), number_set([results])
 

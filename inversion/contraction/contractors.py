@@ -64,7 +64,7 @@ _FUNCTIONS: Mapping[Relation, Contractor] = {
     rounding.half_even: functions.ROUND,
     rounding.rint: functions.ROUND,
 }
-# of numbers of all types, words included: nothing wraps here
+# for numbers of all types, words included: these functions never wrap
 _ORDER: Mapping[object, Contractor] = {
     operator.lt: ordering.LESS,
     operator.le: ordering.LESS_EQUAL,
@@ -79,7 +79,7 @@ _ORDER: Mapping[object, Contractor] = {
     bool: ordering.TRUTH,
     operator.not_: ordering.NOT,
 }
-# of mathematical integers, and of words, which lose no bit here either
+# for mathematical integers, and for words, which lose no bit in these functions
 _BITS: Mapping[object, Contractor] = {
     operator.and_: bits.AND,
     operator.or_: bits.OR,
@@ -142,4 +142,4 @@ def contractor_of(relation: Relation) -> Contractor | None:
 CONTRACTORS: Mapping[Relation, Contractor] = {
     relation: found for relation in RELATIONS if (found := _contractor(relation)) is not None
 }
-"""The relations of the base table that have a contractor; of others only the codomain is known."""
+"""The relations of the base table that have a contractor; for others only the codomain is known."""

@@ -20,7 +20,7 @@ def around(value: float, rtol: float, atol: float) -> NumberSet:
 
 
 def every(kind: Any) -> NumberSet | None:
-    """All values of a type that a computation may give; None if they are not real numbers."""
+    """All values of a type that a computation may return; None if they are not real numbers."""
     if kind is float:
         return NumberSet(((-math.inf, math.inf),), nan=True)
     domain = domain_of(kind)

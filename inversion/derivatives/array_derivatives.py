@@ -1,9 +1,9 @@
 """Derivatives of statements about arrays: sparse matrices, a row for each element.
 
-Each element has a row: its derivatives by the unknown inputs. Elementwise functions scale rows,
-moved elements permute rows; derivatives of functions of whole arrays come from complex steps (J. N.
-Lyness and C. B. Moler, Numerical differentiation of analytic functions, SIAM J. Numer. Anal. 4,
-1967), which have no cancellation.
+Each element has a row: its derivatives with respect to the unknown inputs. Elementwise functions
+scale rows; moving elements permutes rows. Derivatives of functions of whole arrays are computed by
+complex steps (J. N. Lyness and C. B. Moler, Numerical differentiation of analytic functions, SIAM
+J. Numer. Anal. 4, 1967), which avoid cancellation.
 """
 
 from __future__ import annotations
@@ -14,12 +14,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse  # pyright: ignore[reportMissingTypeStubs]
-from scipy.sparse.linalg import splu  # pyright: ignore[reportMissingTypeStubs, reportUnknownVariableType]
 
 from inversion.program.elementwise_statements import Elementwise
 from inversion.program.moved_elements import Moved
 from inversion.program.statements import Variable
+from overlay.core.late_binding import LateBound
 from primitives import NoSolution, Relation
 from primitives.arrays.array_table import ARRAY_RELATIONS
 from primitives.arrays.domain import is_array, shape_of
@@ -44,22 +43,41 @@ Value = tuple[Any, Slope | None]
 
 STEP = 1e-100
 DENSE = 300
-"""The most rows for which the determinant is computed from a dense matrix."""
+"""The largest number of rows for which the determinant is computed from a dense matrix."""
+
+
+@LateBound
+def _sparse() -> Any:
+    """Sparse matrices of scipy."""
+    from scipy import sparse  # pyright: ignore[reportMissingTypeStubs]
+
+    return sparse
+
+
+@LateBound
+def _factored() -> Any:
+    """Scipy's factors of a sparse matrix, lower and upper."""
+    from scipy.sparse import linalg  # pyright: ignore[reportMissingTypeStubs]
+
+    return linalg.splu
 
 
 def has_steps(rule: Relation) -> bool:
-    """Whether a relation's function takes complex steps: those of the table do."""
+    """Return whether a relation's function accepts complex steps: those in the table do."""
     return rule.target in ARRAY_RELATIONS
 
 
 def unit_rows(start: int, count: int, size: int) -> Slope:
-    """The derivatives of elements that are themselves the unknown numbers from ``start`` on."""
+    """The derivatives of elements that are the unknown numbers from ``start`` on: rows of the
+    identity matrix.
+    """
     at = np.arange(count)
-    return sparse.csr_array((np.ones(count), (at, at + start)), shape=(count, size))
+    return _sparse.load().csr_array((np.ones(count), (at, at + start)), shape=(count, size))
 
 
 def rows_of(values: Sequence[Value], kinds: Sequence[type], size: int) -> Slope:
     """The derivatives of several values, stacked."""
+    sparse = _sparse.load()
     blocks = [
         sparse.csr_array((math.prod(shape_of(kind)), size)) if slope is None else slope
         for (_, slope), kind in zip(values, kinds, strict=True)
@@ -68,7 +86,7 @@ def rows_of(values: Sequence[Value], kinds: Sequence[type], size: int) -> Slope:
 
 
 def of_moved(rule: Moved, given: Sequence[Value], size: int) -> list[Value]:
-    """Elements put at other places, with their derivatives."""
+    """Moved elements, with their derivatives."""
     kinds = [v.kind for v in rule.read]
     values = np.concatenate([np.ravel(value) for value, _ in given])
     moves = any(slope is not None for _, slope in given)
@@ -87,10 +105,10 @@ def of_elements(
     given: Sequence[Value],
     runs: Callable[[int], Callable[[dict[Variable, Value]], list[Value]]],
 ) -> list[Value]:
-    """Results of one scalar program for each element, with derivatives.
+    """The results of a scalar program for each element, with derivatives.
 
-    runs: for a number of derivatives, returns the function that computes the program's results from
-    inputs that carry so many.
+    runs: maps a number of derivatives to the function that computes the program's results from
+    inputs with so many derivatives.
     """
     places = [k for k, (_, slope) in enumerate(given) if slope is not None]
     count = math.prod(rule.shape)
@@ -110,6 +128,7 @@ def of_elements(
             values[number].append(value)
             if slope is not None:
                 slopes[number, :, element] = slope
+    sparse = _sparse.load()
     moving = [_spread(given[place][1], rule.read[place], rule, count) for place in places]
     return [
         (
@@ -123,7 +142,7 @@ def of_elements(
 
 
 def _spread(slope: Slope, variable: Variable, rule: Elementwise, count: int) -> Slope:
-    """The derivatives of an array; those of a number that all elements share, repeated for each."""
+    """The derivatives of an array; those of a number are repeated for each element."""
     return slope if variable.name in rule.arrays else slope[np.zeros(count, np.int64)]
 
 
@@ -135,12 +154,13 @@ def of_whole(
 ) -> Value:
     """The result of a function of whole arrays, with derivatives.
 
-    partials: returns for each argument the matrix of derivatives of the result's elements by its
-    own; without it, they are computed by complex steps. Raises NoSolution at a kink.
+    partials: returns for each argument the Jacobian of the result; without it, complex steps
+    compute the derivatives. Raises NoSolution at a kink.
     """
     values = [value for value, _ in given]
     known = None if partials is None else partials(*values)
     result = rule(*values)
+    sparse = _sparse.load()
     total: Any = sparse.csr_array((np.size(result), size))
     for place, (value, slope) in enumerate(given):
         if slope is not None:
@@ -151,7 +171,7 @@ def of_whole(
 
 
 def _by_steps(rule: Relation, values: Sequence[Any], place: int) -> NDArray[np.float64]:
-    """The derivatives of all elements of the result by those of one argument, by complex steps."""
+    """The Jacobian of the result with respect to one argument, by complex steps."""
     columns: list[NDArray[np.float64]] = []
     moved = np.array(values[place], dtype=np.complex128)
     flat = moved.reshape(-1)
@@ -173,8 +193,9 @@ def log_determinant(jacobian: Slope) -> float:
     if jacobian.shape[0] <= DENSE:
         dense = jacobian if isinstance(jacobian, np.ndarray) else jacobian.toarray()
         return float(np.linalg.slogdet(dense)[1])
+    matrix = _sparse.load().csc_array(jacobian)
     try:
-        factors = splu(sparse.csc_array(jacobian))
+        factors = _factored.load()(matrix)
     except RuntimeError:  # it is exactly singular
         return -math.inf
     return float(np.log(np.abs(factors.U.diagonal())).sum())

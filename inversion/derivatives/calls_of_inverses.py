@@ -1,5 +1,7 @@
-"""Calls of inverses in functions that are inverted: the relation of such a call is solved by
-running the function that the inverse solves, and its derivatives are those of that equation.
+"""Calls of inverses inside functions that are inverted.
+
+The relation of such a call is solved by running the function that the inverse solves. Its
+derivatives are those of that equation.
 """
 
 from __future__ import annotations
@@ -22,9 +24,9 @@ ANYWHERE = (-1.0, 1.0)
 
 
 def call_of(inverse: Inverse, theta: Any) -> InverseCall:
-    """The call of an inverse of floats with this θ, or None for the one that is searched for.
+    """The call of an inverse of floats with this θ; None means that θ is searched for.
 
-    Raises NotInvertible unless one float is found from one float result and other floats.
+    Raises NotInvertible unless the inverse finds one float from one float result and other floats.
     """
     definition = inverse.definition
     axes = definition.axes
@@ -70,8 +72,8 @@ def _word(name: str) -> str:
 
 
 class _Texts:
-    """Source of the functions of a call. names: the parameter of each known axis. given: the
-    arguments of the function that was inverted, among them ``ret``, the answer.
+    """The source of the functions of a call. names: the parameter for each known axis. given: the
+    arguments of the inverted function; ``ret`` is the answer.
     """
 
     def __init__(self, names: dict[str, str], given: list[str], has_theta: bool) -> None:
@@ -86,8 +88,8 @@ class _Texts:
         return [f"def answer({self.known}):", f"    return {self.call}[0]"]
 
     def back(self, result: str) -> list[str]:
-        """The function from the answer to the result that leads to it, where the inverse gives this
-        answer and no other.
+        """The function that maps an answer to the result for which the inverse returns it; it
+        raises unless the inverse gives back this answer.
         """
         others = [name for name in self.names.values() if name != result]
         return [
@@ -99,7 +101,7 @@ class _Texts:
         ]
 
     def partials(self, inputs: tuple[str, ...], unknown: str) -> list[str]:
-        """The function that gives the derivative of the answer by each known axis."""
+        """The function that returns the derivatives of the answer by the known axes."""
         rows = [
             f"def partials({self.known}, ret):",
             f"    slopes = autodiff(function, {self.given})",

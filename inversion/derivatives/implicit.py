@@ -1,8 +1,9 @@
-"""Derivatives of inverses: an inverse called with active numbers returns active ones.
+"""Derivatives of inverses by the implicit function theorem: an inverse called with active numbers
+(dual numbers, with tangents) returns active numbers.
 
-The derivative of an answer does not depend on how it was found: it is that of the equation that the
-answer solves. One step of Newton's method, taken in active numbers from the answer, leaves the
-answer where it is and gives it its tangents.
+The derivative of an answer does not depend on the search for it: it follows from the equation that
+the answer solves. One step of Newton's method from the answer, in active numbers, leaves its value
+unchanged and computes its tangents.
 """
 
 from __future__ import annotations
@@ -31,18 +32,18 @@ OTHER = "the function is another one where the derivative is taken"
 
 
 def has_active(values: Sequence[Any]) -> bool:
-    """Whether any of these values carries tangents."""
+    """Return whether any of these values has tangents."""
     return any(isinstance(value, Active) for value in values)
 
 
 def with_tangents(
     inverse: Inverse, function: Callable[..., Any], values: Sequence[Any], theta: Any = None
 ) -> tuple[Any, ...]:
-    """The answer of an inverse, with tangents, for known values some of which are active.
+    """The answer of an inverse, with tangents, for known values of which some are active.
 
-    function: the inverted function, in its context. theta: coordinates that are given; searched
-    ones do not change with the values. Raises NotInvertible unless one float is found from one
-    float, and where the known values are active in derivatives of different depths.
+    function: the inverted function, in its context. theta: the given coordinates; coordinates that
+    are searched for count as constant. Raises NotInvertible unless the inverse finds one float from
+    one float, or if the known values belong to derivatives of different depths.
     """
     given = dict(zip(inverse.known, values, strict=True))
     active = [value for value in given.values() if isinstance(value, Active)]
@@ -74,21 +75,21 @@ def _plain(value: Any) -> Any:
 
 
 def _of_one(function: Callable[..., Any], at: int, args: Sequence[Any]) -> Callable[..., Any]:
-    """The function of one argument, at this position, with the others fixed: as code that contexts
-    enter.
+    """The function of the argument at this position, with the others fixed, as code that contexts
+    intercept.
     """
     given = ", ".join("x" if i == at else f"args[{i}]" for i in range(len(args)))
     return eval(f"lambda x: function({given})", {"function": function, "args": args})
 
 
 def check_active(axes: Axes, origin: Program, active: Iterable[type]) -> None:
-    """Raise NotInvertible unless one float is found from one float result, and all active known
-    values are of one class.
+    """Raise NotInvertible unless the inverse finds one float from one float result, and all active
+    known values are of one class.
     """
     trees = [axes.trees[axis] for axis in (RETURN, *axes.unknown)]
     kinds = [origin.operand(tree).kind for tree in trees if isinstance(tree, str)]
     if RETURN not in axes.known or kinds != [float, float] or len(trees) > 2:
-        why = "it is taken where one float is found from one result that is a float"
+        why = "it has to find one float from one result that is a float"
     elif len(set(active)) != 1:
         why = "its known values are active in different derivatives"
     else:
@@ -96,5 +97,5 @@ def check_active(axes: Axes, origin: Program, active: Iterable[type]) -> None:
     raise NotInvertible(
         f"the inverse of {origin.name} has no derivative here: {why}",
         where=origin.where,
-        help="make other inputs known; of several numbers there is log_abs_det",
+        help="make other inputs known; inv.log_abs_det is the derivative for several numbers",
     )

@@ -1,7 +1,8 @@
-"""The Jacobian of a program, by forward derivatives: exact up to rounding.
+"""The Jacobian of a program, by automatic differentiation in forward mode: exact up to rounding.
 
-Each value carries its derivatives by the unknown inputs. A statement's partial derivatives are
-chosen like its relation: from a context's tables, or else ``primitives.partials``.
+Each value carries its derivatives with respect to the unknown inputs. The partial derivatives of a
+statement are looked up like its relation: in the tables of a context, else in
+``primitives.base_partials``.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ from inversion.program.statements import Constant, Operand, Statement, Variable
 from inversion.program.trees import leaves, taken_apart
 from overlay import Context, Method
 from overlay.core.dispatch import MethodChain, by_types
-from primitives import Relation, partials, partials_of
+from primitives import Relation, base_partials, partials_of
 from primitives.arrays.domain import element_of, is_array, shape_of
 from primitives.base_table import RELATIONS
 from primitives.relation import RETURN
@@ -55,10 +56,10 @@ def log_abs_det(
 ) -> float:
     """The logarithm of the absolute determinant of an inverse's Jacobian, at a result.
 
-    solve: returns the inverse's answer there.
+    solve: returns the answer of the inverse for this result.
 
-    Raises NotInvertible where the program has no such determinant, NoSolution where there is none
-    at this result.
+    Raises NotInvertible if the Jacobian of the program is not square or not known, and NoSolution
+    if it is singular or does not exist at this result.
     """
     unknown, results = _square(inverse)
     answers = dict(zip(inverse.unknown, solve(), strict=True))
@@ -88,7 +89,7 @@ def log_abs_det(
             f"{program.name} is not bijective around {tuple(answers.values())!r}: "
             f"the determinant of its Jacobian is {'0' if logarithm < 0 else 'not finite'}",
             where=program.where,
-            help="there the inverse has no derivative",
+            help="the inverse has no derivative at this point",
         )
     return -logarithm
 
@@ -96,10 +97,11 @@ def log_abs_det(
 def slopes_of(
     inverse: Inverse, args: Sequence[Any], names: Sequence[str], results: Sequence[str]
 ) -> NDArray[np.float64] | None:
-    """The derivatives of these results of the program by these inputs, number by number, at
-    arguments of the function; None where one of them is no float.
+    """The derivatives of results of the program by inputs, number by number, at arguments of the
+    function; None if a result or input is not a float.
 
-    Raises NotInvertible where they are not known, NoSolution at a kink; and what the program does.
+    Raises NotInvertible if they are not known, NoSolution at a kink, and the exceptions of the
+    program.
     """
     program = inverse.origin
     parts: dict[str, Any] = {}
@@ -123,7 +125,7 @@ def slopes_of(
 
 
 def _units(unknown: Sequence[Variable], size: int, *, sparse: bool) -> Mapping[Variable, Slope]:
-    """The derivatives of the unknown inputs by themselves."""
+    """The derivatives of the unknown inputs by themselves: the identity matrix."""
     found: dict[Variable, Slope] = {}
     start = 0
     for variable in unknown:
@@ -134,8 +136,8 @@ def _units(unknown: Sequence[Variable], size: int, *, sparse: bool) -> Mapping[V
 
 
 def _square(inverse: Inverse) -> tuple[list[Variable], list[str]]:
-    """The unknown inputs and the results, leaf by leaf. Raises NotInvertible unless both are
-    equally many floats.
+    """The unknown inputs and the results, leaf by leaf. Raises NotInvertible unless all are floats,
+    and there are as many inputs as results.
     """
     trees, program = inverse.axes.trees, inverse.origin
     if RETURN not in inverse.known:
@@ -170,7 +172,7 @@ def _refused(inverse: Inverse, why: str, help: str) -> NotInvertible:
 
 
 class _Forward:
-    """Runs programs forwards with derivatives."""
+    """Interpreter that runs programs forwards with derivatives."""
 
     def __init__(self, context: Context | None, size: int, rules: Mapping[Any, Any]) -> None:
         self.context = context
@@ -205,8 +207,8 @@ class _Forward:
         return self.branch(rule, inner) if isinstance(rule, Branch) else self.loop(rule, inner)
 
     def elements(self, rule: Elementwise, size: int) -> Callable[[Here], list[Value]]:
-        """The function of one element that returns the results, with derivatives by so many
-        numbers.
+        """The function of one element that returns its results, with derivatives by this number of
+        inputs.
         """
         inner = _Forward(self.context, size, self.rules)
 
@@ -217,8 +219,8 @@ class _Forward:
         return run
 
     def whole(self, statement: Statement, rule: Relation, given: Sequence[Value]) -> Value:
-        """The result of a function of whole arrays: by the rule in a context's tables, else by
-        steps.
+        """The result of a function of whole arrays, with derivatives by the rule in the tables of a
+        context, else by complex steps.
         """
         if all(slope is None for _, slope in given) or element_of(rule.returns) is not float:
             return rule(*(value for value, _ in given)), None
@@ -243,7 +245,7 @@ class _Forward:
                 help="compute with the real and the imaginary part as two floats",
             )
         if not moving or float not in kinds:
-            # integers and truth values change only in steps
+            # integers and truth values have the derivative 0
             return [(value, None) for value in results]
         found: Any = self.partials(statement, rule)(*values)
         rows = found if len(results) > 1 else (found,)
@@ -256,7 +258,7 @@ class _Forward:
         """The rule for a function's partial derivatives. Raises NotInvertible if there is none."""
         if rule in self.rules:
             return self.rules[rule]
-        tables = (*self.tables, partials) if rule in RELATIONS else self.tables
+        tables = (*self.tables, base_partials) if rule in RELATIONS else self.tables
         method = MethodChain.of(partials_of(rule.target), tables).resolve(by_types(rule.types))
         if not isinstance(method, Method):
             raise self.unknown(statement, rule)

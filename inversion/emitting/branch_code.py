@@ -1,4 +1,4 @@
-"""Branches as generated functions: an ``if``, and the arms tried one after the other."""
+"""Branches as generated functions: an ``if`` forwards; backwards each arm is tried in order."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def answers(body: FunctionText, plan: Plan, mode: Ranked) -> list[str]:
 
 
 def check_arm(body: FunctionText, module: Module, rule: Branch, known: Sequence[str]) -> None:
-    """Run the branch on the answer: its condition may take the other arm."""
+    """Run the branch on the answer, for which its condition may take the other arm."""
     again = [body.own(f"again_{v.name}") for v in rule.results]
     given = ", ".join(map(body.shown, rule.inputs))
     body.row(f"{', '.join(again)} = {module.forward(rule)}({given})")
@@ -119,7 +119,7 @@ def check_arm(body: FunctionText, module: Module, rule: Branch, known: Sequence[
 
 
 def recover(module: Module, rule: Branch, mode: Ranked, name: str) -> list[RowText]:
-    """The function that recovers the coordinates: the arm that is taken, and its coordinates."""
+    """The function that recovers the coordinates: which arm is taken, and those of the arm."""
     assert mode.plans is not None
     plans = mode.plans
     body = FunctionText(module)

@@ -1,9 +1,8 @@
 """Inverses called from code that a context compiles, on the CPU and in kernels.
 
-A generated method replaces the inverse: for numbers the generated inverse, in its own context
-alone, for active numbers a step of Newton's method from its answer
-(``inversion.derivatives.implicit``). A kernel cannot raise: there the answer is NaN where there is
-none.
+A generated method replaces the inverse. For numbers it is the generated inverse, in a context of
+its own tables only. For active numbers it is a step of Newton's method from the answer
+(``inversion.derivatives.implicit``). A kernel cannot raise: it returns NaN if there is no answer.
 """
 
 from __future__ import annotations
@@ -53,15 +52,15 @@ themselves.
 def form_for_cpu(definition: Definition, inverse: Callable[..., Any]) -> Callable[..., Any]:
     """The function that compiled code calls for an inverse.
 
-    inverse: the generated function, in the context that it is compiled in.
+    inverse: the generated function, in the context in which it is compiled.
     """
     return _entry(definition, inverse, f"raise NoSolution({OTHER!r})")
 
 
 def form_for_kernels(definition: Definition) -> Callable[..., Any]:
-    """The function that a kernel calls for an inverse: it gives NaN where there is no answer.
+    """The function that a kernel calls for an inverse; it returns NaN if there is no answer.
 
-    Raises NotCompilable for answers that are no floats, and for arrays.
+    Raises NotCompilable if an answer is not a float, and for arrays.
     """
     tree = ast.parse(definition.source.text)
     _check_for_kernels(definition, tree)
@@ -92,7 +91,7 @@ def _nan(path: str, leaf: Any) -> str:
 
 
 def _keeps_turns(function: ast.stmt) -> bool:
-    """Whether a function that computes answers has a list, which stores values of a loop."""
+    """Return whether a function that computes answers has a list for the values of a loop."""
     is_for_answers = not getattr(function, "name", "").endswith("recover")
     return is_for_answers and any(isinstance(node, ast.List) for node in ast.walk(function))
 
@@ -118,7 +117,7 @@ def _check_for_kernels(definition: Definition, tree: ast.Module) -> None:
 
 
 class _Attempts(ast.NodeTransformer):
-    """Rewrites ``try`` statements for kernels.
+    """Rewriter of ``try`` statements for kernels.
 
     ``try: answer = f(x) ...`` becomes ``ended, answer = attempted(f, x)`` and a branch.
     """
@@ -151,8 +150,8 @@ class _Attempts(ast.NodeTransformer):
 
 
 def _entry(definition: Definition, inverse: Callable[..., Any], refusal: str) -> Callable[..., Any]:
-    """The function that solves for arguments of any accepted types: a method table of its own
-    dispatches on the types.
+    """The function that solves for arguments of all accepted types: it dispatches on them with its
+    own method table.
     """
     space = definition.parameters
     names = [f"a{i}" for i in range(len(definition.axes.known))]
@@ -181,8 +180,8 @@ class _Answers(MethodTable):
         self._chosen_in.tables = tuple(tables)
 
     def alone(self, answer: Callable[..., Any], names: str) -> Callable[..., Any]:
-        """A function made for the call that was just resolved. If a table in force changes the
-        meaning of what it computes, it runs in a context of its own.
+        """The function for the call that was just resolved. If a table in force changes the meaning
+        of its computation, it runs in its own context.
         """
         tables = getattr(self._chosen_in, "tables", ())
         if all(table.faithful for table in tables):
@@ -194,10 +193,11 @@ class _Answers(MethodTable):
 
 
 class _Form:
-    """The generated method: maps the types of known values and θ to the function that answers.
+    """The generated method: maps the types of known values and θ to the function that solves.
 
-    table: that holds it. names: of the known values. answers: its target. inverse: for plain
-    numbers. refusal: the statement to run where there is no derivative.
+    table: the table of the method. names: the names of the known values. answers: the target of the
+    method. inverse: the function for plain numbers. refusal: the statement for a missing
+    derivative.
     """
 
     def __init__(
@@ -217,7 +217,7 @@ class _Form:
         self.refusal = refusal
 
     def generated(self, *types: Any) -> Callable[..., Any]:
-        """The function that answers for arguments of these types. Raises WrongArguments,
+        """The function that solves for arguments of these types. Raises WrongArguments or
         NotInvertible.
         """
         return self.table.alone(self._made(types), self._arguments)
@@ -289,7 +289,7 @@ class _Form:
         return f"({', '.join(values)},)"
 
     def _of_active(self, active: Sequence[bool]) -> Callable[..., Any]:
-        """The function that takes a step of Newton's method from the answer for plain numbers."""
+        """The function that makes a step of Newton's method from the answer for plain numbers."""
         definition, axes = self.definition, self.definition.axes
         of_axis = dict(zip(axes.known, self.names, strict=True))
         plain = [f"{n}.value" if on else n for n, on in zip(self.names, active, strict=True)]
@@ -323,7 +323,9 @@ class _Form:
         return _written(definition, rows, names)
 
     def _check_floats(self) -> None:
-        """Raise NotInvertible if an input is no float: ``autodiff`` takes all inputs."""
+        """Raise NotInvertible if an input is not a float: ``autodiff`` differentiates by all
+        inputs.
+        """
         definition = self.definition
         for axis in definition.axes.inputs:
             if definition.kinds[axis] is not float:
@@ -350,7 +352,7 @@ def _parts(given: Any) -> tuple[Any, ...] | None:
 def _written(
     definition: Definition, rows: Sequence[str], names: Mapping[str, Any]
 ) -> Callable[..., Any]:
-    """The function that these lines of Python define."""
+    """The function that lines of Python define."""
     space: dict[str, Any] = {"__name__": __name__, **names}
     exec(compile("\n".join(rows), definition.filename, "exec"), space)
     return space[rows[0].removeprefix("def ").partition("(")[0]]

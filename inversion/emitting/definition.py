@@ -41,18 +41,19 @@ from primitives.sequences.lists import element_of_sequence, is_list, is_sequence
 
 __all__ = ["Definition", "as_text", "cast", "dtype_of", "example_of", "fitted", "is_close"]
 
-_is_a = nonoverlay(isinstance)  # in a context of intervals one passes for a float
+_is_a = nonoverlay(isinstance)  # in a context of intervals, an interval counts as a float
 THETAS = (tuple, list, Mapping, np.ndarray, np.void)
+FINITE = "give a finite number: inverses are of finite results"
 
 
 @dataclass(frozen=True)
 class Definition:
     """The function, plan, source and settings that define an inverse.
 
-    function: the function to invert. source: the code for the plan. context: against which calls
-    are resolved. domains: declared for axes of the program. tolerance: rtol and atol. origin: the
-    program that was lifted from the function, before planning. hides_errors: whether the function,
-    compiled, may give a result where it raises in Python.
+    function: the inverted function. source: the code for the plan. context: the context in which
+    calls are resolved. domains: the declared domains, by axis of the program. tolerance: rtol and
+    atol. origin: the program that was lifted from the function, before planning. hides_errors:
+    whether the compiled function may return a result where it raises in Python.
     """
 
     function: Callable[..., Any]
@@ -77,17 +78,17 @@ class Definition:
 
     @property
     def is_plain(self) -> bool:
-        """Whether no context is entered, whose methods are for numbers and not for columns."""
+        """Whether no context is entered, whose methods would be for numbers and not for columns."""
         return self.context is None and not self.origin.tables
 
     @property
     def filename(self) -> str:
-        """The file name that the generated code carries."""
+        """The file name of the generated code, for tracebacks."""
         return f"<inverse of {self.name}>"
 
     @property
     def parameters(self) -> ParameterSpace:
-        """The parameters, one for each free choice."""
+        """The parameters: one for each degree of freedom."""
         return self.plan.parameters
 
     def __repr__(self) -> str:
@@ -124,9 +125,9 @@ class Definition:
             kept = any(not issubclass(cls, tuple) for cls in classes_of(tree))
             shape = mapped(self.kinds[axis], lambda _, kind: getattr(kind, "__name__", kind))
             raise WrongArguments(
-                f"{axis} = {value!r} is not built as {written(shape)}",
+                f"{axis} = {value!r} does not have the structure {written(shape)}",
                 where=caller(),
-                help=f"give a {'value' if kept else 'tuple or a list'} like the function's",
+                help=f"give a {'value' if kept else 'tuple or a list'} with this structure",
             ) from None
 
     def cast(self, axis: str, value: Any) -> Any:
@@ -138,10 +139,10 @@ class Definition:
         return rebuilt(kinds, iter([cast(axis, kind, number) for kind, number in parts]))
 
     def given_wrong(self, shown: str, axis: str) -> WrongArguments:
-        """The error for a value of another type than an axis has. shown: this type."""
-        help = "give a value of the type that invert was asked for"
+        """The error for a value of the wrong type. shown: this type."""
+        help = "give a value of the type for which the function was inverted"
         if shown == Interval.__name__:
-            help = "contract(f, Interval(low, high), returns=interval) encloses what leads there"
+            help = "contract(f, Interval(low, high), returns=interval) encloses the solutions"
         return WrongArguments(
             f"the inverse of {self.name} is given a {shown} for {axis}", where=self.where, help=help
         )
@@ -161,7 +162,9 @@ class Definition:
             ):
                 if leaf in self.domains and not self.domains[leaf].contains(number):
                     raise OutsideDomain(
-                        f"{leaf} = {number!r} is outside {self.domains[leaf]!r}", where=caller()
+                        f"{leaf} = {number!r} is outside {self.domains[leaf]!r}",
+                        where=caller(),
+                        help="give a value in this domain, or declare a wider one with domain=",
                     )
         return given
 
@@ -170,10 +173,11 @@ class Definition:
         axes = self.axes.known
         if len(known) != len(axes):
             raise WrongArguments(
-                f"{self!r} has {len(axes)} known axes "
-                f"({', '.join(axes)}); {len(known)} values were given",
+                f"{self!r} takes a value for each known axis ({', '.join(axes)}); "
+                f"{len(known)} {'value was' if len(known) == 1 else 'values were'} given",
                 where=caller(),
-                help="give the known values alone, without θ",
+                help="give the known values in this order, without θ; nearest takes a guess after "
+                "them",
             )
         return tuple(map(self.cast, axes, known))
 
@@ -182,7 +186,7 @@ class Definition:
     def asked(
         self, values: Sequence[Any], theta: Any, named: Mapping[str, Any]
     ) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        """The known values of a call, in order, and the coordinates of θ, by name."""
+        """The known values of a call, in order, and the given coordinates of θ, by name."""
         axes, space = self.axes.known, self.parameters
         if len(values) == len(axes) and theta is None and not named:
             return tuple(values), {}
@@ -221,16 +225,16 @@ class Definition:
     def _wrong_values(self, count: int, by_axis: Mapping[str, Any]) -> WrongArguments:
         known, has_parameters = self.axes.known, len(self.parameters) > 0
         also = f", {', '.join(by_axis)} by name" if by_axis else ""
-        theta = " and, where it is wanted, θ" if has_parameters else ""
+        theta = ", and optionally θ" if has_parameters else ""
         return WrongArguments(
             f"{self!r} takes {', '.join(known)}{theta}; "
             f"{count} value{'s' if count != 1 else ''} {'were' if count != 1 else 'was'} given"
             f"{also}",
             where=caller(),
-            help="give each known value once, in this order; several coordinates of θ are one "
-            "tuple, or are given by name"
+            help="give each known value once, in this order; then θ as one tuple, or coordinates "
+            "by name"
             if has_parameters
-            else "it has no parameters",
+            else "give each known value once; it has no parameters",
         )
 
     def _unknown_names(self, names: Sequence[str]) -> WrongArguments:
@@ -251,7 +255,7 @@ class Definition:
         return (theta,) if len(self.parameters) else ()
 
     def are_close(self, axis: str, answer: Any, wanted: Any) -> bool:
-        """Whether two values of an axis are equal within the tolerances."""
+        """Return whether two values of an axis are equal within the tolerances."""
         tree = self.axes.trees[axis]
         pairs = zip(taken_apart(tree, answer), taken_apart(tree, wanted), strict=True)
         return all(is_close(found, value, *self.tolerance) for found, value in pairs)
@@ -264,7 +268,7 @@ def cast(axis: str, kind: Any, value: Any) -> Any:
     """
     if is_array(kind):
         return _cast_array(axis, kind.domain, value)
-    if isinstance(value, np.ndarray) and value.ndim == 0:  # as np.where gives for numbers
+    if isinstance(value, np.ndarray) and value.ndim == 0:  # np.where returns these for numbers
         value = value[()]
     if kind is float and isinstance(value, (int, float, np.integer, np.floating)):
         try:
@@ -272,12 +276,12 @@ def cast(axis: str, kind: Any, value: Any) -> Any:
         except OverflowError as error:
             raise NoSolution(f"{axis} is too large for a float", where=caller()) from error
         if not math.isfinite(number):
-            raise NoSolution(f"{axis} = {value!r} is not finite", where=caller())
+            raise NoSolution(f"{axis} = {value!r} is not finite", where=caller(), help=FINITE)
         return number
     if kind is complex and isinstance(value, (int, float, complex, np.number)):
         whole = complex(value)
         if not cmath.isfinite(whole):
-            raise NoSolution(f"{axis} = {value!r} is not finite", where=caller())
+            raise NoSolution(f"{axis} = {value!r} is not finite", where=caller(), help=FINITE)
         return whole
     if is_list(kind) and isinstance(value, list):
         return [
@@ -288,7 +292,8 @@ def cast(axis: str, kind: Any, value: Any) -> Any:
         raise WrongArguments(
             f"{axis} = {value!r} is not a value of type {getattr(kind, '__name__', kind)}",
             where=caller(),
-            help="give a value of the type that invert was asked for",
+            help="give a value of this type, or for several values inv.batch(array); or invert the "
+            "function for the type of this value",
         )
     return value if domain is None else domain.cast(value)
 
@@ -301,18 +306,17 @@ def _cast_array(axis: str, domain: Arrays, value: Any) -> Any:
             f"{axis} is no array: {error}", where=caller(), help="give rows of one length"
         ) from error
     if array.shape != domain.shape:
-        empty = ", without elements," if not array.size else ""
+        empty = ", without elements" if not array.size else ""
         raise WrongArguments(
-            f"{axis} is an array of shape {array.shape},{empty} and the function has one of "
-            f"shape {domain.shape} there",
+            f"{axis} is an array of shape {array.shape}{empty}; the inverse takes shape "
+            f"{domain.shape}",
             where=caller(),
-            help="call invert with an example of the shape that is meant",
+            help="give an array of this shape, or call invert with an example of another shape",
         )
     numbers = fitted(array, domain.element) if array.dtype.kind in "biufc" else None
     if numbers is None:
         raise WrongArguments(
-            f"{axis} is an array of {array.dtype}, and the function has one of "
-            f"{domain.element.dtype} there",
+            f"{axis} is an array of {array.dtype}; the inverse takes {domain.element.dtype}",
             where=caller(),
             help="convert it with .astype(...)",
         )
@@ -325,7 +329,9 @@ def _cast_array(axis: str, domain: Arrays, value: Any) -> Any:
 
 
 def is_close(answer: Any, wanted: Any, rtol: float, atol: float) -> bool:
-    """Whether two numbers, or all elements of two arrays or lists, agree within the tolerances."""
+    """Return whether two numbers, or all elements of two arrays or lists, agree within the
+    tolerances.
+    """
     if isinstance(wanted, list):
         pairs = zip(answer, wanted, strict=False)
         return len(answer) == len(wanted) and all(
@@ -345,7 +351,7 @@ def dtype_of(kind: Any) -> np.dtype[Any]:
 
 
 def example_of(kind: Any) -> Any:
-    """An example value of a type, for compiling. Raises NotCompilable where there is none."""
+    """An example value of a type, for compilation. Raises NotCompilable if there is none."""
     domain = domain_of(kind)
     if domain is None or is_sequence(kind):
         shown = getattr(kind, "__name__", repr(kind))
@@ -358,8 +364,8 @@ def example_of(kind: Any) -> Any:
 
 
 def as_text(value: Any) -> str:
-    """One line of text for a value in a message: large arrays and integers with more digits than
-    Python writes are abbreviated.
+    """One line of text for a value in a message. Large arrays, and integers with more digits than
+    Python writes, are abbreviated.
     """
     try:
         with np.printoptions(threshold=6, edgeitems=2):
@@ -369,7 +375,7 @@ def as_text(value: Any) -> str:
 
 
 def fits(array: NDArray[Any], domain: Domain) -> bool:
-    """Whether a domain's dtype holds the values of an array, so that conversion changes none."""
+    """Return whether the conversion of an array to a domain's dtype changes no value."""
     wanted = domain.dtype.base
     if wanted.kind in "fc":
         return np.can_cast(array.dtype, wanted, "same_kind")
@@ -382,7 +388,7 @@ def fits(array: NDArray[Any], domain: Domain) -> bool:
 
 
 def fitted(array: NDArray[Any], domain: Domain) -> NDArray[Any] | None:
-    """The array converted to a domain's dtype, of its elements for a domain of arrays; None if that
-    would change values.
+    """The array converted to the dtype of a domain, or of its elements for a domain of arrays; None
+    if that would change values.
     """
     return array.astype(domain.dtype.base, copy=False) if fits(array, domain) else None

@@ -1,4 +1,4 @@
-"""Elementwise statements as generated functions: one for an element, one for whole arrays."""
+"""Elementwise statements as generated functions: one for an element, and one for whole arrays."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def solved_element(module: Module, rule: Elementwise, mode: Each) -> str:
         takes = [body.name(parameters.get(axis, axis)) for axis in mode.takes]
         body.row(f"def {name}({', '.join(takes)}):", depth=0)
         given = {v for v in plan.program.inputs if v.name in mode.takes}
-        for axis in mode.takes:  # a result that is the same variable as another is only checked
+        for axis in mode.takes:  # a result that is the same variable as another one is only checked
             operand = plan.operand(axis) if axis in rule.outputs else None
             if isinstance(operand, Variable) and operand not in given:
                 given.add(operand)
@@ -126,7 +126,7 @@ def whole(
     *,
     quick: bool = False,
 ) -> None:
-    """Call ``one`` for each element: fills arrays for ``outs`` from the given columns.
+    """Call ``one`` for each element, and fill arrays for ``outs`` from the given columns.
 
     quick: whether ``one`` may return NaN where it would raise.
     """

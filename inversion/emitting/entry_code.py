@@ -70,9 +70,9 @@ def emit(
 ) -> Source:
     """The source code for a plan.
 
-    axes: the function's, as trees of the plan's. domains: declared for axes of the plan; answers
-    outside are refused. with_forward: whether ``forward`` is generated too, from the program;
-    otherwise that name is left for the function itself.
+    axes: the axes of the function, as trees of those of the plan. domains: the declared domains of
+    axes of the plan; answers outside are refused. with_forward: whether to generate ``forward`` as
+    well, from the program; otherwise this name stands for the function itself.
     """
     module = Module(WRITERS)
     writer = EntryPoints(module, plan, axes)
@@ -83,7 +83,7 @@ def emit(
 
 
 class EntryPoints:
-    """Generates the functions ``inverse`` and ``recover``."""
+    """Generator of the functions ``inverse`` and ``recover``."""
 
     def __init__(self, module: Module, plan: Plan, axes: Axes) -> None:
         self.module = module
@@ -180,7 +180,7 @@ class EntryPoints:
         return _written(mapped(self.axes[axis], lambda _, leaf: body.name(leaf)))
 
     def part(self, body: FunctionText, leaf: str, whole: str) -> str:
-        """The name of one leaf of the result, given or computed again."""
+        """The name of one leaf of the result, given or recomputed."""
         path = leaf.removeprefix(RETURN)
         if not path:
             return whole
@@ -244,7 +244,7 @@ class EntryPoints:
             body.row(f"{pattern} = {again}")
         else:
             kind = plan.operand(tree).kind
-            if kind in WORDS:  # compiled, words and literals together are signed
+            if kind in WORDS:  # numba makes operations of words and literals signed
                 again = f"{self.module.named(kind.__name__, kind)}({again})"
             body.row(f"again = {again}")
         for name in leaves(tree):
@@ -269,7 +269,7 @@ class EntryPoints:
         return self.module.part(("bounded",), "bounded", write)
 
     def disagreement(self) -> str:
-        """The reason why the function may give another result than the known one."""
+        """The reason why the function may return another result than the known one."""
         plan = self.plan
         inputs = [plan.operand(axis) for axis in plan.known if axis not in plan.program.results]
         results = list(plan.program.results.values())

@@ -1,4 +1,4 @@
-"""Loops as generated functions: run forwards, and undone iteration by iteration."""
+"""Loops as generated functions, which run them forwards or undo them iteration by iteration."""
 
 from __future__ import annotations
 
@@ -38,13 +38,11 @@ def run(body: FunctionText, rule: Loop) -> None:
 
 
 def _endless(rule: Loop) -> str:
-    more = (
-        f"a loop goes on for more than {rule.max_trips} turns; invert(..., max_trips=) allows more"
-    )
+    more = f"a loop has more than {rule.max_trips} iterations; invert(..., max_trips=) allows more"
     return f'raise NoSolution("{more}")'
 
 
-CLOSE = 1e-9  # relative and absolute tolerance where the end of a range is searched for
+CLOSE = 1e-9  # relative and absolute tolerance of the search for the end of a range
 
 
 def turns(body: FunctionText, rule: Loop) -> None:
@@ -88,7 +86,7 @@ def undone(module: Module, rule: Loop, mode: BackwardLoop, name: str) -> list[Ro
     for axis in mode.coordinates:
         # the plans use their own names for the coordinates
         arguments[axis] = body.own(TRIPS if axis == mode.trips else f"{axis}_chosen")
-    for v in begun:  # initial state is stored under a name of its own
+    for v in begun:  # the initial state has a separate name
         if v not in mode.forwards:
             arguments[v.name] = body.own(f"{v.name}_begun")
     body.row(f"def {name}({', '.join(arguments.values())}):", depth=0)
@@ -153,7 +151,7 @@ def begin(body: FunctionText, mode: BackwardLoop, arguments: Mapping[str, str], 
 
 
 def run_on(module: Module, rule: Loop, mode: BackwardLoop, name: str) -> list[RowText]:
-    """The function that runs a loop for some of its results, where the rest is known."""
+    """The function that runs a loop for some of its results, if the rest is known."""
     body = FunctionText(module)
     body.row(f"def {name}({', '.join(map(body.name, mode.takes))}):", depth=0)
     again = [body.own(f"again_{axis}") for axis in rule.outputs]
@@ -228,7 +226,7 @@ def count(module: Module, rule: Loop, mode: Counted, name: str) -> list[RowText]
     again(body, rule)
     body.depth -= 1
     body.row(f"if {best} < 0:")
-    body.row('    raise NoSolution("no number of turns leads to what is known")')
+    body.row('    raise NoSolution("no number of iterations gives the known results")')
     body.row(f"if {best} > 0:")
     body.row(f"    {beyond} = {beyond} % abs({step})")
     body.row(f"if {step} < 0:")

@@ -1,4 +1,6 @@
-"""Generated functions: their rows, the names in them, and the steps of a plan as statements."""
+"""Writing of generated functions: their lines, the names in them, and the steps of a plan as
+statements.
+"""
 
 from __future__ import annotations
 
@@ -60,14 +62,16 @@ GIVEN: Mapping[str, Any] = {
 
 WORD = re.compile(r"\w+")
 
-# tolerance of two numbers that one computation gives by two routes: see ``margin``
+# tolerance for two numbers that one computation gives along two routes: see ``margin``
 ROUGHLY = 1e-6, 0.0, 1e-9
 
 
 class ElementLoop(NamedTuple):
-    """A loop over elements. one: the function that solves an element. outs: the number of arrays
-    that it fills. floats: whether the elements that it takes are floats. quick: whether the
-    function returns floats, and may return NaN where it would raise.
+    """A loop over elements.
+
+    one: the function that solves an element. outs: the number of arrays that it fills. floats:
+    whether the elements that it takes are floats. quick: whether the function returns floats, and
+    may return NaN where it would raise.
     """
 
     one: str
@@ -99,7 +103,7 @@ class RowText:
     search: SearchCall | None = None
 
     def calling(self, equation: str, given: str) -> RowText:
-        """The row with another beginning and end of the call that searches."""
+        """The line of the search with the start and end of its call replaced."""
         assert self.search is not None
         text = self.text.replace(f"find_root({self.search.equation}, ", equation)
         return replace(self, text=text.replace(f", {self.search.given})", given), search=None)
@@ -107,8 +111,10 @@ class RowText:
 
 @dataclass(frozen=True)
 class SearchCall:
-    """A search for a root, in a row. equation: its function. given: the arguments of that after the
-    unknown. kinds: their types.
+    """A line that searches for a root.
+
+    equation: the function of the equation. given: its arguments after the unknown. kinds: their
+    types.
     """
 
     equation: str
@@ -117,7 +123,7 @@ class SearchCall:
 
 
 def _choosing(names: Sequence[str], name: str) -> list[RowText]:
-    """The function that computes the equation of a number."""
+    """The function that computes the equation with a given number."""
     *rows, last = [
         text
         for i, equation in enumerate(names)
@@ -128,8 +134,10 @@ def _choosing(names: Sequence[str], name: str) -> list[RowText]:
 
 
 class PartWriter(NamedTuple):
-    """Writes the functions of one kind of part. run: adds the forward code to a body. solve,
-    recover: return whole functions for a mode, with a given name.
+    """The functions that write one kind of part.
+
+    run: adds the forward code to a body. solve, recover: return whole functions for a mode, under a
+    given name.
     """
 
     run: Callable[[FunctionText, Any], None]
@@ -158,7 +166,7 @@ class Module:
             *self.names, *keyword.kwlist, *dir(builtins),
             "theta", "forward", "again", "ret", "inverse", "recover", "answer", "found",
         }  # fmt: skip
-        self.local: set[str] = set()  # in any function
+        self.local: set[str] = set()  # the names used in any function
         self.parts: dict[str, list[RowText]] = {}
         self.made: dict[tuple[Any, ...], str] = {}
         self.kernels: dict[str, ElementLoop] = {}
@@ -186,7 +194,7 @@ class Module:
         return self.made[key]
 
     def source(self, entries: list[RowText]) -> Source:
-        """The module: the parts in the order of their calls, then these entries."""
+        """The source of the module: the parts in the order of their calls, then these entries."""
         rows: list[RowText] = []
         shared = self.shared_searches(entries)
         for part in (*self.parts.values(), entries):
@@ -196,10 +204,11 @@ class Module:
         return Source(text, self.names, tuple(self.parts), lines, self.kernels)
 
     def shared_searches(self, entries: list[RowText]) -> Callable[[RowText], RowText]:
-        """Have equations that take the same types share a function, which is told the number of
-        the equation: so one search is compiled for all of them. Returns the change of each row.
+        """Let equations that take the same types share one function, which takes the number of the
+        equation, so that one search is compiled for all of them. Returns the change of each line.
 
-        Equations that search for roots themselves are left out: the search would call itself.
+        Equations that search for roots themselves keep their own functions: the search would call
+        itself.
         """
         rows = [row for part in (*self.parts.values(), entries) for row in part]
         groups: dict[tuple[Any, ...], list[SearchCall]] = {}
@@ -212,14 +221,14 @@ class Module:
             if len(names) > 1:
                 one = self.part(("equations", *names), "equations", partial(_choosing, names))
                 for search in group:
-                    # a float: numba compiles anew for each integer that is written out
+                    # a float, because numba compiles again for each integer constant
                     number = float(names.index(search.equation))
                     given = search.given.replace("(", f"({number}, ", 1)
                     calls[search] = f"find_root({one}, ", f", {given})"
         return lambda row: row if row.search not in calls else row.calling(*calls[row.search])
 
     def searches(self, part: str) -> bool:
-        """Whether a part, or one that it calls, searches for a root."""
+        """Return whether a part, or one that it calls, searches for a root."""
         seen, left = {part}, [part]
         for name in left:
             words = {w for row in self.parts[name] for w in WORD.findall(row.text)}
@@ -232,7 +241,7 @@ class Module:
     # ---- functions of parts ----
 
     def is_part(self, rule: StatementRule) -> bool:
-        """Whether functions are generated to run and solve it."""
+        """Return whether functions are generated to run and solve a rule."""
         return type(rule) in self.writers
 
     def forward(self, rule: Any) -> str:
@@ -286,7 +295,7 @@ class FunctionText:
         return self._named(wanted, wanted)
 
     def own(self, wanted: str) -> str:
-        """The name of a local variable that is not one of the program's."""
+        """The name of a local variable that is not a variable of the program."""
         return self._named(f"own {wanted}", wanted)
 
     def _named(self, key: str, wanted: str) -> str:
@@ -298,7 +307,7 @@ class FunctionText:
         return self.local[key]
 
     def shown(self, operand: Operand) -> str:
-        """An operand as an expression."""
+        """The expression of an operand."""
         if isinstance(operand, Variable):
             return self.name(operand.name)
         value = operand.value
@@ -307,7 +316,7 @@ class FunctionText:
         return self.module.named(f"constant_{len(self.module.names)}", value)
 
     def names(self, program: Program, parameters: Iterable[str]) -> None:
-        """Give the variables of a program their names, in order."""
+        """Give the variables of a program names, in order."""
         for wanted in (*(v.name for v in program.variables), *parameters):
             self.name(wanted)
 
@@ -318,7 +327,7 @@ class FunctionText:
             condition = f"all_finite({value})"
         if domain == Real:
             condition = f"is_finite({value})"
-        if domain == Bool:  # a relation of integers may answer a bool as an integer
+        if domain == Bool:  # a relation of integers may return an integer for a bool
             condition = f"0 <= {value} <= 1"
         if condition == "True":
             return []

@@ -17,14 +17,14 @@ __all__ = ["MOVED"]
 
 
 def run(body: FunctionText, rule: Moved) -> None:
-    """Compute the results."""
+    """Write the code that computes the results."""
     pool = joined(body, [(body.shown(v), v.kind) for v in rule.inputs])
     shown = [picked(body, pool, v, rule.places[v.name]) for v in rule.results]
     body.row(f"return {', '.join(shown)}")
 
 
 def solve(module: Module, rule: Moved, mode: Places, name: str) -> list[RowText]:
-    """The function that takes each element from its known place."""
+    """Write the function that takes each element from its known position."""
     every = {v.name: v for v in (*rule.inputs, *rule.results)}
     kinds: dict[str, Any] = {v.name: v.kind for v in every.values()}
     kinds.update({axis: domain.kind for axis, domain in mode.coordinates.items()})
@@ -37,7 +37,7 @@ def solve(module: Module, rule: Moved, mode: Places, name: str) -> list[RowText]
 
 
 def recover(module: Module, rule: Moved, mode: Places, name: str) -> list[RowText]:
-    """The function that recovers the free elements."""
+    """Write the function that recovers the free elements."""
     body = FunctionText(module)
     body.row(f"def {name}({', '.join(map(body.shown, rule.inputs))}):", depth=0)
     pool = joined(body, [(body.shown(v), v.kind) for v in rule.inputs])
@@ -56,7 +56,7 @@ def joined(body: FunctionText, parts: Sequence[tuple[str, Any]]) -> str:
 
 
 def picked(body: FunctionText, pool: str, variable: Variable, places: Index) -> str:
-    """The array, or number, of the elements at these places."""
+    """The array, or number, of the elements at these positions."""
     if not is_array(variable.kind):
         return f"{pool}[{places[0]}]"
     shape = shape_of(variable.kind)
@@ -66,7 +66,7 @@ def picked(body: FunctionText, pool: str, variable: Variable, places: Index) -> 
 
 
 def between(places: Index) -> str | None:
-    """The slice for evenly spaced places; None for others."""
+    """The slice for evenly spaced positions; None for others."""
     step = int(places[1] - places[0]) if len(places) > 1 else 1
     if step == 0 or not np.all(np.diff(places) == step):
         return None

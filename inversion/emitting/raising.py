@@ -1,7 +1,7 @@
-"""Methods that make functions raise in compiled code where they do in Python.
+"""Methods that make functions raise in compiled code where they raise in Python.
 
-Compiled, ``math.sqrt(-1.0)`` is NaN. Usually the NaN propagates to the result, which is then
-refused; not where the value is only compared, or unused.
+In compiled code ``math.sqrt(-1.0)`` is NaN. Usually the NaN propagates to the result, which is then
+refused. It does not if the value is only compared, or not used.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from primitives import Relation
 __all__ = ["as_in_python", "as_in_python_on_device", "may_hide_errors"]
 
 raising = MethodTable("raising")
-"""The functions of ``math``, and powers, which give NaN or an infinity in compiled code."""
+"""The functions of ``math``, and powers, that return NaN or an infinity in compiled code."""
 
 
 def method_of(f: MathFunction) -> Callable[[float], float]:
-    """The method that raises where the function of ``math`` does, with the necessary tests only,
-    as each takes time to compile.
+    """The method that raises where the function of ``math`` raises. It makes only the necessary
+    tests, because each takes time to compile.
     """
     first, last = f.ends
 
@@ -59,7 +59,7 @@ def power(a: float, b: float) -> float:
     if (a == 0.0 and -math.inf < b < 0.0) or (
         -math.inf < a < 0.0 and abs(b) < math.inf and b % 1.0 != 0.0
     ):
-        raise ValueError("math domain error")  # or a complex number, which is no float
+        raise ValueError("math domain error")  # or a complex number, which is not a float
     found = call_next(a, b)
     if abs(found) == math.inf and abs(a) < math.inf and abs(b) < math.inf:
         raise OverflowError("math range error")
@@ -82,7 +82,7 @@ for _row in FUNCTIONS:
 
 
 dividing = MethodTable("dividing")
-"""Divisions, which give infinities and zeros on a GPU where the divisor is 0."""
+"""Divisions, which return infinities and zeros on a GPU if the divisor is 0."""
 
 
 def quotient(a: Any, b: Any) -> Any:
@@ -106,8 +106,10 @@ def as_in_python(context: Context | None) -> Context:
 
 
 def may_hide_errors(program: Program, read: Program) -> bool:
-    """Whether compiled code may give a result where the program raises in Python, since values are
-    compared, or unused. read: the program as it was read.
+    """Return whether compiled code may give a result where the program raises in Python, because
+    values are compared or not used.
+
+    read: the program as it was lifted.
     """
     used = len(program.statements) == len(read.statements)
     plain = all(isinstance(statement.relation, Relation) for statement in program.statements)
@@ -115,7 +117,7 @@ def may_hide_errors(program: Program, read: Program) -> bool:
 
 
 def _calls_these(function: FunctionType) -> bool:
-    """Whether the code of a function mentions one of the functions that raise."""
+    """Return whether the code of a function mentions one of the functions that raise."""
     targets = [target for target in raising.targets() if target is not operator.pow]
     names = {name for target in targets for name in (target.__name__, "pow")}
     code = function.__code__

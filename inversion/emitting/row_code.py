@@ -1,4 +1,4 @@
-"""The loop over rows: source that calls the inverse for each."""
+"""The loop over rows: source that calls the inverse for each row."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ def loop_source(
     raises: bool = True,
     one_theta: bool = False,
 ) -> str:
-    """The source of the loop over rows, for axes of these structures and a number of parameters:
-    ``rows(failed, *columns, *outs)`` marks the rows without an answer, and returns their number.
+    """The source of the loop over rows, for axes of these structures and a number of parameters.
 
-    raises: whether the inverse raises if it has no answer; otherwise it answers NaN, and the loop,
-    ``rows(*columns, *outs)``, returns whether there was one. one_theta: whether the parameters are
-    numbers that all rows share, not columns.
+    ``rows(failed, *columns, *outs)`` marks the rows without an answer, and returns their number.
+    raises: whether the inverse raises if there is no answer; otherwise it returns NaN, and the
+    loop, ``rows(*columns, *outs)``, returns whether a row has none. one_theta: whether the
+    parameters are numbers that all rows share, not columns.
     """
     columns: list[str] = []
 

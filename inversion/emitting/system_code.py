@@ -1,5 +1,7 @@
-"""Systems of equations as generated functions: the matrix of a linear one is computed from unit
-vectors, the unknowns of others are searched for from a start.
+"""Systems of equations as generated functions.
+
+The matrix of a linear system is computed from unit vectors. The unknowns of other systems are
+searched for from a start.
 """
 
 from __future__ import annotations
@@ -27,7 +29,7 @@ from primitives.arrays.linear import nearest_solution, square_solution
 __all__ = ["SYSTEM"]
 
 MOST_ELIMINATED = 64
-"""The most unknown numbers that are solved for by elimination, without a library."""
+"""The largest number of unknown numbers that are solved for by elimination, without a library."""
 
 
 def run(body: FunctionText, rule: EquationSystem) -> None:
@@ -96,7 +98,7 @@ def by_matrix(
         f"    {point}[{at}] = 0.0",
         f"{nearby} = {around}",
         f"{point} = {closer}({matrix}, {wanted} - {base}, {nearby})",
-        f"for {at} in range(2):",  # next to a large base, the matrix has lost digits
+        f"for {at} in range(2):",  # near a large base point the differences lose digits
         f"    {missing} = {wanted} - {sides_at}",
         f"    {point} = {point} + {closer}({matrix}, {missing}, np.zeros({wide}))",
     ]
@@ -111,7 +113,7 @@ def by_search(
     equations: str,
     known: Sequence[str],
 ) -> list[str]:
-    """The lines that look for the unknowns of other equations."""
+    """The lines that search for the unknowns of nonlinear equations."""
     ends = [end for v in mode.found for end in bounds_of(mode, v)]
     low, high = (f"np.array({tuple_of([bound(end[i]) for end in ends])})" for i in (0, 1))
     search = module.named("find_roots", find_roots)

@@ -25,21 +25,23 @@ __all__ = [
 
 
 def is_finite(value: Any) -> bool:
-    """Whether a float, or a complex number, is neither infinite nor NaN."""
+    """Return whether a float, or a complex number, is neither infinite nor NaN."""
     return abs(value) < inf
 
 
 def margin(wanted: Any, rtol: float, atol: float, floor: float = 0.0) -> Any:
-    """Tolerance around a number, or around elements of an array: ``rtol`` times the size, or
-    ``atol`` around 0. floor: is added, for values that are only roughly equal.
+    """The tolerance around a number, or around the elements of an array: ``rtol`` times the
+    magnitude, or ``atol`` around 0.
+
+    floor: is added, for values that are only approximately equal.
     """
     size = abs(wanted)
     return (size == 0) * atol + rtol * size + floor
 
 
 def is_close(found: Any, wanted: Any, rtol: float, atol: float, floor: float = 0.0) -> bool:
-    """Whether a float, or a complex number, is within the margin of a wanted one; none is close to
-    one that is not finite.
+    """Return whether a float, or a complex number, is within the margin of a wanted one. No number
+    is close to an infinity or NaN.
     """
     size = abs(wanted)
     most = (atol if size == 0.0 else rtol * size) + floor
@@ -48,7 +50,7 @@ def is_close(found: Any, wanted: Any, rtol: float, atol: float, floor: float = 0
 
 
 def all_finite(values: Any) -> bool:
-    """Whether no element is infinite or NaN."""
+    """Return whether no element is infinite or NaN."""
     return bool(np.isfinite(values).all())
 
 
@@ -63,8 +65,8 @@ def all_finite_compiled(values: Any) -> bool:
 
 
 def all_close(found: Any, wanted: Any, rtol: float, atol: float, floor: float = 0.0) -> bool:
-    """Whether each element is within the margin of a wanted one; none is close to one that is not
-    finite.
+    """Return whether each element is within the margin of a wanted one. No element is close to an
+    infinity or NaN.
     """
     close = np.abs(found - wanted) <= margin(wanted, rtol, atol, floor)
     return bool(close.all()) and all_finite(wanted)
@@ -82,12 +84,12 @@ def all_close_compiled(found: Any, wanted: Any, rtol: Any, atol: Any, floor: Any
 
 
 def all_equal(found: Any, wanted: Any) -> bool:
-    """Whether all elements are equal."""
+    """Return whether all elements are equal."""
     return bool((found == wanted).all())
 
 
 def lists_close(found: Any, wanted: Any, rtol: float, atol: float, floor: float = 0.0) -> bool:
-    """Whether lists of floats are of one length, and close element by element."""
+    """Return whether lists of floats have the same length, and agree element by element."""
     return len(found) == len(wanted) and all(
         is_close(a, b, rtol, atol, floor) for a, b in zip(found, wanted, strict=True)
     )
@@ -102,8 +104,8 @@ _reasons = _Reasons()
 
 
 def refused(way: str) -> None:
-    """Record the exception being handled as the reason why an attempt was refused. way: the name
-    of the attempt.
+    """Record the current exception as the reason why an attempt was refused. way: the name of the
+    attempt.
     """
     error = sys.exc_info()[1]
     if isinstance(error, Exception):

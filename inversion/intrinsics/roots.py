@@ -1,11 +1,12 @@
-"""Roots of one equation in one unknown, searched for outwards from a guess.
+"""Roots of one equation in one unknown: bracketing by a search outwards from a guess.
 
 The equation is given as a function from the unknown to ``(found, wanted)``, which are equal at a
-root. Where it raises, or gives NaN, it is undefined. It is plain Python that numba compiles.
+root. Where the function raises or gives NaN, the equation is undefined. It is plain Python that
+numba compiles.
 
-Brackets are closed by Chandrupatla's method: T. R. Chandrupatla, A new hybrid quadratic/bisection
-algorithm for finding the zero of a nonlinear function without using derivatives, Advances in
-Engineering Software 28 (1997) 145-149.
+A root in a bracket is found by Chandrupatla's method: T. R. Chandrupatla, A new hybrid
+quadratic/bisection algorithm for finding the zero of a nonlinear function without using
+derivatives, Advances in Engineering Software 28 (1997) 145-149.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ ROUNDING = 4e-16  # relative: values closer than this are equal
 CLOSE = 1e-7  # relative to the guess: distance of its neighbours
 FIRST_STEP = 1e-3  # relative to the guess
 GROWTH = 1.15
-STEPS = 320  # on each side, the last of them some 10**16 times the guess away
+STEPS = 320  # on each side; the last step is some 10**16 times the guess away
 GOLDEN = (math.sqrt(5.0) - 1.0) / 2.0
 
 
@@ -56,9 +57,7 @@ def tried_in_kernel(equation: Any, x: Any, given: Any) -> tuple[float, float]:
 
 
 def gap(equation: Equation, x: float, given: tuple[Any, ...]) -> float:
-    """The difference of both sides at x: 0 within rounding, NaN where the equation is
-    undefined.
-    """
+    """The difference of both sides at x: 0 up to rounding, NaN where the equation is undefined."""
     found, wanted = tried(equation, x, given)
     difference = found - wanted
     return 0.0 if abs(difference) <= ROUNDING * max(abs(found), abs(wanted)) else difference
@@ -67,7 +66,7 @@ def gap(equation: Equation, x: float, given: tuple[Any, ...]) -> float:
 def closed(
     equation: Equation, a: float, fa: float, b: float, fb: float, given: tuple[Any, ...]
 ) -> float:
-    """The root between two points with gaps of different signs; NaN at a pole."""
+    """The root in a bracket, between two points with gaps of different signs; NaN at a pole."""
     if fa == 0 or fb == 0:
         return a if fa == 0 else b
     limit = min(abs(fa), abs(fb))
@@ -111,22 +110,24 @@ def closed(
 
 
 def is_small(equation: Equation, x: float, around: float, given: tuple[Any, ...]) -> bool:
-    """Whether the gap at x is negligible compared with both sides or the gaps around: no pole."""
+    """Return whether the gap at x is negligible compared with both sides or with the gaps around
+    it; it is not at a pole.
+    """
     found, wanted = tried(equation, x, given)
     difference = abs(found - wanted)
     return difference <= 1e-9 * max(abs(found), abs(wanted)) or difference <= 1e-6 * around
 
 
 def touching(equation: Equation, a: float, b: float, sign: float, given: tuple[Any, ...]) -> float:
-    """The point between two where the gap touches 0 without changing its sign; NaN if there is
-    none.
+    """The point between two others where the gap touches 0 without a change of sign; NaN if there
+    is none.
     """
     around = abs(gap(equation, a, given)) + abs(gap(equation, b, given))
     inner, outer = b - GOLDEN * (b - a), a + GOLDEN * (b - a)
     f_inner = sign * gap(equation, inner, given)
     f_outer = sign * gap(equation, outer, given)
     for _ in range(80):
-        if f_inner <= 0:  # the sign does change
+        if f_inner <= 0:  # the sign changes after all
             return closed(equation, a, gap(equation, a, given), inner, sign * f_inner, given)
         if f_outer <= 0:
             return closed(equation, outer, sign * f_outer, b, gap(equation, b, given), given)
@@ -143,7 +144,7 @@ def touching(equation: Equation, a: float, b: float, sign: float, given: tuple[A
 
 
 def edge(equation: Equation, inside: float, outside: float, given: tuple[Any, ...]) -> float:
-    """The last point at which the equation is defined, between one inside its domain and one
+    """The last point at which the equation is defined, between a point inside its domain and one
     outside.
     """
     for _ in range(60):
@@ -160,8 +161,8 @@ def edge(equation: Equation, inside: float, outside: float, given: tuple[Any, ..
 def between(
     equation: Equation, a: float, fa: float, b: float, fb: float, given: tuple[Any, ...]
 ) -> float:
-    """A root between neighbouring points, at one of which the equation may be undefined; or
-    NaN.
+    """A root between neighbouring points, at one of which the equation may be undefined; NaN if
+    there is none.
     """
     if math.isnan(fa):
         a, fa, b, fb = b, fb, a, fa
@@ -180,7 +181,7 @@ def between(
 def polished(
     equation: Equation, guess: float, start: float, low: float, high: float, given: tuple[Any, ...]
 ) -> float:
-    """The root next to a guess that is almost one; the guess itself where there is none."""
+    """The root next to a guess that is almost a root; the guess itself if there is none."""
     step = CLOSE * max(1.0, abs(guess))
     for x in (max(guess - step, low), min(guess + step, high)):
         root = between(equation, guess, start, x, gap(equation, x, given), given)
@@ -192,16 +193,16 @@ def polished(
 def find_root(
     equation: Equation, guess: float, low: float, high: float, given: tuple[Any, ...]
 ) -> float:
-    """A root in [low, high]: the guess, if it is one, else the first one that a search outwards
+    """A root in [low, high]: the guess if it is a root, else the first one that a search outwards
     from it finds.
 
-    equation: from the unknown, and ``given``, to ``(found, wanted)``.
-    Raises NoSolution where none is found.
+    equation: maps the unknown and ``given`` to ``(found, wanted)``. Raises NoSolution if no root is
+    found.
     """
     start = gap(equation, guess, given)
     if start == 0:
         return guess
-    # where both sides cancel, only neighbours of the guess tell whether the gap is negligible
+    # where both sides cancel, only neighbours of the guess show whether the gap is negligible
     left, right = (
         max(guess - CLOSE * max(1.0, abs(guess)), low),
         min(guess + CLOSE * max(1.0, abs(guess)), high),
@@ -215,7 +216,7 @@ def find_root(
         if not math.isnan(root):
             return root
     step = FIRST_STEP * max(1.0, abs(guess))
-    # on each side the last two points, and whether there are more
+    # on each side the last two points, and whether the search continues there
     x1, f1, x2, f2, right = guess, start, guess, math.nan, guess < high
     y1, g1, y2, g2, left = guess, start, guess, math.nan, guess > low
     for _ in range(STEPS):

@@ -1,13 +1,13 @@
-"""Roots of several equations in several unknowns, looked for from a start.
+"""Roots of several equations in several unknowns, searched for from several starts.
 
 The equations are given as a function from the unknowns, one array, to an array of results, which
-are as wanted at a root. Where it raises, or gives NaN, it is undefined. It is plain Python that
-numba compiles.
+have the wanted values at a root. Where it raises or gives NaN, it is undefined. It is plain Python
+that numba compiles.
 
-From each start Newton's method goes down, with steps that are shortened as D. W. Marquardt (SIAM J.
-Appl. Math. 11, 1963) does where a full one leads up. The starts are the given one, and then points
-around it that fill wider and wider boxes evenly: multiples of the inverse powers of the root of
-x**(n + 1) = x + 1 (M. Roberts, The unreasonable effectiveness of quasirandom sequences, 2018).
+From each start Newton's method descends; a full step that increases the residual is damped as by D.
+W. Marquardt (SIAM J. Appl. Math. 11, 1963). The starts are the given one, and then points around it
+that fill wider and wider boxes evenly: multiples of the inverse powers of the root of x**(n + 1) =
+x + 1 (M. Roberts, The unreasonable effectiveness of quasirandom sequences, 2018).
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ __all__ = ["as_reals", "complex_part", "find_roots"]
 System = Callable[..., Any]
 
 STARTS = 32
-"""The number of starts, the given one among them."""
+"""The number of starts, including the given one."""
 TRIED = 7
-"""The points that each later start is the best of."""
+"""The number of points of which each later start is the best."""
 DESCENTS = 50
 SHORTENED = 9
-"""The most times that a step is shortened."""
+"""The largest number of times that a step is shortened."""
 DIFFERENCE = 1.5e-8
 """The step of difference quotients, relative to an unknown."""
 SCALES = (1.0, 0.25, 4.0, 1.0, 16.0, 100.0, 1.0, 1e4)
@@ -38,13 +38,13 @@ SCALES = (1.0, 0.25, 4.0, 1.0, 16.0, 100.0, 1.0, 1e4)
 ORDERS = 15
 """The orders of magnitude of starts."""
 WITHIN, AT_ZERO = 2e-10, 2e-13
-"""Tolerances of results, a fifth of what an inverse promises."""
+"""Tolerances of results: a fifth of those of an inverse."""
 ALMOST = 1e-6
-"""Relative: a residual that may be a root whose digits are lost, which the check decides."""
+"""Relative: a residual up to this may be that of a root with lost digits; the check decides."""
 
 
 def as_reals(values: Any) -> Any:
-    """The real and imaginary parts of all elements, in turn."""
+    """The real and imaginary parts of all elements, alternately."""
     flat = values.ravel()
     found = np.empty(2 * flat.size)
     found[0::2] = flat.real
@@ -63,7 +63,7 @@ def results_at(sides: System, x: Any, given: tuple[Any, ...]) -> Any:
 
 
 def residual(sides: System, wanted: Any, scale: Any, x: Any, given: tuple[Any, ...]) -> Any:
-    """The scaled differences to the wanted results; NaN where these are undefined."""
+    """The scaled differences from the wanted results; NaN where the results are undefined."""
     try:
         off = (results_at(sides, x, given) - wanted) / scale
     except Exception:
@@ -72,7 +72,7 @@ def residual(sides: System, wanted: Any, scale: Any, x: Any, given: tuple[Any, .
 
 
 def length(values: Any) -> float:
-    """The Euclidean length; infinite where a number is not finite."""
+    """The Euclidean norm; infinite if a number is not finite."""
     total = 0.0
     for value in values:
         total += value * value
@@ -97,7 +97,7 @@ def slopes_at(
 
 
 def step_down(slopes: Any, off: Any, damping: float) -> Any:
-    """The step to the least residuals of the linear equations, shortened by damping."""
+    """The step to the least-squares solution of the linearised equations, shortened by damping."""
     high, wide = slopes.shape
     widths = np.ones(wide)
     for j in range(wide):
@@ -123,8 +123,8 @@ def descended(
     given: tuple[Any, ...],
     bounded: bool,
 ) -> tuple[Any, float]:
-    """The point of least residuals that Newton's method reaches from x, and their length; infinite
-    where the start is undefined.
+    """The point of least residuals that Newton's method reaches from x, and their norm; infinite if
+    the start is undefined.
     """
     off = residual(sides, wanted, scale, x, given)
     size = length(off)
@@ -136,7 +136,7 @@ def descended(
         before = size
         for turn in range(1 if size <= 1e-13 else SHORTENED):
             there = x - step_down(slopes, off, damping)
-            if np.all(there == x):  # no result depends on the unknowns here
+            if np.all(there == x):  # no result depends on the unknowns at this point
                 break
             if bounded:
                 there = np.minimum(np.maximum(there, low), high)
@@ -147,13 +147,13 @@ def descended(
                 damping = 0.0 if turn == 0 and damping < 1e-3 else damping * 0.1
                 break
             damping = max(damping * 6.0, 1e-3)
-        if size > before * (1 - 1e-6):  # no step leads down
+        if size > before * (1 - 1e-6):  # no step decreases the residual
             break
     return x, size
 
 
 def is_solved(sides: System, wanted: Any, x: Any, given: tuple[Any, ...]) -> bool:
-    """Whether all results are as wanted, within the tolerances."""
+    """Return whether all results have the wanted values, within the tolerances."""
     off = np.abs(residual(sides, wanted, np.ones(wanted.size), x, given))
     solved = True
     for i in range(wanted.size):
@@ -163,8 +163,8 @@ def is_solved(sides: System, wanted: Any, x: Any, given: tuple[Any, ...]) -> boo
 
 
 def place(number: int, unit: float, near: float, low: float, high: float) -> float:
-    """The start of one unknown, for a number in (0, 1): within bounds, or else around the given
-    start or 0, or of any order of magnitude.
+    """The start of one unknown, for a number in (0, 1): within its bounds; without bounds, around
+    the given start or 0, or of any order of magnitude.
     """
     if high - low <= 1e9:
         if low > 0 and high > 1e3 * low:
@@ -180,7 +180,7 @@ def place(number: int, unit: float, near: float, low: float, high: float) -> flo
 
 
 def spread(number: int, count: int, near: Any, low: Any, high: Any) -> Any:
-    """The start of this number, inside the bounds."""
+    """The start with a given number, inside the bounds."""
     root = 2.0
     for _ in range(40):
         root = (1.0 + root) ** (1.0 / (count + 1))
@@ -194,7 +194,7 @@ def spread(number: int, count: int, near: Any, low: Any, high: Any) -> Any:
 
 
 def is_inside(x: Any, low: Any, high: Any) -> bool:
-    """Whether all unknowns are within their bounds."""
+    """Return whether all unknowns are within their bounds."""
     inside = True
     for j in range(x.size):
         if not low[j] <= x[j] <= high[j]:
@@ -203,8 +203,8 @@ def is_inside(x: Any, low: Any, high: Any) -> bool:
 
 
 def wrapped(x: Any, low: Any, high: Any) -> Any:
-    """The point with unknowns outside their bounds moved inside, by multiples of the width: an
-    angle stays one.
+    """The point with unknowns outside their bounds moved inside by multiples of the width, which
+    keeps an angle equivalent.
     """
     x = x.copy()
     for j in range(x.size):
@@ -227,7 +227,7 @@ def least_of(
     high: Any,
     given: tuple[Any, ...],
 ) -> Any:
-    """The point with the least residuals among some that are spread out."""
+    """The point with the least residuals among several spread starts."""
     best, least = near, math.inf
     for one in range(TRIED):
         x = spread(number * TRIED + one, near.size, near, low, high)
@@ -240,11 +240,11 @@ def least_of(
 def find_roots(
     sides: System, wanted: Any, near: Any, low: Any, high: Any, given: tuple[Any, ...]
 ) -> Any:
-    """The unknowns for which the results are as wanted: the start, if it is a solution, else the
-    first solution that is reached from it, or from the starts around it.
+    """The unknowns for which the results have the wanted values: the start if it is a solution,
+    else the first solution reached from it or from the starts around it.
 
-    sides: from the unknowns, and ``given``, to the results. low, high: the bounds of the unknowns.
-    Raises NoSolution where none is found.
+    sides: maps the unknowns and ``given`` to the results. low, high: the bounds of the unknowns.
+    Raises NoSolution if no solution is found.
     """
     largest = np.abs(wanted).max()
     scale = np.empty(wanted.size)

@@ -104,14 +104,14 @@ class ArrayCall:
         return [of(a) for a in self.args], {name: of(v) for name, v in self.kwargs.items()}
 
     def refused(self, why: str, help: str = "") -> NotInvertible:
-        """The error of the call. help: the remedy, where another is nearer than a relation."""
+        """The error for the call. help: the remedy, if there is a better one than a relation."""
         error = no_relation(self.site, self.target, self.args)
         error.notes = (*error.notes, ("reason", why))
         error.help = help or error.help
         return error
 
     def not_taken(self, error: Exception) -> NotInvertible:
-        """The error of a call that numpy refuses."""
+        """The error for a call that numpy rejects."""
         return self.refused(str(error), "give it arguments that numpy takes")
 
     def folded(self) -> Value:
@@ -123,8 +123,8 @@ class ArrayCall:
             raise self.not_taken(error) from error
 
     def array(self) -> Value | None:
-        """The result for constants if it is an array, or a number that a function of arrays gives;
-        else None.
+        """The result for constants if it is an array, or a number that a function of arrays
+        returns; else None.
         """
         try:
             args, kwargs = self.filled(plain)
@@ -135,7 +135,7 @@ class ArrayCall:
         return value if is_number or is_array(value.kind) else None
 
     def known(self, value: Value) -> Any:
-        """A parameter that has to be known, such as an index, as a Python object."""
+        """A parameter that has to be a constant, such as an index, as a Python object."""
         if any(isinstance(v, Variable) for v in operands_in(value)):
             raise self.refused(TO_BE_KNOWN, CHOSEN)
         return plain(value)
@@ -143,8 +143,8 @@ class ArrayCall:
     # ---- relations of arrays ----
 
     def related(self) -> Value | None:
-        """The result of a function with a relation in ``ARRAY_RELATIONS``; None where it has none
-        for these arguments.
+        """The result of a function with a relation in ``ARRAY_RELATIONS``; None if it has none for
+        these arguments.
         """
         args, kwargs = self.filled(
             lambda operand: operand.kind if isinstance(operand, Variable) else operand.value
@@ -164,7 +164,7 @@ class ArrayCall:
 
     @property
     def is_move(self) -> bool:
-        """Whether the function moves elements, and all else that it takes is known."""
+        """Return whether the function moves elements, and all its other arguments are constants."""
         names = data_of(self.target)
         if names is None:
             return False
@@ -175,8 +175,8 @@ class ArrayCall:
         return not any(isinstance(v, Variable) for value in others for v in operands_in(value))
 
     def by_name(self) -> inspect.BoundArguments | None:
-        """The arguments by the names of the function's parameters; None where they do not fit, or
-        the function does not say what they are called.
+        """The arguments by the names of the function's parameters; None if they do not fit, or the
+        names are not known.
         """
         rule = array_rule_of(self.target)
         try:
@@ -194,8 +194,9 @@ class ArrayCall:
         return found
 
     def moved(self) -> Value | None:
-        """The result of a function that moves elements; None if it turns out to do more. The
-        function is run on arrays of element numbers, which shows where each element goes.
+        """The result of a function that moves elements; None if it does more than that.
+
+        The function runs on arrays of element numbers, which shows where each element goes.
         """
         given = self.by_name()
         assert given is not None
@@ -207,7 +208,7 @@ class ArrayCall:
         sizes = [math.prod(shape_of(kind)) for kind in kinds]
         dtype = NUMBERING.get(element_of(kinds[0]), np.int64)
         count = sum(sizes)
-        # elements that stay the same under other numbers, in another order, are constants
+        # elements that stay the same when the numbers are permuted are constants
         order = count + 1 + np.random.default_rng(0).permutation(count)
         found = self._run(given, names, _numbered(kinds, sizes, np.arange(1, count + 1), dtype))
         others = self._run(given, names, _numbered(kinds, sizes, order, dtype))
@@ -221,7 +222,7 @@ class ArrayCall:
     def _run(
         self, given: inspect.BoundArguments, names: Collection[str], arrays: Sequence[Any]
     ) -> Any:
-        """The function, with these arrays in place of the operands in its data."""
+        """Run the function with these arrays in place of the operands in its data."""
         left = iter(arrays)
 
         def filled(value: Value) -> Any:
@@ -238,12 +239,12 @@ class ArrayCall:
                 call.arguments[name] = self.known(value)
             else:
                 call.arguments[name] = filled(value)
-        # elements keep the numbers' type: what they are converted to is asked for afterwards
+        # elements keep the type of the numbers; their conversion is determined afterwards
         call.arguments.pop("dtype", None)
         return self.of_numpy(lambda: self.target(*call.args, **call.kwargs))
 
     def of_numpy(self, run: Callable[[], Any]) -> Any:
-        """The result of a function of numpy, whose errors are those of the call."""
+        """Run a function of numpy; its errors become those of the call."""
         try:
             with np.errstate(all="ignore"):
                 return run()
@@ -270,7 +271,7 @@ class ArrayCall:
         return made if dtype is None else self.lifter.call(self.site, (astype,), [made, dtype], {})
 
     def _dtype(self) -> Value | None:
-        """The type that the result's elements are converted to, where it is told."""
+        """The type to which the elements of the result are converted, if it is given."""
         given = self.by_name()
         found = None if given is None else given.arguments.get("dtype")
         return None if found is None or plain(found) is None else found
@@ -290,7 +291,7 @@ class ArrayCall:
 
     @functools.cached_property
     def _views(self) -> Any:
-        """The result for the numbers of the elements in memory, if that is a view of these."""
+        """The result for the numbers of the elements in memory, if it is a view of these."""
         base, given = self._base, self.by_name()
         if base is None or given is None or not self.is_move:
             return None
@@ -306,11 +307,11 @@ class ArrayCall:
 
     @property
     def shows_one(self) -> bool:
-        """Whether the result is a view of an argument."""
+        """Return whether the result is a view of an argument."""
         return self._views is not None
 
     def noted(self, result: Value) -> Value:
-        """The result, noted as made by the call, or as a view of what it was given."""
+        """Record the result as made by the call, or as a view of an argument."""
         objects, base = self.lifter.arrays, self._base
         given = {v for value in (*self.args, *self.kwargs.values()) for v in arrays_in(value)}
         if self.shows_one and base is not None:
@@ -326,7 +327,7 @@ class ArrayCall:
     # ---- written elements ----
 
     def filling(self, value: Value, base: Operand, shape: tuple[int, ...]) -> Operand:
-        """A value that is assigned to elements of an array: of their type, in this shape."""
+        """A value assigned to elements of an array, converted to their type and this shape."""
         if isinstance(value, Tupled):
             value = self.lifter.call(self.site, (np.array,), [value], {})
         if not isinstance(value, (Variable, Constant)):
@@ -359,7 +360,9 @@ NOT_GIVEN: Any = inspect.signature(np.sum).parameters["keepdims"].default
 """The default of numpy's functions that stands for an argument that is not given."""
 
 NUMBERING: Mapping[Any, Any] = {float: np.float64, complex: np.complex128}
-"""The types of element numbers, which hold what a function puts between elements."""
+"""The types of element numbers, which can represent the values that a function puts between
+elements.
+"""
 
 
 @functools.cache
@@ -368,7 +371,7 @@ def _first_parameter(function: Any) -> tuple[str, ...]:
 
 
 def data_of(target: Any) -> tuple[str, ...] | None:
-    """The names of the parameters whose elements a function moves; None if it is no such one."""
+    """The names of the parameters whose elements a function moves; None if it moves none."""
     rule = array_rule_of(target)
     if rule is not None and rule.kind == "rearranging" and target not in NOT_MOVED:
         return rule.data
@@ -400,14 +403,15 @@ def gathered(
     *,
     anew: bool = True,
 ) -> Operand:
-    """The array of the elements at these places of the operands, one after the other. anew: not
-    the operand itself, where all are where they were.
+    """The array of the elements at these positions of the operands, concatenated.
+
+    anew: make a new array even if all elements keep their positions.
     """
     shape, flat = places.shape, places.ravel()
     element = element_of(operands[0].kind)
     kept, moved_to, at = list[Operand](), np.zeros_like(flat), dict[Operand, int]()
     start = count = 0
-    for operand in operands:  # what is not used, or is constant, is no part of the equation
+    for operand in operands:  # an operand that is constant or not used is no part of the equation
         size = math.prod(shape_of(operand.kind))
         here = (flat >= start) & (flat < start + size)
         if here.any() and isinstance(operand, Constant):
@@ -446,7 +450,7 @@ def value_as(array: Any) -> Operand:
 
 
 def of_one_type(call: ArrayCall, operands: Sequence[Operand]) -> list[Operand]:
-    """Operands converted to the type of elements that numpy gives an array of all of them."""
+    """Operands converted to the element type that numpy chooses for an array of all of them."""
     kind = common_element(operands)
     return [v if element_of(v.kind) is kind else converted(call, v, kind) for v in operands]
 

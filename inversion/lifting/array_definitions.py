@@ -1,6 +1,7 @@
-"""Functions of arrays by others: what each of them is, as a function of Python that is inlined.
+"""Functions of arrays that are defined by others: the definition of each, as a Python function that
+is inlined.
 
-Those that the registry of derivatives defines are inlined from there.
+Definitions in the registry of derivatives are inlined from there.
 """
 
 from __future__ import annotations
@@ -182,11 +183,11 @@ DEFINITIONS: Mapping[Any, Callable[..., Any]] = {
     np.vander: _vander,
     np.isclose: _isclose,
 }
-"""Definitions that take the place of a rule, or of the registry's, which reads plain values."""
+"""Definitions that replace a rule, or a definition of the registry, which reads plain values."""
 
 
 def definition_of(target: Any) -> Callable[..., Any] | None:
-    """The function of Python that defines one of arrays; None if there is none."""
+    """The Python function that defines a function of arrays; None if there is none."""
     if type(target).__hash__ is None:
         return None
     if target in DEFINITIONS:

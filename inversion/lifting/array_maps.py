@@ -1,7 +1,7 @@
-"""Linear and multilinear functions of arrays: lifted as a product with one matrix.
+"""Linear and multilinear functions of arrays: lifted as a product with a matrix.
 
-The matrix is found from the function itself, by trying units. Rows of the registry of derivatives
-say which functions are linear in which arguments; for the others that are, ``DATA`` does.
+The matrix is computed from the function itself, by unit vectors. The registry of derivatives says
+which functions are linear in which arguments; ``DATA`` says it for the other linear ones.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from primitives.arrays.domain import element_of, is_array, shape_of
 __all__ = ["linear_call"]
 
 MOST_COEFFICIENTS = 1 << 22
-"""The most elements of a matrix that is found by trying units."""
+"""The largest number of elements of a matrix that is computed from unit vectors."""
 
 _TRAPEZOID: Any = getattr(np, "trapezoid", None) or getattr(np, "trapz", None)
 
@@ -43,14 +43,16 @@ DATA: Mapping[Any, tuple[str, ...]] = {
     **dict.fromkeys((np.fft.fft2, np.fft.ifft2, np.fft.fftn, np.fft.ifftn), ("a",)),
     **dict.fromkeys((np.fft.rfft2, np.fft.rfftn, np.fft.irfft2, np.fft.irfftn), ("a",)),
 }
-"""The arguments in each of which a function is linear, of those that are defined by others."""
+"""The arguments in each of which a function is linear, for functions that are defined by others."""
 
 APART = frozenset((np.real, np.imag, np.conjugate, operator.getitem))
 """Functions that are linear, and have a relation for each element."""
 
 
 def linear_call(call: ArrayCall) -> Value | None:
-    """The result of a call of a function that is linear in what varies; None for any other."""
+    """The result of a call of a function that is linear in the arguments that are not constant;
+    None for any other.
+    """
     target, rule = call.target, array_rule_of(call.target)
     together = rule is not None and rule.kind == "linear"
     names = rule.data if rule is not None and (together or rule.kind == "multilinear") else None
@@ -68,7 +70,7 @@ def linear_call(call: ArrayCall) -> Value | None:
     groups = [every] if together else [[v] for v in every]
     if len(groups) > 2 or not all(groups):
         return None
-    if every != call.variables:  # they stand in another order
+    if every != call.variables:  # they have another order
         return None
     map_ = _Map(call, [_Vector(tuple(group)) for group in groups])
     return map_.value()
@@ -76,7 +78,9 @@ def linear_call(call: ArrayCall) -> Value | None:
 
 @dataclass(frozen=True)
 class _Vector:
-    """Operands as one vector of real numbers: of complex ones the real parts, then the others."""
+    """Operands as one vector of real numbers: for complex numbers the real parts, then the
+    imaginary ones.
+    """
 
     operands: tuple[Variable, ...]
 
@@ -146,12 +150,12 @@ class _Map:
     vectors: list[_Vector]
 
     def value(self) -> Value | None:
-        """The result in the program; None where the matrix would be too large."""
+        """The result in the program; None if the matrix would be too large."""
         sizes = [vector.size for vector in self.vectors]
         origin = self.at([vector.values(np.zeros(vector.size)) for vector in self.vectors])
         if math.prod(sizes) * max(origin.size, 1) > MOST_COEFFICIENTS or not origin.size:
             return None
-        # in each of two, what is constant is 0
+        # for a function linear in each of two vectors, constant elements are 0
         offset = origin if len(sizes) == 1 else np.zeros_like(origin)
         columns = [
             (self.at([*values]) - offset).ravel()
@@ -171,7 +175,7 @@ class _Map:
         return found
 
     def holds(self, matrix: NDArray[Any], offset: NDArray[Any]) -> bool:
-        """Whether the function is the product elsewhere, too."""
+        """Return whether the function agrees with the product at another point."""
         rng = np.random.default_rng(0)
         points = [rng.integers(-9, 10, vector.size).astype(float) for vector in self.vectors]
         given = [v.values(point) for v, point in zip(self.vectors, points, strict=True)]
@@ -188,13 +192,13 @@ class _Map:
         return self.product(matrix, vector, shape)
 
     def complex(self, real: Value, imag: Value) -> Value:
-        """Complex numbers from their parts."""
+        """Complex numbers, from their parts."""
         if not is_array(real.kind):
             return _call(self.call, complex, real, imag)
         return each(ArrayCall(self.call.lifter, self.call.site, complex, [real, imag], {}))
 
     def product(self, matrix: NDArray[Any], vector: Value, shape: tuple[int, ...]) -> Value:
-        """The product with a real matrix; of integers by sums."""
+        """The product with a real matrix; for integers, as sums."""
         if not np.any(matrix):
             return value_of(np.zeros(shape) if shape else 0.0)
         if element_of(vector.kind) is float:
@@ -209,7 +213,7 @@ class _Map:
         )
 
     def at(self, values: Sequence[Sequence[Any]]) -> NDArray[Any]:
-        """The function at values of the operands that vary."""
+        """The function at values of the operands that are not constant."""
         left = iter([value for given in values for value in given])
         args, kwargs = self.call.filled(
             lambda v: next(left) if isinstance(v, Variable) else v.value

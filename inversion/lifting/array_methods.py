@@ -67,7 +67,7 @@ SHAPED = ("reshape", "transpose")  # they take a shape, or its lengths as separa
 
 @dataclass(frozen=True)
 class BoundArrayMethod:
-    """A method of an array, bound to it."""
+    """A method of an array, bound to the array."""
 
     name: str
     base: Value
@@ -77,12 +77,12 @@ class BoundArrayMethod:
 
 
 def holds_array(value: Value) -> bool:
-    """Whether a value is an array, or a tuple or list with one inside."""
+    """Return whether a value is an array, or a tuple or list that contains one."""
     return any(is_array(operand.kind) for operand in operands_in(value))
 
 
 def array_as(lifter: Lifter, site: CallSite, value: Operand, kind: Any) -> Operand | None:
-    """An array with elements of another type; None where no array is asked for."""
+    """An array with elements of another type; None if no array is required."""
     if not is_array(kind):
         return None
     given = [value, KnownObject(element_of(kind))]
@@ -120,15 +120,15 @@ def complex_attribute(lifter: Lifter, site: CallSite, base: Value, name: str) ->
 def array_call(
     lifter: Lifter, site: CallSite, targets: Sequence[Any], args: Values, kwargs: Named
 ) -> Value | None:
-    """The value of a call with arrays among its arguments; None for a function whose body is to be
-    inlined.
+    """The value of a call with arrays among its arguments; None for a function whose body is
+    inlined instead.
 
-    Raises NotInvertible where the function has no relation for these arguments.
+    Raises NotInvertible if the function has no relation for these arguments.
     """
     target = targets[0]
     if isinstance(target, BoundArrayMethod):
         return _method(lifter, site, target, args, kwargs)
-    target = targets[-1]  # what is in place is a write of what it gives
+    target = targets[-1]  # an operation in place is a write of its result
     if _has_out(target, args, kwargs):
         help = "assign the result instead: y = f(x), or y[:] = f(x)"
         raise refused(f"out= in a call of {describe(target)}", site.where, help)
@@ -158,7 +158,7 @@ def array_call(
             raise called.refused(reason, WRITTEN)
         try:
             return lifter.call(replace(site, overlaid=False), (by,), args, kwargs)
-        except NotInvertible as error:  # a line of the definition is not one of the program
+        except NotInvertible as error:  # a line of the definition is not a line of the program
             reason = dict(error.notes).get("reason", error.asked)
             raise called.refused(reason, WRITTEN) from error
     if body_of(target) is None:
@@ -167,7 +167,9 @@ def array_call(
 
 
 def _has_out(target: Any, args: Values, kwargs: Named) -> bool:
-    """Whether a function of numpy is given an array for its result, by position or keyword."""
+    """Return whether a call of a numpy function has an array for its result, by position or
+    keyword.
+    """
     given = kwargs.get("out")
     if given is None and isinstance(target, np.ufunc):
         given = args[target.nin] if len(args) > target.nin else None
@@ -197,7 +199,7 @@ def _method(
 
 
 def _result(called: ArrayCall) -> Value | None:
-    """The result of a call by what is known of its function."""
+    """The result of a call, from the properties of its function."""
     target = called.target
     if called.is_constant:
         return called.folded()
@@ -239,7 +241,7 @@ def _of_shape(called: ArrayCall) -> Value:
 
 
 def _takes_lists(target: Any) -> bool:
-    """Whether a function of numpy takes lists of numbers for arrays."""
+    """Return whether a function of numpy accepts lists of numbers for arrays."""
     if isinstance(target, np.ufunc) or (_makes_arrays(target) and is_elementwise(target)):
         return True
     rule = array_rule_of(target)
@@ -247,7 +249,7 @@ def _takes_lists(target: Any) -> bool:
 
 
 def _as_array(lifter: Lifter, site: CallSite, value: Value) -> Value:
-    """A list of numbers, or a tuple of some that vary, as an array."""
+    """A list of numbers, or a tuple with numbers that are not constant, as an array."""
     if not isinstance(value, Tupled) or not value.items:
         return value
     if value.kind is not list and not any(isinstance(v, Variable) for v in operands_in(value)):
@@ -256,7 +258,7 @@ def _as_array(lifter: Lifter, site: CallSite, value: Value) -> Value:
 
 
 OF_ROWS: Mapping[Any, Any] = {sum: np.sum, max: np.max, min: np.min, list: None, tuple: None}
-"""Functions of Python of the items of an array."""
+"""Functions of Python that take the items of an array."""
 
 
 def _of_rows(lifter: Lifter, site: CallSite, target: Any, args: Values) -> Value | None:
@@ -275,7 +277,7 @@ def _of_rows(lifter: Lifter, site: CallSite, target: Any, args: Values) -> Value
 
 
 MOST_ROWS = 64
-"""The most rows of an array that are gone through one by one."""
+"""The largest number of rows of an array over which a program iterates."""
 
 
 def array_rows(lifter: Lifter, site: CallSite, value: Value) -> Value:
@@ -296,11 +298,13 @@ OF_ANY_LENGTH = frozenset((np.nonzero, np.flatnonzero, np.argwhere, np.roots))
 
 
 SAMPLE_ELEMENTS = (1, -1 - 1j, 1j)
-"""Elements of the arrays that show the type of a result; of reals, their real parts."""
+"""Elements of the sample arrays that determine the type of a result; for reals, their
+real parts.
+"""
 
 
 def _of_sample(called: ArrayCall, element: complex) -> Value | None:
-    """The result for arrays filled with an element; None where there is none for that element."""
+    """The result for arrays filled with a sample element; None if the function has none for it."""
 
     def filled(value: Variable | Constant) -> Any:
         if not isinstance(value, Variable):
@@ -320,7 +324,7 @@ def _of_sample(called: ArrayCall, element: complex) -> Value | None:
 
 
 def _forwards(called: ArrayCall) -> Value:
-    """The result of a function of arrays that is only run forwards."""
+    """The result of a function of arrays that can only run forwards."""
     rule = array_rule_of(called.target)
     if rule is not None and rule.kind == "rearranging":
         raise called.refused(TO_BE_KNOWN, CHOSEN)
@@ -367,7 +371,7 @@ def _built(
 
 
 def _makes_arrays(target: Any) -> bool:
-    """Whether a function is a deterministic one of numpy."""
+    """Return whether a function is a deterministic one of numpy."""
     module = getattr(target, "__module__", None) or ""
     own = module.partition(".")[0] == "numpy" and not module.startswith("numpy.random")
     return own and not isinstance(target, (type, np.ufunc))

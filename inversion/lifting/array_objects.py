@@ -1,4 +1,4 @@
-"""Arrays as objects: which a program makes, and which are views of others."""
+"""Arrays as objects: those that a program makes, and views of other arrays."""
 
 from __future__ import annotations
 
@@ -20,8 +20,10 @@ Index = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class ArrayView:
-    """The array of which a view shows elements. places: of these, in the shape of the view; None
-    where a branch or a loop decides which.
+    """The array whose elements a view contains.
+
+    places: the positions of these elements, in the shape of the view; None if a branch or a loop
+    determines them.
     """
 
     base: Operand
@@ -31,7 +33,7 @@ class ArrayView:
 class ArrayObjects:
     """The arrays that a program makes, which it may write to, and the views among all arrays.
 
-    made: the arrays that calls have made. views: for each view the array that holds its elements.
+    made: the arrays that calls make. views: for each view the array that owns its elements.
     """
 
     def __init__(self) -> None:
@@ -39,12 +41,13 @@ class ArrayObjects:
         self.views: dict[Operand, ArrayView] = {}
 
     def base(self, operand: Operand) -> Operand:
-        """The array that holds the elements of an array: itself, if it is no view."""
+        """The array that owns the elements of an array: the array itself, if it is no view."""
         return self.views[operand].base if operand in self.views else operand
 
     def places(self, operand: Operand) -> Index | None:
-        """Where the elements of an array are in the one that holds them; None where a branch or a
-        loop decides. It has the strides of the array, so that views of it show what numpy makes.
+        """The positions of the elements of an array in the array that owns them; None if a branch
+        or a loop determines them. They have the strides of the array, so that views of it agree
+        with numpy.
         """
         if operand in self.views:
             return self.views[operand].places
@@ -52,17 +55,17 @@ class ArrayObjects:
         return np.arange(math.prod(shape)).reshape(shape)
 
     def show(self, view: Operand, operand: Operand, places: Index | None) -> None:
-        """Note that an array is a view of another's elements, which are at these places."""
+        """Record that an array is a view of another one, with the elements at these positions."""
         self.views[view] = ArrayView(self.base(operand), places)
 
     def own(self, value: Value, given: Collection[Operand]) -> None:
-        """Note that a call has made the arrays in its result. given: the arrays that it took."""
+        """Record that a call makes the arrays in its result. given: its array arguments."""
         for operand in arrays_in(value):
             if operand not in self.views and operand not in given:
                 self.made.add(operand)
 
     def joined(self, result: Operand, parts: Collection[Operand]) -> None:
-        """Note that an array is one of several, as a branch or a loop decides."""
+        """Record that an array is one of several, depending on a branch or a loop."""
         if all(part in self.made for part in parts):
             self.made.add(result)
         for part in parts:

@@ -1,7 +1,7 @@
-"""Sums, means, products and extremes of arrays in all forms of their calls.
+"""Sums, means, products and extremes of arrays, in all forms of their calls.
 
-The relations know rows along one axis; axes, kept axes, masks, first values and types are lifted
-around them.
+The relations handle rows along one axis. Several axes, kept axes, masks, initial values and types
+are lifted around them.
 """
 
 from __future__ import annotations
@@ -30,7 +30,9 @@ REDUCTIONS: Mapping[Any, tuple[Any, Any, Any]] = {
     np.amax: (np.max, np.maximum, None),
     np.amin: (np.min, np.minimum, None),
 }
-"""For each function the one with a relation, what joins two results, and the neutral number."""
+"""For each function the one with a relation, the function that joins two results, and the neutral
+element.
+"""
 
 
 def reduced(call: ArrayCall) -> Value:
@@ -68,7 +70,7 @@ def reduced(call: ArrayCall) -> Value:
 
 
 def _masked_mean(call: ArrayCall, a: Value, where: Any, told: Mapping[str, Any]) -> Value:
-    """The mean of the elements that a mask shows."""
+    """The mean of the elements that a mask selects."""
     axis, kept = told.get("axis"), bool(told.get("keepdims"))
     counts = np.sum(np.broadcast_to(where, shape_of(a.kind)), axis, keepdims=kept)
     named = {"axis": value_of(axis), "keepdims": value_of(kept), "where": value_of(where)}
@@ -77,9 +79,7 @@ def _masked_mean(call: ArrayCall, a: Value, where: Any, told: Mapping[str, Any])
 
 
 def _typed(call: ArrayCall, target: Any, value: Value, dtype: Any) -> Value:
-    """The array with the elements that are added: truth values as integers, those of a mean as
-    floats.
-    """
+    """The array with the elements to add: truth values as integers, those of a mean as floats."""
     assert isinstance(value, (Variable, Constant))
     if dtype is not None:
         return call.lifter.call(call.site, (astype,), [value, value_of(dtype)], {})

@@ -1,7 +1,7 @@
 """Writes to arrays, to items and slices, and in place.
 
-An array that is written to is another operand afterwards. All values that hold it, or a view of it,
-are replaced where they stand, so that all names of one array go on seeing one array.
+After a write, another operand represents the array. It replaces the old one in all values that
+contain the array or a view of it, so that all names of one array still refer to the same array.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ __all__ = ["ArrayWrite"]
 class ArrayWrite:
     """A write to an array by a function.
 
-    known: the values of the function's variables, which are replaced where they show the array.
-    lent: its arguments, which it may not write to. base: the array.
+    known: the values of the function's variables, in which the array is replaced. lent: its
+    arguments, which it must not write to. base: the array.
     """
 
     lifter: Lifter
@@ -62,12 +62,12 @@ class ArrayWrite:
             self._write(np.asarray(at), call.filling(value, self.base, np.shape(at)))
 
     def _is_mask(self, index: Value) -> bool:
-        """Whether an index is a truth value for each element, which varies."""
+        """Return whether an index is a truth value for each element that is not constant."""
         same = shape_of(index.kind) == shape_of(self.base.kind)
         return isinstance(index, Variable) and same and element_of(index.kind) is bool
 
     def whole(self, value: Value) -> Value:
-        """Replace all elements, as ``base += other`` does; returns the array afterwards."""
+        """Replace all elements, as ``base += other`` does; return the array after the write."""
         shape = shape_of(self.base.kind)
         call = ArrayCall(self.lifter, self.site, np.copyto, [self.base, value], {})
         at = np.arange(math.prod(shape)).reshape(shape)
@@ -75,14 +75,14 @@ class ArrayWrite:
         return self.done[self.base]
 
     def _write(self, at: NDArray[Any], value: Operand) -> None:
-        """Put elements at places of the array, in all values that show it."""
+        """Put elements at positions of the array, in all values that contain it."""
         objects = self.lifter.arrays
         base, places = objects.base(self.base), objects.places(self.base)
         lent = {objects.base(each) for given in self.lent for each in arrays_in(given)}
         if base not in objects.made or base in lent:
             raise self._not_own()
         if places is None:
-            what = "a write to an array that is part of another in some cases only"
+            what = "a write to an array that is a view of another one on some execution paths only"
             raise refused(what, self.site.where, "write to a copy of it")
         count = math.prod(shape_of(base.kind))
         new = np.arange(count).reshape(shape_of(base.kind))
@@ -117,7 +117,7 @@ class ArrayWrite:
         return self.done[value]
 
     def _shown(self, operand: Operand) -> Value:
-        """An array after the write: a view shows what the other array has there now."""
+        """An array after the write: a view has the new elements of the other array."""
         objects = self.lifter.arrays
         new = self.done.get(objects.base(operand))
         if operand not in objects.views or not isinstance(new, (Variable, Constant)):

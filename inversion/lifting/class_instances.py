@@ -61,7 +61,7 @@ PLAIN_MANAGERS = (np.errstate, contextlib.nullcontext, warnings.catch_warnings)
 
 
 def is_instance(value: Value) -> bool:
-    """Whether a value is an instance of a class that is written in Python."""
+    """Return whether a value is an instance of a class that is written in Python."""
     if isinstance(value, (HeapObject, Tupled)):
         return bool(value.kind.__flags__ & MADE_IN_PYTHON) and value.kind not in NOT_FOLLOWED
     return False
@@ -73,8 +73,8 @@ NOT_FOLLOWED: tuple[Any, ...] = (*CONTAINERS, *ON_CLASSES)
 def instance_call(
     lifter: Lifter, site: CallSite, target: Any, args: Values, kwargs: Named
 ) -> Value | None:
-    """A new instance of a class written in Python, or what a function of instances gives; None for
-    another call.
+    """A new instance of a class written in Python, or the result of a function of instances; None
+    for another call.
     """
     if target is type and len(args) == 1 and not isinstance(args[0].kind, str):
         return KnownObject(np.ndarray if is_array(args[0].kind) else args[0].kind)
@@ -149,12 +149,12 @@ def _has_factory(cls: Any) -> bool:
 
 
 def _is_frozen(base: type, name: str) -> bool:
-    """Whether a method is the one by which a frozen dataclass refuses to be changed."""
+    """Return whether a method is the one with which a frozen dataclass refuses changes."""
     return name == "__setattr__" and getattr(base, "__dataclass_params__", None) is not None
 
 
 def _of_class(lifter: Lifter, cls: type, name: str) -> Any:
-    """An attribute of a class, as it stands there; ``MISSING`` if there is none."""
+    """An attribute of a class, without binding; ``MISSING`` if there is none."""
     found = inspect.getattr_static(cls, name, MISSING)
     if found is not MISSING:
         lifter.attributes.append((cls, name, attribute_held(cls, name)))
@@ -185,7 +185,7 @@ def get_attribute(lifter: Lifter, site: CallSite, owner: Value, name: str) -> Va
         raise NotInvertible(
             f"cannot invert the attribute {name!r} of a {shown_kind(owner)}",
             where=site.where,
-            help="it has no such attribute at this place on this way; set it before",
+            help="it has no such attribute on this execution path; set it before",
         )
     return _bound(found, owner, cls, site, name)
 
@@ -208,7 +208,7 @@ def _as_dict(owner: Any) -> Any:
 
 
 def named_items(lifter: Lifter, site: CallSite, owner: Value) -> dict[str, Value]:
-    """The attributes that an instance holds."""
+    """The attributes of an instance."""
     found = owner
     if isinstance(owner, HeapObject):
         found = contents_of(lifter.known, owner, site.where)

@@ -1,7 +1,7 @@
 """Items, operators and methods of lists, dicts, sets and strings whose items are known one by one.
 
-The contents of what the function makes are those at that place of the program; other containers
-are known objects, which do not change.
+The contents of an object that the function makes are those at this place of the program. Other
+containers are known objects, which do not change.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ def container_call(
 def _growing(
     lifter: Lifter, site: CallSite, target: Any, owner: Value, *args: Value
 ) -> Value | None:
-    """The result of a method that changes a list whose number of items varies, else None."""
+    """The result of a method that changes a list with an unknown number of items, else None."""
     held = operand_in(lifter.known, owner)
     assert isinstance(owner, HeapObject)
     assert held is not None
@@ -216,20 +216,23 @@ def _varying_key(
 ) -> Value:
     if method is not dict.get:
         help = "read it with get and a default, or write the choice of the key with if"
-        raise refused(f"{method.__name__} of a dict by a key that varies", site.where, help)
+        what = f"{method.__name__} of a dict by a key that depends on the arguments"
+        raise refused(what, site.where, help)
     default = args[1] if len(args) > 1 else KnownObject(None)
     return _of_key_or(lifter, site, held, args[0], default)
 
 
 def _of_key_or(lifter: Lifter, site: CallSite, held: Tupled, key: Value, default: Value) -> Value:
-    """The item of a key that varies, or a default."""
+    """The item for a key that depends on the arguments, or a default."""
     there = member(lifter, site, held, key)
     args = there, KnownObject(Lookup(held)), key, default
     return lifter.called(site, KnownObject(item_or), args)
 
 
 def item_or(there: bool, lookup: Any, key: Any, default: Any) -> Any:
-    """The value of a lookup for a key, or a default where it is not there. It is lifted."""
+    """The value that a lookup returns for a key, or a default if the key is missing. This function
+    is lifted.
+    """
     return lookup(key) if there else default
 
 
@@ -302,7 +305,7 @@ def _set(lifter: Lifter, site: CallSite, owner: Value, index: Value, value: Valu
             items = items_of(lifter, site, value)
             if items is None:
                 help = "assign a tuple or a list of known items"
-                raise refused("assignment of varying length to a slice", site.where, help)
+                raise refused("assignment of unknown length to a slice", site.where, help)
             value = Tupled(tuple, items)
         try:
             new[key] = (
@@ -317,7 +320,7 @@ def _set(lifter: Lifter, site: CallSite, owner: Value, index: Value, value: Valu
 def _with_item(
     lifter: Lifter, site: CallSite, held: Tupled, index: Value, value: Value
 ) -> list[Value]:
-    """Items, with one replaced whose place varies."""
+    """Items in which one is replaced, at an index that depends on the arguments."""
     new: list[Value] = []
     count = len(held.items)
     for place, item in enumerate(held.items):
@@ -528,7 +531,7 @@ def _index(lifter: Lifter, site: CallSite, owner: Value, item: Value) -> Value |
 
 
 def _find(lifter: Lifter, site: CallSite, owner: Value, item: Value) -> Value | None:
-    """``str.find`` of a character that varies, which is in the text."""
+    """``str.find`` of a character that depends on the arguments and is in the text."""
     if isinstance(owner, Variable) or is_known(item):
         return None
     return _index(lifter, site, owner, item)
@@ -551,8 +554,8 @@ def _remove(lifter: Lifter, site: CallSite, owner: Value, item: Value) -> Value 
         return None
     held = contents_of(lifter.known, owner, site.where)
     if not is_known(frozen(lifter.known, owner)) or not is_known(item):
-        help = "write what is left of it with if"
-        raise refused("remove of an item that varies", site.where, help)
+        help = "write the remaining items with if"
+        raise refused("remove of an item that depends on the arguments", site.where, help)
     items = list(held.items)
     for place, each in enumerate(items):
         if plain(frozen(lifter.known, each)) == plain(item):
@@ -649,8 +652,8 @@ CALLS: Mapping[Any, Callable[..., Value | None]] = {
     dict.get: _get_or,
     dict.fromkeys: _from_keys,
 }
-"""The operators and methods that have a meaning here, beside those of ``METHODS``."""
+"""The supported operators and methods, in addition to those of ``METHODS``."""
 METHODS_HERE = frozenset({*CALLS, *METHODS})
-"""All methods that have a meaning for containers."""
+"""All supported methods of containers."""
 BUILT = frozenset({*CONTAINERS, *DICTS})
-"""The classes of containers whose objects are followed."""
+"""The classes of containers whose objects are lifted."""

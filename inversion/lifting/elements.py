@@ -1,4 +1,4 @@
-"""Elementwise functions: a call with arrays is lifted as a call with numbers, for each element."""
+"""Elementwise functions: a call with arrays is lifted as a call with numbers for each element."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def each(call: ArrayCall) -> Value:
 
 
 def _as_array(call: ArrayCall, value: Value) -> Value:
-    """A list of numbers as the array for which numpy takes it."""
+    """A list of numbers, as the array to which numpy converts it."""
     if isinstance(value, Tupled) and value.items:
         return call.lifter.call(call.site, (np.array,), [value], {})
     return value
@@ -125,7 +125,7 @@ def _copy(call: ArrayCall, operand: Operand) -> Value:
 
 
 def _element(call: ArrayCall, value: Value) -> Any:
-    """The type of numbers that a dtype stands for."""
+    """The type of numbers that a dtype denotes."""
     kind = call.known(value)
     if kind in (int, float, complex, bool):
         return kind
@@ -137,7 +137,7 @@ def _element(call: ArrayCall, value: Value) -> Any:
 
 
 def _element_kind(operand: Operand, operands: Sequence[Operand]) -> Any:
-    """The type of the elements of an operand: constant words are integers beside integers."""
+    """The type of the elements of an operand. Constant words beside integers count as integers."""
     kind = element_of(operand.kind)
     beside = {element_of(other.kind) for other in operands if isinstance(other, Variable)}
     is_word = isinstance(operand, Constant) and kind in WORDS
@@ -145,7 +145,7 @@ def _element_kind(operand: Operand, operands: Sequence[Operand]) -> Any:
 
 
 def _of_elements(call: ArrayCall, target: Any, elements: list[Value]) -> Value:
-    """The result for one element. Words are converted to floats beside floats; arithmetic with
+    """The result for one element. Words beside floats are converted to floats; arithmetic with
     truth values is refused.
     """
     site = replace(call.site, overlaid=False)
@@ -162,14 +162,16 @@ def _of_elements(call: ArrayCall, target: Any, elements: list[Value]) -> Value:
             else value
             for value in elements
         ]
-    if target is np.where:  # numbers of one type stand on both sides
+    if target is np.where:  # both operands have the same type
         sides = of_one_type(call, numbers_of(elements[1:]))
         elements = [elements[0], *sides]
     return call.lifter.call(site, (target,), elements, {})
 
 
 def _of_numbers(operands: list[Operand]) -> list[Operand]:
-    """The operands, with constant arrays of words converted to floats where others are floats."""
+    """The operands, with constant arrays of words converted to floats if another operand is a
+    float.
+    """
     if float not in {element_of(operand.kind) for operand in operands}:
         return operands
     return [

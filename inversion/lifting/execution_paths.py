@@ -1,4 +1,6 @@
-"""Execution paths through a function: block by block, both paths of a fork, joined again."""
+"""Execution paths through a function: block by block, along both paths of a fork, which are joined
+again.
+"""
 
 from __future__ import annotations
 
@@ -55,21 +57,21 @@ if TYPE_CHECKING:
 
 
 DEEPEST = 64
-"""Maximum nesting depth of branches."""
+"""The maximum nesting depth of branches."""
 
 
 MOST_WAYS = 512
-"""Maximum number of paths through a function."""
+"""The largest number of paths through a function."""
 
 
 @dataclass(frozen=True)
 class Walk:
-    """Traversal of a function's code with given arguments.
+    """Traversal of the code of a function with given arguments.
 
-    leaving: the labels of the loop of which an iteration is traversed up to its exit test; empty
-    where exits are ordinary paths. calls: the recursive calls, where these become iterations of a
-    loop. cells: those that hold the free variables of a function that another one makes. giving:
-    what becomes of the values that a generator yields.
+    leaving: the labels of the loop of which one iteration is traversed up to its exit test; empty
+    if exits are ordinary paths. calls: the recursive calls, if these become iterations of a loop.
+    cells: the cells of the free variables of an inner function. giving: the consumer of the values
+    that a generator yields.
     """
 
     lifter: Lifter
@@ -107,7 +109,7 @@ class Walk:
         return found
 
     def live_at(self, place: Place) -> frozenset[str]:
-        """The names that are live at a place."""
+        """The names that are live at a label."""
         if place is None:
             return frozenset()
         if place == self_calls.AGAIN:
@@ -127,7 +129,7 @@ class Walk:
         if raises(block):
             return Nowhere()
         if label in self.code.caught:
-            help = "ask with if, before, whether it would be raised"
+            help = "test beforehand, with if, whether the exception would be raised"
             raise refused("try, an exception that is caught", block.where, help)
         try:
             for statement in block.statements:
@@ -168,8 +170,9 @@ class Walk:
         known: Known,
         stops: frozenset[int],
     ) -> Found:
-        """The end of a fork. join: the label at which both paths meet again, None where they only
-        meet in returning.
+        """The end of a fork.
+
+        join: the label at which both paths meet again; None if they meet only at a return.
         """
         labels = fork.yes, fork.no
         out = [self._leads_out(label) for label in labels]
@@ -184,7 +187,7 @@ class Walk:
         if self._part_again(join, ways, stops):
             ways = self._ways(labels, known, stops)
         for taken, (way, other) in enumerate((ways, ways[::-1])):
-            if _leads_nowhere(other, way):  # then the condition is known
+            if _leads_nowhere(other, way):  # then the condition is a constant
                 self.lifter.holds.append((condition, not taken))
                 self.lifter.statements += way.statements
                 self.lifter.holds += way.holds
@@ -198,15 +201,15 @@ class Walk:
         ]
 
     def _part_again(self, join: int | None, ways: Sequence[Way], stops: frozenset[int]) -> bool:
-        """Whether paths have to stay separate after the join: one may end elsewhere, such as in
-        the next iteration of a loop, or hold the result of a recursive call.
+        """Return whether paths have to stay separate after the join: one of them may end elsewhere,
+        such as in the next iteration of a loop, or have the result of a recursive call.
         """
         places = {p for way in ways for p in places_of(way.found)}
         meets = len(places) > 1 and join in places and join not in stops
         return meets or any(map(self._calls_itself, ways))
 
     def _calls_itself(self, way: Way) -> bool:
-        """Whether a live name holds the result of a recursive call at the end of a path."""
+        """Return whether a live name has the result of a recursive call at the end of a path."""
         end = way.found
         return (
             isinstance(end, At)
@@ -215,7 +218,9 @@ class Walk:
         )
 
     def _leads_out(self, label: int) -> bool:
-        """Whether a label leads out of the loop whose iteration is traversed up to its exit."""
+        """Return whether a label is outside the loop whose iteration is traversed up to
+        its exit.
+        """
         outside = bool(self.leaving) and label not in self.leaving
         return outside and label in self.code.returning
 
@@ -224,13 +229,13 @@ class Walk:
         many = self.lifter.ways > MOST_WAYS
         if not many and self.lifter.depth <= DEEPEST:
             return
-        why = f"there are more than {MOST_WAYS} ways through it"
+        why = f"it has more than {MOST_WAYS} execution paths"
         raise NotInvertible(
             f"cannot invert {self.site.name}: "
             + (why if many else f"it branches {DEEPEST} times in a row"),
             where=where,
-            help="let what repeats be a loop over a range, or move a part with branches of its own "
-            "into a function with a relation",
+            help="write repeated parts as a loop over a range, or move a part with branches into a "
+            "function that has a relation",
         )
 
     def _joined(
@@ -274,7 +279,9 @@ class Walk:
 
 
 def _lacks(value: Value, other: Value) -> bool:
-    """Whether a value is None, or has None in it, where another is or has something else."""
+    """Return whether a value is None, or contains None, where another one is or contains something
+    else.
+    """
     if isinstance(value, Tupled) and value.is_like(other):
         return any(map(_lacks, value.items, other.items))
     return value == NONE and other != NONE
@@ -284,7 +291,7 @@ NONE = KnownObject(None)
 
 
 def _leads_nowhere(way: Way, other: Way) -> bool:
-    """Whether a path raises, or returns None where the other returns something else."""
+    """Return whether a path raises, or returns None where the other one returns something else."""
     if isinstance(way.found, Returned) and isinstance(other.found, Returned):
         return _lacks(way.found.value, other.found.value)
     return isinstance(way.found, Nowhere)

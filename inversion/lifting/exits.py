@@ -24,7 +24,7 @@ from primitives.arrays.domain import element_of, is_array, shape_of
 
 @dataclass(frozen=True)
 class At:
-    """End of a path at a label. known: the values of names there."""
+    """The end of a path at a label. known: the values of names there."""
 
     label: int
     known: Known
@@ -32,20 +32,20 @@ class At:
 
 @dataclass(frozen=True)
 class Returned:
-    """End of a path at a return, with its value. heap: the contents of objects there."""
+    """The end of a path at a return, with its value. heap: the contents of objects there."""
 
     value: Value
     heap: Known = field(default_factory=Known)
 
 
 class Nowhere:
-    """End of a path that raises."""
+    """The end of a path that raises."""
 
 
 @dataclass(frozen=True)
 class Exit:
-    """Exit test in an iteration of a loop. leaves: the value of the condition for which the loop is
-    left. known: the values of names there. outside, inside: the labels that follow.
+    """An exit test in an iteration of a loop. leaves: the value of the condition that leaves the
+    loop. known: the values of names there. outside, inside: the labels that follow.
     """
 
     condition: Value
@@ -56,13 +56,13 @@ class Exit:
 
 
 End = At | Returned
-Place = int | None  # a label; None where it returns
+Place = int | None  # a label; None for a return
 
 
 @dataclass(frozen=True)
 class Several:
-    """Paths with ends at different places. flags: for each place, the condition that it is the
-    one reached.
+    """Paths with ends at different places. flags: for each place, the condition under which it is
+    reached.
     """
 
     ends: Mapping[Place, End]
@@ -74,7 +74,7 @@ Found = At | Returned | Nowhere | Exit | Several
 
 @dataclass(frozen=True)
 class Way:
-    """One path from a fork: its end, its statements, and the conditions that hold on it."""
+    """One path from a fork: its end, its statements, and its path conditions."""
 
     found: Found
     statements: list[Statement]
@@ -82,7 +82,7 @@ class Way:
 
     @property
     def part(self) -> Part:
-        """The path as a part of a loop's iteration."""
+        """The path as a part of an iteration of a loop."""
         return Part(tuple(self.statements), tuple(self.holds))
 
 
@@ -99,15 +99,15 @@ def places_of(found: Found) -> set[Place]:
 
 
 def flag_of(found: At | Returned | Several, place: Place) -> Operand:
-    """The condition that paths reach a place."""
+    """The condition under which paths reach a place."""
     if isinstance(found, Several):
         return found.flags.get(place, Constant(False))
     return Constant(place in ends_of(found))
 
 
 def stand_in(value: Value, known: Collection[Operand]) -> Value:
-    """A placeholder of the value's structure and types where the value is unused: variables that
-    are unknown there become constants.
+    """A placeholder with the structure and types of a value that is not used: variables that are
+    unknown there become constants.
     """
     if isinstance(value, Tupled):
         return value.of(stand_in(item, known) for item in value.items)
@@ -142,7 +142,7 @@ def end_at(place: Place, values: Known, where: str) -> End:
 def not_followed(where: str) -> NotInvertible:
     """The error for a jump to an unexpected place."""
     return NotInvertible(
-        "cannot invert a loop that is left like this: where its ways lead was not understood",
+        "cannot invert this loop: its exits cannot be analysed",
         where=where,
-        help="leave it by its condition, break or return",
+        help="leave the loop by its condition, break or return",
     )

@@ -1,5 +1,5 @@
-"""Control-flow graph of a function for lifting: its blocks, and the edges on which nothing is
-raised.
+"""The control-flow graph of a function for lifting: its basic blocks, and the edges without
+exceptions.
 """
 
 from __future__ import annotations
@@ -22,9 +22,8 @@ _END = -1  # the virtual exit node: no block has this label
 
 @dataclass(frozen=True)
 class Cycle:
-    """A natural loop: its labels. after: the first label outside that every path to a return
-    passes, if there is one. simple: whether it has one exiting block only, which every iteration
-    passes.
+    """A natural loop: its labels. after: the first label outside that is on every path to a return,
+    if there is one. simple: whether it has a single exiting block, which every iteration passes.
     """
 
     labels: frozenset[int]
@@ -33,8 +32,8 @@ class Cycle:
 
 
 def code_of(function: FunctionType, *, is_inner: bool = False) -> FunctionCode:
-    """The control-flow graph of a function. is_inner: whether a function that is lifted makes it,
-    so that its free variables are shared with that one. Raises NotInvertible for coroutines.
+    """The control-flow graph of a function. is_inner: whether a lifted function makes it, so that
+    both share its free variables. Raises NotInvertible for coroutines.
     """
     code = unthreaded(function.__code__)
     closure = function.__closure__
@@ -59,7 +58,7 @@ def unread(function: FunctionType, what: str, where: str) -> NotInvertible:
 
 
 def raises(block: Block) -> bool:
-    """Whether a block ends with an exception."""
+    """Return whether a block ends with an exception."""
     return isinstance(block.end, Return) and block.end.value is None
 
 
@@ -73,11 +72,13 @@ def iterators(block: Block) -> list[str]:
 
 
 class FunctionCode:
-    """Control-flow graph of a function, of the blocks that are reachable without an exception.
+    """The control-flow graph of a function, with the blocks that are reachable without an
+    exception.
 
     first: the entry label. following: the successors of each label. returning: the labels from
-    which a return is reachable. names: the variables that steps are assigned to. free: those that
-    it shares with the function that makes it. shared: those that it shares with inner functions.
+    which a return is reachable. names: the variables to which steps are assigned. free: the
+    variables that it shares with the function that makes it. shared: those that it shares with
+    inner functions.
     """
 
     def __init__(self, function: FunctionType, body: Body, free: tuple[str, ...] = ()) -> None:
@@ -97,7 +98,7 @@ class FunctionCode:
 
     @cached_property
     def names(self) -> dict[str, str]:
-        """The variable that each step of an expression is first assigned to, in its block."""
+        """The variable to which each step of an expression is first assigned in its block."""
         found: dict[str, str] = {}
         for block in self.blocks.values():
             made = {each.target for each in block.statements if isinstance(each, Apply)}
@@ -108,7 +109,9 @@ class FunctionCode:
 
     @cached_property
     def caught(self) -> frozenset[int]:
-        """The blocks whose exceptions are caught by a handler that may reach a return."""
+        """The blocks whose exceptions are caught by a handler from which a return may
+        be reachable.
+        """
         handlers = {
             label: block.handler.block
             for label, block in self.blocks.items()
@@ -123,8 +126,8 @@ class FunctionCode:
         return frozenset(label for label, handler in handlers.items() if handler in ending)
 
     def _leaves_with(self, label: int) -> bool:
-        """Whether a block is the handler of a ``with`` statement, whose manager is one that passes
-        exceptions on.
+        """Return whether a block is the handler of a ``with`` statement whose context manager does
+        not suppress exceptions.
         """
         statements = self._body.blocks[label].statements
         return any(
@@ -133,7 +136,9 @@ class FunctionCode:
 
     @cached_property
     def live(self) -> dict[int, frozenset[str]]:
-        """Live variables at the entry of each block: read there, or later, before they are set."""
+        """The live variables at the entry of each block: those that are read before
+        they are set.
+        """
         blocks = self.blocks
         found = {
             label: frozenset[str]() if raises(block) else block.needs
@@ -151,7 +156,7 @@ class FunctionCode:
 
     @cached_property
     def joins(self) -> dict[int, int | None]:
-        """The immediate post-dominator of each block, None where it is the exit."""
+        """The immediate post-dominator of each block; None if it is the exit."""
         ways = {label: list(after) or [_END] for label, after in self.following.items()}
         for labels in self._cycles.values():
             if all(after in labels for label in labels for after in self.following[label]):
@@ -174,7 +179,7 @@ class FunctionCode:
 
     @cached_property
     def loops(self) -> dict[int, Cycle]:
-        """The loops, by their header; edges from which no return is reachable do not count."""
+        """The loops, by their headers; edges from which no return is reachable do not count."""
         cycles = self._cycles
         if not cycles:
             return {}
@@ -192,7 +197,7 @@ class FunctionCode:
 
 
 def _is_simple(head: int, labels: frozenset[int], ways: Mapping[int, Sequence[int]]) -> bool:
-    """Whether a loop has one exiting block only, which every iteration passes."""
+    """Return whether a loop has a single exiting block, which every iteration passes."""
     exits = {at for at in labels for after in ways[at] if after not in labels}
     return len(exits) == 1 and not any(
         head in _reached([after], ways, without=at)
@@ -207,13 +212,13 @@ def _returns(block: Block) -> bool:
 
 
 def _following(block: Block) -> tuple[int, ...]:
-    """The successors of a block where nothing is raised."""
+    """The successors of a block without an exception."""
     end = block.end
     return tuple(dict.fromkeys((end.yes, end.no))) if isinstance(end, Branch) else ()
 
 
 def _set_anew(block: Block) -> frozenset[str]:
-    """The variables that a block sets (kills)."""
+    """The variables that a block sets (kill set)."""
     return frozenset(each.target for each in block.statements)
 
 
@@ -229,7 +234,9 @@ def _turned_round(ways: Mapping[int, Sequence[int]]) -> dict[int, list[int]]:
 def _reached[T: Hashable](
     starts: Sequence[T], ways: Mapping[T, Sequence[T]], *, without: T | None = None
 ) -> list[T]:
-    """The nodes reachable from some nodes, these included. without: a node not to pass."""
+    """The nodes reachable from some nodes, including these. without: a node that paths must not
+    pass.
+    """
     found, todo = dict[T, None](), list(starts)
     while todo:
         label = todo.pop()
@@ -279,5 +286,5 @@ def _to_the_end(ways: Mapping[int, Sequence[int]]) -> dict[int, frozenset[int]]:
 
 
 def _first_of(labels: frozenset[int], through: Mapping[int, frozenset[int]]) -> int | None:
-    """The block that paths pass first, of post-dominators; None of none."""
+    """The first block on all paths, among post-dominators; None if there are none."""
     return max(labels, key=lambda label: len(through[label]), default=None)

@@ -1,4 +1,4 @@
-"""Objects that the function makes: their contents at one place of the program."""
+"""Objects that the function makes, with their contents at one place of the program."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from inversion.program.trees import fields_of, is_dataclass
 __all__ = ["change", "contents_of", "frozen", "is_mutable", "made", "operand_in", "thawed"]
 
 DEEPEST = 32
-"""Maximum nesting depth of containers; one that contains itself has more."""
+"""The maximum nesting depth of containers; one that contains itself has more."""
 
 
 def made(known: Known, kind: type, items: Iterable[Value], keys: Any = None) -> HeapObject:
@@ -40,15 +40,17 @@ def contents_of(known: Known, owner: HeapObject, where: str) -> Tupled:
     assert not isinstance(found, (Variable, Constant)), "operand_in is asked before"
     if not isinstance(found, Tupled):
         raise NotInvertible(
-            f"a {shown_kind(owner)} is used that was made on another way through the program",
+            f"a {shown_kind(owner)} is used that was made on another execution path",
             where=where,
-            help="make it before the branch or the loop, or keep a tuple",
+            help="make it before the branch or the loop, or use a tuple",
         )
     return found
 
 
 def operand_in(known: Known, owner: Value) -> Operand | None:
-    """The operand of a list whose number of items varies, since a loop changes it; else None."""
+    """The operand of a list whose number of items is unknown, because a loop changes
+    it; else None.
+    """
     found = known.get(owner) if isinstance(owner, HeapObject) else None
     return found if isinstance(found, (Variable, Constant)) else None
 
@@ -57,21 +59,21 @@ def change(known: Known, owner: HeapObject, contents: Tupled | Operand, where: s
     """Replace the contents of an object."""
     if owner.fixed:
         raise NotInvertible(
-            f"a {shown_kind(owner)} is changed that is one or another, or that has several names",
+            f"a {shown_kind(owner)} is changed that may be one of several, or has several names",
             where=where,
-            help="change a copy of it, or change each of them on its own way",
+            help="change a copy of it, or change each of them in its own branch",
         )
     known[owner] = contents
 
 
 def frozen(known: Known, value: Value, where: str = "", depth: int = 0) -> Value:
-    """A value with the contents of each object in place of the object."""
+    """A value in which the contents of each object replace the object."""
     if isinstance(value, HeapObject):
         if depth > DEEPEST:
             raise NotInvertible(
                 f"cannot invert a {shown_kind(value)} that contains itself",
                 where=where,
-                help="give a result without it",
+                help="return a result without it",
             )
         held = operand_in(known, value)
         if held is not None:
@@ -90,7 +92,9 @@ def frozen(known: Known, value: Value, where: str = "", depth: int = 0) -> Value
 
 
 def is_mutable(kind: Any) -> bool:
-    """Whether objects of a class are changed in place: those but tuples and frozen records."""
+    """Return whether objects of a class can be changed in place: all but tuples and
+    frozen records.
+    """
     if not isinstance(kind, type) or issubclass(kind, (tuple, str, bytes, frozenset)):
         return False
     options: Any = getattr(kind, "__dataclass_params__", None)
@@ -98,7 +102,7 @@ def is_mutable(kind: Any) -> bool:
 
 
 def thawed(known: Known, value: Value, *, fixed: bool = False) -> Value:
-    """A value with new objects in place of the contents of mutable ones."""
+    """A value in which new objects replace the contents of mutable ones."""
     if not isinstance(value, Tupled):
         return value
     items = tuple(thawed(known, item, fixed=fixed) for item in value.items)

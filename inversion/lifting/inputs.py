@@ -1,8 +1,11 @@
-"""The inputs of a function: their names, types and domains, as they are declared or given."""
+"""The inputs of a function: their names, types and domains, as they are declared or passed to
+invert.
+"""
 
 from __future__ import annotations
 
 import dataclasses
+import difflib
 import inspect
 import typing
 from collections.abc import Callable, Mapping, Sequence
@@ -42,7 +45,7 @@ _EXAMPLES: Mapping[Any, str] = {
     str: "Strings('01', 8, 8)",
     bytes: "ByteStrings(4, 4)",
 }
-"""Domains of each type, as they are written; of others an interval."""
+"""The source of an example domain, by type; for other types it is an interval."""
 
 
 def inputs_of(
@@ -57,18 +60,18 @@ def inputs_of(
             raise WrongArguments(
                 f"{describe(f)} does not say the type of {', '.join(missing)}",
                 where=location_of(f),
-                help="annotate it, or give the types to invert",
+                help="annotate each parameter, or give their types: invert(f, float, ...)",
             )
         chosen = {name: given[name] for name in required}
     elif not len(required) <= len(types) <= len(names):
         raise WrongArguments(
             f"{describe(f)} has {len(names)} parameters ({', '.join(names)}); "
-            f"{len(types)} types were given",
+            f"{len(types)} {'type was' if len(types) == 1 else 'types were'} given",
             where=caller(),
-            help="give a type for each parameter that has no default",
+            help="give one for each parameter that has no default",
         )
     else:
-        left = len(types) - len(required)  # of those that have a default
+        left = len(types) - len(required)  # the types for parameters that have a default
         taken = [name for name in names if name in required or (left := left - 1) >= 0]
         chosen = dict(zip(taken, types, strict=True))
     domains: dict[str, Domain] = {}
@@ -79,11 +82,19 @@ def inputs_of(
 def inputs_within(
     f: Callable[..., Any], types: Sequence[Any], declared: Mapping[str, Domain | range]
 ) -> tuple[list[tuple[str, Any]], dict[str, Domain]]:
-    """The names and types of the inputs, and their domains, from annotations and from ``declared``,
-    which is keyed by input or part of one.
+    """The names and types of the inputs, and their domains, from annotations and from ``declared``.
+
+    declared: domains by input, or by part of one.
     """
     inputs, domains = inputs_of(f, types)
     kinds = {at: kind for name, tree in inputs for at, kind in numbers_of(name, tree)}
+    if not isinstance(declared, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
+        at, kind = next(iter(kinds.items()), ("x", float))
+        raise WrongArguments(
+            f"the domains of {describe(f)} are given by argument, not as {declared!r}",
+            where=caller(),
+            help=f"write domain={{{at!r}: {_example(kind, declared)}}}",
+        )
     for at, wanted in declared.items():
         if at not in kinds:
             raise unknown_axis(f, at, list(kinds), "domain")
@@ -122,28 +133,29 @@ def _kinds(f: Callable[..., Any], name: str, hint: Any, domains: dict[str, Domai
     if typing.get_origin(kind) is list and typing.get_args(kind)[0] in LIST_ELEMENTS:
         return list_of(typing.get_args(kind)[0])
     if domain_of(type(kind)) is not None and not isinstance(kind, str):
-        kind = type(kind)  # an example; a string is rather the name of a type
+        kind = type(kind)  # an example value; a string would be the name of a type
     if not isinstance(kind, type):
         raise WrongArguments(
-            f"{name} of {describe(f)} has no plain type: {hint!r}",
+            f"{name} of {describe(f)} has a type that is not supported: {hint!r}",
             where=location_of(f),
-            help="float, int, bool, complex, str, numpy.int64 and numpy.uint64 are inverted; "
-            "tuples of them, tuple[float, float]; and list[float], list[int], list[str]",
+            help="give float, int, bool, complex, str, bytes, numpy.int64 or numpy.uint64; a tuple "
+            "of them, as tuple[float, float]; list[float], list[int] or list[str]; or an example "
+            "array, as numpy.zeros(3)",
         )
     if dataclasses.is_dataclass(kind):
         raise WrongArguments(
             f"{name} of {describe(f)} is a {kind.__name__}, a dataclass that does more than hold "
-            "its fields, all given by position and of declared types",
+            "fields of declared types, all passed by position",
             where=location_of(f),
-            help="leave out __post_init__, __getattr__, an __init__ of its own, and fields that "
-            "are given by keyword only or not at all",
+            help="leave out __post_init__, __getattr__ and __init__, and fields that are "
+            "keyword-only or not passed to __init__",
         )
     kind = EQUAL.get(kind, kind)
     if domain_of(kind) is not None and kind not in KINDS:
         raise WrongArguments(
-            f"{name} of {describe(f)} is of type {kind.__name__}, a subclass of a number's",
+            f"{name} of {describe(f)} is of type {kind.__name__}, a subclass of a supported type",
             where=location_of(f),
-            help="numbers are inverted: float, int, bool, complex, numpy.int64, numpy.uint64",
+            help="give the type itself: float, int, bool, complex, numpy.int64 or numpy.uint64",
         )
     return kind
 
@@ -170,7 +182,7 @@ def numbers_of(name: str, tree: Tree) -> list[tuple[str, Any]]:
 
 
 def _domain(f: Callable[..., Any], name: str, kind: Any, declared: Any) -> Domain:
-    """The domain that is declared for an input: a range stands for its integers."""
+    """The domain that is declared for an input; a range stands for the domain of its integers."""
     element = element_of(kind) if is_array(kind) else kind
     if isinstance(declared, range) and declared and abs(declared.step) == 1:
         low, high = min(declared[0], declared[-1]), max(declared[0], declared[-1])
@@ -180,8 +192,20 @@ def _domain(f: Callable[..., Any], name: str, kind: Any, declared: Any) -> Domai
     raise WrongArguments(
         f"the domain of {name} in {describe(f)} is no domain: {declared!r}",
         where=caller(),
-        help=f"give a domain of primitives, such as {_EXAMPLES.get(element, 'Interval(0, 1)')}",
+        help=f"give a domain of primitives, such as {_example(kind, declared)}",
     )
+
+
+def _example(kind: Any, given: Any) -> str:
+    """The source of a domain of a type, between the bounds if a pair of numbers is given."""
+    element = element_of(kind) if is_array(kind) else kind
+    if isinstance(given, (tuple, list)) and len(given) == 2:
+        low, high = given
+        if element is float and all(isinstance(end, (int, float)) for end in given):
+            return f"primitives.Interval({low!r}, {high!r})"
+        if element is int and all(isinstance(end, int) for end in given):
+            return f"primitives.Integers({low}, {high}), or range({low}, {high + 1})"
+    return repr(given) if isinstance(given, Domain) else _EXAMPLES.get(element, "Interval(0, 1)")
 
 
 def _check_domain(f: Callable[..., Any], name: str, kind: type, declared: Domain) -> None:
@@ -195,7 +219,9 @@ def _check_domain(f: Callable[..., Any], name: str, kind: type, declared: Domain
 
 
 def _signature(f: Callable[..., Any], count: int) -> tuple[list[str], list[str], dict[str, Any]]:
-    """The names of a function's parameters, those without default, and their annotations."""
+    """The names of the parameters of a function, the names of those without a default, and the
+    annotations.
+    """
     function = getattr(f, "py_func", f)
     try:
         parameters = inspect.signature(function).parameters.values()
@@ -213,10 +239,12 @@ def _signature(f: Callable[..., Any], count: int) -> tuple[list[str], list[str],
 def unknown_axis(
     f: Callable[..., Any], name: object, axes: Sequence[str], what: str
 ) -> WrongArguments:
+    """The error for the name of an axis that a function does not have. what: the option."""
+    near = difflib.get_close_matches(str(name), axes, 3, 0.5)
     return WrongArguments(
         f"{describe(f)} has no axis {name!r} for {what}",
         where=caller(),
-        notes=[("axes", ", ".join(axes))],
+        notes=[*([("nearest", ", ".join(near))] if near else []), ("axes", ", ".join(axes))],
         help="the axes are the names of the arguments, and 'return'; parts of them are written as "
         "'p.x' and 'return[0]'",
     )

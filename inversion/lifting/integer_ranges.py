@@ -1,4 +1,4 @@
-"""Bounds of integers that follow from those of what they are computed of."""
+"""Bounds of integers that follow from the bounds of the arguments of a computation."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Bounds = tuple[int, int]
 def ranges_of(
     found: Relation, args: Sequence[Operand], domains: Mapping[Operand, Domain]
 ) -> Sequence[Domain] | None:
-    """The domains of the results of a relation of integers, or None where no bounds are known."""
+    """The domains of the results of a relation of integers; None if no bounds are known."""
     if found.target is divmod:
         both = [RANGES[target](*_bounds(args, domains)) for target in DIVIDED]
         return None if None in both else [Integers(*ends) for ends in both if ends is not None]
@@ -48,7 +48,9 @@ def _bounds_of(value: Operand, domains: Mapping[Operand, Domain]) -> Bounds | No
 
 
 def _by_ends(target: Callable[[int, int], int]) -> Callable[..., Bounds | None]:
-    """A function that is monotone in each argument: its bounds are among those at the ends."""
+    """The range of a function that is monotone in each argument: its bounds are among the values at
+    the ends.
+    """
 
     def found(one: Bounds | None, other: Bounds | None) -> Bounds | None:
         if one is None or other is None:

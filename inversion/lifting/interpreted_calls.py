@@ -1,9 +1,9 @@
-"""Calls that say what other calls mean: in a context, differentiated, or backwards.
+"""Calls that interpret other calls: in a context, as derivatives, or as inverses.
 
-``ctx(f, x)`` and ``ctx.wrap(f)`` lift f in that context, inside those around. ``autodiff(f, x)``
-and ``derivative(f)`` are the statements that compute it. A call of an inverse is a statement whose
-relation is solved by the function that was inverted; its partial derivatives are read from that
-function's, in its own context.
+``ctx(f, x)`` and ``ctx.wrap(f)`` lift f in that context, inside the contexts in force.
+``autodiff(f, x)`` and ``derivative(f)`` become the statements that compute the derivative. A call
+of an inverse is a statement whose relation is solved by the inverted function; its partial
+derivatives follow from those of that function, in its own context.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ from inversion.lifting.lifted_values import (
 from overlay import Context
 from overlay.contexts.wrapping import wrapped_in
 from overlay.core.target import describe
+from overlay.interpretations import intervals
 from overlay.interpretations.autodiff import (
     Rule,
     autodiff,
@@ -36,7 +37,6 @@ from overlay.interpretations.autodiff import (
     transformations,
 )
 from overlay.interpretations.autodiff.transformations import Derivative
-from overlay.interpretations.intervals import enclose
 
 if TYPE_CHECKING:
     from inversion.lifting.lifter import Lifter
@@ -49,7 +49,7 @@ __all__ = ["InverseCall", "check_interpreted", "interpreted_call"]
 @dataclass(frozen=True)
 class InverseCall:
     """A call of an inverse with θ fixed, for lifting: the relation, the rule of its partial
-    derivatives, and the code and tables that the inverse was made from.
+    derivatives, and the code and tables of the inverse.
     """
 
     relation: Relation
@@ -63,12 +63,12 @@ class InverseCall:
 
 
 class CanBeLifted(Protocol):
-    """An inverse, as calls of it are lifted."""
+    """Protocol of an inverse whose calls can be lifted."""
 
     known: tuple[str, ...]
 
     def lifted_call(self, theta: Any) -> InverseCall:
-        """The call with this θ. Raises NotInvertible unless floats lead to one float."""
+        """The call with this θ. Raises NotInvertible unless it finds one float from floats."""
         ...
 
 
@@ -76,7 +76,7 @@ def interpreted_call(
     lifter: Lifter, site: CallSite, target: Any, args: Values, kwargs: Named
 ) -> Value | None:
     """The value of a call of a context, of a function bound to one, of ``autodiff`` or a function
-    that ``derivative`` gave, or of an inverse; None for any other.
+    made by ``derivative``, or of an inverse; None for any other call.
     """
     if target is autodiff:
         return derivative(lifter, site, args)
@@ -97,11 +97,12 @@ def interpreted_call(
 
 
 def check_interpreted(function: Any, where: str) -> None:
-    """Raise NotInvertible for a function of an interpretation that has another form which is
-    inverted."""
+    """Raise NotInvertible for a function of an interpretation, if another form of it can be
+    inverted.
+    """
     module = function.__module__ if isinstance(function, FunctionType) else None
     help = ""
-    if function is enclose:
+    if module == f"{intervals.__name__}.enclosing" and function is intervals.enclose:
         help = "contract(f, Interval(low, high), returns=interval) encloses what leads to one"
     elif function is differentiation or function == Context.jit:
         help = "make the context, or the compiled function, outside of the function to invert"
@@ -115,7 +116,7 @@ def check_interpreted(function: Any, where: str) -> None:
 def _inside(
     lifter: Lifter, site: CallSite, context: Context, function: Any, args: Values, kwargs: Named
 ) -> Value:
-    """The value of a call in a context that lies inside those in force."""
+    """The value of a call in a context inside those in force."""
     outer = site.resolver if site.overlaid else lifter.resolver
     lifter.tables.update(dict.fromkeys(context.tables))
     inside = replace(site, resolver=outer.under(context), overlaid=True, chain=None)
@@ -125,14 +126,14 @@ def _inside(
 def _inverted(
     lifter: Lifter, site: CallSite, inverse: CanBeLifted, args: Values, kwargs: Named
 ) -> Value:
-    """The tuple that an inverse gives: one number."""
+    """The tuple that an inverse returns: one number."""
     count = len(inverse.known)
     theta = [kwargs["theta"]] if {*kwargs} == {"theta"} else list(args[count:])
     known = args[:count]
     if len(known) < count or len(theta) > 1 or (kwargs and {*kwargs} != {"theta"}):
         raise _refused(site, "a call of an inverse in this form", "write inverse(value, theta)")
     if any(variables_in(each) for each in theta):
-        raise _refused(site, "an inverse whose θ varies", "give θ as a constant")
+        raise _refused(site, "an inverse whose θ depends on the arguments", "give θ as a constant")
     numbers = [each for each in known if isinstance(each, (Variable, Constant))]
     if len(numbers) < count or any(each.kind not in (float, int, bool) for each in numbers):
         raise _refused(site, "an inverse of what is no number", "give it floats")

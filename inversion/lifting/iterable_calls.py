@@ -56,11 +56,11 @@ __all__ = [
 ZERO, ONE, NO, NONE = Constant(0), Constant(1), Constant(False), KnownObject(None)
 ADD = KnownObject(operator.add)
 MOST_ITEMS = 4096
-"""The most items of a range that a container is made of."""
+"""The largest number of items of a range from which a container is made."""
 MOST_ROWS = 64
-"""The most rows of an array that are taken one by one."""
+"""The largest number of rows of an array that are taken one by one."""
 ITERATOR = type(iter(()))
-"""The class of iterators that the function makes by ``iter``."""
+"""The class of iterators that the function makes with ``iter``."""
 DICTS = (dict, defaultdict, Counter, OrderedDict)
 SETS = (set, frozenset)
 
@@ -68,7 +68,9 @@ SETS = (set, frozenset)
 def iterable_call(
     lifter: Lifter, site: CallSite, target: Any, args: Values, kwargs: Named
 ) -> Value | None:
-    """The result of a function of iterables; None for another call, or items that are not known."""
+    """The result of a function of iterables; None for another call, or if the items are
+    not known.
+    """
     if type(target).__hash__ is None:
         return None
     found = CALLS.get(target)
@@ -76,12 +78,12 @@ def iterable_call(
 
 
 def has_own_binding(target: Any) -> bool:
-    """Whether a function takes its named arguments here as it has them."""
+    """Return whether a function here binds its named arguments itself."""
     return type(target).__hash__ is not None and (target in CALLS or isinstance(target, type))
 
 
 def items_of(lifter: Lifter, site: CallSite, value: Value) -> tuple[Value, ...] | None:
-    """The items of an iterable, if their number is known, else None."""
+    """The items of an iterable if their number is known, else None."""
     if operand_in(lifter.known, value) is not None:
         return None
     if isinstance(value, HeapObject):
@@ -110,7 +112,7 @@ def items_of(lifter: Lifter, site: CallSite, value: Value) -> tuple[Value, ...] 
 
 
 def held_by(lifter: Lifter, site: CallSite, value: Value) -> Tupled | None:
-    """The contents of a container with known items, or None."""
+    """The contents of a container with known items; None for other values."""
     if isinstance(value, HeapObject):
         return contents_of(lifter.known, value, site.where)
     if isinstance(value, Tupled):
@@ -127,10 +129,10 @@ def held_by(lifter: Lifter, site: CallSite, value: Value) -> Tupled | None:
 
 
 def key_of(site: CallSite, value: Value) -> Any:
-    """The key of an item, or its place, which has to be known."""
+    """The key or index of an item, which has to be a constant."""
     if not is_known(value):
-        help = "write the choice with if, and a known key or place on each way"
-        raise refused("a key or a place in a container that varies", site.where, help)
+        help = "write the choice with if, with a constant key or index in each branch"
+        raise refused("a key or an index that depends on the arguments", site.where, help)
     return plain(value)
 
 
@@ -203,7 +205,8 @@ def set_of(lifter: Lifter, site: CallSite, items: Iterable[Value], kind: type = 
     """A set of known items."""
     items = tuple(items)
     if not all(map(is_known, items)):
-        raise refused("a set of items that vary", site.where, "make a tuple or a list of the items")
+        what = "a set of items that depend on the arguments"
+        raise refused(what, site.where, "make a tuple or a list of the items")
     keys = tuple(dict.fromkeys(map(plain, items)))
     if kind is frozenset:
         return KnownObject(frozenset(keys))
@@ -238,7 +241,7 @@ def _counter(lifter: Lifter, site: CallSite, *values: Value) -> Value | None:
 
 
 def _moved(target: Any) -> Callable[..., Value | None]:
-    """A function that only moves items: it is applied to them."""
+    """A function that only moves items: it runs on them."""
 
     def found(lifter: Lifter, site: CallSite, *values: Value, **named: Value) -> Value | None:
         given = [_argument(lifter, site, value) for value in values]
@@ -257,8 +260,8 @@ def _moved(target: Any) -> Callable[..., Value | None]:
 
 
 def _argument(lifter: Lifter, site: CallSite, value: Value) -> Any:
-    """An argument in a tuple of one: the items of an iterable, or a known number; None of another
-    value.
+    """An argument in a tuple of one: the items of an iterable, or a constant number; None for
+    another value.
     """
     if isinstance(value, Constant) and value.kind is not str and not is_array(value.kind):
         return (value.value,)
@@ -281,7 +284,7 @@ def _enumerate(lifter: Lifter, site: CallSite, values: Value, start: Value = ZER
         return None
     if not is_known(start):
         help = "count from 0, and add the number in the loop"
-        raise refused("enumerate from a number that varies", site.where, help)
+        raise refused("enumerate from a number that depends on the arguments", site.where, help)
     pairs = enumerate(items, plain(start))
     return Iterating(None, tuple(Tupled(tuple, (Constant(i), item)) for i, item in pairs))
 
@@ -351,7 +354,9 @@ def _filter(lifter: Lifter, site: CallSite, function: Value, values: Value) -> V
         truth = lifter.truth(site, found)
         if not isinstance(truth, Constant):
             raise refused(
-                "a filter whose condition varies", site.where, "take a sum, or any or all, instead"
+                "a filter whose condition depends on the arguments",
+                site.where,
+                "use a sum, any or all instead",
             )
         if truth.value:
             kept.append(item)
@@ -432,7 +437,7 @@ def _product(lifter: Lifter, site: CallSite, values: Value, start: Value = ONE) 
 
 
 def _by_truth(settles: bool) -> Callable[..., Value | None]:
-    """``any``, which is settled by a true item, or ``all``, by a false one."""
+    """``any``, which a true item decides, or ``all``, which a false item decides."""
     connect = operator.or_ if settles else operator.and_
 
     def found(lifter: Lifter, site: CallSite, values: Value) -> Value | None:
@@ -482,7 +487,7 @@ def _extreme(target: Any) -> Callable[..., Value | None]:
 
 
 def one_or_other(is_first: bool, first: Any, second: Any) -> Any:
-    """One of two values. It is lifted."""
+    """One of two values. This function is lifted."""
     return first if is_first else second
 
 
@@ -509,15 +514,17 @@ def _sorted(
     known = _order(keys)
     if known is None:
         raise refused(
-            "sorting of items that vary", site.where, "sort them before, or take min and max"
+            "sorting of items that depend on the arguments",
+            site.where,
+            "pass them sorted, or use min and max",
         )
     order = sorted(range(len(items)), key=known.__getitem__, reverse=bool(plain(reverse)))
     return made(lifter.known, list, (items[i] for i in order))
 
 
 def _order(keys: list[Value]) -> list[Any] | None:
-    """Keys by which values are sorted: the values if known, else the first parts of tuples, where
-    these are known and all different.
+    """Sort keys: the values themselves if they are constants, else the first parts of tuples if
+    these are constants and all different.
     """
     if all(map(is_known, keys)):
         return list(map(plain, keys))

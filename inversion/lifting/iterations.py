@@ -37,21 +37,21 @@ if TYPE_CHECKING:
     from inversion.lifting.execution_paths import Walk
 
 MOST_TURNS = 1000
-"""Maximum number of unrolled iterations in a program."""
+"""The largest number of unrolled iterations in a program."""
 
 
 def looped(walk: Walk, label: int, known: Known, stops: frozenset[int]) -> Found | None:
-    """Lift a loop as one statement, and return its exit. None where the loop is unrolled, since
-    its iterations are few and known.
+    """Lift a loop as one statement, and return its exit; None if the loop is unrolled instead,
+    because its iterations are few and known.
     """
     walk.lifter.turns += 1
     cycle, block = walk.code.loops[label], walk.code.blocks[label]
     if walk.lifter.turns > MOST_TURNS:
         raise NotInvertible(
-            f"cannot invert {walk.site.name}: its loops have more than {MOST_TURNS} turns "
-            "that are known beforehand",
+            f"cannot invert {walk.site.name}: its unrolled loops have more than {MOST_TURNS} "
+            "iterations",
             where=block.where,
-            help="loop over a range",
+            help="write the loop over a range, which is not unrolled",
         )
     if label not in walk.code.returning:
         raise never_left(block.where)
@@ -70,8 +70,8 @@ def looped(walk: Walk, label: int, known: Known, stops: frozenset[int]) -> Found
 
 
 def _stated_or_unrolled(made: Turns, iterators: list[str], over: Range) -> Found | None:
-    """Lift a loop over a range as one statement; or, where that is refused and the range is known,
-    leave it to be unrolled.
+    """Lift a loop over a range as one statement. If that is refused and the range is a constant,
+    the loop is unrolled.
     """
     lifter, items = made.lifter, items_in_turn(over, MOST_TURNS)
     if items is None:
@@ -114,7 +114,7 @@ class Turns(Repeating):
             for inside in cycle.labels
             for each in blocks[inside].statements
         )
-        self.counter = f"i_{self.line}.count"  # no name of a variable
+        self.counter = f"i_{self.line}.count"  # no variable has this name
 
     def statement(self) -> Found:
         """Add the statement for the loop, and return its exit."""
@@ -126,7 +126,7 @@ class Turns(Repeating):
         return self.repeated(begin)
 
     def within_turn(self, state: Known) -> Known:
-        """The values of names where an iteration begins."""
+        """The values of names at the beginning of an iteration."""
         inside = {**self.known, **{k: v for k, v in state.items() if isinstance(k, HeapObject)}}
         for name, value in state.items():
             if not isinstance(name, HeapObject):
@@ -139,7 +139,9 @@ class Turns(Repeating):
         return inside
 
     def is_shared(self, value: Value | None) -> bool:
-        """Whether an object has several names, or is a part of another one, before the loop."""
+        """Return whether an object has several names, or is part of another one, before
+        the loop.
+        """
         if not isinstance(value, HeapObject):
             return False
         names = [key for key, held in self.known.items() if held is value and not is_step(key)]
@@ -147,7 +149,7 @@ class Turns(Repeating):
         return len(names) > 1 or any(value in held.items for held in inside)
 
     def counted(self) -> Range | None:
-        """The range that the loop counts through, or None."""
+        """The range over which the loop counts, or None."""
         for name in self.iterators:
             found = self.known.get(name)
             if isinstance(found, Iterating):
@@ -159,13 +161,15 @@ class Turns(Repeating):
         return self.simple(state) if self.walk.leaving else self.several(state)
 
     def same_arrays(self, following: Known, state: Known) -> None:
-        """Refuse a turn that writes to an array of which another name is not part of the state."""
+        """Refuse an iteration that writes to an array of which another name is not part of the
+        state.
+        """
         live = self.walk.code.live[self.label]
         for name, before in self.known.items():
             changed = name in live and name not in state and following.get(name, before) != before
             if changed and any(arrays_in(before)):
                 help = "write to it by the name that it has before the loop"
-                raise refused(f"a write in a loop to what {name} shows", self.where, help)
+                raise refused(f"a write in a loop to the array of {name}", self.where, help)
         bases = [self.lifter.arrays.base(v) for n in self.names for v in arrays_in(self.known[n])]
         others = [
             self.lifter.arrays.base(v)
@@ -175,8 +179,8 @@ class Turns(Repeating):
         ]
         shared = len(set(bases)) < len(bases) or not set(bases).isdisjoint(others)
         if shared and self.writes:
-            help = "let the loop write to arrays that have one name"
-            raise refused("a write in a loop to an array of several names", self.where, help)
+            help = "write only to arrays that have one name"
+            raise refused("a write in a loop to an array with several names", self.where, help)
 
     def simple(self, state: Known) -> Turn:
         """Lift an iteration of a loop with a single exit, which every iteration reaches."""
@@ -206,7 +210,7 @@ class Turns(Repeating):
         )  # fmt: skip
 
     def several(self, state: Known) -> Turn:
-        """Lift an iteration of a loop with several exits: these, and the continuation with the
+        """Lift an iteration of a loop with several exits. The exits, and the continuation with the
         next iteration, are ordinary paths.
         """
         inside, more = self.within_turn(state), Known()
@@ -227,8 +231,8 @@ class Turns(Repeating):
         return Turn(way, goes_on, False, nothing, following, ends, flags if len(ends) > 1 else {})
 
     def count(self, inside: Known, state: Known) -> Known:
-        """Set the iterators to the range's current value and the condition that it continues.
-        Returns the counter's next value, by name.
+        """Set the iterators to the current value of the range, and the condition for the next
+        iteration. Returns the next value of the counter, by name.
         """
         over = self.counted()
         if over is None:
@@ -274,5 +278,5 @@ def never_left(where: str) -> NotInvertible:
     return NotInvertible(
         "cannot invert a loop that is never left",
         where=where,
-        help="leave it by its condition, break or return",
+        help="leave the loop by its condition, break or return",
     )

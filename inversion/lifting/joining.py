@@ -1,4 +1,4 @@
-"""Joins of two paths: values that are equal on both stay, others become results of a branch."""
+"""Joins of two paths: values that are equal on both remain, others become results of a branch."""
 
 from __future__ import annotations
 
@@ -37,8 +37,9 @@ if TYPE_CHECKING:
 
 
 class Join:
-    """Joins the values of two paths; where they differ, the branch gets a result. where:
-    ``file:line`` of the branch. condition: where it is true, the first path is taken.
+    """The join of the values of two paths; where they differ, the branch gets a result.
+
+    where: ``file:line`` of the branch. condition: if it is true, the first path is taken.
     """
 
     def __init__(
@@ -64,7 +65,7 @@ class Join:
         self.arrays: dict[tuple[Operand, Operand], Variable] = {}
 
     def end(self, place: Place, ends: Sequence[End | None]) -> End:
-        """The joined end of both paths at a place, which one of them may not reach."""
+        """The joined end of both paths at a place, which possibly only one of them reaches."""
         live = self.walk.live_at(place)
         first, second = (None if end is None else names_at(end, live) for end in ends)
         one, other = first or {}, second or {}
@@ -81,13 +82,13 @@ class Join:
         return end_at(place, {**values, **self.heap}, self.where)
 
     def name_of(self, name: Any, place: Place) -> str:
-        """The name for what becomes of a name's value, or of an object's contents."""
+        """The name for the joined value of a name, or for the joined contents of an object."""
         if isinstance(name, HeapObject):
             return name.kind.__name__
         return self.walk.site.name if place is None else name
 
     def flag(self, place: Place, then: Operand, orelse: Operand) -> Operand:
-        """The joined flag of whether the path taken reaches a place."""
+        """The joined flag that says whether a path reaches a place."""
         found = self.value("returns" if place is None else "goes_on", then, orelse)
         assert isinstance(found, (Variable, Constant))
         return found
@@ -99,7 +100,7 @@ class Join:
         for one in (then, orelse):
             if isinstance(one, Meaningless):
                 return one
-        if all(map(_is_text, (then, orelse))):  # written out, or computed
+        if all(map(_is_text, (then, orelse))):  # constant, or computed
             then, orelse = (
                 Constant(plain(one)) if isinstance(one, KnownObject) else one
                 for one in (then, orelse)
@@ -117,21 +118,21 @@ class Join:
         elif isinstance(then, (Variable, Constant)) and isinstance(orelse, (Variable, Constant)):
             return self.number(name, then, orelse)
         if isinstance(then, Again) or isinstance(orelse, Again):
-            return Meaningless(self_calls.used_otherwise(self.where, "one way of a branch"))
+            return Meaningless(self_calls.used_otherwise(self.where, "one path of a branch"))
         kinds = [f"a {shown_kind(one)}" for one in (then, orelse)]
         if kinds[0] == kinds[1]:
             kinds[1] = f"another {shown_kind(orelse)}"
-        help = "give it the same type on both, and the same number of items"
+        help = "give it the same type on both paths, and the same number of items"
         return Meaningless(
             NotInvertible(
-                f"a value is {kinds[0]} on one way and {kinds[1]} on the other",
+                f"a value is {kinds[0]} on one path and {kinds[1]} on the other",
                 where=self.where,
-                help=help if kinds[1].startswith("a ") else "take it out of the branch",
+                help=help if kinds[1].startswith("a ") else "move it out of the branch",
             )
         )
 
     def as_texts(self, then: Value, orelse: Value) -> tuple[Value, Value]:
-        """Both values as operands, where they are strings, and are no characters of one number."""
+        """Both values as operands, if they are strings and not characters of one number."""
         is_one = isinstance(then, Tupled) and then.is_like(orelse)
         kinds = all(one.kind is str for one in (then, orelse))
         if is_one or not kinds or not any(isinstance(one, Tupled) for one in (then, orelse)):
@@ -143,7 +144,7 @@ class Join:
         return one, other
 
     def as_lists(self, then: Value, orelse: Value) -> tuple[Value, Value]:
-        """Both values as operands, where one is a list whose number of items varies."""
+        """Both values as operands, if one is a list with an unknown number of items."""
         kinds = {v.kind for v in (then, orelse) if is_list(v.kind) and not _is_known_list(v)}
         if len(kinds) != 1 or not any(map(_is_known_list, (then, orelse))):
             return then, orelse
@@ -155,7 +156,7 @@ class Join:
         return one, other
 
     def as_list(self, value: Value, kind: Any, place: int) -> Value:
-        """A list of known items as an operand, at the end of one of the paths."""
+        """A list of known items as one operand, at the end of one of the paths."""
         items = frozen(self.ends[place], value, self.where)
         if isinstance(items, Tupled) and not items.items:
             return EmptyList([], kind.element)
@@ -168,8 +169,8 @@ class Join:
         return replace(self.walk.site, where=self.where)
 
     def object(self, name: str, then: HeapObject, orelse: HeapObject) -> HeapObject:
-        """One object for two, with their contents joined. Neither is changed any more where one
-        of them has a name from before the branch.
+        """One object for two, with their contents joined. If one of them has a name from before the
+        branch, neither may be changed afterwards.
         """
         found = self.met.get((then, orelse))
         if found is None:
@@ -178,7 +179,7 @@ class Join:
                 one.fixed = found.fixed = True
             self.met[then, orelse] = found
             others = {one for pair in self.met for one in pair}
-            if len(others) < 2 * len(self.met):  # one of them meets another, too
+            if len(others) < 2 * len(self.met):  # one of them is joined with another object as well
                 for one in (*others, *self.met.values()):
                     one.fixed = True
             contents = self.ends[0].get(then), self.ends[1].get(orelse)
@@ -193,14 +194,15 @@ class Join:
             for one in (then, orelse)
         ]
         return NotInvertible(
-            f"a {shown} has {shapes[0] or 'nothing'} on one way and {shapes[1] or 'nothing'} on "
+            f"a {shown} has {shapes[0] or 'nothing'} on one path and {shapes[1] or 'nothing'} on "
             "the other",
             where=self.where,
-            help="give it the same items on both, or take what is made of it into the branch",
+            help="give it the same items on both paths, or move the code that uses it into the "
+            "branch",
         )
 
     def number(self, name: str, then: Operand, orelse: Operand) -> Variable:
-        if (then, orelse) in self.arrays:  # names of one array go on naming one
+        if (then, orelse) in self.arrays:  # the names of one array continue to refer to one array
             return self.arrays[then, orelse]
         kind = then.kind
         if then.kind is not orelse.kind:
@@ -208,7 +210,7 @@ class Join:
             shapes = {shape_of(then.kind), shape_of(orelse.kind)}
             if not elements <= {int, float, bool, np.int64} or len(shapes) > 1:
                 raise NotInvertible(
-                    f"{shown_name(name)} is of type {shown_kind(then)} on one way and of type "
+                    f"{shown_name(name)} is of type {shown_kind(then)} on one path and of type "
                     f"{shown_kind(orelse)} on the other",
                     where=self.where,
                     help="convert one of them",
@@ -234,7 +236,7 @@ class Join:
     def parts(
         self, name: str, kinds: tuple[type, ...], then: Operand, orelse: Operand
     ) -> tuple[InType, ...]:
-        """A number in each of the types that it may be of, where these are asked for."""
+        """A number in each of the types that it may have, for uses that depend on the type."""
         if not self.lifter.typed:
             return ()
         sides = [
@@ -270,12 +272,12 @@ FIRST = Constant(True), Constant(False)
 
 
 def _is_known_list(value: Value) -> bool:
-    """Whether a value is a list that the function makes, or its contents."""
+    """Return whether a value is a list that the function makes, or its contents."""
     return isinstance(value, (Tupled, HeapObject)) and value.kind is list
 
 
 def _is_text(value: Value) -> bool:
-    """Whether a value is a string, written out or computed."""
+    """Return whether a value is a string, constant or computed."""
     if isinstance(value, KnownObject):
         return isinstance(value.value, str)
     return isinstance(value, (Variable, Constant)) and value.kind is str

@@ -27,8 +27,8 @@ __all__ = ["known_call"]
 
 
 def known_call(target: Any, args: Values, kwargs: Named) -> Value | None:
-    """The result of a call if it is known while lifting, else None: iterators over known items,
-    type checks, comparisons of known objects.
+    """The result of a call if it is known at lifting, else None: iterators over known items, type
+    checks, comparisons of known objects.
     """
     if target is enumerate and len(args) == 1 and set(kwargs) == {"start"}:
         args, kwargs = (*args, kwargs["start"]), {}
@@ -79,7 +79,7 @@ def _is_open(value: Value) -> bool:
 
 
 def _is_instance(value: Value, classes: Value) -> Value | None:
-    """The result of ``isinstance``, by the type that the value has in the program, or None."""
+    """The result of ``isinstance``, from the type of the value in the program, or None."""
     if not isinstance(classes, (KnownObject, Tupled)) or variables_in(classes):
         return None
     if not isinstance(value, (Variable, Constant, KnownObject, Tupled)):

@@ -1,8 +1,8 @@
-"""Derivatives in programs: ``autodiff(f, x)`` is the statements that compute it.
+"""Derivatives in programs: ``autodiff(f, x)`` becomes the statements that compute it.
 
 The call of f is lifted like any other. For each of its statements the derivative of its result is
 added, by the rules of ``overlay.interpretations.autodiff``. Statements that the derivative does not
-need, usually f's own result among them, are removed later.
+need, usually including the result of f, are removed later.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ def _by_base(a: float, b: float) -> tuple[float]:
 
 
 _SAME = rule(float, _by_itself, (-1.0, 1.0))
-# without the case of an exponent of 0, and without the derivative by it
+# without the case of an exponent 0, and without the derivative with respect to it
 _POWER = rule(operator.pow, _by_base, (0.2, 3.0), (-3.0, 3.0))
 
 
 def derivative(lifter: Lifter, site: CallSite, args: Values) -> Value:
-    """The value of ``autodiff(f, *numbers)``, one derivative or a tuple of partial ones.
+    """The value of ``autodiff(f, *numbers)``: one derivative or a tuple of partial derivatives.
 
-    Raises NotInvertible where f is no function of floats, or has statements without a known
+    Raises NotInvertible if f is not a function of floats, or has statements without a known
     derivative.
     """
     function, *numbers = args or (None,)
@@ -55,7 +55,7 @@ def derivative(lifter: Lifter, site: CallSite, args: Values) -> Value:
     given = [_own(lifter, replace(site, name=f"at_{i}"), n) for i, n in enumerate(numbers, 1)]
     start = len(lifter.statements)
     result = lifter.call(replace(site, differentiated=True), (function.value,), tuple(given), {})
-    # rules are computed with functions as they are
+    # rules call the plain functions, outside all contexts
     site = replace(site, overlaid=False, chain=None)
     if not isinstance(result, (Variable, Constant)) or result.kind not in (float, int):
         raise _refused(site, f"a derivative of what gives {result.kind.__name__}")
@@ -65,7 +65,9 @@ def derivative(lifter: Lifter, site: CallSite, args: Values) -> Value:
 
 
 def check_rules(site: CallSite) -> None:
-    """Raise NotInvertible where a context has rules of derivatives, which are not read."""
+    """Raise NotInvertible if a context has rules for derivatives, which lifting does
+    not support.
+    """
     if site.overlaid and any(autodiff in table for table in site.resolver.tables):
         raise NotInvertible(
             "cannot invert a derivative in a context with rules of derivatives",
@@ -75,24 +77,24 @@ def check_rules(site: CallSite) -> None:
 
 
 def check_faithful(site: CallSite, method: Method) -> None:
-    """Raise NotInvertible where a derivative would be that of a method of a faithful table: the
-    method computes the function in another way, and the derivative is the function's.
+    """Raise NotInvertible for the derivative of a method of a faithful table: the method computes
+    the function in another way, and the derivative is that of the function.
     """
     if site.differentiated and method.table.faithful:
         raise NotInvertible(
-            f"cannot invert a derivative of what calls {method!r}, whose table is faithful",
+            f"cannot invert a derivative of what calls {method}, whose table is faithful",
             where=site.where,
             help="leave the table out of the context: it changes no derivative",
         )
 
 
 def _own(lifter: Lifter, site: CallSite, number: Value) -> Operand:
-    """A separate variable for a number, since two arguments may be the same."""
+    """A separate variable for a number, because two arguments may be the same."""
     if not isinstance(number, (Variable, Constant)) or number.kind not in (float, int):
         raise _refused(site, f"a derivative by a value of type {number.kind.__name__}")
     found = lifter.resolver.relation(float, [number.kind], base=True)
     assert found is not None
-    if isinstance(number, Constant):  # which is not folded: the same constant may occur in f
+    if isinstance(number, Constant):  # it is not folded: the same constant may occur in f
         own = lifter.variable(site.name, float, "at")
         lifter.statements.append(Statement(found, (own,), (number,), site.where))
         return own
@@ -104,7 +106,9 @@ def _own(lifter: Lifter, site: CallSite, number: Value) -> Operand:
 def _slope(
     lifter: Lifter, site: CallSite, statements: Iterable[Statement], by: Operand, result: Operand
 ) -> Operand:
-    """The derivative of a result of statements by one of their variables (forward mode)."""
+    """The derivative of a result of statements with respect to one of their variables (forward
+    mode).
+    """
     known: dict[Operand, Operand] = {by: Constant(1.0)}
     site = replace(site, name="slope")
     for statement in statements:
@@ -130,9 +134,8 @@ def _partials(lifter: Lifter, site: CallSite, statement: Statement) -> Sequence[
         raise NotInvertible(
             f"no derivative is known here of `{statement}`",
             where=statement.where,
-            help="derivatives are inverted of functions without branches and loops, which call "
-            "only what overlay.interpretations.autodiff has rules for, or a table methods, and no "
-            "relations",
+            help="derivatives can be inverted of functions without branches, loops and relations, "
+            "whose calls have rules in overlay.interpretations.autodiff or methods in a table",
         )
     given: Values = statement.arguments
     if found.takes_result:
@@ -153,7 +156,7 @@ def _rule_of(lifter: Lifter, statement: Statement) -> Rule | None:
         return None
     kinds = [argument.kind for argument in statement.arguments]
     if lifter.resolver.relation(relation.target, kinds, base=True) is not relation:
-        return None  # a table's, which may be of another function in the place of this one
+        return None  # a relation of a table, which may be for another function in place of this one
     if relation.target is operator.pow:
         exponent = statement.arguments[1]
         if isinstance(exponent, Constant) and exponent.value != 0:
@@ -163,7 +166,7 @@ def _rule_of(lifter: Lifter, statement: Statement) -> Rule | None:
 
 
 def _product(lifter: Lifter, site: CallSite, one: Operand, other: Operand) -> Operand | None:
-    """A product, simplified for factors 0 and 1; None where it is 0."""
+    """A product, simplified for factors 0 and 1; None if it is 0."""
     for known, rest in ((one, other), (other, one)):
         if isinstance(known, Constant) and known.value in (0, 1):
             return rest if known.value == 1 else None

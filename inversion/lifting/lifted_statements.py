@@ -93,15 +93,15 @@ def done(walk: Walk, statement: Statement, known: Known) -> None:
 
 
 def _made(walk: Walk, statement: Make, known: Known) -> Value:
-    """A function that is defined within the function."""
+    """A function that is defined inside the function."""
     code, where = statement.code, statement.where
     if not code.co_flags & inspect.CO_OPTIMIZED:
         raise unread(walk.code.function, "a class statement", where)
     defaults: list[Value] = []
     for name in statement.defaults:
         if name is None:
-            what = "defaults of an inner function beside which others are chosen by a condition"
-            raise refused(what, where, "compute the defaults before, and give them by name")
+            what = "defaults of an inner function that differ between execution paths"
+            raise refused(what, where, "compute the defaults before, and pass them by name")
         defaults.append(read(known, name, where))
     named: dict[str, Value] = {}
     if statement.named is not None:
@@ -120,7 +120,7 @@ def _made(walk: Walk, statement: Make, known: Known) -> Value:
 def _copied(copy: Copy, known: Known) -> None:
     source, target, where = copy.source, copy.target, copy.where
     if is_step(target) and not target.startswith(SLOT) and not is_step(source):
-        # a comprehension saves a variable of the program, which need not be set
+        # a comprehension saves a variable of the function, which may have no value
         known[target] = _held(known, source, where)
     elif not is_step(source):
         store(known, target, read(known, source, where))
@@ -131,7 +131,7 @@ def _copied(copy: Copy, known: Known) -> None:
 
 
 def _held(known: Known, name: str, where: str) -> Value:
-    """The value of a name, which need not be set."""
+    """The value of a name, which may have none."""
     try:
         return read(known, name, where)
     except NotInvertible as error:
@@ -191,13 +191,13 @@ class StatementCall:
         return self.lifter.called(self.site, function, given, named)
 
     def _unpacking(self) -> Value:
-        """A call with unpacked arguments."""
+        """The arguments of a call with unpacked arguments."""
         function, *spread = self.given()
         given: list[Value] = []
         for each in spread:
             items = items_of(self.lifter, self.site, each)
             if items is None:
-                what = "a call with unpacked arguments whose number varies"
+                what = "a call with unpacked arguments whose number depends on the arguments"
                 raise self._refused(what, "give the arguments one by one")
             given += items
         named: dict[str, Value] = {}
@@ -206,7 +206,7 @@ class StatementCall:
         return self.lifter.called(self.site, function, given, named)
 
     def _entered(self) -> Value:
-        """The value of a context manager in its block; at its end nothing happens."""
+        """The value of a context manager in its block; its end has no effect."""
         manager, leaves = self.operand(0), self.step.native.leaves
         enter, leave = (method_of(manager, name) for name in ("__enter__", "__exit__"))
         if isinstance(manager, KnownObject) and isinstance(manager.value, PLAIN_MANAGERS):
@@ -243,7 +243,7 @@ class StatementCall:
                 return found
         if isinstance(base, KnownObject) and not isinstance(base.value, ModuleType):
             found = attribute_held(base.value, name)
-            if is_same(attribute_held(base.value, name), found):  # a property may make it anew
+            if is_same(attribute_held(base.value, name), found):  # a property may make it again
                 self.lifter.attributes.append((base.value, name, found))
         return bound_method(base, name) or attribute_of(self.site, base, name)
 
@@ -290,7 +290,7 @@ class StatementCall:
         return Iterating(None, items)
 
     def _used_up(self, name: str) -> None:
-        """Mark a variable that holds an exhausted iterator: later uses are refused."""
+        """Mark a variable that has an exhausted iterator: later uses are refused."""
         if isinstance(self.known.get(name), Iterating) and not is_step(name):
             help = "make a tuple of its items first, and use that"
             error = self._refused("an iterator that is used again", help)
@@ -338,7 +338,7 @@ class StatementCall:
     # ---- marks for other instructions ----
 
     def outer(self) -> Value:
-        """The current value of an outer name: of a closure cell, global or builtin."""
+        """The current value of an outer name: of a closure cell, a global or a builtin."""
         name, function = self.step.native, self.walk.code.function
         cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
         for held in (function.__globals__, vars(builtins)) if name not in cells else ():
@@ -374,7 +374,9 @@ def _put(call: StatementCall) -> Value:
 
 
 def _packed(call: StatementCall) -> Value:
-    """A tuple; that of the variables which an inner function shares need not be set."""
+    """A tuple. In the tuple of variables that an inner function shares, a variable may have no
+    value.
+    """
     where = call.step.where
     return Tupled(tuple, tuple(
         _held(call.known, name, where) if is_cell(call.known.get(name)) else call._read(name)
@@ -394,11 +396,11 @@ def _unpacked_value(call: StatementCall) -> Value:
 
 
 def _starred(call: StatementCall) -> Value:
-    """The items beside a starred target, or the list that is assigned to that."""
+    """The items beside a starred target, or the list that is assigned to it."""
     items = items_of(call.lifter, call.site, call.items_of())
     if items is None:
         help = "take its parts by index and slice"
-        raise call._refused("unpacking with a star of what varies in length", help)
+        raise call._refused("unpacking with a star of a sequence of unknown length", help)
     part = call.step.native
     if isinstance(part, slice):
         return made(call.known, list, items[part])
@@ -411,7 +413,7 @@ def _starred(call: StatementCall) -> Value:
 def _gave(call: StatementCall) -> Value:
     """A value that a generator yields."""
     giving = call.walk.giving
-    assert giving is not None  # else the call gave a generator, whose code is not followed
+    assert giving is not None  # otherwise the call gave a generator, whose code is not lifted
     (before,) = contents_of(call.known, giving.held, call.step.where).items
     after = giving.add(before, call.operand(0))
     call.known[giving.held] = Tupled(CellType, (after,))
@@ -419,7 +421,7 @@ def _gave(call: StatementCall) -> Value:
 
 
 def _pattern(call: StatementCall) -> Value:
-    """Whether an object is a sequence, or a mapping, for a pattern."""
+    """Return whether an object is a sequence, or a mapping, for a pattern."""
     wanted = Mapping if call.step.instruction == "MATCH_MAPPING" else Sequence
     kind = call.operand(0).kind
     fits = isinstance(kind, type) and issubclass(kind, wanted)
@@ -427,7 +429,7 @@ def _pattern(call: StatementCall) -> Value:
 
 
 def _matched(call: StatementCall) -> Value:
-    """The attributes that a class pattern takes, as a tuple; None without a match."""
+    """The attributes that a class pattern captures, as a tuple; None without a match."""
     subject, cls, pattern = call.given()
     found = call.lifter.call(call.site, (isinstance,), [subject, cls], {})
     if not isinstance(found, Constant):
@@ -446,7 +448,7 @@ def _matched(call: StatementCall) -> Value:
 
 
 def _keyed(call: StatementCall) -> Value:
-    """The values that a mapping pattern takes, as a tuple; None where a key is not there."""
+    """The values that a mapping pattern captures, as a tuple; None if a key is missing."""
     subject, keys = call.given()
     held = mapping_of(call.lifter, call.site, subject)
     wanted = plain(keys)
@@ -467,7 +469,7 @@ def _set_attribute_to(call: StatementCall) -> Value:
 
 
 def _of_attribute(call: StatementCall, function: Any, given: list[Value]) -> Value:
-    """A call of getattr, setattr or hasattr with a known name."""
+    """A call of getattr, setattr or hasattr with a constant name."""
     owner, name, *rest = given
     if function is setattr:
         set_attribute(call.lifter, call.site, owner, plain(name), rest[0])
@@ -485,7 +487,7 @@ def _of_attribute(call: StatementCall, function: Any, given: list[Value]) -> Val
 
 
 def _has_attribute(base: Value, name: str) -> bool:
-    """Whether a value has an attribute for Python, by its class."""
+    """Return whether a value has an attribute in Python, according to its class."""
     if isinstance(base, KnownObject):
         return hasattr(base.value, name)
     kind = base.kind
@@ -494,7 +496,9 @@ def _has_attribute(base: Value, name: str) -> bool:
 
 
 def _left(*args: Any) -> None:
-    """The end of a plain context manager: nothing that a program sees. It is lifted."""
+    """The end of a plain context manager, which has no effect on the program. This function is
+    lifted.
+    """
     return
 
 

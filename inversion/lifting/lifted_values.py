@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class KnownObject:
-    """A value known while lifting that is no number: a function, a module, an instance."""
+    """A value known at lifting that is not a number: a function, a module, an instance."""
 
     value: Any
 
@@ -51,8 +51,10 @@ class KnownObject:
 @dataclass(frozen=True)
 class Tupled:
     """A tuple, named tuple or record of values; or the contents of a list, dict, set or instance at
-    one place of the program. kind: its class. keys: those of the items of a dict or set, and the
-    names of the attributes of an instance.
+    one place of the program.
+
+    kind: its class. keys: the keys of the items of a dict or set, or the names of the attributes of
+    an instance.
     """
 
     kind: type
@@ -64,7 +66,7 @@ class Tupled:
         return Tupled(self.kind, tuple(items), self.keys)
 
     def is_like(self, other: Value) -> TypeGuard[Tupled]:
-        """Whether another value has the same structure, items aside."""
+        """Return whether another value has the same structure, apart from its items."""
         return (
             isinstance(other, Tupled)
             and self.kind is other.kind
@@ -75,9 +77,11 @@ class Tupled:
 
 @dataclass(eq=False)
 class HeapObject:
-    """A list, dict, set or instance that the function makes. It has identity; its contents, a
-    ``Tupled``, stand beside the values of names, with itself as the key, and part and meet with
-    them. fixed: whether changes are refused, since it has been joined with another one.
+    """A list, dict, set or instance that the function makes.
+
+    It has identity. Its contents, a ``Tupled``, are stored among the values of names, under itself
+    as the key, so that paths fork and join them like other values. fixed: whether changes are
+    refused, because it has been joined with another object.
     """
 
     kind: type
@@ -86,8 +90,8 @@ class HeapObject:
 
 @dataclass(frozen=True)
 class Meaningless:
-    """A value that cannot be lifted; its error is raised where it is used. of_use: whether the
-    error is one of the line that uses it.
+    """A value that cannot be lifted; its error is raised at its use. of_use: whether the error
+    belongs to the line of the use.
     """
 
     error: NotInvertible
@@ -97,7 +101,7 @@ class Meaningless:
 
 @dataclass(frozen=True)
 class Range:
-    """A range; its start, stop and step may be variables."""
+    """A range, whose start, stop and step may be variables."""
 
     start: Operand
     stop: Operand
@@ -107,8 +111,9 @@ class Range:
 
 @dataclass(frozen=True)
 class Iterating:
-    """An iterator over a range that is not unrolled, or over the remaining items. more: for a
-    range, the condition that it continues, where that is an operand.
+    """An iterator over a range that is not unrolled, or over the remaining items.
+
+    more: for a range, the condition under which it continues, if that is an operand.
     """
 
     over: Range | None
@@ -119,8 +124,9 @@ class Iterating:
 
 @dataclass(frozen=True)
 class Pair:
-    """Result of advancing an iterator. item: None where there was none. more: whether there was
-    an item; MORE where that is unknown.
+    """The result of advancing an iterator.
+
+    item: None if there is none. more: whether there is an item; MORE if that is unknown.
     """
 
     item: Value | None
@@ -130,8 +136,9 @@ class Pair:
 
 @dataclass(frozen=True, eq=False)
 class Again:
-    """Result of a recursive call with the given arguments, times ``scale``, plus ``shift``. of:
-    the function's recursive calls.
+    """The result of a recursive call with the given arguments, times ``scale``, plus ``shift``.
+
+    of: the recursive calls of the function.
     """
 
     of: Any
@@ -143,7 +150,7 @@ class Again:
 
 @dataclass(frozen=True)
 class BoundMethod:
-    """A method, and its instance."""
+    """A method with its instance."""
 
     function: Any
     instance: Value
@@ -152,8 +159,10 @@ class BoundMethod:
 
 @dataclass(frozen=True, eq=False)
 class InnerFunction:
-    """A function that the function makes. cells: the objects that hold its free variables.
-    defaults: of its last parameters; named: those of keyword-only ones. module: its globals.
+    """A function that the function makes.
+
+    cells: the objects with the values of its free variables. defaults: the defaults of its last
+    parameters; named: those of keyword-only ones. module: its globals.
     """
 
     code: CodeType
@@ -166,7 +175,7 @@ class InnerFunction:
 
 @dataclass(frozen=True, eq=False)
 class Partial:
-    """A function with its first arguments, and some named ones, given."""
+    """A function whose first arguments, and some named ones, are bound."""
 
     function: Value
     args: tuple[Value, ...]
@@ -176,8 +185,10 @@ class Partial:
 
 @dataclass(frozen=True, eq=False)
 class Generating:
-    """A generator. given: the arguments of its function. cells: those of the function's free
-    variables. used: the cell that is filled once it has been run.
+    """A generator.
+
+    given: the arguments of its function. cells: those of the free variables of the function. used:
+    the cell that is filled after it has run.
     """
 
     function: Any
@@ -190,8 +201,10 @@ class Generating:
 
 @dataclass(frozen=True)
 class Giving:
-    """The use of the values that a generator yields. held: the cell of the value made of them so
-    far. add: makes the next value of that and a further one.
+    """The consumer of the values that a generator yields.
+
+    held: the cell with the accumulated value. add: computes the next accumulated value from it and
+    a further value.
     """
 
     held: HeapObject
@@ -227,11 +240,12 @@ Named = Mapping[str, Value]
 
 @dataclass(frozen=True)
 class CallSite:
-    """Site of a call. name: of the variable that it assigns. where: ``file:line``.
+    """The site of a call.
 
-    resolver: of the contexts in force. overlaid: whether any is. chain: the position at which
-    ``call_next`` continues, in a method. active: the calls being inlined. differentiated:
-    whether derivatives are taken of the statements.
+    name: the name of the variable that it assigns. where: ``file:line``. resolver: resolves calls
+    in the contexts in force. overlaid: whether there is any. chain: in a method, the position at
+    which ``call_next`` continues. active: the calls being inlined. differentiated: whether
+    derivatives are computed of the statements.
     """
 
     name: str
@@ -244,25 +258,25 @@ class CallSite:
 
     @property
     def in_force(self) -> tuple[Any, ...]:
-        """All that decides what a call means here."""
+        """The settings that determine the meaning of a call here."""
         return self.resolver, self.overlaid, self.chain
 
     def like(self, other: CallSite) -> CallSite:
-        """This site with what is in force at another."""
+        """This site with the settings in force at another one."""
         resolver, overlaid, chain = other.in_force
         return replace(self, resolver=resolver, overlaid=overlaid, chain=chain)
 
 
 MORE = object()
-"""Sentinel for the condition that a range continues."""
+"""A sentinel for the condition that a range continues."""
 
 
 CONTAINERS = (list, set, frozenset, bytes, bytearray)
-"""Classes of containers that are made of their items."""
+"""Classes of containers that are made from their items."""
 
 
 UNROLLED = 16
-"""Maximum length of a range of constants that is unrolled."""
+"""The maximum length of a range of constants that is unrolled."""
 
 
 VALUES = (
@@ -308,19 +322,19 @@ def plain(value: Value) -> Any:
     if isinstance(value, (KnownObject, Constant)):
         return value.value
     raise NotInvertible(
-        f"a {shown_kind(value)} that varies stands where what is known beforehand is needed",
-        where=None,  # that of the statement
-        help="write the choice with if, and something known on each way",
+        f"a {shown_kind(value)} that depends on the arguments is used where a constant is needed",
+        where=None,  # the caller sets the line of the statement
+        help="write the choice with if, with a constant in each branch",
     )
 
 
 def is_true(value: Value) -> bool:
-    """Whether a value without variables counts as true."""
+    """Return whether a value without variables counts as true."""
     return bool(value.items) if isinstance(value, Tupled) else bool(plain(value))
 
 
 def is_known(value: Value) -> bool:
-    """Whether the Python object of a value is known."""
+    """Return whether the Python object of a value is known at lifting."""
     if isinstance(value, Tupled):
         return all(map(is_known, value.items))
     return isinstance(value, (KnownObject, Constant))
@@ -359,7 +373,7 @@ def as_tree(value: Value) -> Tree:
 
 
 def read(known: Known, name: str, where: str) -> Value:
-    """The value of a name. Raises NotInvertible where it has none that can be lifted."""
+    """The value of a name. Raises NotInvertible if it has none that can be lifted."""
     if name not in known:
         raise not_set(name, where)
     value = known[name]
@@ -379,7 +393,7 @@ def read(known: Known, name: str, where: str) -> Value:
 
 
 def is_cell(value: Value | None) -> TypeGuard[HeapObject]:
-    """Whether a name's value is the cell of a variable that inner functions share."""
+    """Return whether a name's value is the cell of a variable that inner functions share."""
     return isinstance(value, HeapObject) and value.kind is CellType
 
 
@@ -400,12 +414,12 @@ def heap_of(known: Known) -> Known:
 def not_set(name: str, where: str) -> NotInvertible:
     """The error for a name that has no value, or an unknown one."""
     if is_step(name):
-        help = "return it from the inner function, and assign what that gives"
-        return refused("a variable that a function made within it sets, or super()", where, help)
+        help = "return the value from the inner function, and assign it outside"
+        return refused("a variable that an inner function sets, or super()", where, help)
     return NotInvertible(
         f"{name} may be used before it has a value",
         where=where,
-        help="give it one before the loop or branch that does",
+        help="assign a value before the loop or branch",
     )
 
 
@@ -415,13 +429,13 @@ def shown_name(name: str) -> str:
 
 
 class Raises(NotInvertible):
-    """A step that raises whatever the variables are: its path has no result."""
+    """A step that raises for all values of the variables: its path has no result."""
 
     def __init__(self, what: str, where: str) -> None:
         super().__init__(
             what,
             where=where,
-            help="it raises whatever the arguments are: mend it, or keep it behind a condition",
+            help="it raises for all arguments: correct it, or guard it with a condition",
         )
 
 
@@ -438,8 +452,8 @@ def refused(what: str, where: str, help: str) -> NotInvertible:
 def unpacked(site: CallSite, source: Value, count: int) -> Value:
     items = source.items if isinstance(source, Tupled) else None
     if items is None or len(items) != count:
-        help = "take apart a tuple or a list of known length"
-        raise refused(f"a {shown_kind(source)} taken apart into {count}", site.where, help)
+        help = "unpack a tuple or a list of known length"
+        raise refused(f"unpacking of a {shown_kind(source)} into {count}", site.where, help)
     return source
 
 
@@ -450,8 +464,8 @@ def attribute_of(site: CallSite, base: Value, attribute: str) -> Value:
         raise NotInvertible(
             f"cannot invert the attribute {attribute!r} of a {shown_kind(base)}",
             where=site.where,
-            help="use a function of it instead; attributes of modules, and of objects that the "
-            "function makes or closes over, are read",
+            help="call a function of it instead; only attributes of modules, and of objects that "
+            "the function makes or closes over, are supported",
         )
     return value_of(getattr(base.value, attribute))
 
@@ -496,8 +510,8 @@ def range_of(site: CallSite, args: Values) -> Range:
 
 
 def items_in_turn(value: Value, most: int = UNROLLED) -> tuple[Value, ...] | None:
-    """The items of a value in order of iteration, where these are unrolled: those of a tuple or
-    known container, or of a range of constants that is no longer than ``most``; else None.
+    """The items of a value in order of iteration, if they are unrolled: those of a tuple or known
+    container, or of a range of at most ``most`` constants; else None.
     """
     if isinstance(value, Tupled):
         return tuple(map(value_of, value.keys or ())) if value.kind is dict else value.items
@@ -516,7 +530,7 @@ def items_in_turn(value: Value, most: int = UNROLLED) -> tuple[Value, ...] | Non
 ITERABLES = (
     str, bytes, list, tuple, dict, set, frozenset, KeysView, ValuesView, ItemsView, range,
 )  # fmt: skip
-"""Classes of known objects that are iterated while lifting."""
+"""Classes of known objects that are iterated at lifting."""
 
 
 def iterator_over(value: Range) -> Iterating:

@@ -1,8 +1,8 @@
 """Lifting of a function to a program of relations: calls are resolved, user functions inlined.
 
-A function's blocks are executed abstractly, with a variable of the program for each number. Where
-the control flow depends on such a variable both paths are followed, and joined into one statement,
-a branch.
+The blocks of a function are executed abstractly, with a variable of the program for each number.
+Where the control flow depends on such a variable, both paths are followed and joined into one
+statement, a branch.
 """
 
 from __future__ import annotations
@@ -103,8 +103,10 @@ __all__ = ["Lifted", "Lifter", "Template", "lift"]
 
 @dataclass(frozen=True)
 class Lifted:
-    """A lifted function: its program. axes: for each argument, and for ``"return"``, the tree of
-    the program's axes that it consists of.
+    """A lifted function: its program.
+
+    axes: for each argument, and for ``"return"``, the tree of the axes of the program from which it
+    is built.
     """
 
     program: Program
@@ -126,14 +128,16 @@ def lift(
     typed: bool = False,
 ) -> Lifted:
     """The program of a function for inputs of these names and trees of types, in ``context``.
-    root_finding, max_trips: as in ``invert``. keywords: inputs that are given by keyword. folds:
-    whether calls with constants are computed: not where any rounding of them is to be allowed for.
-    domains: of inputs, or of parts of them. shapes: of sequences that are taken apart into their
-    items. marks: takes the characters at which strings are cut. typed: whether numbers that
-    branches give are computed in each of their types: found out where a result depends on the type.
 
-    Raises NotInvertible, with the line, at a statement that is not a call of something that
-    has a relation, an overlay method, or Python code.
+    root_finding, max_trips: as in ``invert``. keywords: inputs that are passed by keyword. folds:
+    whether calls with constants are computed; not if all their possible roundings count. domains:
+    the domains of inputs, or of parts of them. shapes: the shapes of sequences that are split into
+    their items. marks: receives the characters at which strings are split. typed: whether numbers
+    that branches return are computed in each of their types; this turns out to be necessary where a
+    result depends on the type.
+
+    Raises NotInvertible, with the line, at a statement that is not a call of a function with a
+    relation, of an overlay method, or of Python code.
     """
     base = Resolver(None)
     lifter = Lifter(
@@ -164,7 +168,7 @@ def lift(
 def _lifted(
     lifter: Lifter, site: CallSite, function: Any, given: Mapping[str, Tree], result: Value
 ) -> Lifted:
-    """The program of a function that has been followed. given: its inputs."""
+    """The program of a function whose code has been executed. given: its inputs."""
     returned: dict[str, Operand] = {}
 
     def leaf(path: str, value: Value) -> str:
@@ -211,7 +215,7 @@ def _followed(lifter: Lifter, site: CallSite, function: Any, args: Values, kwarg
 
 
 Template = tuple[Any, ...]
-"""The items of a sequence that are known, in order, and None for those that vary."""
+"""The known items of a sequence, in order, and None for the others."""
 
 
 def _no_result(function: Any, value: Value, where: str) -> NotInvertible:
@@ -226,7 +230,7 @@ def _no_result(function: Any, value: Value, where: str) -> NotInvertible:
 def _arguments(
     lifter: Lifter, site: CallSite, given: Mapping[str, Any], shapes: Mapping[str, Template]
 ) -> dict[str, Value]:
-    """The values of the arguments; those that have a shape are taken apart into their items."""
+    """The values of the arguments; those with a shape are split into their items."""
     return {
         name: of_template(lifter, site, tree, shapes[name])
         if name in shapes
@@ -248,7 +252,7 @@ def of_template(lifter: Lifter, site: CallSite, whole: Variable, template: Templ
 
 
 def _of_numbers(target: Any, args: Values, kwargs: Named) -> bool:
-    """Whether a call is one with one or two numbers, which makes nothing."""
+    """Return whether a call has one or two numbers as arguments and makes no object."""
     if kwargs or not 1 <= len(args) <= 2 or isinstance(target, Lookup):
         return False
     if isinstance(target, type) and target not in NUMBERS:
@@ -257,7 +261,7 @@ def _of_numbers(target: Any, args: Values, kwargs: Named) -> bool:
 
 
 def _numbers(args: Values, kwargs: Named) -> list[Operand] | None:
-    """The arguments of a call, where all are numbers, given by position."""
+    """The arguments of a call, if all are numbers passed by position."""
     found = [arg for arg in args if isinstance(arg, (Variable, Constant))]
     return found if not kwargs and len(found) == len(args) else None
 
@@ -274,7 +278,7 @@ class Lifter:
         folds: bool = True,
         typed: bool = False,
     ) -> None:
-        self.resolver = resolver  # of what has a meaning of its own, whatever context is around
+        self.resolver = resolver  # functions with a meaning of their own, in any context
         self.folds = folds
         self.root_finding = root_finding
         self.max_trips = max_trips
@@ -288,8 +292,8 @@ class Lifter:
         self.known: Known = {}
         self.factories: dict[HeapObject, Value] = {}
         self.attributes: list[tuple[Any, str, Any]] = []
-        self.tables: dict[MethodTable, None] = {}  # of contexts that are entered
-        self.rules: dict[Any, Rule] = {}  # of calls of inverses
+        self.tables: dict[MethodTable, None] = {}  # tables of contexts that are entered
+        self.rules: dict[Any, Rule] = {}  # rules and tables of calls of inverses
         self.partials: dict[Relation, Callable[..., tuple[float, ...]]] = {}
         self.names: set[str] = set()
         self.domains: dict[Operand, Domain] = {}
@@ -311,12 +315,14 @@ class Lifter:
         return name
 
     def variable(self, wanted: str, kind: Any, word: str) -> Variable:
-        """A new variable. word: names its origin where it has no name in the source."""
+        """A new variable. word: a name for its origin, if it has no name in the source."""
         base = wanted.partition(".")[0]
         return Variable(self.fresh(wanted), kind, base if base.isidentifier() else word)
 
     def input(self, name: str, tree: Tree, domains: Mapping[str, Domain]) -> Tree:
-        """The variables of an input, in a tree. domains: of inputs and their parts, by name."""
+        """The variables of an input, in a tree. domains: the domains of inputs and their parts, by
+        name.
+        """
 
         def variable(path: str, kind: Any) -> Variable:
             parts = path.replace("[", "_").replace("]", "").replace(".", "_")
@@ -359,8 +365,8 @@ class Lifter:
         if target is slice and not any(isinstance(a, Variable) for a in args):
             return KnownObject(slice(*map(plain, args)))
         if target is slice:
-            help = "write the choice with if, and a slice of known bounds on each way"
-            raise refused("a slice whose bounds vary", site.where, help)
+            help = "write the choice with if, with a slice of constant bounds in each branch"
+            raise refused("a slice whose bounds depend on the arguments", site.where, help)
         if target is bool and len(args) == 1 and args[0].kind is bool:
             return args[0]
         if site.overlaid:
@@ -391,8 +397,8 @@ class Lifter:
         return self._inline(replace(site, chain=chain), body, args, kwargs)
 
     def _base(self, site: CallSite, targets: tuple[Any, ...], args: Values, kwargs: Named) -> Value:
-        """The value of a call without an overlay method: by its relation, or its inlined body.
-        Raises NotInvertible where it has neither.
+        """The value of a call without an overlay method: by its relation, or by its inlined body.
+        Raises NotInvertible if it has neither.
         """
         if is_of_chance(targets[-1]):
             related = self._related(site, targets, args, kwargs)
@@ -434,7 +440,7 @@ class Lifter:
     def _related(
         self, site: CallSite, targets: tuple[Any, ...], args: Values, kwargs: Named
     ) -> Value | None:
-        """The result of a call of numbers, by the first relation for it, else None."""
+        """The result of a call of numbers by the first relation that accepts it, else None."""
         numbers = _numbers(args, kwargs)
         if numbers is None:
             return None
@@ -469,7 +475,7 @@ class Lifter:
             return self.converted(site, self.converted(site, value, float), complex)
         if found is None:
             what = f"a {value.kind.__name__} in the place of a {kind.__name__}"
-            raise refused(what, site.where, "convert it in the program, by way of int")
+            raise refused(what, site.where, "convert it in the program, first to int")
         site = replace(site, name=f"{kind.__name__}_{value.name}")
         (result,) = numbers_of([self.state(site, found, [value], subject_of(value))])
         return result
@@ -478,8 +484,9 @@ class Lifter:
         self, site: CallSite, found: Relation, args: Sequence[Operand], source: str = ""
     ) -> Value:
         """Add the statement that a relation holds between these arguments and new variables, and
-        return the variable, or the tuple of them; for constants, what the relation gives. source:
-        overrides the source of the variables.
+        return the variable, or the tuple of them; for constants, return the result of the relation.
+
+        source: overrides the source of the variables.
         """
         cast = tuple(
             Constant(kind(value.value))
@@ -523,8 +530,8 @@ class Lifter:
         kwargs: Named,
         cells: tuple[HeapObject, ...] = (),
     ) -> Value:
-        """The value of a call of a Python function. cells: those of its free variables, where a
-        function that is lifted makes it.
+        """The value of a call of a Python function. cells: the cells of its free variables, if a
+        lifted function makes it.
         """
         given = tuple(bound(site, body, args, kwargs, self.known))
         code = body.__code__
@@ -550,7 +557,7 @@ class Lifter:
         return self.call(site, (getattr(owner.kind, name),), (owner, *args), {})
 
     def truth(self, site: CallSite, value: Value) -> Value:
-        """Whether a value is true."""
+        """The truth of a value."""
         known = isinstance(value, Constant) and value.kind in (*NUMBERS, str)
         if known or isinstance(value, KnownObject):
             return Constant(bool(plain(value)))
@@ -563,16 +570,18 @@ class Lifter:
         first: Value,
         add: Callable[[Value, Value], Value],
     ) -> Value:
-        """The value that a function makes of all that a generator yields, from ``first``."""
+        """The value that a function accumulates from all values that a generator yields, beginning
+        with ``first``.
+        """
         return generated(self, site, generator, first, add)
 
     def argument(self, tree: Tree) -> Value:
-        """The value of an argument, with a new object for each that is mutable."""
+        """The value of an argument, with a new object for each mutable one."""
         found = of_tree(tree)
         return as_argument(self, found) if isinstance(found, Tupled) else found
 
     def apart(self, go: Callable[[], Found]) -> Way:
-        """Follow a path, with statements of its own."""
+        """Follow a path, with its own list of statements."""
         outer, known = (self.statements, self.holds), self.known
         self.statements, self.holds = [], []
         self.depth += 1

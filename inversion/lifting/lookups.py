@@ -1,4 +1,6 @@
-"""Lookups in containers of known items: by a place or key that varies, and membership."""
+"""Lookups in containers of known items, by an index or key that depends on the arguments, and
+membership.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,7 @@ __all__ = ["Lookup", "looked_up", "member"]
 
 @dataclass(frozen=True)
 class Lookup:
-    """A function that gives the items of a container by key or place."""
+    """A function that returns the items of a container by key or index."""
 
     held: Tupled
 
@@ -42,12 +44,13 @@ class Lookup:
 
 
 def looked_up(lifter: Lifter, site: CallSite, held: Tupled, index: Value) -> Value:
-    """The item of a container at a place, or of a key, that varies."""
+    """The item of a container at an index, or for a key, that depends on the arguments."""
     if isinstance(index, Tupled):
         return _by_parts(lifter, site, held, index)
     if not isinstance(index, Variable):
-        help = "write the choice with if, and a known index on each way"
-        raise refused(f"an item by a {shown_kind(index)} that varies", site.where, help)
+        help = "write the choice with if, with a constant index in each branch"
+        what = f"an item by a {shown_kind(index)} that depends on the arguments"
+        raise refused(what, site.where, help)
     count = len(held.items)
     keys = (*range(count), *range(-count, 0)) if held.keys is None else held.keys
     items = (*held.items, *held.items) if held.keys is None else held.items
@@ -61,18 +64,19 @@ def looked_up(lifter: Lifter, site: CallSite, held: Tupled, index: Value) -> Val
 
 
 def _fits(key: Any, kind: Any) -> bool:
-    """Whether a variable of a type may equal a key."""
+    """Return whether a variable of a type may equal a key."""
     if kind is str:
         return isinstance(key, str)
     return isinstance(key, (int, float)) and (kind is float or key == int(key))
 
 
 def _entries(lifter: Lifter, site: CallSite, entries: dict[Any, Value], index: Value) -> Value:
-    """The entry of a key that varies."""
+    """The entry for a key that depends on the arguments."""
     assert isinstance(index, Variable)
     if not entries:
-        help = "give the container an item for each value that it is asked for"
-        raise refused("an item of an empty container by what varies", site.where, help)
+        help = "give the container an item for each value of the index"
+        what = "an item of an empty container, by an index that depends on the arguments"
+        raise refused(what, site.where, help)
     items = list(entries.values())
     if all(item == items[0] for item in items[1:]):
         there = member(lifter, site, Tupled(tuple, tuple(map(value_of, entries))), index)
@@ -101,8 +105,8 @@ def _entries(lifter: Lifter, site: CallSite, entries: dict[Any, Value], index: V
         args = index, Tupled(tuple, keys), Tupled(tuple, tuple(items))
         return lifter.called(site, KnownObject(item_at_key), args)
     raise NotInvertible(
-        "an item is read by a place or key that varies, of a container whose items are no numbers, "
-        "strings, or rows of them that are alike",
+        "an item is read by an index or key that depends on the arguments, from a container whose "
+        "items are not numbers, strings, or rows of them with one structure",
         where=site.where,
         help="keep one list or dict for each part, or write the choice with if",
     )
@@ -111,11 +115,11 @@ def _entries(lifter: Lifter, site: CallSite, entries: dict[Any, Value], index: V
 def _of_mixed_types(
     lifter: Lifter, site: CallSite, entries: dict[Any, Any], index: Variable
 ) -> Value:
-    """The entry of a key in a table of numbers of several types, in the widest of them."""
+    """The entry for a key in a table of numbers of several types, in the widest of them."""
     values = in_widest_type(list(entries.values()))
     if values is None:
-        help = "write all of them as floats, or keep the integers in a table of their own"
-        what = "an item of a table of floats, and of integers that no float is"
+        help = "write all of them as floats, or keep the integers in a separate table"
+        what = "an item of a table of floats, and of integers that no float equals"
         raise refused(what, site.where, help)
 
     def member_of(site: CallSite, part: Mapping[Any, Value]) -> Value:
@@ -131,7 +135,7 @@ def _of_mixed_types(
 
 
 def _rows(values: list[Any]) -> list[Tupled] | None:
-    """Known lists or tuples of one length as structures, else None."""
+    """Known lists or tuples of one length as structures; else None."""
     if not all(isinstance(value, (list, tuple, dict)) for value in values):
         return None
     first = values[0]
@@ -147,7 +151,7 @@ def _rows(values: list[Any]) -> list[Tupled] | None:
 
 
 def item_at_key(key: Any, keys: Any, items: Any) -> Any:
-    """The item of a key. It is lifted, with known keys."""
+    """The item for a key. This function is lifted, with known keys."""
     for each, item in zip(keys, items, strict=True):
         if key == each:
             return item
@@ -155,11 +159,11 @@ def item_at_key(key: Any, keys: Any, items: Any) -> Any:
 
 
 def _by_parts(lifter: Lifter, site: CallSite, held: Tupled, index: Tupled) -> Value:
-    """The item of a key that is a tuple of parts, some of which vary. Where each key of the first
-    part has the same keys of the others, there is one table for each part.
+    """The item for a key that is a tuple, some parts of which depend on the arguments. If each key
+    of the first part has the same keys of the others, there is one table for each part.
     """
     if held.keys is None:
-        help = "write an index after the other, as in x[i][j], or use a dict"
+        help = "write the indices one after the other, as in x[i][j], or use a dict"
         raise refused("an item of a list by a tuple", site.where, help)
     parts = index.items
     fitting = {
@@ -191,7 +195,7 @@ def _by_parts(lifter: Lifter, site: CallSite, held: Tupled, index: Tupled) -> Va
 
 
 def member(lifter: Lifter, site: CallSite, held: Tupled, item: Value) -> Value:
-    """Whether a container has an item, or a dict has a key."""
+    """Return whether a container has an item, or a dict has a key."""
     items = held.items if held.keys is None else tuple(map(value_of, held.keys))
     if isinstance(item, Variable) and all(map(is_known, items)):
         keys = tuple(dict.fromkeys(k for k in map(plain, items) if _fits_exactly(k, item.kind)))

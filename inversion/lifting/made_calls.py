@@ -1,4 +1,6 @@
-"""Calls with what the function makes: objects, inner functions, iterables; and its results."""
+"""Calls with values that the function makes: objects, inner functions, iterables; and
+its results.
+"""
 
 from __future__ import annotations
 
@@ -48,8 +50,8 @@ __all__ = [
 def made_call(
     lifter: Lifter, site: CallSite, targets: Sequence[Any], args: Values, kwargs: Named
 ) -> Value | None:
-    """The result of a call with what the function makes, or of what makes it; None for another
-    call.
+    """The result of a call with values that the function makes, or of a call that makes one; None
+    for another call.
     """
     return (
         by_operator(lifter, site, targets, args)
@@ -76,8 +78,8 @@ def called(lifter: Lifter, site: CallSite, function: Value, args: Values, kwargs
 
 
 def function_of(inner: InnerFunction) -> FunctionType:
-    """A function with the code and the defaults of one that a lifted function makes. It is read,
-    not run.
+    """A Python function with the code and the defaults of an inner function. It is
+    read, not run.
     """
     cells = tuple(CellType() for _ in inner.code.co_freevars)
     found = FunctionType(inner.code, inner.module, inner.code.co_name, inner.defaults, cells)
@@ -86,20 +88,20 @@ def function_of(inner: InnerFunction) -> FunctionType:
 
 
 def as_argument(lifter: Lifter, value: Value) -> Value:
-    """An argument of the program, with a new object for each part that is mutable."""
+    """An argument of the program, with a new object for each mutable part."""
     return thawed(lifter.known, value)
 
 
 def without_objects(
     lifter: Lifter, site: CallSite, args: Values, kwargs: Named
 ) -> tuple[Values, Named]:
-    """The arguments of a call that changes nothing, with the contents of objects in their place."""
+    """The arguments of a call without effects, with the contents of objects in their place."""
     found = tuple(frozen(lifter.known, arg, site.where) for arg in args)
     return found, {n: frozen(lifter.known, arg, site.where) for n, arg in kwargs.items()}
 
 
 def as_result(lifter: Lifter, site: CallSite, function: Any, value: Value) -> Value:
-    """A result as an operand, or as a structure of operands: a list of numbers of one type, or of
+    """A result as an operand, or as a structure of operands. A list of numbers of one type, or of
     strings, is one operand.
     """
     if isinstance(value, Generating):

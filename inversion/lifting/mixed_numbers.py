@@ -1,10 +1,10 @@
-"""Numbers whose Python type varies: items of tables that mix types, numbers that are of another
-type on each way of a branch, and what is computed of them.
+"""Numbers whose Python type depends on the path: items of tables with several types, numbers that
+have different types in the arms of a branch, and results computed from them.
 
-Each is one variable of the widest type, which arithmetic uses. Where a result depends on the type,
-as that of ``str`` does, the call is lifted for each type: for each key of the table where nothing
-else varies, else as a branch for each type. The ways of a branch have results for each type only
-where the program asks for them: it is then lifted anew.
+Each is one variable of the widest type, which arithmetic uses. If a result depends on the type, as
+that of ``str`` does, the call is lifted for each type: for each key of the table if nothing else
+varies, else as a branch for each type. The arms of a branch have results for each type only if the
+program needs them: it is then lifted again.
 """
 
 from __future__ import annotations
@@ -65,9 +65,10 @@ OPERANDS: Final = (Variable, Constant, KnownObject)
 
 @dataclass(frozen=True, eq=False)
 class Items:
-    """The origin of an item of a table. index: its key, which varies. items: those that it may be,
-    by key. look: makes the item of another table with some of the keys; member: tells whether the
-    key is one of some.
+    """The origin of an item of a table.
+
+    index: its key, which is not constant. items: the possible items, by key. look: makes the item
+    of another table with some of the keys. member: whether the key is one of some.
     """
 
     index: Variable
@@ -78,7 +79,7 @@ class Items:
 
 @dataclass(frozen=True, eq=False)
 class Computed:
-    """The origin of a result of a function, some of whose arguments vary in type."""
+    """The origin of a result of a function with arguments of several types."""
 
     target: Any
     args: tuple[Value, ...]
@@ -87,9 +88,10 @@ class Computed:
 
 @dataclass(frozen=True, eq=False)
 class OfWays:
-    """The origin of a number that is of another type on each way of a branch, or of a loop. kinds:
-    the types. parts: for each, whether it is the one, and the number in this type; empty where
-    these are not computed.
+    """The origin of a number that has different types in the arms of a branch, or in a loop.
+
+    kinds: the types. parts: for each type whether the number has it, and the number in this type;
+    empty if these are not computed.
     """
 
     kinds: tuple[type, ...]
@@ -98,8 +100,10 @@ class OfWays:
 
 @dataclass(frozen=True, eq=False)
 class InType:
-    """A number in one of its types. is_one, value: make the condition that it is of this type, and
-    the number; the latter is only asked for where the condition holds.
+    """A number in one of its types.
+
+    is_one, value: make the condition that it has this type, and the number; the number is only
+    needed if the condition holds.
     """
 
     is_one: Callable[[CallSite], Value]
@@ -107,13 +111,13 @@ class InType:
 
     @classmethod
     def of(cls, is_one: Value, value: Value) -> InType:
-        """The part of a condition and a number that are made."""
+        """The part for a condition and a number that are already made."""
         return cls(partial(_given, is_one), partial(_given, value))
 
 
 class TypesAsked(Exception):
-    """A result depends on the type of a number that was not lifted in its types: the program is
-    lifted anew, with all of them.
+    """A result depends on the type of a number that was not lifted in all its types: the program is
+    lifted again, with all of them.
     """
 
 
@@ -125,7 +129,7 @@ Kinds = tuple[Any, ...]
 
 @dataclass(frozen=True, eq=False)
 class Deferred:
-    """A function without arguments that makes a value, on one way of a branch."""
+    """A function without arguments that makes a value, in one arm of a branch."""
 
     make: Callable[[], Value]
 
@@ -134,7 +138,7 @@ class Deferred:
 
 
 def in_widest_type(values: Sequence[Any]) -> list[Any] | None:
-    """Numbers of several types, in the widest of them; None where one would be another number."""
+    """Numbers of several types in the widest of them; None if the conversion would change one."""
     kinds = {type(value) for value in values}
     if not kinds <= {*MIXED}:
         return None
@@ -148,7 +152,7 @@ def in_widest_type(values: Sequence[Any]) -> list[Any] | None:
 
 
 def extreme(lifter: Lifter, site: CallSite, target: Any, args: Values) -> Value | None:
-    """The larger or smaller of two numbers of different types, where types are asked for."""
+    """The larger or smaller of two numbers of different types, where the type matters."""
     if not _is_extreme(target) or len(args) != 2 or not joined_kinds(lifter, args):
         return None
     return lifter.called(site, KnownObject(larger if target is max else smaller), args)
@@ -159,7 +163,7 @@ def _is_extreme(target: Any) -> bool:
 
 
 def note_computed(lifter: Lifter, site: CallSite, target: Any, args: Values, found: Value) -> None:
-    """Note that the type of a result varies, if it does."""
+    """Record whether the type of a result depends on the path."""
     if not isinstance(found, Variable):
         return
     kinds = joined_kinds(lifter, args) if _is_extreme(target) else ()
@@ -174,7 +178,7 @@ def note_computed(lifter: Lifter, site: CallSite, target: Any, args: Values, fou
 def by_type(
     lifter: Lifter, site: CallSite, targets: tuple[Any, ...], args: Values, kwargs: Named
 ) -> Value | None:
-    """The result of a call that depends on the type of a number whose type varies, else None."""
+    """The result of a call that depends on the type of a number with several types, else None."""
     given = (*args, *kwargs.values())
     mixed = [arg for arg in given if isinstance(arg, Variable) and arg in lifter.mixed]
     if not mixed or _is_blind(lifter, site, targets, args, kwargs):
@@ -198,7 +202,7 @@ def by_type(
 
 
 def joined_kinds(lifter: Lifter, values: Sequence[Value]) -> tuple[type, ...]:
-    """The types of a number that is one of some; empty where its type does not vary."""
+    """The types of a number that is one of several; empty if all have one type."""
     found = dict.fromkeys(kind for value in values for kind in _kinds(lifter, value))
     return tuple(found) if len(found) > 1 and found.keys() <= {*MIXED} else ()
 
@@ -206,8 +210,8 @@ def joined_kinds(lifter: Lifter, values: Sequence[Value]) -> tuple[type, ...]:
 def parts_of(
     lifter: Lifter, site: CallSite, value: Value
 ) -> dict[type, tuple[Value, Value]] | None:
-    """For each type of a number whether it is the one, and the number in this type, or zero where
-    it is of another. None where it was not lifted in its types.
+    """For each type of a number whether it has this type, and the number in this type, or zero if
+    it has another. None if it was not lifted in its types.
     """
     origin = lifter.mixed.get(value) if isinstance(value, Variable) else None
     if origin is None:
@@ -247,12 +251,12 @@ def _parts(lifter: Lifter, site: CallSite, origin: Items | OfWays) -> Sequence[I
 def _is_blind(
     lifter: Lifter, site: CallSite, targets: tuple[Any, ...], args: Values, kwargs: Named
 ) -> bool:
-    """Whether a call is lifted with the number in its widest type: the result is the same number
-    for each type, or the calls within the function are asked in their turn.
+    """Return whether a call can be lifted with the number in its widest type: the result is the
+    same number for each type, or the calls inside the function are handled one by one.
     """
     target, given = targets[-1], (*args, *kwargs.values())
     if not all(isinstance(arg, OPERANDS) or is_known(arg) for arg in given):
-        return True  # a container keeps the number as it is
+        return True  # a container stores the number unchanged
     if any(is_array(arg.kind) for arg in given) or isinstance(target, np.ufunc):
         return True
     if site.overlaid and any(
@@ -274,7 +278,9 @@ def _is_blind(
 
 
 def _results(lifter: Lifter, target: Any, args: Values) -> set[Kinds | None]:
-    """The types of the results of a call, for all types of its arguments; None without relation."""
+    """The types of the results of a call, for all types of its arguments; None without
+    a relation.
+    """
     found: set[Kinds | None] = set()
     for kinds in _all_kinds(lifter, args):
         asked = [Variable("", kind) for kind in kinds]
@@ -304,8 +310,8 @@ def _kinds(lifter: Lifter, value: Value) -> list[Any]:
 def _taken_apart(
     lifter: Lifter, value: Value, roots: dict[Variable, Items | OfWays]
 ) -> list[Value]:
-    """The values, of one type each, that a number is computed of. roots: takes those whose types
-    vary.
+    """The values, of one type each, from which a number is computed. roots: receives those with
+    several types.
     """
     origin = lifter.mixed.get(value) if isinstance(value, Variable) else None
     if isinstance(origin, Computed):
@@ -318,7 +324,7 @@ def _taken_apart(
 
 
 def _in_types(lifter: Lifter, site: CallSite, value: Value, types: Types) -> Value:
-    """A number computed anew, of items of tables in their types."""
+    """A number computed again, from items of tables in their types."""
     origin = lifter.mixed.get(value) if isinstance(value, Variable) else None
     if isinstance(origin, Computed):
         args = [_in_types(lifter, site, arg, types) for arg in origin.args]
@@ -329,7 +335,7 @@ def _in_types(lifter: Lifter, site: CallSite, value: Value, types: Types) -> Val
 def _called(
     lifter: Lifter, site: CallSite, targets: tuple[Any, ...], args: Values, kwargs: Named
 ) -> Value:
-    """The result of a call; of known values it is Python's, in its type."""
+    """The result of a call; for known values it is that of Python, in its type."""
     target, given = targets[-1], (*args, *kwargs.values())
     if site.overlaid or not _is_of_python(target) or not all(map(is_known, given)):
         return lifter.call(site, targets, args, kwargs)
@@ -341,7 +347,9 @@ def _called(
 
 
 def _is_of_python(target: Any) -> bool:
-    """Whether a function is an operator, one of the builtins for numbers, or a method of str."""
+    """Return whether a function is an operator, one of the builtins for numbers, or a method of
+    str.
+    """
     if isinstance(target, MethodDescriptorType):
         return target.__objclass__ is str
     of_module = isinstance(target, BuiltinFunctionType) and target.__module__ in (
@@ -359,7 +367,9 @@ Call = Callable[[CallSite, Types], Value]
 
 
 def _by_key(site: CallSite, tables: Mapping[Variable, Items], call: Call) -> Value:
-    """The results for each key of some tables, as the items of another; some keys may raise."""
+    """The results for each key of some tables, as the items of another table; some keys
+    may raise.
+    """
     first, *others = tables.values()
     found: dict[Any, Value] = {}
     raised: Raises | None = None
@@ -382,7 +392,7 @@ def _by_way(
     types: Types,
     call: Call,
 ) -> Value:
-    """The results for the numbers of each type, in turn, as the ways of branches."""
+    """The results for the numbers of each type, as arms of branches."""
     if not roots:
         return call(site, types)
     (root, (part, *others)), *rest = roots
@@ -403,15 +413,15 @@ def _either(
     one: Callable[[CallSite], Value],
     other: Callable[[CallSite], Value],
 ) -> Value:
-    """The value that one or another function makes."""
+    """The value that one function or another makes."""
     if isinstance(condition, Constant):
         return one(site) if condition.value else other(site)
-    # each is made as if here, so that a choice within another is no recursive call
+    # each is made as if here, so that a choice inside another is not a recursive call
     made = (KnownObject(Deferred(lambda each=each: each(site))) for each in (one, other))
     args = condition, *made
     return lifter.called(site, KnownObject(on_either), args)
 
 
 def on_either(condition: bool, one: Any, other: Any) -> Any:
-    """The value of one function or of another. It is lifted."""
+    """The value of one function or another. This function is lifted."""
     return one() if condition else other()

@@ -1,6 +1,6 @@
 """Recursive functions.
 
-Where constants decide whether a function calls itself, each call is inlined. Otherwise the function
+If constants decide whether a function calls itself, each call is inlined. Otherwise the function
 becomes a loop: a recursive call is the next iteration if its result is returned, possibly after
 sums and products. The accumulated shift and scale are state of the loop.
 """
@@ -56,11 +56,11 @@ if TYPE_CHECKING:
 
 
 MOST_CALLS = 64
-"""Maximum depth to which recursive calls are inlined."""
+"""The maximum depth to which recursive calls are inlined."""
 
 
 class CallsItself(Exception):
-    """Signal: a function that is being traversed calls itself, depending on variables."""
+    """A signal: a function that is being traversed calls itself, depending on variables."""
 
     def __init__(self, active: ActiveCall) -> None:
         super().__init__()
@@ -69,9 +69,11 @@ class CallsItself(Exception):
 
 @dataclass(frozen=True, eq=False)
 class ActiveCall:
-    """A call that is being traversed. code: of its function, with its position in a chain. given:
-    its arguments. depth: of the branches around it. calls: the loop that it becomes. may_recur:
-    whether the function mentions itself by name. cells, giving: as in ``Walk``.
+    """A call that is being traversed.
+
+    code: the code of its function, with its position in a chain. given: its arguments. depth: the
+    number of branches around it. calls: the loop that it becomes. may_recur: whether the function
+    mentions itself by name. cells, giving: as in ``Walk``.
     """
 
     code: tuple[Any, ...]
@@ -83,18 +85,20 @@ class ActiveCall:
     giving: Giving | None = None
 
     def inner(self, calls: Sequence[ActiveCall]) -> ActiveCall | None:
-        """The innermost of these calls of this call's function, or None."""
+        """The innermost of these calls of the function of this call, or None."""
         return next((one for one in reversed(calls) if one.code == self.code), None)
 
     @property
     def key(self) -> tuple[Any, ...]:
-        """Key of its arguments: the types of variables, and known values themselves."""
+        """The key of its arguments: the types of variables, and the values of constants."""
         return tuple(a.kind if variables_in(a) else a for a in self.given)
 
 
 def identity_of(function: types.FunctionType, cells: Sequence[HeapObject]) -> tuple[Any, ...]:
-    """Equal for functions that do the same: of one code, and with the same free variables. cells:
-    those of a function that a lifted one makes anew each time.
+    """A key that is equal for functions that do the same: they share the code and the free
+    variables.
+
+    cells: those of a function that a lifted one makes anew in each run.
     """
     closure = () if cells else function.__closure__ or ()
     return function.__code__, tuple(map(id, closure))
@@ -143,7 +147,9 @@ def generated(
     first: Value,
     add: Callable[[Value, Value], Value],
 ) -> Value:
-    """The value that a function makes of all that a generator yields, from ``first``."""
+    """The value that a function accumulates from all values that a generator yields, beginning with
+    ``first``.
+    """
     cell = generator.used
     if contents_of(lifter.known, cell, site.where).items:
         help = "make a list or a tuple of its items"
@@ -233,7 +239,7 @@ class Calls(Repeating):
                 raise NotInvertible(
                     f"cannot invert {describe(self.function)}: it calls itself with another {name}",
                     where=self.where,
-                    help="let numbers and tuples of numbers change",
+                    help="pass the same object to each call; only numbers may change",
                 )
         return way, on, way.found
 
@@ -284,8 +290,8 @@ class Calls(Repeating):
         value = found.value if isinstance(found, Returned) else None
         if len(numbers) < len(self.given) or not isinstance(value, (Variable, Constant)):
             raise NotInvertible(
-                f"cannot invert {describe(self.function)}: it calls itself, and not with numbers "
-                "for a number",
+                f"cannot invert {describe(self.function)}: it calls itself with an argument or a "
+                "result that is not a number",
                 where=self.where,
                 help="write it as a loop, or give it a relation in a method table",
             )
@@ -296,7 +302,7 @@ class Calls(Repeating):
 
 
 class Interpreted:
-    """A recursive function that is never compiled, since compiled code does not check for stack
+    """A recursive function that is never compiled, because compiled code does not check for stack
     overflow.
     """
 
@@ -310,9 +316,9 @@ class Interpreted:
 def for_ever(function: types.FunctionType, where: str) -> NotInvertible:
     """The error for a function with infinite recursion."""
     return NotInvertible(
-        f"cannot invert {describe(function)}: it calls itself for ever, or more than "
+        f"cannot invert {describe(function)}: it calls itself endlessly, or more than "
         f"{MOST_CALLS} times",
         where=where,
-        help="a method goes on to what lies below with call_next or nonoverlay; other functions "
-        "return something else somewhere",
+        help="end the recursion by a condition; a method calls the implementation below it with "
+        "call_next or nonoverlay",
     )

@@ -1,5 +1,5 @@
-"""Repetition as one statement: one iteration is lifted, with variables for the loop-carried
-values.
+"""Repetition as one statement: one iteration is lifted, with variables for the
+loop-carried values.
 """
 
 from __future__ import annotations
@@ -49,9 +49,9 @@ if TYPE_CHECKING:
 class Turn:
     """One iteration of a loop, as two paths: before and after the exit test.
 
-    condition: the exit test; if true, the loop is left (``leaves``) or continues; None where the
-    range decides. following: the names' values after the iteration. ends: the exits of the loop,
-    each with a flag where there are several.
+    condition: the exit test; if it is true, the loop is left (``leaves``) or continued; None if the
+    range decides. following: the values of names after the iteration. ends: the exits of the loop;
+    each has a flag if there are several.
     """
 
     before: Way
@@ -66,8 +66,8 @@ class Turn:
 class Repeating(ABC):
     """Builder of the loop statement for a repeated iteration, from its loop-carried values.
 
-    where: ``file:line`` of its beginning. word: prefix of the statement's name. bounds, counts:
-    the range that it counts through.
+    where: ``file:line`` of its beginning. word: the prefix of the statement's name. bounds, counts:
+    the range over which it counts.
     """
 
     def __init__(self, walk: Walk, where: str) -> None:
@@ -84,12 +84,13 @@ class Repeating(ABC):
         """Lift one iteration from a state."""
 
     def repeated(self, begin: Known) -> Found:
-        """Add the statement for all iterations, which begin with these values, and return its
-        exit. Iterations are lifted until the types of the state are stable. The contents of
-        objects that an iteration changes become a part of the state.
+        """Add the statement for all iterations, which begin with these values, and return its exit.
+
+        Iterations are lifted until the types of the state are stable. The contents of objects that
+        an iteration changes become part of the state.
         """
         wide = begin
-        while True:  # until no type is widened any more
+        while True:  # until no type is widened further
             state = {name: self.fresh(shown(name), value) for name, value in wide.items()}
             turn = self.turn(state)
             changed = self.changed(turn.following, wide)
@@ -128,8 +129,8 @@ class Repeating(ABC):
         return frozen(following, value, self.where)
 
     def as_list(self, value: Value, following: Value) -> Operand:
-        """A list as one operand, as whose number of items varies it is carried through a loop. The
-        type of its items is that of those which it has, or else gets.
+        """A list as one operand, the form in which a loop carries a list with an unknown number of
+        items. Its type is that of the items that it has, or will get.
         """
         site = replace(self.walk.site, where=self.where)
         if isinstance(value, Tupled) and not value.items and isinstance(following, Tupled):
@@ -139,18 +140,18 @@ class Repeating(ABC):
         found = sequence_of(self.lifter, site, value)
         if not isinstance(found, (Variable, Constant)):
             raise NotInvertible(
-                f"a {shown_kind(value)} has another number of items after a turn of the loop",
+                f"a {shown_kind(value)} has another number of items after an iteration of the loop",
                 where=self.where,
-                help="keep a list of numbers for each part, or loop over known items",
+                help="use a list of numbers for each part, or loop over a known number of items",
             )
         return found
 
     def most_turns(self) -> int:
-        """The maximum number of iterations: that of a known range, or max_trips."""
+        """The largest number of iterations: that of a known range, or max_trips."""
         return self.lifter.max_trips
 
     def limits(self) -> tuple[Operand, ...]:
-        """The start, stop and step of the range that it counts through."""
+        """The start, stop and step of the range over which it counts."""
         return ()
 
     @property
@@ -172,9 +173,11 @@ class Repeating(ABC):
                 )
             if one.kind is other.kind and is_mutable(one.kind):
                 raise NotInvertible(
-                    f"a {shown_kind(one)} has another number of items after a turn of the loop",
+                    f"a {shown_kind(one)} has another number of items after an iteration of the "
+                    "loop",
                     where=self.where,
-                    help="keep a list of numbers for each part, or loop over known items",
+                    help="use a list of numbers for each part, or loop over a known number of "
+                    "items",
                 )
         elif one == other:
             return one
@@ -186,10 +189,10 @@ class Repeating(ABC):
                 return Variable(str(one), kind, one.source if isinstance(one, Variable) else "")
         after = shown_kind(other)
         raise NotInvertible(
-            f"{shown_name(name)} is a {shown_kind(one)} before a turn of the loop and "
+            f"{shown_name(name)} is a {shown_kind(one)} before an iteration of the loop and "
             f"{'another' if after == shown_kind(one) else 'a'} {after} after it",
             where=self.where,
-            help="give it the same type on both",
+            help="give it the same type in every iteration",
         )
 
     def fresh(self, name: str, value: Value) -> Value:
@@ -205,7 +208,7 @@ class Repeating(ABC):
         raise NotInvertible(
             f"{shown_name(name)} is a {shown_kind(value)}, and changes in a loop",
             where=self.where,
-            help="let numbers and tuples of numbers change",
+            help="change only numbers and tuples of numbers in a loop",
         )
 
     # ---- the statement ----
@@ -258,7 +261,7 @@ class Repeating(ABC):
 
 
 def _varies_in_length(value: Value, following: Value) -> bool:
-    """Whether a list has another number of items after an iteration than before."""
+    """Return whether a list has a different number of items after an iteration."""
     if not isinstance(value, Tupled) or value.kind is not list:
         return False
     if isinstance(following, Tupled):
@@ -267,15 +270,15 @@ def _varies_in_length(value: Value, following: Value) -> bool:
 
 
 def shown(name: Any) -> str:
-    """The name for a value of the state: that of a variable, or of an object's class."""
+    """The name for a value of the state: that of a variable, or of the class of an object."""
     if isinstance(name, HeapObject):
         return "a shared variable" if name.kind is CellType else name.kind.__name__
     return name
 
 
 class Outside:
-    """Values of names outside of a loop: values computed in an iteration become results of the
-    loop.
+    """Values of names outside a loop: values computed in an iteration become results of
+    the loop.
     """
 
     def __init__(self, turns: Repeating, turn: Turn, formals: Sequence[Variable]) -> None:

@@ -1,4 +1,6 @@
-"""Resolution of calls: to a relation, a method to inline, Python code to enter, or nothing."""
+"""Resolution of calls: to a relation, a method to inline, Python code to enter, or none
+of these.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,7 @@ from overlay.core.dispatch import MethodChain, by_types
 from overlay.core.location import shown as place
 from overlay.core.signature import NO_VARARGS
 from overlay.core.target import canonical, describe
-from primitives import NoSolution, Relation, relation, relation_of, relations
+from primitives import NoSolution, Relation, base_relations, relation, relation_of
 from primitives.arrays.domain import is_array
 from primitives.integers.integer_powers import power_int
 from primitives.sequences.lists import is_list
@@ -54,7 +56,9 @@ NUMBERS: Final = (float, int, bool, complex, np.int64, np.uint64)
 
 
 class Resolver:
-    """Finds relations and overlay methods in the tables of a context, and the base relations."""
+    """Resolver of calls: finds relations and overlay methods in the tables of a context, and base
+    relations.
+    """
 
     def __init__(self, context: Context | None) -> None:
         self.context = context
@@ -64,11 +68,11 @@ class Resolver:
             self.tables = tuple(reversed(context.tables))
         for table in self.tables:
             table.settle()
-        # cache of relations; the function is kept alive, as its id is in the key
+        # cache of relations; it keeps the functions alive, whose ids are in the keys
         self.asked: dict[tuple[Any, ...], tuple[Any, Relation | None]] = {}
 
     def under(self, context: Context) -> Resolver:
-        """The resolver inside a context that is entered within this one's."""
+        """The resolver for a context that is entered inside this one."""
         if context not in self.inner:
             outer = self.context
             self.inner[context] = Resolver(context if outer is None else outer | context)
@@ -99,10 +103,10 @@ class Resolver:
         return MethodChain.of(canonical(target), self.tables)
 
     def relation(self, target: Any, kinds: Sequence[Any], *, base: bool) -> Relation | None:
-        """The relation of a function for these types. base: leave out the context's tables."""
+        """The relation of a function for these types. base: ignore the tables of the context."""
         key = id(target), tuple(kinds), base
         if key not in self.asked:
-            tables = (relations,) if base else (*self.tables, relations)
+            tables = (base_relations,) if base else (*self.tables, base_relations)
             found = _found(tables, target, kinds)
             self.asked[key] = target, None if found is None else _made(found, kinds)
         return self.asked[key][1]
@@ -115,7 +119,7 @@ def _found(tables: Sequence[MethodTable], target: Any, kinds: Sequence[Any]) -> 
         accepting = [(method, hints) for method, hints in methods if _may_accept(hints, kinds)]
         exact = [method for method, hints in accepting if hints == tuple(kinds)]
         if exact and all(hints and all(map(_is_number, hints)) for _, hints in accepting):
-            return max(exact, key=_added)  # nothing is more specific
+            return max(exact, key=_added)  # no relation is more specific
         if accepting:
             return MethodChain.of(asked, tables[i:]).resolve(by_types(kinds))
     return None
@@ -126,7 +130,9 @@ def _found(tables: Sequence[MethodTable], target: Any, kinds: Sequence[Any]) -> 
 
 
 def _given_by_position(method: Method) -> tuple[Any, ...] | None:
-    """The parameter types of a method with required positional parameters only; else None."""
+    """The parameter types of a method whose parameters are all positional and required;
+    else None.
+    """
     given = method.declared
     hints = tuple(p.hint for p in given.positional if p.required)
     plain = given.unresolved is None and given.varargs is NO_VARARGS and not given.keyword_only
@@ -138,7 +144,7 @@ def _is_number(kind: Any) -> bool:
 
 
 def _may_accept(hints: tuple[Any, ...] | None, kinds: Sequence[Any]) -> bool:
-    """Whether a method may match a call with values of these types. hints: from
+    """Return whether a method may accept a call with values of these types. hints: from
     ``_given_by_position``.
     """
     if hints is None or not all(map(_is_number, kinds)):
@@ -147,17 +153,17 @@ def _may_accept(hints: tuple[Any, ...] | None, kinds: Sequence[Any]) -> bool:
 
 
 def _accepts(hint: Any, number: type) -> bool:
-    """Whether numbers of a type may match an annotation."""
+    """Return whether numbers of a type may match an annotation."""
     if _is_number(hint):
         return hint is number or (hint is int and number in (bool, np.int64))
     if is_list(hint) or is_array(hint):
         return False
-    # other metaclasses may define what is a subclass
+    # other metaclasses may define which classes are subclasses
     return type(hint) is not type or hint is Parameter.empty or issubclass(number, hint)
 
 
 def _added(method: Method) -> int:
-    """Serial number of when a method was added, or replaced another."""
+    """The serial number of a method, from when it was added or replaced another one."""
     return max(method.placed, method.serial)
 
 
@@ -165,7 +171,7 @@ def _made(method: Method, kinds: Sequence[Any]) -> Relation:
     made = method.function(*kinds) if method.generated else None
     if not isinstance(made, Relation):
         raise OverlayError(
-            f"{method!r} gave {made!r}, which is no relation",
+            f"{method} gave {made!r}, which is no relation",
             where=method.where,
             help="register it with @table.generated(relation_of(f)) and return relation(...)",
         )
@@ -173,8 +179,8 @@ def _made(method: Method, kinds: Sequence[Any]) -> Relation:
 
 
 def folded(rule: Relation, arguments: Sequence[Operand]) -> tuple[Constant, ...] | None:
-    """The results of a relation for constants; None where arguments vary, or it may not be a pure
-    function.
+    """The results of a relation for constants; None if an argument is not constant, or if the
+    function may be impure.
     """
     values = [a.value for a in arguments if isinstance(a, Constant)]
     # a relation with a forward mode only may be impure
@@ -229,10 +235,10 @@ def python_code(target: Any) -> Iterator[types.FunctionType]:
 def bound(
     site: CallSite, body: types.FunctionType, args: Values, kwargs: Named, known: Known
 ) -> list[Value]:
-    """The arguments of a call in the order of the code's parameters. known: takes the dict of
+    """The arguments of a call in the order of the code's parameters. known: receives the dict of
     further named arguments.
     """
-    # of the code itself: a wrapper may have another than what it says of itself
+    # the signature of the code itself, which may differ from what a wrapper declares
     signature = signature_of_code(body)
     try:
         bound = signature.bind(*args, **kwargs)
@@ -267,13 +273,15 @@ def check_named(function: Any) -> None:
 
 
 def compiled(target: Any, args: Sequence[Operand]) -> Relation | None:
-    """A relation with a forward mode only, for a function that numba compiles; None for others."""
+    """A relation with a forward mode only, for a function that numba compiles; None for other
+    functions.
+    """
     returns = result_type(target, tuple(arg.kind for arg in args))
     return None if returns is None else forward_only(target, args, returns)
 
 
 def forward_only(target: Any, args: Sequence[Operand], returns: type) -> Relation:
-    """A relation with a forward mode only, for a function that has none."""
+    """A relation with a forward mode only, for a function without one."""
     names = ", ".join("abcdefghijklmnopqrstuvwxyz"[: len(args)])
     short = describe(target).rpartition(".")[2]
     equation = f"return = {short if short.isidentifier() else 'f'}({names})"
@@ -286,7 +294,9 @@ _CLOCKS = {"time", "time_ns", "perf_counter", "perf_counter_ns", "monotonic", "m
 
 
 def is_of_chance(target: Any) -> bool:
-    """Whether a function gives another result each time: one of random numbers, or of the clock."""
+    """Return whether a function returns a different result at each call: a function of random
+    numbers or of the clock.
+    """
     if isinstance(getattr(target, "__self__", None), _GENERATORS):
         return True
     if getattr(target, "__module__", None) == "time":
@@ -296,11 +306,11 @@ def is_of_chance(target: Any) -> bool:
 
 
 def of_chance(site: CallSite, target: Any) -> NotInvertible:
-    """The error of a call of such a function."""
+    """The error for a call of such a function."""
     return NotInvertible(
-        f"{describe(target)} gives another result at each call: no argument can be found from it",
+        f"{describe(target)} returns a different result at each call: it cannot be inverted",
         where=site.where,
-        help="draw the numbers outside, and give them to the function as an argument",
+        help="compute the value outside the function, and pass it as an argument",
     )
 
 
@@ -311,7 +321,8 @@ def no_relation(site: CallSite, target: Any, args: Values) -> NotInvertible:
         f"cannot solve a call of {name}({shown}): it has no relation",
         where=site.where,
         notes=[("modes available", "none")],
-        help=f"give it one in a method table: @table.generated(relation_of({name}))",
+        help="leave the call out, or give it a relation in a method table: "
+        f"@table.generated(relation_of({name}))",
     )
 
 
@@ -320,8 +331,8 @@ WORDS = (np.int64, np.uint64)
 
 def promotions(args: Sequence[Operand]) -> Iterator[tuple[Any, ...]]:
     """The promoted types of arguments in arithmetic, to be tried in order. Constants take the type
-    of a word among the arguments; else the types stay, or integers become floats, or all become
-    complex.
+    of a word among the arguments; otherwise the types are unchanged, or integers become floats, or
+    all become complex.
     """
     kinds = tuple(arg.kind for arg in args)
     words = {kind for kind in kinds if kind in WORDS}

@@ -1,6 +1,6 @@
 """Recursive calls as values, followed through sums and products to the return.
 
-A recursive call that is used otherwise cannot become an iteration of a loop.
+A recursive call with any other use cannot become an iteration of a loop.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Deeper(Exception):
 
 
 class UsedOtherwise(NotInvertible):
-    """The result of a recursive call is used otherwise than in sums and products."""
+    """The result of a recursive call has another use than in sums and products."""
 
 
 def through(lifter: Lifter, site: CallSite, targets: tuple[Any, ...], args: Values) -> Value:
@@ -72,7 +72,7 @@ def through(lifter: Lifter, site: CallSite, targets: tuple[Any, ...], args: Valu
 
 
 def combined(lifter: Lifter, site: CallSite, do: Callable[..., Any], a: Value, b: Value) -> Value:
-    """A sum, difference, product or quotient, simplified where one of both is 0 or 1."""
+    """A sum, difference, product or quotient, simplified if one operand is 0 or 1."""
     zero, unit = Constant(0), Constant(1)
     if do is operator.mul and zero in (a, b):
         return zero
@@ -103,7 +103,7 @@ def used_otherwise(where: str, target: Any) -> UsedOtherwise:
     """The error for a recursive call that cannot become an iteration of a loop."""
     name = target if isinstance(target, str) else describe(target)
     return UsedOtherwise(
-        f"cannot invert a function that calls itself and takes what that gives for {name}",
+        f"cannot invert a function that calls itself and uses the result for {name}",
         where=where,
         help="return it, or use it once, in sums and products; or give the function a relation",
     )

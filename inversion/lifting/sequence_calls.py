@@ -36,12 +36,12 @@ __all__ = ["bound_method", "characters_of", "sequence_call", "sequence_of", "var
 
 
 def varies(value: Value) -> TypeGuard[Variable]:
-    """Whether a value is an unknown string or list."""
+    """Return whether a value is an unknown string or list."""
     return isinstance(value, Variable) and is_sequence(value.kind)
 
 
 def bound_method(base: Value, name: str) -> BoundMethod | None:
-    """A method of a string or list that varies, or None where there is none."""
+    """A method of a string or list that is not constant; None if it does not exist."""
     if not varies(base):
         return None
     function = getattr(str if base.kind is str else list, name, None)
@@ -49,9 +49,9 @@ def bound_method(base: Value, name: str) -> BoundMethod | None:
 
 
 def sequence_of(lifter: Lifter, site: CallSite, value: Value, kind: Any = None) -> Value:
-    """A known string or a list of values as an operand; other values unchanged.
+    """A constant string or a list of values as an operand; other values unchanged.
 
-    kind: the required type of a list, if known. Raises NotInvertible for lists with items of
+    kind: the required type of a list, if it is known. Raises NotInvertible for lists with items of
     several types, or of types other than numbers and strings.
     """
     if isinstance(value, KnownObject) and isinstance(value.value, str):
@@ -97,7 +97,7 @@ def characters_of(lifter: Lifter, site: CallSite, value: Value) -> tuple[Value, 
 
 
 def _common(site: CallSite, items: Values) -> type:
-    """The type of the elements of a list of these items."""
+    """The element type of a list of these items."""
     kinds = {int if item.kind is bool else item.kind for item in items}
     if kinds == {int, float}:
         return float
@@ -159,7 +159,9 @@ def _partner(args: Values) -> Any:
 
 
 def _is_folded(target: Any, args: Values) -> bool:
-    """Whether a call is one of a string method with known arguments, which is computed now."""
+    """Return whether a call is one of a string method with constant arguments, which is computed at
+    lifting.
+    """
     is_method = getattr(target, "__objclass__", None) is str
     return is_method and not any(isinstance(arg, (Variable, Tupled)) for arg in args)
 
@@ -178,7 +180,7 @@ def _joined(lifter: Lifter, site: CallSite, separator: Value, items: Values) -> 
 
 
 def _sliced(lifter: Lifter, site: CallSite, source: Value, index: Value) -> Value | None:
-    """A slice of a string or list that varies, with known bounds."""
+    """A slice, with constant bounds, of a string or list that is not constant."""
     part = plain(index)
     if not isinstance(part, slice) or not isinstance(source, Variable):
         return None

@@ -1,7 +1,7 @@
 """Functions and methods of strings and bytes with constant arguments: formats, parts, conversions.
 
-A string or bytes whose length is known is a structure of its items, ``Tupled``; each item of a
-string is one character. A string that varies in length is one operand.
+A string or bytes object of known length is a structure of its items, ``Tupled``; each item of a
+string is one character. A string of unknown length is one operand.
 """
 
 from __future__ import annotations
@@ -115,7 +115,7 @@ def octets(lifter: Lifter, site: CallSite, data: Value | None) -> tuple[Value, .
 
 
 def _length_of(lifter: Lifter, value: Value) -> tuple[int, int | None]:
-    """The least and the greatest length of a string."""
+    """The smallest and the largest length of a string."""
     if isinstance(value, (KnownObject, Constant)):
         return len(value.value), len(value.value)
     if isinstance(value, Tupled):
@@ -125,7 +125,7 @@ def _length_of(lifter: Lifter, value: Value) -> tuple[int, int | None]:
 
 
 def joined(lifter: Lifter, site: CallSite, parts: Sequence[Value]) -> Value:
-    """Strings put together: as characters where all of them are, else as one operand."""
+    """The concatenation of strings: as characters if all are, else as one operand."""
     parts = [part for part in parts if part != EMPTY]
     if not parts:
         return EMPTY
@@ -152,7 +152,7 @@ def _is_of_characters(lifter: Lifter, value: Value) -> bool:
 
 
 def note_length(lifter: Lifter, one: Value, other: Value, found: Value) -> None:
-    """Note between which lengths the concatenation of two strings is."""
+    """Record the bounds of the length of a concatenation of two strings."""
     if isinstance(found, Variable) and found.kind is str:
         (low, high), (least, most) = _length_of(lifter, one), _length_of(lifter, other)
         longest = None if high is None or most is None else high + most
@@ -164,8 +164,8 @@ def note_length(lifter: Lifter, one: Value, other: Value, found: Value) -> None:
 
 def _formatted(lifter: Lifter, site: CallSite, value: Value, spec: Value = EMPTY) -> Value | None:
     if not is_known(spec):
-        help = "write the choice with if, and a known format on each way"
-        raise refused("a format that varies", site.where, help)
+        help = "write the choice with if, with a constant format in each branch"
+        raise refused("a format that depends on the arguments", site.where, help)
     return formatted(lifter, site, value, _plain_text(spec))
 
 
@@ -211,7 +211,7 @@ def _filled(
         first = re.split(r"[.[]", name, maxsplit=1)[0]
         rest = name[len(first) :]
         if rest or "{" in (spec or ""):
-            help = "give what is meant as an argument of its own"
+            help = "pass the item or attribute as a separate argument"
             raise refused("an item, an attribute or a format within a format", site.where, help)
         if not first:
             first, count = str(count), count + 1
@@ -307,7 +307,7 @@ def _str(lifter: Lifter, site: CallSite, value: Value = EMPTY) -> Value | None:
 
 
 def _method(lifter: Lifter, site: CallSite, name: str, text: Value, args: Values) -> Value | None:
-    """The result of a method of a string, some of whose arguments vary."""
+    """The result of a method of a string, with arguments that are not constant."""
     items = characters_of(lifter, site, text)
     known = [plain(arg) for arg in args] if all(map(is_known, args)) else None
     if items is not None and name in OF_CHARACTERS:
@@ -328,7 +328,7 @@ def _method(lifter: Lifter, site: CallSite, name: str, text: Value, args: Values
 
 
 def _each(name: str) -> Callable[..., Value | None]:
-    """A method that changes each character by itself."""
+    """A method that changes each character separately."""
 
     def found(lifter: Lifter, site: CallSite, items: Values, *args: Value) -> Value | None:
         if len(items) < 2 or not all(map(is_known, args)):
@@ -346,7 +346,9 @@ def _character(lifter: Lifter, site: CallSite, name: str, item: Value, args: Val
 
 
 def _differs(lifter: Lifter, site: CallSite, item: Value, others: str | None) -> None:
-    """Ask that a character that varies is none of some others; of white space for None."""
+    """Require that a character that depends on the arguments is none of some others; of white space
+    for None.
+    """
     asked = ("isspace", "") if others is None else ("in", others)
     is_one = lifter.state(site, condition(*asked, single=True), operands(lifter, site, [item]))
     if isinstance(is_one, Variable):
@@ -354,7 +356,9 @@ def _differs(lifter: Lifter, site: CallSite, item: Value, others: str | None) ->
 
 
 def _marks(lifter: Lifter, site: CallSite, items: Values, others: str | None) -> list[bool]:
-    """For each character, whether it is one of some others. One that varies is none."""
+    """For each character, whether it is one of some others. A character that depends on the
+    arguments is none.
+    """
     lifter.marks.update(" " if others is None else others)
     found: list[bool] = []
     for item in items:
@@ -489,7 +493,7 @@ def _starts(*, at_end: bool) -> Callable[..., Value | None]:
 
 
 def _condition(name: str) -> Callable[..., Value | None]:
-    """A condition that holds where it does for each character."""
+    """A condition on strings that holds if it holds for each character."""
 
     def found(lifter: Lifter, site: CallSite, items: Values) -> Value | None:
         if len(items) < 2:
@@ -504,7 +508,7 @@ def _condition(name: str) -> Callable[..., Value | None]:
 
 
 def _encode(lifter: Lifter, site: CallSite, items: Values, encoding: Value = UTF_8) -> Value | None:
-    """Bytes of a string; one byte for each character that varies."""
+    """The bytes of a string; one byte for each character that depends on the arguments."""
     name = str(plain(encoding)).lower().replace("_", "-")
     if name not in LIMITS:
         return None
@@ -540,7 +544,7 @@ def _decode(lifter: Lifter, site: CallSite, data: Value, encoding: Value = UTF_8
         if isinstance(fits, Variable):
             lifter.holds.append((fits, True))
         elif not plain(fits):
-            help = "decode the known bytes outside of the function, and add the text"
+            help = "decode the known bytes outside the function, and add the text"
             what = "characters of several bytes that are written out"
             raise refused(what, site.where, help)
         found.append(lifter.call(site, (chr,), (item,), {}))
@@ -611,7 +615,7 @@ SIZES: Mapping[str, int] = dict(zip("bBhHiIlLqQ?", (1, 1, 2, 2, 4, 4, 4, 4, 8, 8
 
 
 def _fields(site: CallSite, layout: str) -> tuple[str, list[str]]:
-    """The order of bytes of a layout of ``struct``, and its fields."""
+    """The byte order of a layout of ``struct``, and its fields."""
     order = {"<": "little", ">": "big", "!": "big"}.get(layout[:1])
     body = layout[1:].replace(" ", "")
     if order is None or not re.fullmatch(f"(?:{_FIELD.pattern})*", body):
@@ -675,7 +679,7 @@ def _unpack(lifter: Lifter, site: CallSite, layout: Value, data: Value) -> Value
 
 
 def _through(function: Any) -> Callable[..., Value | None]:
-    """A function that is written in Python for bytes of known length."""
+    """A function with a Python definition for bytes of known length."""
 
     def found(lifter: Lifter, site: CallSite, data: Value, *others: Value) -> Value | None:
         items = octets(lifter, site, data)
@@ -710,7 +714,7 @@ def _compared(target: Any) -> Callable[..., Value | None]:
 
 
 def _item(lifter: Lifter, site: CallSite, text: Value, index: Value) -> Value | None:
-    """An item or a slice of a string of known length that is one operand."""
+    """An item or a slice of a string of known length, where the string is one operand."""
     items = characters_of(lifter, site, text) if isinstance(text, Variable) else None
     if items is None:
         return None
@@ -791,4 +795,4 @@ NAMED: Mapping[Any, Callable[..., Value | None]] = {
     int.to_bytes: _to_bytes,
     bytes.decode: _decode,
 }
-"""Those that take arguments by name."""
+"""Those with arguments by name."""

@@ -1,4 +1,4 @@
-"""Functions of bytes that are written in C, in Python, as they are lifted."""
+"""Python definitions, for lifting, of functions of bytes that are written in C."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def base16_of(data: bytes) -> bytes:
 
 
 def _in_groups(data: bytes, size: int, count: int, bits: int, digits: bytes) -> bytes:
-    """Groups of bytes as digits of so many bits, with padding."""
+    """Groups of bytes as digits of a number of bits, with padding."""
     found: list[int] = []
     base = 2**bits
     for start in range(0, len(data), size):

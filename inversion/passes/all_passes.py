@@ -1,4 +1,5 @@
-"""All passes of ``invert``, in the order in which they run; each preserves a program's meaning.
+"""All passes of ``invert``, in the order in which they run. Each preserves the meaning of a
+program.
 
 Nothing else rewrites a program between lifting and planning.
 """
@@ -38,14 +39,16 @@ __all__ = [
 ]
 
 Pass = Callable[..., Program]
-"""A rewriting of a program; those of ``TAKE_KNOWN`` also take the names of its known axes."""
+"""A pass, which rewrites a program; those in ``TAKE_KNOWN`` also take the names of its
+known axes.
+"""
 
 SIMPLIFY: tuple[Pass, ...] = (
     fold,  # statements whose arguments are constants are computed
     share,  # equal statements become one
     fuse,  # n ^ (n >> k) becomes one step of a xorshift
     pair,  # a quotient and a remainder of the same numbers become one divmod
-    narrow,  # of a branch or loop whose result is known, only paths that give it remain
+    narrow,  # if the result of a branch or loop is known, only the paths that give it remain
     settle,  # a condition on the lowest bit of an integer determines the bit
     prune,  # statements that no result needs are removed
 )
@@ -55,7 +58,7 @@ PASSES: tuple[Pass, ...] = (
     *SIMPLIFY,
     by_digits,  # quotients and remainders of one integer by constants become a chain of divmods
     reduced,  # a product of integers, taken modulo a constant, becomes one congruence
-    with_integer_sums,  # sums of integers that are all multiplied become sums of two
+    with_integer_sums,  # a sum of integers that are all multiplied becomes sums of two terms
     chained,  # strings and lists concatenated in steps become one chain of parts
     prune,
     fuse_moved,  # statements that move elements of one array become one
@@ -78,7 +81,7 @@ IN_BITS: tuple[Pass, ...] = (
     in_bits,  # statements over bits of the same integers become one system of sums modulo 2
     *PASSES,
 )
-"""The passes of a program of which ``PASSES`` lead to no plan, or to one that leaves choices."""
+"""The passes for a program for which ``PASSES`` lead to no plan, or to one with choices."""
 
 TAKE_KNOWN: tuple[Pass, ...] = (with_systems, in_polar_coordinates)
 
@@ -89,8 +92,9 @@ def rewritten(
     passes: Sequence[Pass] = PASSES,
     domains: Mapping[str, Domain] | None = None,
 ) -> Program:
-    """The program after some passes. known: the names of its known axes; domains: those declared
-    for inputs.
+    """The program after some passes.
+
+    known: the names of its known axes. domains: the declared domains of inputs.
     """
     for rewrite in passes:
         if rewrite is in_bits:
@@ -101,13 +105,15 @@ def rewritten(
 
 
 def otherwise(whole: Program, program: Program, known: Sequence[str]) -> Iterator[Program]:
-    """Other forms of a program for which no plan was found: with what is in ``IF_NOT_PLANNED``, and
-    with small arrays as numbers. whole: the program before all passes.
+    """Other forms of a program for which no plan was found: after the passes in ``IF_NOT_PLANNED``,
+    and with small arrays as numbers.
+
+    whole: the program before all passes.
     """
     yield rewritten(program, known, IF_NOT_PLANNED)
     yield rewritten(with_elements(whole), known)
 
 
 def simplified(program: Program) -> Program:
-    """A program that is part of a statement, simplified as for planning."""
+    """A program inside a statement, simplified for planning."""
     return absorb(rewritten(program, passes=SIMPLIFY))

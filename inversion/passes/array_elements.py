@@ -1,7 +1,7 @@
 """Elements as numbers: statements about small arrays become statements about their elements.
 
-A statement about an array is solved for all its elements, or for none. Where no plan is found so,
-numbers that are known beside others that are not may still lead to one.
+A statement about an array is solved for all its elements, or for none. If no plan is found that
+way, there may be one for the elements, of which some are known.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from primitives.floats import arithmetic, extremes
 __all__ = ["with_elements"]
 
 MOST_ELEMENTS = 64
-"""The most elements of an array that are taken one by one."""
+"""The largest number of elements of an array that are taken one by one."""
 MOST_STATEMENTS = 4000
 
 SUMS: Mapping[Any, Relation] = {float: arithmetic.add, complex: complex_numbers.add}
@@ -43,11 +43,11 @@ FOLDED: Mapping[Any, Mapping[Any, Relation]] = {
     np.max: {float: extremes.maximum},
     np.min: {float: extremes.minimum},
 }
-"""Functions of all elements of a row, by the relation that joins two."""
+"""Functions of all elements of a row, by the relation that combines two elements."""
 
 
 def with_elements(program: Program) -> Program:
-    """The program with its small arrays as numbers; unchanged where there are none."""
+    """The program with its small arrays as numbers; unchanged if there are none."""
     arrays = [v for v in program.variables if is_array(v.kind)]
     if not any(_is_small(v) for v in arrays):
         return program
@@ -61,7 +61,7 @@ def _is_small(operand: Operand) -> bool:
 
 
 class _Elements:
-    """The rewriting of one program. numbers: of each variable the operands of its elements."""
+    """The rewriting of one program. numbers: for each variable the operands of its elements."""
 
     def __init__(self, program: Program) -> None:
         self.whole = program
@@ -93,7 +93,7 @@ class _Elements:
     # ---- operands ----
 
     def of(self, operand: Operand) -> tuple[Operand, ...] | None:
-        """The numbers of an operand; None where it stays an array."""
+        """The numbers of an operand; None if it stays an array."""
         if operand in self.numbers:
             return self.numbers[operand]
         if not is_array(operand.kind):
@@ -103,7 +103,7 @@ class _Elements:
         return None
 
     def one(self, operand: Operand, where: str) -> Operand:
-        """An operand as a whole: an array is put together of its numbers."""
+        """An operand as a whole: an array is built from its numbers."""
         numbers = self.numbers.get(operand)
         if numbers is None or not isinstance(operand, Variable):
             return operand
@@ -130,7 +130,7 @@ class _Elements:
         return result
 
     def apart(self, array: Variable, where: str) -> None:
-        """State the elements of an array."""
+        """State the elements of an array as separate numbers."""
         count, element = math.prod(shape_of(array.kind)), element_of(array.kind)
         source = array.source or array.name
         numbers = [
@@ -144,7 +144,7 @@ class _Elements:
     # ---- statements ----
 
     def statement(self, statement: Statement) -> None:
-        """Add what a statement says of the numbers."""
+        """Add the equivalent statements about numbers."""
         rule = statement.relation
         given = [self.of(a) for a in statement.arguments]
         small = all(not is_array(v.kind) or _is_small(v) for v in statement.results)
@@ -190,7 +190,7 @@ class _Elements:
     def related(
         self, statement: Statement, rule: Relation, given: Sequence[tuple[Operand, ...]]
     ) -> bool:
-        """State a relation of arrays by relations of numbers; returns whether there are such."""
+        """State a relation of arrays by relations of numbers; return whether that is possible."""
         arrays = [v for v in (*statement.arguments, *statement.results) if is_array(v.kind)]
         if not arrays or len(statement.results) != 1:
             return False
@@ -259,7 +259,7 @@ class _Elements:
     ) -> list[Operand] | None:
         """The elements of each row joined."""
         kind = at.statement.arguments[0].kind
-        values = 2.0 + np.arange(len(numbers))  # which elements are in which row
+        values = 2.0 + np.arange(len(numbers))  # the elements in each row
         start = np.ravel(rule(values.reshape(shape_of(kind))))
         rows: list[list[Operand]] = [[] for _ in start]
         for i, number in enumerate(numbers):

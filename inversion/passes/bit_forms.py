@@ -1,8 +1,8 @@
 """Programs over bits: statements whose bits are sums, modulo 2, of bits of the inputs.
 
-The statements are run on forms (``primitives.forms.bit_systems``) in place of numbers; a branch
-on one bit adds a multiple of that bit, and a loop that shifts until nothing is left is run as often
-as there are bits. What comes out is one statement, which is solved as a whole.
+The statements run on forms (``primitives.forms.bit_systems``) in place of numbers. A branch on one
+bit adds a multiple of that bit. A loop that shifts until nothing remains runs once for each bit.
+The result is one statement, which is solved as a whole.
 """
 
 from __future__ import annotations
@@ -33,23 +33,27 @@ from primitives.logical import booleans
 __all__ = ["in_bits"]
 
 MOST_BITS = 4096
-"""The most bits of a number; shifts and products beyond are left as they are."""
+"""The largest number of bits of a number; shifts and products beyond stay unchanged."""
 MOST_STATEMENTS = 100_000
-"""The most statements that are run on forms, those of loops in each turn."""
+"""The largest number of statements that run on forms, with those of loops counted in each
+iteration.
+"""
 MOST_TABULATED = 8
-"""The most bits of an argument of which all values are tried, as of an index of a table."""
+"""The largest number of bits of an argument whose values are all tried, such as an index of a
+table.
+"""
 WORD = 64
 KINDS = (int, bool, np.int64, np.uint64)
 UNKNOWN = -1
-"""In place of the form of a bit that is no sum of bits; a mask may remove it."""
+"""A placeholder for the form of a bit that is not a sum of bits; a mask may remove it."""
 
 
 class NotAffine(Exception):
-    """A result is no sum of bits. Internal."""
+    """A result is not a sum of bits. For internal use."""
 
 
 class Test(NamedTuple):
-    """Whether any of several forms is 1; or none of them, if ``negated``."""
+    """A test whether any of several forms is 1; or none of them, if ``negated``."""
 
     forms: tuple[int, ...]
     negated: bool
@@ -68,7 +72,7 @@ Values = dict[Operand, Value]
 def in_bits(program: Program, domains: Mapping[str, Domain]) -> Program:
     """Combine statements over bits of the same integers into one each.
 
-    domains: those declared for inputs, which say how many bits these have.
+    domains: the declared domains of inputs, which determine their numbers of bits.
     """
     reading = _BitReading(program, domains)
     reading.read()
@@ -79,12 +83,12 @@ def in_bits(program: Program, domains: Mapping[str, Domain]) -> Program:
 
 
 def constant(number: int) -> BitForms:
-    """The forms of a known integer."""
+    """The forms of a constant integer."""
     return forms((number >> i & 1 for i in range(number.bit_length())), int(number < 0))
 
 
 def forms(low: Iterable[int], sign: int) -> BitForms:
-    """The forms of an integer, without those at the top that equal the sign."""
+    """The forms of an integer, without the highest ones that equal the sign."""
     found = list(low)
     if len(found) > MOST_BITS:
         raise NotAffine
@@ -94,7 +98,7 @@ def forms(low: Iterable[int], sign: int) -> BitForms:
 
 
 def known(value: BitForms) -> int | None:
-    """The integer, if no form varies."""
+    """The integer, if all forms are constants."""
     if not {value.sign, *value.low} <= {0, 1}:
         return None
     return sum(form << i for i, form in enumerate(value.low)) - (value.sign << len(value.low))
@@ -112,7 +116,7 @@ def each(combine: Callable[[int, int], int], a: BitForms, b: BitForms) -> BitFor
 
 
 def is_whole(value: BitForms) -> bool:
-    """Whether each bit has a form."""
+    """Return whether each bit has a form."""
     return value.sign != UNKNOWN and UNKNOWN not in value.low
 
 
@@ -158,7 +162,7 @@ def total(a: BitForms, b: BitForms, carry: int = 0) -> BitForms:
 
 
 def _majority(a: int, b: int, c: int) -> int:
-    """The form of what two of three forms are at least."""
+    """The majority of three forms."""
     for one, other, third in ((a, b, c), (a, c, b), (b, c, a)):
         if UNKNOWN not in (one, other) and one ^ other <= 1:
             return one if one == other else third
@@ -185,14 +189,14 @@ def product(a: BitForms, b: BitForms) -> BitForms:
 
 
 def up(value: BitForms, places: int) -> BitForms:
-    """value << places."""
+    """``value << places``."""
     if places > MOST_BITS:
         raise NotAffine
     return forms((0,) * places + value.low, value.sign)
 
 
 def down(value: BitForms, places: int) -> BitForms:
-    """value >> places."""
+    """``value >> places``."""
     return BitForms(value.low[places:], value.sign)
 
 
@@ -202,7 +206,7 @@ def lowest(value: BitForms, count: int) -> BitForms:
 
 
 def wrapped(kind: Any, value: BitForms) -> BitForms:
-    """The value in a type: words lose what is above their bits."""
+    """The value converted to a type: words lose the bits that exceed their width."""
     if kind is int:
         return value
     if kind is bool:
@@ -218,7 +222,7 @@ def rotated(value: BitForms, places: int) -> BitForms:
 
 
 def nonzero(value: BitForms, *, negated: bool = False) -> Value:
-    """Whether an integer is not 0: a form where only one bit may be set."""
+    """The truth of ``value != 0``: a form if only one bit may be set."""
     return _test({form for form in (*value.low, value.sign) if form}, negated=negated)
 
 
@@ -233,7 +237,7 @@ def _test(found: set[int], *, negated: bool) -> Value:
 
 
 def compared(sign: Any, a: BitForms, b: BitForms) -> Value:
-    """The truth of a comparison, where that is told by whether some bits are 0."""
+    """The truth of a comparison, if it depends only on whether some bits are 0."""
     if sign in (operator.eq, operator.ne):
         return nonzero(each(added, a, b), negated=sign is operator.eq)
     if sign in (operator.gt, operator.le):  # a > b is b < a
@@ -244,7 +248,7 @@ def compared(sign: Any, a: BitForms, b: BitForms) -> Value:
         if bound is None:
             raise NotAffine
         return compared(operator.ge if sign is operator.lt else operator.lt, b, constant(bound + 1))
-    # a >= bound, where that is 0 or a power of two
+    # a >= bound, for a bound of 0 or a power of two
     negated = sign is operator.lt
     if bound == 0:
         return forms((added(a.sign, 1, negated),), 0)
@@ -254,7 +258,7 @@ def compared(sign: Any, a: BitForms, b: BitForms) -> Value:
 
 
 def reduced(span: Sequence[int], form: int) -> int:
-    """The rest of a form after those of an echelon basis, highest first, are added."""
+    """The remainder of a form after reduction by an echelon basis, highest first."""
     for other in span:
         form = min(form, form ^ other)
     return form
@@ -271,7 +275,7 @@ def basis(found: Iterable[int]) -> list[int]:
 
 
 def agree(span: Sequence[int], one: Value, other: Value) -> bool:
-    """Whether two integers are equal wherever the forms of a basis are 0."""
+    """Return whether two integers are equal wherever all forms of a basis are 0."""
     if not isinstance(one, BitForms) or not isinstance(other, BitForms):
         return one == other
     apart = each(added, one, other)
@@ -319,7 +323,7 @@ def _comparison(sign: Any) -> Callable[..., Value]:
 
 
 def _places_of(divisor: BitForms) -> int:
-    """The logarithm of a divisor that is a known power of two."""
+    """The binary logarithm of a divisor that is a constant power of two."""
     number = known(divisor)
     if number is None or number < 1 or number & (number - 1):
         raise NotAffine
@@ -403,7 +407,7 @@ RULES: Mapping[Any, Callable[..., Any]] = {
         )
     },
 }  # fmt: skip
-"""Functions of forms, by the function of integers that they stand for."""
+"""Functions of forms, by the function of integers that they replace."""
 KNOWN_RELATIONS = frozenset(map(id, (*INTEGER_RELATIONS, *booleans)))
 
 
@@ -443,7 +447,9 @@ def _numbers(value: Value) -> BitForms:
 
 
 def _tabulated(rule: Relation, values: Sequence[BitForms]) -> BitForms:
-    """The result of a relation whose only argument that varies has few bits: all are tried."""
+    """The result of a relation with a single argument that is not constant and has few bits, by
+    trying all its values.
+    """
     varying = [i for i, value in enumerate(values) if known(value) is None]
     if len(varying) != 1 or len(rule.outputs) > 1 or len(rule.modes) == 1:
         raise NotAffine
@@ -477,7 +483,7 @@ def _tabulated(rule: Relation, values: Sequence[BitForms]) -> BitForms:
 
 
 class _Runner:
-    """Runs statements on forms. left: how many may still be run."""
+    """An interpreter that runs statements on forms. left: how many statements may still run."""
 
     def __init__(self) -> None:
         self.left = MOST_STATEMENTS
@@ -500,7 +506,7 @@ class _Runner:
     def run(
         self, statements: Iterable[Statement], values: Mapping[Operand, Value | None]
     ) -> Values:
-        """The values after some statements; of those that are no sums of bits there are none."""
+        """The values after some statements; variables that are not sums of bits have none."""
         found: Values = {v: value for v, value in values.items() if value is not None}
         for statement in statements:
             try:
@@ -553,7 +559,7 @@ class _Runner:
         raise NotAffine
 
     def counted(self, rule: Loop, given: Mapping[Operand, Value | None]) -> range | None:
-        """The numbers that a loop counts through; None if it does not count."""
+        """The numbers over which a loop counts; None if it does not count."""
         if rule.bounds is None:
             return None
         ends = [known(_numbers(needed_of(v, given))) for v in rule.limits]
@@ -571,7 +577,8 @@ class _Runner:
     def left_at(
         self, rule: Loop, values: Values, exits: Sequence[tuple[Test | BitForms, Values]]
     ) -> tuple[Value, ...]:
-        """The results of a loop that has been run on for as long as it may have to be.
+        """The results of a loop that has run for its largest possible number of iterations. If it
+        may have ended before, its results there have to be the same.
 
         Where it may have been left before, the results have to be the same there.
         """
@@ -586,7 +593,7 @@ class _Runner:
 
 
 def _where_left(condition: Value, *, leaves: bool) -> Test | BitForms:
-    """The forms that are all 0 where a loop is left. Raises NotAffine."""
+    """The forms that are all 0 where a loop ends. Raises NotAffine."""
     if isinstance(condition, Test):
         if condition.negated is not leaves:
             raise NotAffine
@@ -612,7 +619,7 @@ def needed_of(operand: Operand, values: Mapping[Operand, Value | None]) -> Value
 
 
 def truth(condition: Value) -> bool | None:
-    """The truth value of a condition that does not vary."""
+    """The truth value of a condition, if it is constant."""
     number = known(condition) if isinstance(condition, BitForms) else None
     return None if number is None else bool(number)
 
@@ -627,10 +634,11 @@ def held(holds: Iterable[tuple[Operand, bool]], values: Mapping[Operand, Value])
 
 
 class _BitReading:
-    """A program read as forms: the values of its variables, and the inputs that the bits are of.
+    """A program read as forms: the values of its variables, and the inputs whose bits are the
+    unknowns.
 
-    sources: the variables whose bits are the unknowns, each with where its bits begin: inputs with
-    a domain, and bounded results of other statements.
+    sources: the variables whose bits are the unknowns, each with the position of its first bit:
+    inputs with a domain, and bounded results of other statements.
     """
 
     def __init__(self, program: Program, domains: Mapping[str, Domain]) -> None:
@@ -658,7 +666,7 @@ class _BitReading:
                     self.add(result, _range_of(statement, result))
 
     def add(self, variable: Variable, domain: Domain | None) -> None:
-        """Take the bits of a variable as unknowns, if it has a known number of them."""
+        """Add the bits of a variable as unknowns, if their number is known."""
         own = _input_of(variable, domain)
         if own is None:
             return
@@ -700,7 +708,7 @@ class _BitReading:
         return program if found is None else replaced(program.replace(statements=found), same)
 
     def has_forms(self, result: Variable) -> bool:
-        """Whether a result is one of sums of bits, of others."""
+        """Return whether a result consists of sums of bits of other variables."""
         value = self.values.get(result)
         return isinstance(value, BitForms) and is_whole(value) and result not in self.sources
 
@@ -720,7 +728,7 @@ class _BitReading:
             yield [v for v in ends if v in group]
 
     def used(self, variable: Variable) -> list[Variable]:
-        """The sources whose bits a value has."""
+        """The sources on whose bits a value depends."""
         value = _numbers(self.values[variable])
         bits = value.sign
         for form in value.low:
@@ -764,7 +772,7 @@ class _BitReading:
 
 
 def _is_hidden(value: Value) -> bool:
-    """Whether no bit that varies has a form."""
+    """Return whether no bit that is not constant has a form."""
     return isinstance(value, BitForms) and {value.sign, *value.low} - {0, 1} == {UNKNOWN}
 
 
@@ -784,7 +792,7 @@ def _input_of(variable: Variable, domain: Domain | None) -> BitInput | None:
 
 
 def _range_of(statement: Statement, result: Variable) -> Domain | None:
-    """The range of a result that is no sum of bits, if its statement bounds it."""
+    """The range of a result that is not a sum of bits, if its statement bounds it."""
     rule = statement.relation
     if not isinstance(rule, Relation):
         return None

@@ -1,8 +1,8 @@
 """Grouping: statements that have to be solved together become one statement.
 
-Solved one after the other, a point in polar coordinates would need a root search for the radius,
-and every other angle with the right cosine would have the wrong sine. For statements about arrays,
-algebra and the order of solving then see the equations of each element.
+Solved one after the other, a point in polar coordinates would need root finding for the radius, and
+every second angle with the right cosine would have the wrong sine. For statements about arrays,
+grouping lets algebra and the order of solving see the equations of each element.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def absorb(program: Program) -> Program:
 def _with_its_own(
     program: Program, statement: Statement, needed: Counter[Operand], taken: set[Statement]
 ) -> Statement:
-    """The statement; a branch takes in the statements that only it needs."""
+    """The statement; a branch absorbs the statements that only it needs."""
     rule = statement.relation
     if not isinstance(rule, Branch):
         return statement
@@ -82,7 +82,7 @@ def _with_its_own(
 
 def chained(program: Program) -> Program:
     """Replace each concatenation that is used once, as part of another, by its parts: ``a + "/" +
-    b`` becomes one chain, which can be cut where its known parts are.
+    b`` becomes one chain, which can be split at its known parts.
     """
     uses = Counter[Operand](o for s in program.statements for o in s.arguments)
     uses.update(program.results.values())
@@ -105,7 +105,7 @@ def chained(program: Program) -> Program:
 
 
 def _items_taken(statements: Sequence[Statement]) -> dict[Variable, Domain | None]:
-    """The domains of the items that sequences are taken apart into."""
+    """The domains of the items into which sequences are split."""
     return {
         v: s.relation.element
         for s in statements
@@ -115,7 +115,9 @@ def _items_taken(statements: Sequence[Statement]) -> dict[Variable, Domain | Non
 
 
 def _bounded(statement: Statement, made: Mapping[Operand, Domain | None]) -> Statement:
-    """A concatenation of strings whose parts are only cut where what makes them gives them."""
+    """A concatenation of strings, which may be split only into parts that the statements before it
+    can give.
+    """
     rule = statement.relation
     if not isinstance(rule, ConcatenationRelation) or rule.returns is not str:
         return statement
@@ -156,7 +158,7 @@ def _flat(statement: Statement, inner: dict[Operand, Statement]) -> Statement:
 
 
 def _is_in_chain(program: Program, operand: Operand) -> bool:
-    """Whether the only use of a variable is as a sequence in a chain."""
+    """Return whether the only use of a variable is as a sequence in a chain."""
     return isinstance(operand, Variable) and any(
         operand == part and not single
         for s in program.statements
@@ -193,7 +195,9 @@ def in_polar_coordinates(program: Program, known: Sequence[str]) -> Program:
 
 
 def _with_parts_together(program: Program) -> Program:
-    """Combine both parts of a complex number, or its size and its angle, into one statement."""
+    """Combine both parts of a complex number, or its absolute value and its angle, into one
+    statement.
+    """
     found = list(program.statements)
     pairs = (complex_real, complex_imag, parts), (absolute, phase, to_polar)
     for one, other, both in pairs:
@@ -211,7 +215,7 @@ def _with_parts_together(program: Program) -> Program:
 
 
 def _angles(program: Program) -> Mapping[Operand, Mapping[Relation, Variable]]:
-    """The arguments whose cosine and sine are both taken, with the results."""
+    """The arguments of which both cosine and sine are computed, with the results."""
     found: dict[Operand, dict[Relation, Variable]] = {}
     for statement in program.statements:
         for rule in (cosine, sine):
@@ -221,7 +225,7 @@ def _angles(program: Program) -> Mapping[Operand, Mapping[Relation, Variable]]:
 
 
 def _points(program: Program) -> Mapping[tuple[Operand, Operand], tuple[Statement, Statement]]:
-    """The points whose length and angle are both taken, with the statements."""
+    """The points of which both length and angle are computed, with the statements."""
     rules = hypotenuse, angle_of
     taken = {(s.relation, s.arguments): s for s in program.statements if s.relation in rules}
     return {
@@ -232,7 +236,7 @@ def _points(program: Program) -> Mapping[tuple[Operand, Operand], tuple[Statemen
 
 
 def _products(statements: Sequence[Statement], factor: Variable) -> dict[Operand, Statement]:
-    """The products of a variable with others, by the other factor."""
+    """The products of a variable with other operands, by the other factor."""
     found: dict[Operand, Statement] = {}
     for statement in statements:
         if statement.relation is mul and factor in statement.arguments:
@@ -245,7 +249,7 @@ Group = tuple[int, ...]
 
 
 def fuse_moved(program: Program) -> Program:
-    """Merge statements that move elements, and share an array, if no other statement has to run
+    """Merge statements that move elements and share an array, if no other statement has to run
     between them.
     """
     return _fused(program, Moved)
@@ -267,10 +271,11 @@ def _fused(program: Program, kind: type) -> Program:
 
 
 class _Fusion:
-    """Merges groups of a program's statements, given by number.
+    """Merging of groups of statements, which are given by number.
 
-    What two groups were refused for stays while neither changes: merging others leaves the paths
-    between them. So a merged group alone is tried again, with those before it and after it.
+    The reason why two groups cannot merge remains valid while neither changes: merging others does
+    not change the paths between them. So only a merged group is tried again, with the groups before
+    and after it.
     """
 
     def __init__(self, program: Program, kind: type) -> None:
@@ -291,7 +296,7 @@ class _Fusion:
         return [self.program.statements[i] for i in group]
 
     def _arrays_in(self, group: Group) -> frozenset[Variable]:
-        """The arrays in a group of one statement, if that is of the kind."""
+        """The arrays in a group of one statement, if it is of the kind to merge."""
         (statement,) = self.of(group)
         if not isinstance(statement.relation, self.kind):
             return frozenset()
@@ -312,8 +317,8 @@ class _Fusion:
             at = self._merged_at(at)
 
     def _merged_at(self, at: int) -> int:
-        """Merge the group that begins with a statement with one after it; returns the statement to
-        go on at.
+        """Merge the group that begins with a statement with a later one; return the statement at
+        which to continue.
         """
         one = self.group_of[at]
         later = (g for g in self.near(one) if g > one) if one[0] == at else ()
@@ -338,17 +343,19 @@ class _Fusion:
         return sorted({self.group_of[i] for i in touching} - {group})
 
     def fit(self, one: Group, other: Group) -> bool:
-        """Whether two groups that share an array can run together."""
+        """Return whether two groups that share an array can run together."""
         relations = (self.program.statements[group[0]].relation for group in (one, other))
         shapes = {r.shape for r in relations if isinstance(r, Elementwise)}
         return len(shapes) <= 1 and self.free(one, other)
 
     def follows(self, group: Group) -> set[Group]:
-        """The groups that read the results of a group."""
+        """The groups that read results of a group."""
         return {self.group_of[i] for i in self.readers[group]} - {group}
 
     def free(self, one: Group, other: Group) -> bool:
-        """Whether no path of dependencies leads from one group to the other through a third."""
+        """Return whether no path of dependencies leads from one group to the other
+        through a third.
+        """
         for first, last in ((one, other), (other, one)):
             seen = self.follows(first) - {last}
             waiting = list(seen)
@@ -361,7 +368,7 @@ class _Fusion:
         return True
 
     def statements(self) -> Iterator[Statement]:
-        """A statement for each group, in order of dependence."""
+        """A statement for each group, in the order of dependence."""
         left = sorted(set(self.group_of))
         known: set[Operand] = set(self.program.inputs)
         while left:
@@ -371,7 +378,7 @@ class _Fusion:
             yield self.statement(group)
 
     def ready(self, group: Group, known: set[Operand]) -> bool:
-        """Whether all inputs of a group from others are known."""
+        """Return whether all inputs of a group from other groups are known."""
         own = {v for s in self.of(group) for v in s.results}
         return all(v in known or v in own for s in self.of(group) for v in s.arguments
                    if isinstance(v, Variable))  # fmt: skip
@@ -433,7 +440,7 @@ def with_systems(program: Program, known: Sequence[str]) -> Program:
 
 
 def _loops(core: Sequence[Statement], unknown: set[Variable]) -> Iterator[list[Statement]]:
-    """The connected components of a core, linked by unknowns; those of elementwise statements only
+    """The connected components of a core, linked by unknowns; components of elementwise statements
     need no system.
     """
     left = list(core)

@@ -1,12 +1,12 @@
 """Integer arithmetic, rewritten into statements that are solved as a whole.
 
 Digits: ``s // 3600, s // 60 % 60, s % 60`` are the digits of s in mixed bases. Solved one by one,
-the free choices of one would rarely agree with the others; as ``q, r = divmod(s, 60)`` and
-``divmod(q, 60)`` they determine s.
+the free choices of one statement would rarely agree with the others. As ``q, r = divmod(s, 60)``
+and ``divmod(q, 60)`` they determine s.
 
-Congruences: in ``3 * n % 8``, the product would be chosen freely, and rarely be a multiple of the
-factor; so it would in ``x * y % 8``, where one is known. Sums: so would those in
-``3 * x + 5 * y``; and several sums of the same integers are solved together.
+Congruences: in ``3 * n % 8`` the product would be chosen freely, and would rarely be a multiple of
+the factor. The same holds for ``x * y % 8`` with one known factor, and for sums, ``3 * x + 5 * y``.
+Several sums of the same integers are solved together.
 """
 
 from __future__ import annotations
@@ -50,8 +50,9 @@ class Field(NamedTuple):
 
 @dataclass
 class Digits:
-    """The digit fields computed from one integer. fields: of each variable. statements: that
-    compute them.
+    """The digit fields computed from one integer.
+
+    fields: the field of each variable. statements: the statements that compute them.
     """
 
     whole: Variable
@@ -63,8 +64,8 @@ RULES = tuple(rule for rules in DIVISION.values() for rule in rules)
 
 
 def by_digits(program: Program) -> Program:
-    """Rewrite divisions of an integer by constants as a chain, if several quotients and remainders
-    of it are used, and fit together.
+    """Rewrite divisions of an integer by constants as a chain, if several of its quotients and
+    remainders are used and fit together.
     """
     divided = _as_divisions(program)
     found = _by_digits(divided)
@@ -72,8 +73,8 @@ def by_digits(program: Program) -> Program:
 
 
 def _as_divisions(program: Program) -> Program:
-    """The program with shifts to the right by constants, and masks of the lowest bits, of
-    integers as quotients and remainders.
+    """The program in which right shifts of integers by constants, and masks of the lowest bits, are
+    quotients and remainders.
     """
     return program.replace(statements=tuple(map(_as_division, program.statements)))
 
@@ -143,8 +144,8 @@ def _divided(field: Field, statement: Statement, by: int) -> Sequence[Field] | N
 
 
 def _rewritten(program: Program, found: Digits) -> Program | None:
-    """The program with these digits computed by a chain of divisions; None if they already are, are
-    used together with the whole, or do not fit together.
+    """The program with these digits computed by a chain of divisions; None if they already are, if
+    the whole is used as well, or if they do not fit together.
     """
     outside = [s for s in program.statements if s not in found.statements]
     uses = Counter(a for s in found.statements for a in s.arguments)
@@ -175,7 +176,7 @@ def _steps(
     wanted: Mapping[Operand, Field],
     pairs: Sequence[tuple[int, int]],
 ) -> tuple[Mapping[Operand, Operand], list[Statement]]:
-    """The divisions, lowest digits first; and the variables that equal others."""
+    """The divisions, lowest digits first, and the variables that are equal to others."""
     names = {v.name for v in program.variables}
     first: dict[Field, Operand] = {Field(1, None): found.whole}
     same = {v: first.setdefault(f, v) for v, f in wanted.items()}
@@ -221,7 +222,7 @@ Line = tuple[int, int]
 
 def reduced(program: Program) -> Program:
     """Combine each linear function of one integer, or of a product of two, that is taken modulo a
-    constant into one statement.
+    constant, into one statement.
     """
     if not any(s.relation in (mod_int, MASK) for s in program.statements):
         return program
@@ -259,7 +260,7 @@ def _modulus(statement: Statement) -> int | None:
     by = statement.arguments[1]
     if not isinstance(by, Constant):
         return None
-    if statement.relation is MASK:  # the low bits
+    if statement.relation is MASK:  # the lowest bits
         return by.value + 1 if by.value > 0 and by.value & (by.value + 1) == 0 else None
     return by.value if by.value > 0 else None
 
@@ -271,13 +272,15 @@ STEPS: Mapping[Relation, Callable[[Line, int, int], Line]] = {
     ),
     mul_int: lambda line, c, at: (line[0] * c, line[1]),
 }
-"""Substitutes a statement's result in a linear function, giving one of its other argument. c: the
-argument that is constant; at: its position.
+"""Functions that substitute a statement's result in a linear function, which gives one of its other
+argument. c: the constant argument; at: its position.
 """
 
 
 def _through(line: Line, statement: Statement) -> tuple[Line, Operand] | None:
-    """A linear function of a statement's result, as one of its variable argument."""
+    """A linear function of a statement's result, as a function of its only argument that is not
+    constant.
+    """
     rule = statement.relation
     if rule is neg_int:
         return (-line[0], line[1]), statement.arguments[0]
@@ -296,9 +299,10 @@ SUMMING = add_int, sub_int, neg_int, mul_int
 
 def with_integer_sums(program: Program) -> Program:
     """Rewrite sums in which each integer is multiplied, as ``6 * x + 10 * y + 15 * z``, as sums of
-    two whose factors have no common divisor: ``3 * x + 5 * y``, and so on. Chosen one after the
-    other, the products would rarely be multiples of the factors. A sum whose integers depend on one
-    another, as ``3 * n * n + 2 * n``, is left to algebra.
+    two terms whose factors have no common divisor: ``3 * x + 5 * y``, and so on.
+
+    Chosen one after the other, the products would rarely be multiples of the factors. A sum whose
+    integers depend on one another, as ``3 * n * n + 2 * n``, is left to algebra.
     """
     if not any(s.relation is mul_int for s in program.statements):
         return program
@@ -324,8 +328,8 @@ def _is_of_products(line: Sum) -> bool:
 
 
 def _origins(program: Program) -> Mapping[Variable, frozenset[Variable]]:
-    """The inputs from which each variable is computed; the results of a statement that has several,
-    as a quotient and a remainder, are taken for inputs.
+    """The inputs from which each variable is computed; the results of a statement with several,
+    such as a quotient and a remainder, count as inputs.
     """
     found = {v: frozenset([v]) for v in program.inputs}
     for statement in program.statements:
@@ -336,8 +340,9 @@ def _origins(program: Program) -> Mapping[Variable, frozenset[Variable]]:
 
 
 def _in_twos(last: Statement, line: Sum, shift: int, names: set[str]) -> list[Statement]:
-    """Statements that compute the result of the last one from sums of two. names: those that are
-    taken, to which these are added.
+    """Statements that compute the result of the last one by sums of two terms.
+
+    names: the names in use, to which the new ones are added.
     """
     made: list[Statement] = []
     (value, factor), *others = line.items()
@@ -361,9 +366,9 @@ def _in_twos(last: Statement, line: Sum, shift: int, names: set[str]) -> list[St
 
 
 def with_integer_systems(program: Program) -> Program:
-    """Combine sums that share integers, all with known factors, into one statement each.
+    """Combine sums that share integers, all with constant factors, into one statement each.
 
-    For programs that cannot be solved otherwise: alone, a sum is solved more simply.
+    It is for programs that cannot be solved otherwise: a single sum has a simpler solution.
     """
     sums = _Sums(program)
     groups = [group for group in _groups(sums.used) if len(group) > 1]
@@ -375,8 +380,10 @@ def with_integer_systems(program: Program) -> Program:
 
 
 class _Sums:
-    """The sums of integers with known factors. inner: the statements that compute them. rest: the
-    others. used: the sums that are results, or of which other statements take the value.
+    """The sums of integers with constant factors.
+
+    inner: the statements that compute them. rest: the other statements. used: the sums that are
+    results, or are read by other statements.
     """
 
     def __init__(self, program: Program) -> None:
@@ -394,7 +401,7 @@ class _Sums:
 
 
 def _line(statement: Statement, lines: Mapping[Operand, tuple[Sum, int]]) -> tuple[Sum, int] | None:
-    """The result of a statement as a linear combination of integers; None if it is none."""
+    """The result of a statement as a linear combination of integers; None if it is not one."""
     if statement.relation not in SUMMING:
         return None
     parts = [_part(operand, lines) for operand in statement.arguments]

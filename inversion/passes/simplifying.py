@@ -36,7 +36,7 @@ def fold(program: Program) -> Program:
 
 
 def share(program: Program) -> Program:
-    """Merge equal statements, so that what is computed twice is one unknown."""
+    """Merge equal statements, so that a value that is computed twice is one unknown."""
     seen: dict[tuple[object, ...], tuple[Variable, ...]] = {}
 
     def change(statement: Statement) -> Statement | Sequence[Operand]:
@@ -71,8 +71,8 @@ def pair(program: Program) -> Program:
 
 
 def _split_by_bits(program: Program) -> Iterator[tuple[int, int, Relation, Constant]]:
-    """The right shifts of an integer whose lost bits are also extracted: a quotient and a remainder
-    by a power of two.
+    """The right shifts of an integer whose lost bits are also extracted: each pair is a quotient
+    and a remainder by a power of two.
     """
     low: dict[tuple[Operand, int], int] = {}
     for i, statement in enumerate(program.statements):
@@ -89,8 +89,8 @@ def _split_by_bits(program: Program) -> Iterator[tuple[int, int, Relation, Const
 
 
 def settle(program: Program) -> Program:
-    """Add the bits that are implied by conditions that hold: ``n % 2`` is known if ``n % 2 == 1``
-    holds, or if it is itself a condition.
+    """Add the bits that conditions imply: ``n % 2`` is known if ``n % 2 == 1`` holds, or if it is
+    itself a condition.
     """
     definitions: dict[Operand, Statement]
     definitions = {v: s for s in program.statements for v in s.results}
@@ -106,7 +106,7 @@ def settle(program: Program) -> Program:
 def _bit_of(
     statement: Statement, definitions: Mapping[Operand, Statement], *, is_true: bool
 ) -> tuple[Operand, bool] | None:
-    """The bit that a condition tests, and its value there."""
+    """The bit that a condition tests, and the value that it implies."""
     rule, (bit, *others) = statement.relation, statement.arguments
     if not isinstance(rule, Relation) or bit.kind is not int or bit not in definitions:
         return None
@@ -121,7 +121,7 @@ def _bit_of(
 
 
 def _is_bit(statement: Statement, result: Operand) -> bool:
-    """Whether a result of a statement is the lowest bit of an integer."""
+    """Return whether a result of a statement is the lowest bit of an integer."""
     rule, by = statement.relation, statement.arguments[-1]
     if rule is MASK:
         return by == Constant(1)
@@ -130,7 +130,9 @@ def _is_bit(statement: Statement, result: Operand) -> bool:
 
 
 def narrow(program: Program) -> Program:
-    """Restrict branches and loops whose result is a condition that holds to paths that give it."""
+    """Restrict branches and loops, whose result is a condition that holds, to the paths that give
+    it.
+    """
     while True:
         held = {value: is_true for value, is_true in program.holds if value.kind is bool}
         for statement in program.statements:
@@ -172,7 +174,7 @@ def _narrowed(program: Program, statement: Statement, found: Narrowed) -> Progra
 
 
 def prune(program: Program) -> Program:
-    """Remove statements that the results do not need, and unneeded results of others."""
+    """Remove statements that the results do not need, and results that are not needed."""
     wanted = {*program.results.values(), *(value for value, _ in program.holds)}
     kept: list[Statement] = []
     for statement in reversed(program.statements):
@@ -196,7 +198,7 @@ SHIFTS: Mapping[Callable[..., Any], Callable[..., Any]] = {
 
 
 def fuse(program: Program) -> Program:
-    """Merge xorshift steps that are written out into one statement each."""
+    """Merge the statements of a xorshift step into one."""
     definitions = {v: s for s in program.statements for v in s.results}
     return program.replace(
         statements=tuple(_mixed(statement, definitions) for statement in program.statements)
@@ -219,7 +221,7 @@ def _mixed(statement: Statement, definitions: Mapping[Variable, Statement]) -> S
 
 
 def _is(statement: Statement, target: Callable[..., Any]) -> bool:
-    """Whether a statement is the base table's relation of a function, for integers."""
+    """Return whether a statement is the base table's relation of a function of integers."""
     rule = statement.relation
     if not isinstance(rule, Relation) or rule.target is not target or rule.types[0] not in KINDS:
         return False

@@ -1,9 +1,9 @@
-"""Closing loops by algebra: a variable that is used several times is collected into one use.
+"""Elimination of algebraic loops: the uses of a variable are collected into a single one.
 
-Where the uses of a variable meet again in one statement, through sums, products and quotients
-alone, this statement is a fraction of two polynomials in the variable. Up to degree two it is
-rewritten with a single use of the variable: ``a + a`` as ``2 * a``, ``x * y + x`` as ``(y + 1) *
-x``, ``x * x + x`` by completing the square, ``(x + 1) / (x - 2)`` as a relation of its own.
+If the uses of a variable meet again in one statement, only through sums, products and quotients,
+this statement is a fraction of two polynomials in the variable. Up to degree two it is rewritten
+with a single use of the variable: ``a + a`` as ``2 * a``, ``x * y + x`` as ``(y + 1) * x``, ``x * x
++ x`` by completing the square, ``(x + 1) / (x - 2)`` as a relation of its own.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from inversion.planning.joins import joins
 from inversion.program.statements import Constant, Operand, Program, Statement, Variable
 from inversion.program.variable_names import word_for
 from overlay import Context
-from primitives import Relation, relation_of, relations
+from primitives import Relation, base_relations, relation_of
 from primitives.arrays.domain import is_array
 from primitives.floats.arithmetic import squared
 from primitives.forms.fractions import fraction
@@ -46,8 +46,8 @@ class Fraction:
 
 @dataclass
 class Rewritten:
-    """The replacement of a statement: other statements, the last of which may give its result; or
-    else an equal operand.
+    """The replacement of a statement: other statements, of which the last may give its result; or
+    an equal operand.
     """
 
     made: list[Statement] = field(default_factory=list[Statement])
@@ -57,8 +57,8 @@ class Rewritten:
 def collected(
     program: Program, core: Sequence[Statement], unknown: Iterable[Variable]
 ) -> Program | None:
-    """The program with core statements rewritten, so that each unknown whose uses meet is used
-    once; None if there are none.
+    """The program with core statements rewritten, so that each unknown whose uses meet is used only
+    once; None if there are no such unknowns.
     """
     floats = [v for v in unknown if not (is_array(v.kind) or is_sequence(v.kind))]
     names = {v.name for v in program.variables}
@@ -101,7 +101,7 @@ def _applied(program: Program, changed: Mapping[tuple[Variable, ...], Rewritten]
 
 
 def _relation(target: Callable[..., Any], *kinds: Any) -> Relation | None:
-    method = Context(relations).method(relation_of(target), *kinds)
+    method = Context(base_relations).method(relation_of(target), *kinds)
     return None if method is None else method.function(*kinds)
 
 
@@ -109,9 +109,9 @@ Lookup = Callable[..., Relation | None]
 
 
 class _Algebra:
-    """Expresses values that depend on one variable as fractions of polynomials in it.
+    """Algebra on values that depend on one variable: they are fractions of polynomials in it.
 
-    Raises ArithmeticError internally where a coefficient cannot be computed.
+    Raises ArithmeticError internally if a coefficient cannot be computed.
     """
 
     def __init__(
@@ -137,7 +137,7 @@ class _Algebra:
         self.unused: Iterator[str] = iter(())
 
     def rewritten(self, at: int) -> Rewritten | None:
-        """Rewrite the statement of this number with a single use of the variable, if possible."""
+        """Rewrite the statement with this number with a single use of the variable, if possible."""
         self.where = self.core[at].where
         self.unused = self.fresh(f"{self.core[at].results[0]}_part")
         try:
@@ -155,8 +155,8 @@ class _Algebra:
     # ---- reading ----
 
     def reached(self, at: int) -> Fraction | None:
-        """The result of a statement as a fraction, from the variable on; None if it is no fraction
-        of polynomials, or its degree is too high.
+        """The result of a statement as a fraction in the variable; None if it is not a fraction of
+        polynomials, or if its degree is too high.
         """
         waiting = sorted(set(self.users[self.variable]))
         seen = set(waiting)
@@ -221,7 +221,7 @@ class _Algebra:
         return self.product(p, p)
 
     def quotient(self, p: Fraction, q: Fraction) -> Fraction | None:
-        if len(q.top) == 1 and len(p.bottom) == len(q.bottom) == 1:  # by a known divisor
+        if len(q.top) == 1 and len(p.bottom) == len(q.bottom) == 1:  # by a constant divisor
             top = (x if _zero(x) else self.apply(operator.truediv, x, q.top[0]) for x in p.top)
             return Fraction(tuple(top), (self.one,)) if p.bottom == q.bottom else None
         return Fraction(self.times(p.top, q.bottom), self.times(p.bottom, q.top))
@@ -282,7 +282,7 @@ class _Algebra:
         return result
 
     def write(self, found: Fraction, result: Variable) -> bool:
-        """Write a fraction with a single use of the variable; returns whether it was possible."""
+        """Write a fraction with a single use of the variable; return whether that is possible."""
         found = self.shortened(found)
         if len(found.bottom) == 1 and len(found.top) <= 2:
             constant, slope = self.padded(found.top, 2)
@@ -356,7 +356,7 @@ class _Algebra:
 
 
 def _may_cancel(found: Fraction) -> bool:
-    """Whether the fraction may be constant, as far as known coefficients tell."""
+    """Return whether a fraction may be constant, according to the known coefficients."""
     size = max(len(found.top), len(found.bottom))
     top, bottom = (
         [x.value if isinstance(x, Constant) else math.nan for x in p] + [0.0] * (size - len(p))
@@ -364,7 +364,7 @@ def _may_cancel(found: Fraction) -> bool:
     )
     pairs = list(zip(top, bottom, strict=True))
     if any(abs(a) > 0 and b == 0 for a, b in pairs):
-        return False  # a power that remains for any value
+        return False  # a power that remains for all values
     # unknown coefficients may be equal
     return not any(abs(a * d - b * c) > 0 for (a, b), (c, d) in itertools.combinations(pairs, 2))
 

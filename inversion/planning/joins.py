@@ -12,7 +12,7 @@ END = -1
 
 
 def joins(core: Sequence[Statement], unknown: Iterable[Variable]) -> list[tuple[int, Variable]]:
-    """For each unknown with several uses the statement, by number, that all of them lead to, if
+    """For each unknown with several uses the statement, by number, at which all of them meet, if
     there is one: the rest of the loop depends on the variable only through it.
     """
     tree = _Tree(core, set(unknown))
@@ -42,7 +42,7 @@ class _Tree:
             self.depth[i] = self.depth[self.next[i]] + 1
 
     def meeting(self, statements: Sequence[int]) -> int:
-        """The first statement that lies on every path from these."""
+        """The first statement on every path from these."""
         at = statements[0]
         for other in statements[1:]:
             while at != other:

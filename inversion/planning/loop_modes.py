@@ -1,4 +1,6 @@
-"""Modes of loops: undone iteration by iteration, or run until the known results appear."""
+"""Modes of loops: iterations are undone one by one, or the loop runs until the known results
+appear.
+"""
 
 from __future__ import annotations
 
@@ -21,8 +23,8 @@ from primitives.relation import Mode
 __all__ = ["BEYOND", "TRIPS", "BackwardLoop", "Counted"]
 
 TRIPS, BEYOND = "trips", "beyond"
-"""Names of coordinates that have no variable: the number of iterations, and the distance from the
-last item of a range to its end.
+"""Names of coordinates without a variable: the number of iterations, and the distance from the last
+item of a range to its end.
 """
 
 
@@ -30,13 +32,13 @@ last item of a range to its end.
 class BackwardLoop(Mode):
     """A loop solved for its initial state.
 
-    forwards: state that is known initially, and depends on known state alone. last: the plan from
-    the loop's results to its final state. turn: the plan from the state after an iteration to that
-    before it. overwritten: state that an iteration sets and does not read. at_end, each: the
-    coordinate of each parameter of these plans; those in ``each`` have a value for every iteration.
-    begins: the coordinates of the initial values of overwritten state. to_the_end: the range that
-    is iterated to its end, if it is known; otherwise trips is the coordinate for the number of
-    iterations.
+    forwards: state that is known initially, and depends only on known state. last: the plan from
+    the results of the loop to its final state. turn: the plan from the state after an iteration to
+    the state before it. overwritten: state that an iteration sets and does not read. at_end, each:
+    the coordinates of the parameters of these plans; those in ``each`` have a value for every
+    iteration. begins: the coordinates of the initial values of overwritten state. to_the_end: the
+    range that is iterated to its end, if it is known; otherwise trips is the coordinate for the
+    number of iterations.
     """
 
     forwards: tuple[Variable, ...] = ()
@@ -50,7 +52,9 @@ class BackwardLoop(Mode):
     trips: str | None = None
 
     def parts(self) -> list[tuple[str, Any, Mapping[str, str]]]:
-        """The plans for the end, if there is something to solve, and for each iteration."""
+        """The plan for the end, if something is to be solved there, and the plan for each
+        iteration.
+        """
         begins = {v.name: coordinate for v, coordinate in self.begins.items()}
         named = [
             ("at the end", self.last, self.at_end),
@@ -61,9 +65,10 @@ class BackwardLoop(Mode):
 
 @dataclass(frozen=True)
 class Counted(Mode):
-    """A loop solved for the end of its range: it is run until it gives the known results. If
-    several numbers of iterations do, the one closest to the coordinate ``trips`` is taken. beyond:
-    the coordinate for the distance from the last item to the end.
+    """A loop solved for the end of its range: it runs until it gives the known results.
+
+    If several numbers of iterations give them, the one closest to the coordinate ``trips`` is
+    chosen. beyond: the coordinate for the distance from the last item to the end.
     """
 
     trips: str = TRIPS
@@ -71,7 +76,7 @@ class Counted(Mode):
 
 
 MOST_VALUES = 100_000
-"""The most values of one choice, over all iterations, for which a loop is solved."""
+"""The largest number of values of one choice, over all iterations, for which a loop is solved."""
 
 
 @planned.register(Loop)
@@ -95,7 +100,7 @@ def _planned(loop: Loop, unknown: frozenset[str]) -> Mode | None:
     begun = [v for v in back if v.name in known and v not in overwritten]
     chosen = [v for v in (*last.free, *turn.free) if v not in overwritten]
     if begun and any(v.kind in (float, complex) for v in chosen):
-        # the initial state would rarely be the known one
+        # the initial state would rarely equal the known one
         names = ", ".join(_names(begun))
         return loop.not_planned(f"it begins with a known {names}, and choices change that")
     coordinates = Coordinates(axes)
@@ -175,7 +180,7 @@ def _read_in_a_turn(loop: Loop) -> set[Variable]:
 
 
 def _plan(loop: Loop, program: Program, known: Sequence[str], unknown: Sequence[Variable]) -> Plan:
-    """The plan for some state, with all other known axes given."""
+    """The plan for some state, if all other axes are known."""
     simple = simplified(program)
     given = [axis for axis in simple.axes if axis in known or _is_given(loop, axis)]
     given = [axis for axis in given if axis not in _names(unknown)]
@@ -188,7 +193,7 @@ def _is_given(loop: Loop, axis: str) -> bool:
 
 
 def _forwards(loop: Loop, known: Sequence[Variable]) -> list[Variable]:
-    """The state that depends on known state alone."""
+    """The state that depends only on known state."""
     found = list(known)
     following = dict(zip(loop.state, loop.following, strict=True))
     while True:
@@ -200,7 +205,7 @@ def _forwards(loop: Loop, known: Sequence[Variable]) -> list[Variable]:
 
 
 def _reads(loop: Loop, operand: Operand) -> set[Variable]:
-    """The state that an operand is computed from."""
+    """The state from which an operand is computed."""
     made = {v: s for part in (loop.before, loop.after) for s in part.statements
             for v in s.results}  # fmt: skip
     waiting, seen = [operand], set[Operand]()

@@ -17,29 +17,38 @@ from inversion.program.statements import renumbered
 from inversion.program.variable_names import Label
 from overlay.core.location import caller
 from overlay.core.public_names import hides
+from overlay.core.short_repr import cut, short_repr
 from primitives import Domain
 
 __all__ = ["Coordinates", "Parameter", "ParameterSpace"]
 
 
+@hides("key", "label", "variable")
 @dataclass(frozen=True)
 class Parameter:
-    """One free choice: a native value from a domain.
+    """One parameter of an inverse: a degree of freedom, with the domain of its values.
 
     Attributes
     ----------
-    name
-        The name of the coordinate.
-    domain
+    name : str
+        The name of the coordinate of θ.
+    domain : Domain
         The values that it may take.
-    line
-        ``file:line`` of the statement it is for.
-    rounding_only
+    line : str
+        ``file:line`` of the statement that leaves the choice.
+    rounding_only : bool
         Whether it matters only where rounding maps several arguments to one result.
-    label
-        The parts of its name.
-    key
-        Its name in generated code, "" for ``name``.
+    label : Label
+        The parts from which the name is made.
+    key : str
+        Its name in generated code; ``""`` if that is ``name``.
+
+    Examples
+    --------
+    >>> from inversion import invert
+    >>> (sign,) = invert(lambda x: x * x, float).parameters
+    >>> sign.name, sign.domain
+    ('negative_x', Bool)
     """
 
     name: str
@@ -48,6 +57,9 @@ class Parameter:
     rounding_only: bool = False
     label: Label = field(default=Label("", "", ""), compare=False)
     key: str = field(default="", compare=False)
+
+    def __repr__(self) -> str:
+        return short_repr("Parameter", f"{self.name}: {self.domain!r}", self.line)
 
     @property
     def variable(self) -> str:
@@ -58,18 +70,16 @@ class Parameter:
         return f"{self.name}: {self.domain!r}   {self.line}"
 
 
-@hides(
-    *("check_known", "check_names", "chosen", "counted", "from_unit", "normal", "repeats", "wrong")
-)
+@hides(*("check_known", "check_names", "chosen", "counted", "filled", "normal", "repeats", "wrong"))
 class ParameterSpace:
-    """The coordinates of an inverse, in the order of θ.
+    """The parameters of an inverse, in the order of θ: a sequence of ``Parameter``.
 
-    The layout depends on the program and the argument types alone.
+    It depends only on the program and the types of its arguments, not on values.
 
     Attributes
     ----------
-    repeats
-        Whether a coordinate holds a value for each iteration of a loop.
+    repeats : bool
+        Whether a coordinate has a value for each iteration of a loop.
 
     Examples
     --------
@@ -99,8 +109,7 @@ class ParameterSpace:
         return hash(self._parameters)
 
     def __repr__(self) -> str:
-        shown = ", ".join(f"{p.name}: {p.domain!r}" for p in self)
-        return f"ParameterSpace({shown})"
+        return f"ParameterSpace({cut(', '.join(f'{p.name}: {p.domain!r}' for p in self))})"
 
     def _repr_html_(self) -> str:
         return html_of(self)
@@ -112,32 +121,44 @@ class ParameterSpace:
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """The structured dtype of a record of one θ."""
+        """The structured dtype of a record of θ: a field for each coordinate."""
         return np.dtype([(p.name, p.domain.dtype) for p in self])
 
     @property
     def optional(self) -> bool:
-        """Whether θ is optional: each coordinate matters only for rounding."""
+        """Whether every coordinate matters only for rounding."""
         return all(parameter.rounding_only for parameter in self)
 
     def default(self) -> tuple[Any, ...]:
-        """The θ with the default of every coordinate."""
+        """The θ with the default of every coordinate, a tuple."""
         return tuple(parameter.domain.default for parameter in self)
 
     @property
     def dimensions(self) -> int:
-        """The number of numbers in a θ: ``len``, unless a choice is repeated in a loop, or is of an
-        array.
+        """The number of numbers in θ. It is ``len``, unless a coordinate is an array or has a value
+        for each iteration of a loop.
         """
         return sum(size_of(parameter.domain) for parameter in self)
 
     def from_unit(self, u: Sequence[float] | NDArray[Any]) -> tuple[Any, ...]:
-        """The θ for a point of the unit cube of ``dimensions``; a uniform point gives a sample.
+        """Map a point of the unit cube to θ; a uniform random point gives a sample.
+
+        Parameters
+        ----------
+        u : sequence of float
+            ``dimensions`` numbers in [0, 1].
+
+        Returns
+        -------
+        tuple
+            θ.
 
         Raises
         ------
         WrongArguments
-            The point has another number of dimensions.
+            There are not ``dimensions`` numbers.
+        OutsideDomain
+            A number is outside [0, 1].
         """
         if len(u) != self.dimensions:
             raise self.wrong(len(u), self.dimensions)
@@ -149,18 +170,58 @@ class ParameterSpace:
         return tuple(values)
 
     def records(self, thetas: Sequence[Any]) -> np.ndarray[Any, Any]:
-        """An array of records of ``dtype``, from several θ, each a tuple or a record."""
+        """Collect several θ in a structured array.
+
+        Parameters
+        ----------
+        thetas : sequence of tuple or record
+            The θ, one for each row.
+
+        Returns
+        -------
+        ndarray
+            A one-dimensional array of ``dtype``.
+
+        Raises
+        ------
+        WrongArguments
+            A θ has the wrong number of coordinates.
+        OutsideDomain
+            A value is outside its domain.
+        """
         rows = [self.filled(self.normal(theta)) for theta in thetas]
         return np.array(rows, dtype=self.dtype)
 
     def filled(self, theta: tuple[Any, ...]) -> tuple[Any, ...]:
-        """A θ whose repeated choices have a value for every iteration."""
+        """Extend the choices that a loop repeats to all iterations, with their defaults.
+
+        Parameters
+        ----------
+        theta : tuple
+            A complete θ, whose repeated choices may be shorter tuples.
+
+        Returns
+        -------
+        tuple
+            The extended θ.
+        """
         if not self.repeats:
             return theta
         return tuple(filled(p.domain, value) for p, value in zip(self, theta, strict=True))
 
     def compiled(self, theta: tuple[Any, ...]) -> tuple[Any, ...]:
-        """A θ as compiled code takes it: repeated choices as arrays."""
+        """Convert θ to the form that compiled code takes.
+
+        Parameters
+        ----------
+        theta : tuple
+            A complete θ.
+
+        Returns
+        -------
+        tuple
+            θ, with an array for each choice that a loop repeats.
+        """
         if not self.repeats:
             return theta
         return tuple(
@@ -169,16 +230,21 @@ class ParameterSpace:
         )
 
     def sample(self, rng: np.random.Generator, size: int | None = None) -> Any:
-        """A random θ, a tuple; with ``size`` an array of records of ``dtype``.
+        """Draw a random θ, or an array of them.
 
-        Unbounded domains follow the distributions that ``primitives.domains`` states.
+        ``primitives.domains`` states the distribution for each kind of domain.
 
         Parameters
         ----------
-        rng
-            The generator that it is drawn from.
-        size
-            The number of records; None for one tuple.
+        rng : numpy.random.Generator
+            The random number generator.
+        size : int, optional
+            The number of records; by default one tuple is returned.
+
+        Returns
+        -------
+        tuple or ndarray
+            θ; with ``size`` a structured array of ``dtype``.
         """
         if size is None:
             return tuple(parameter.domain.sample(rng) for parameter in self)
@@ -188,7 +254,7 @@ class ParameterSpace:
         return records
 
     def normal(self, theta: Any) -> tuple[Any, ...]:
-        """θ as a tuple of native values, from a tuple or a record.
+        """Convert θ, a tuple or a record, to a tuple of native values.
 
         Raises
         ------
@@ -201,17 +267,17 @@ class ParameterSpace:
         return tuple(_member(p, value) for p, value in zip(self, values, strict=True))
 
     def chosen(self, theta: Any) -> dict[str, Any]:
-        """The given coordinates, by name, as native values.
+        """The coordinates that a user gives, by name, as native values.
 
         Parameters
         ----------
         theta
-            A tuple or a record of all, a dict of some, or the value alone of a single parameter.
+            A tuple or a record of all coordinates, a dict of some, or the value of the only one.
 
         Raises
         ------
         WrongArguments
-            A name is unknown, with the nearest known ones, or the number of values is wrong.
+            A name is unknown, or the number of values is wrong.
         OutsideDomain
             A value is outside its domain.
         """
@@ -223,7 +289,7 @@ class ParameterSpace:
         return dict(zip(self.names, self.normal(theta), strict=True))
 
     def _is_alone(self, theta: Any) -> bool:
-        """Whether a θ is the value of the only coordinate, not in a tuple or record."""
+        """Return whether θ is the value of the only coordinate, outside a tuple or record."""
         if isinstance(theta, (np.void, np.ndarray)) and theta.dtype.names:
             return False
         if not isinstance(theta, (tuple, list)):
@@ -233,7 +299,7 @@ class ParameterSpace:
         return not in_tuple and parameter.domain.contains(theta)
 
     def check_known(self, names: Iterable[str]) -> None:
-        """Raise WrongArguments for a name of no coordinate, with the nearest ones."""
+        """Raise WrongArguments for a name that no coordinate has, with the nearest ones."""
         for name in names:
             if name in self.names:
                 continue
@@ -257,7 +323,7 @@ class ParameterSpace:
         return tuple(theta)
 
     def check_names(self, fields: Sequence[str]) -> None:
-        """Raise WrongArguments unless a record has these coordinates as fields, in any order."""
+        """Raise WrongArguments unless a record has a field for each coordinate, in any order."""
         if set(fields) != set(self.names):
             raise WrongArguments(
                 f"θ has {len(self)} coordinates ({', '.join(self.names)}); "
@@ -267,10 +333,10 @@ class ParameterSpace:
             )
 
     def wrong(self, given: Any, numbers: int | None = None) -> WrongArguments:
-        """The error for a wrong number of coordinates. numbers: the count with the elements of
-        arrays.
+        """The error for a wrong number of coordinates.
 
-        given: the number given, or the object that is no θ.
+        given: the number given, or the object that is no θ. numbers: the required number, if the
+        elements of arrays count.
         """
         count = len(self) if numbers is None else numbers
         number = f"{count} coordinate" + ("s" if count != 1 else "")
@@ -284,8 +350,8 @@ class ParameterSpace:
             f"θ has {number} ({', '.join(self.names)}); {got}",
             where=caller(),
             notes=[("parameter", str(parameter)) for parameter in self],
-            help="give some by name, or all as a tuple or a record of inv.parameters.dtype; those "
-            "that are not given are searched for",
+            help="give all as a tuple or a record of inv.parameters.dtype, or some by name: the "
+            "call searches for the others",
         )
 
 
@@ -305,15 +371,15 @@ def _member(parameter: Parameter, value: Any) -> Any:
         f"θ.{parameter.name} = {value!r} is outside {parameter.domain!r}",
         where=caller(),
         notes=[("parameter", str(parameter))],
-        help="inv.parameters.sample(rng) and .from_unit(u) stay inside",
+        help="give a value of this domain; inv.parameters.sample(rng) draws a θ",
     )
 
 
 class Coordinates:
     """The coordinates of a mode, collected from the plans inside it, by name.
 
-    axes: names that are taken. domains: of each coordinate. labels: of the coordinates that come
-    from parameters of plans.
+    axes: names that are taken. domains: the domain of each coordinate. labels: the labels of
+    coordinates that come from parameters of plans.
     """
 
     def __init__(self, axes: Iterable[str]) -> None:

@@ -1,5 +1,5 @@
-"""The plan of an inverse: its free choices, and the order in which statements are solved. Data
-only.
+"""The plan of an inverse, as data: its free choices, and the order in which statements
+are solved.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ __all__ = ["Plan", "PlanStep", "Root", "is_quick", "left_out", "renamed", "state
 
 @dataclass(frozen=True)
 class PlanStep:
-    """One solved statement. chosen: the parameters of the mode's coordinates that are free."""
+    """One solved statement. chosen: the parameters for the free coordinates of the mode."""
 
     solved: Solved
     chosen: Mapping[str, Parameter]
@@ -41,7 +41,7 @@ class Root:
     """One unknown, found as a root of an equation.
 
     guess: the parameter for the start of the search. check: the statement that is the equation.
-    steps: solved from a guess to compute the residual of the equation.
+    steps: the steps that are solved from a guess to compute the residual of the equation.
     """
 
     variable: Variable
@@ -59,7 +59,7 @@ class Root:
 
     @property
     def choices(self) -> tuple[Parameter, ...]:
-        """The parameters of its steps, without duplicates: steps may be nested in one another."""
+        """The parameters of its steps, without duplicates, as steps may be nested."""
         return tuple(dict.fromkeys(p for step in self.steps for p in choices_of(step)))
 
     def __str__(self) -> str:
@@ -68,8 +68,10 @@ class Root:
 
 @dataclass(frozen=True)
 class Plan:
-    """The solution procedure of a program. known, unknown: axes. free: variables that are chosen,
-    each with its parameter. steps: the statements, in the order of solving.
+    """The solution procedure of a program.
+
+    known, unknown: axes. free: the variables that are chosen, each with its parameter. steps: the
+    solved statements, in order.
     """
 
     program: Program
@@ -96,9 +98,10 @@ class Plan:
 
 
 def renamed(plan: Plan, axes: Collection[str]) -> Plan:
-    """The plan with parameters renamed by their labels, made unique.
+    """The plan with parameters renamed by their labels; the names are unique.
 
-    axes: the function's axes and their parts; parameters have these names only as values for them.
+    axes: the axes of the function and their parts; a parameter has such a name only if it is the
+    value of this axis.
     """
     inputs = {v.name for v in plan.program.inputs}
     names = names_of([p.label for p in plan.parameters], inputs, {*axes, *inputs, *OPTIONS})
@@ -134,7 +137,7 @@ OPTIONS = ("theta", "limit", "timeout", "guess", "out", "on_error", "progress", 
 
 
 def parts_of(step: PlanStep | Root) -> list[tuple[str, Plan, Mapping[str, str]]]:
-    """The plans inside a step: of a branch's arms, of a loop's iterations, each with the
+    """The plans inside a step, of the arms of a branch or the iterations of a loop, each with the
     coordinates of its parameters.
     """
     return [] if isinstance(step, Root) else step.solved.mode.parts()
@@ -160,7 +163,7 @@ def _mentioned(step: PlanStep | Root) -> tuple[Variable, ...]:
 
 
 def left_out(made: Plan) -> Iterator[tuple[str, str]]:
-    """The relations whose modes in a plan miss solutions, with the reasons."""
+    """The relations whose modes in a plan may miss solutions, with the reasons."""
     for step in made.steps:
         for one in step.steps if isinstance(step, Root) else (step,):
             rule = one.solved.statement.relation if isinstance(one, PlanStep) else None
@@ -178,7 +181,7 @@ def statement_of(step: PlanStep | Root) -> Statement:
 
 
 def is_quick(plan: Plan) -> bool:
-    """Whether a plan solves only relations of floats, in sequence."""
+    """Return whether a plan solves only relations of floats, in sequence."""
     steps = [step for step in plan.steps if isinstance(step, PlanStep)]
     solved = [step.solved.statement for step in steps]
     unknown = [v for step in steps for v in step.solved.unknown]

@@ -1,4 +1,6 @@
-"""The planner: decides which axes of a program are chosen, and the order of solving the rest."""
+"""The planner: decides which axes of a program are chosen, and in which order the rest
+is solved.
+"""
 
 from __future__ import annotations
 
@@ -43,10 +45,11 @@ def plan(
 ) -> Plan:
     """The plan that finds all other axes of a program from the known ones.
 
-    domains: declared for inputs. root_finding: whether a loop of shared variables that algebra
-    cannot close is solved by a root search.
-    Raises NotInvertible where such a loop cannot be closed, naming the inputs that would have to be
-    known as well.
+    domains: the declared domains of inputs. root_finding: whether root finding solves a loop of
+    shared variables that algebra cannot close.
+
+    Raises NotInvertible for a loop that cannot be closed; the error names the inputs that would
+    have to be known as well.
     """
     program, order = _closed(program, known)
     if order.core:
@@ -71,7 +74,7 @@ def plan(
 
 
 def _closed(program: Program, known: Sequence[str]) -> tuple[Program, Order]:
-    """The program, with loops closed by algebra where possible, and its order."""
+    """The program, with loops closed by algebra if possible, and its order."""
     order = _order(program, known)
     while order.core:
         candidate = collected(program, order.core, order.open)
@@ -85,8 +88,8 @@ def _closed(program: Program, known: Sequence[str]) -> tuple[Program, Order]:
 
 
 def _gathered(program: Program, known: Sequence[str], order: Order) -> tuple[Program, Order]:
-    """The program with its loop of shared variables moved into one of the loop's branches, if each
-    arm's loop can then be closed.
+    """The program with its loop of shared variables moved into a branch of the loop, if the loop of
+    each arm can then be closed.
     """
     for statement in order.core:
         gathered = _around(program, order.core, statement)
@@ -116,7 +119,7 @@ def _order(program: Program, known: Sequence[str]) -> Order:
 
 
 class _Space:
-    """Creates the steps of a plan and names its parameters, in order."""
+    """Builder of the steps of a plan, which names its parameters in order."""
 
     def __init__(self, program: Program, domains: Mapping[str, Domain]) -> None:
         self.program = program
@@ -131,7 +134,7 @@ class _Space:
 
     @functools.cached_property
     def allowed(self) -> Mapping[Operand, Sequence[Domain]]:
-        """The domains that the using statements require of each operand."""
+        """The domains that statements require of the operands that they use."""
         return required(self.program.statements)
 
     def free(self, variable: Variable) -> Parameter:
@@ -156,7 +159,7 @@ class _Space:
         return made
 
     def root(self, guess: Guess) -> Root:
-        """A root; its inner steps are shared with the plan where they are steps of it."""
+        """A root; inner steps that are also steps of the plan are shared with it."""
         free = self.free(guess.variable)
         line, subject = guess.check.where, subject_of(guess.variable)
         label = Label(f"near_{subject}", line, subject)
@@ -171,7 +174,7 @@ class _Space:
         return self.made[id(item)]
 
     def step(self, solved: Solved) -> PlanStep:
-        """A step with a parameter for each coordinate, unless constants leave no choice."""
+        """A step with a parameter for each coordinate, unless constants determine them."""
         mode, chosen = solved.mode, dict[str, Parameter]()
         if not _is_determined(solved):
             statement = solved.statement
@@ -202,7 +205,7 @@ def _is_determined(solved: Solved) -> bool:
 REWRITTEN = "write the function so that its inputs are used once, or in sums and products alone"
 
 
-BY_SEARCH = ", or allow root_finding=True: a search for a root"
+BY_SEARCH = ", or give root_finding=True, which searches for a root"
 
 
 def _not_invertible(
@@ -215,7 +218,7 @@ def _not_invertible(
     shared = _shared(order.core)
     return NotInvertible(
         f"cannot solve {program.name} for {{{', '.join(map(str, shared))}}}: "
-        "no algebra here collects what is used more than once",
+        "no rule of algebra collects a variable that is used more than once",
         where=order.core[-1].where,
         notes=[("statement", f"{s}   {s.where}") for s in order.core[:6]],
         help=(_remedy(program, known) or REWRITTEN) + (BY_SEARCH if by_search else ""),
@@ -252,7 +255,7 @@ def _shared(core: Sequence[Statement]) -> list[Variable]:
 
 def _remedy(program: Program, known: Sequence[str]) -> str | None:
     """The inputs that would have to be known as well to solve the program; None if these are all of
-    them, so that nothing would be left to find.
+    them, so that no unknown would be left.
     """
 
     def enough(names: Sequence[str]) -> bool:

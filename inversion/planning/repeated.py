@@ -1,4 +1,4 @@
-"""Choices repeated in each iteration of a loop, as one coordinate."""
+"""Choices that a loop repeats in each iteration, as one coordinate."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ __all__ = ["Repeated", "filled", "size_of"]
 
 @dataclass(frozen=True)
 class Repeated(Domain):
-    """Domain of tuples of at most ``most`` members of a domain, that of the first iteration first.
+    """The domain of tuples of at most ``most`` members of a domain, one for each iteration in
+    order.
 
     Missing members of a shorter tuple are the domain's default. In a record of parameters, and in
     compiled code, it is an array of ``most`` values.
@@ -91,7 +92,7 @@ class Repeated(Domain):
 
     def meet(self, other: Domain) -> Domain:
         if not isinstance(other, Repeated) or other.most != self.most:
-            raise OverlayError(f"{self!r} and {other!r} have no members of one type")
+            raise OverlayError(f"{self!r} and {other!r} have members of different types")
         return Repeated(self.each.meet(other.each), self.most)
 
     @property
@@ -106,5 +107,5 @@ def size_of(domain: Domain) -> int:
 
 
 def filled(domain: Domain, value: Any) -> Any:
-    """A member as generated code takes it: of full length for a repeated choice."""
+    """A member in the form that generated code takes: of full length for a repeated choice."""
     return domain.filled(value) if isinstance(domain, Repeated) else value

@@ -30,8 +30,10 @@ __all__ = ["Each", "Places", "Ranked", "Solution"]
 
 @dataclass(frozen=True)
 class Each(Mode):
-    """Elements found from elements, by one plan. chosen: the coordinate, an array, of each of its
-    parameters. common: the unknown number, if it is one, on which all elements have to agree.
+    """Elements solved from elements, by one plan.
+
+    chosen: the coordinate, an array, for each of its parameters. common: the unknown number, if
+    there is one, on which all elements have to agree.
     """
 
     plan: Plan | None = None
@@ -48,9 +50,11 @@ REST = "rest"  # the coordinate of the unknown elements
 
 @dataclass(frozen=True, eq=False)
 class Places(Mode):
-    """Arrays whose elements are taken from others. sources: the arrays that elements are taken
-    from, concatenated. taken: for each unknown axis the places of its elements in these. missing:
-    the places, among those of all inputs, of the free elements.
+    """Arrays whose elements are taken from other arrays.
+
+    sources: the arrays from which elements are taken, concatenated. taken: for each unknown axis
+    the positions of its elements in these. missing: the positions of the free elements, among those
+    of all inputs.
     """
 
     sources: tuple[str, ...] = ()
@@ -60,8 +64,10 @@ class Places(Mode):
 
 @dataclass(frozen=True)
 class Solution(Mode):
-    """A solved system of equations. found: the inputs that are solved for. near: for each the
-    coordinate near which a solution is found. given: the known results that determine them.
+    """A solved system of equations.
+
+    found: the inputs for which it is solved. near: for each of them the coordinate near which a
+    solution is searched for. given: the known results that determine them.
     """
 
     found: tuple[Variable, ...] = ()
@@ -74,9 +80,10 @@ THEN_FIRST = "then"  # the coordinate for the order of the arms
 
 @dataclass(frozen=True)
 class Ranked(Mode):
-    """A branch solved for some axes: the arms' plans, tried in the order that a coordinate gives.
+    """A branch solved for some axes: the plans of the arms, tried in the order that a coordinate
+    gives.
 
-    chosen: for each arm, the coordinate of each of its parameters.
+    chosen: for each arm the coordinate of each of its parameters.
     """
 
     plans: tuple[Plan, Plan] | None = None
@@ -169,7 +176,7 @@ def _planned_moved(rule: Moved, unknown: frozenset[str]) -> Mode | None:
     sources = (*known, *coordinates)
     used = np.concatenate([np.zeros(0, np.int64), *taken.values()])
     if not np.any(used < count) and set(order) & set(rule.axes):
-        return None  # no element of any of them is known
+        return None  # none of their elements is known
     return Places(
         order, generated, sources, coordinates, generated, rule.axes,
         sources=sources, taken=taken, missing=missing,

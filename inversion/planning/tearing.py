@@ -1,7 +1,8 @@
-"""Loops that algebra cannot close: an unknown is guessed, and an equation gives the residual.
+"""Tearing of loops that algebra cannot close: an unknown is guessed, and an equation gives the
+residual.
 
-Tearing, as in equation-based modelling: H. Elmqvist and M. Otter, Methods for tearing systems of
-equations in object-oriented modeling, European Simulation Multiconference 1994.
+H. Elmqvist and M. Otter, Methods for tearing systems of equations in object-oriented modeling,
+European Simulation Multiconference 1994.
 """
 
 from __future__ import annotations
@@ -27,8 +28,10 @@ EFFORT = 10_000  # statements ordered while choices are compared
 
 @dataclass(frozen=True)
 class Guess:
-    """One unknown, found as a root. check: the equation whose residual is computed. inner: the
-    steps that are solved from a guess to compute it.
+    """One unknown, found as a root.
+
+    check: the equation whose residual is computed. inner: the steps that are solved from a guess to
+    compute it.
     """
 
     variable: Variable
@@ -52,7 +55,9 @@ class Guess:
 
 @dataclass(frozen=True)
 class Torn:
-    """A closed loop of statements: free variables are chosen, then the items solved in order."""
+    """A closed loop of statements: free variables are chosen, then the items are solved
+    in order.
+    """
 
     free: tuple[Variable, ...]
     items: tuple[Solved | Guess, ...]
@@ -68,11 +73,11 @@ def needed_by(item: Solved | Guess) -> set[Variable]:
 def torn(
     program: Program, order: Order, domains: Mapping[str, Domain], *, root_finding: bool = True
 ) -> Torn | None:
-    """The loop of an order, closed by as few guesses as possible; None if that fails.
+    """The loop of an order, closed with as few guesses as possible; None if that fails.
 
     It is closed block by block: linear equations as a system, others by a guess, or as a system
-    whose unknowns are all guessed at once, unless ``root_finding`` is off. Where a block has more
-    unknowns than equations, some of them are free. domains: declared for inputs.
+    whose unknowns are all guessed at once, unless ``root_finding`` is off. If a block has more
+    unknowns than equations, some of them are free. domains: the declared domains of inputs.
     """
     return _Tearing(program, domains, root_finding=root_finding).closed(order)
 
@@ -80,11 +85,11 @@ def torn(
 def together(
     program: Program, order: Order, domains: Mapping[str, Domain], *, root_finding: bool = True
 ) -> Order | None:
-    """The order with all that is not computed from known values solved as one system, if real
-    numbers are found from complex ones while others are free; None where that does not apply.
+    """The order in which everything that is not computed from known values is solved as one system,
+    if real numbers are found from complex ones while others are free; None if that does not apply.
 
-    Each equation between complex numbers is two of real ones: solved one after the other, those of
-    the real unknowns would be left over, and the choices rarely fit them.
+    Each equation between complex numbers is two equations between real ones. Solved one after the
+    other, those of the real unknowns would be left over, and the choices would rarely fit them.
     """
     steps = [s for s in order.solved if not _is_forward(s)]
     done = {id(s.statement) for s in order.solved}
@@ -112,7 +117,7 @@ def _is_forward(step: Solved) -> bool:
 
 
 def _leaves_reals(step: Solved) -> bool:
-    """Whether a step finds fewer real numbers than its known complex ones are."""
+    """Return whether a step finds fewer real numbers than its known complex numbers contain."""
     known = [v for v in step.statement.variables if v not in step.unknown]
     return any(_is_complex(known)) and not any(_is_complex(step.unknown))
 
@@ -122,7 +127,7 @@ def _is_complex(variables: Sequence[Variable]) -> Iterator[bool]:
 
 
 def _leaves_choice(mode: Mode) -> bool:
-    """Whether a mode has a coordinate on which its answer varies continuously."""
+    """Return whether a mode has a coordinate on which its answer depends continuously."""
     domains = mode.coordinates.values()
     return (
         not mode.settled
@@ -132,8 +137,8 @@ def _leaves_choice(mode: Mode) -> bool:
 
 
 class _Tearing:
-    """Closes loops. effort: the most statements that are ordered to compare choices; after that,
-    the first possible choice is taken.
+    """Tearing of loops. effort: the largest number of statements to order while choices are
+    compared; after that, the first possible choice is taken.
     """
 
     def __init__(
@@ -157,9 +162,7 @@ class _Tearing:
         return Torn(tuple(free), tuple(items))
 
     def block(self, loop: Order) -> Torn | None:
-        """One block, closed: free unknowns are chosen as long as there are more unknowns than
-        equations.
-        """
+        """One block, closed: unknowns are chosen while there are more unknowns than equations."""
         if sum(map(reals_in, loop.open)) > sum(reals_in(v) for s in loop.core for v in s.results):
             found = self.chosen(loop)
             if found is not None:
@@ -177,7 +180,7 @@ class _Tearing:
         return self.chosen(loop) if len(loop.open) > len(loop.core) else None
 
     def chosen(self, loop: Order) -> Torn | None:
-        """A block closed after an unknown is chosen; None if that closes nothing."""
+        """A block closed after an unknown is chosen; None if no choice closes it."""
         found = self.freed(loop)
         if found is None:
             return None
@@ -193,7 +196,7 @@ class _Tearing:
         return causalise(part, [*_known(loop), *more])
 
     def freed(self, loop: Order) -> tuple[Order, Variable] | None:
-        """The rest of a loop, and the unknown to choose so that this rest is smallest."""
+        """The rest of a loop, and the unknown whose choice makes this rest smallest."""
         part = _part(self.program, loop)
         best: tuple[Order, Variable] | None = None
         for variable in (*_not_guessed(part, loop), *_candidates(part, loop)):
@@ -207,7 +210,7 @@ class _Tearing:
         return best
 
     def searched(self, part: Program, loop: Order) -> Torn | None:
-        """A loop closed with one guess; else, if there are enough equations, as a system."""
+        """A loop closed with one guess; otherwise as a system, if there are enough equations."""
         for variable in _candidates(part, loop)[: None if self.effort > 0 else FEWEST_TRIED]:
             found = self.guess(part, loop, variable)
             if found is not None:
@@ -216,7 +219,7 @@ class _Tearing:
         return None if made is None else Torn((), (_solved_together(made, loop.open),))
 
     def guess(self, part: Program, loop: Order, variable: Variable) -> Torn | None:
-        """The loop closed with a guess of this variable, if a check remains."""
+        """The loop closed with a guess of this variable, if an equation remains as a check."""
         order = self.order(part, loop, [variable])
         if order.core:
             return None
@@ -247,7 +250,7 @@ def _answered(axes: Mapping[str, Operand], mode: Mode) -> Iterator[Variable]:
 
 
 def _part(program: Program, loop: Order) -> Program:
-    """A loop as a program of its own; variables from outside are known."""
+    """A loop as a separate program; variables from outside are known."""
     results = {v for s in loop.core for v in s.results}
     unknown = set(loop.open)
     inputs = dict.fromkeys(v for v in program.inputs if v in unknown)
@@ -269,13 +272,13 @@ def _candidates(program: Program, order: Order) -> list[Variable]:
 
 
 def _not_guessed(program: Program, order: Order) -> list[Variable]:
-    """Inputs that can be chosen, but not guessed: numbers that are no floats."""
+    """Inputs that can be chosen but not guessed: numbers that are not floats."""
     inputs = set(program.inputs)
     return [v for v in order.open if v.kind is not float and v in inputs]
 
 
 def _checks(loop: Order, order: Order, items: Sequence[Solved | Guess]) -> list[Statement]:
-    """The equations of a loop that are left over, of floats, so that residuals are defined."""
+    """The remaining equations of a loop that are of floats, so that residuals are defined."""
     used = {id(s) for item in (items or order.solved) for s in _statements(item)}
     used |= {id(s) for s in order.core} if not items else set()
     return [s for s in loop.core if id(s) not in used and any(v.kind is float for v in s.results)]
@@ -307,7 +310,7 @@ def _apart(
 
 
 def _slice(items: Sequence[Solved | Guess], wanted: set[Variable]) -> list[Solved | Guess]:
-    """The steps that some variables depend on."""
+    """The steps on which some variables depend."""
     kept: list[Solved | Guess] = []
     for item in reversed(items):
         if not wanted.isdisjoint(item.unknown):

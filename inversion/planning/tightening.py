@@ -1,8 +1,8 @@
-"""Tightening: domains of parameters restricted to values that some run of the program has.
+"""Tightening: the domains of parameters are restricted to values that some run of the program has.
 
-The sets of all values are contracted through the program, before anything is known: a function of a
-cosine may determine on which of its branches the angle is, or that it is positive. The layout of
-parameters still depends on the program alone.
+The sets of all values are contracted through the program before any value is known: for example, a
+function of a cosine may determine on which of its branches the angle lies, or that it is positive.
+The layout of parameters still depends only on the program.
 """
 
 from __future__ import annotations
@@ -26,21 +26,22 @@ from primitives.relation import RETURN
 
 __all__ = ["tightened"]
 
-EFFORT = 1_000  # statements that are contracted
-FURTHEST = 1e15  # farther branches are not told apart
+EFFORT = 1_000  # the largest number of statements to contract
+FURTHEST = 1e15  # farther branches are not distinguished
 
 
 def tightened(plan: Plan, domains: Mapping[str, Domain]) -> Plan:
-    """The plan with narrower domains of its parameters, and without those that leave no choice.
+    """The plan with narrower domains of its parameters, and without parameters that leave no
+    choice.
 
-    domains: declared for inputs.
+    domains: the declared domains of inputs.
     """
     if not len(plan.parameters):
         return plan
     try:
         box = contracted(plan.program, _first_box(plan.program, domains), EFFORT)
     except Nothing:
-        return plan  # it never returns
+        return plan  # the function never returns
     made: dict[int, PlanStep | Root] = {}
     steps = tuple(_step(step, box, made) for step in plan.steps)
     free = {v: _free(parameter, box.get(v)) for v, parameter in plan.free.items()}
@@ -49,7 +50,9 @@ def tightened(plan: Plan, domains: Mapping[str, Domain]) -> Plan:
 
 
 def _first_box(program: Program, domains: Mapping[str, Domain]) -> Box:
-    """The initial sets of variables; results exclude NaN, which is neither given nor answered."""
+    """The initial sets of variables; results exclude NaN, which is neither a known value nor an
+    answer.
+    """
     box = first_box(program, domains)
     for result in program.results.values():
         if isinstance(result, Variable) and result in box:
@@ -101,7 +104,7 @@ def _narrowed(step: PlanStep, box: Box) -> PlanStep:
 
 
 def _within(step: PlanStep, mode: Solution, box: Box) -> PlanStep:
-    """A system whose search begins, and stays, in the sets of its unknowns."""
+    """A system whose search starts and stays in the sets of its unknowns."""
     chosen, operands = dict(step.chosen), dict(step.solved.statement.bindings())
     for axis, coordinate in mode.near.items():
         unknown = operands[axis]
@@ -115,7 +118,7 @@ def _within(step: PlanStep, mode: Solution, box: Box) -> PlanStep:
 
 
 def _is_determined(step: PlanStep, box: Box) -> bool:
-    """Whether no choice is left, for all values of a statement's known axes."""
+    """Return whether no choice is left, for all values of the known axes of a statement."""
     mode, bindings = step.solved.mode, dict(step.solved.statement.bindings())
     if mode.determined_if is None or not mode.determined_by:
         return False
@@ -123,7 +126,7 @@ def _is_determined(step: PlanStep, box: Box) -> bool:
     kinds = {axis: (axis, operand.kind) for axis, operand in operands.items()}
     try:
         program = _program(mode.determined_if, tuple(kinds.values()))
-    except NotInvertible:  # the condition uses functions that sets cannot pass through
+    except NotInvertible:  # the condition has functions without a contractor
         return False
     never: dict[str, NumberSet] = {}
     for axis, operand in (*operands.items(), (RETURN, Constant(False))):

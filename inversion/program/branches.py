@@ -30,8 +30,8 @@ class Arm:
                 yield operand
 
     def where_gives(self, at: int, is_true: bool) -> Arm | None:
-        """The arm, with its result at a position known and removed; None if it never has that
-        value.
+        """The arm with its result at a position known and removed; None if it never has
+        that value.
         """
         give = self.gives[at]
         gives = (*self.gives[:at], *self.gives[at + 1 :])
@@ -50,9 +50,9 @@ class Arm:
 class Branch(Structured):
     """``if condition: ... else: ...`` as an equation between its inputs and results.
 
-    before: statements before the condition, or shared by both arms, that nothing else needs.
-    inputs: the variables from outside. results: those of both arms. root_finding: whether the arms
-    may use root searches.
+    before: statements before the condition, or shared by both arms, that no other statement needs.
+    inputs: the variables from outside. results: the results of both arms. root_finding: whether the
+    arms may use root finding.
     """
 
     name: str
@@ -91,7 +91,7 @@ class Branch(Structured):
         return rows
 
     def program(self, taken: int) -> Program:
-        """The program that runs if arm 0 or 1 is taken: the condition is known, and the branch
+        """The program that runs if arm 0 or 1 is taken: the condition is known, and the branch is
         removed.
         """
         arm = self.arms[taken]
@@ -125,7 +125,7 @@ class Branch(Structured):
         taken = 0 if first is not None else 1
         arm = arms[taken]
         if arm is None:
-            return None  # it never has that result
+            return None  # the arm never has that result
         gives = (*arm.gives[:at], Constant(is_true), *arm.gives[at:])
         instead: dict[Operand, Operand] = dict(zip(statement.results, gives, strict=True))
         holds = ((self.condition, not taken), *arm.holds)

@@ -1,12 +1,13 @@
-"""Causality: assigns each statement a variable to solve for, and orders the statements.
+"""Causality assignment: each statement gets a variable for which it is solved, and a place in the
+order of solving.
 
-Statements are equations between unknowns. First, each equation with one unknown left is solved for
-it. For the rest, backwards: a variable that occurs in one equation only can be solved last, from
-that equation, which then no longer binds the others. No equation remains exactly where an order
-without a loop exists; each step takes the choice with the least cost. Variables that no equation is
-solved for are free.
+Statements are equations between unknowns. First, each equation with one remaining unknown is solved
+for it. The rest is ordered backwards: a variable that occurs in only one equation can be solved
+last, from that equation, which then no longer binds the others. An order without a loop exists
+exactly if no equation remains; each step makes the choice with the least cost. Variables for which
+no equation is solved are free.
 
-A comparison gives little information on its operands: it is solved only for variables that nothing
+A comparison gives little information on its operands. It is solved only for variables that nothing
 else determines, and if that leaves a loop, it is only checked.
 """
 
@@ -63,8 +64,8 @@ class Order:
 
 
 MOST_ORDERED = 100_000
-"""Maximum number of statements that are ordered for one inverse: some seconds. Branches within
-branches take a multiple of what one takes, at each level.
+"""The largest number of statements that are ordered for one inverse, which takes some seconds.
+Nested branches multiply the number at each level.
 """
 
 _ordered: ContextVar[Counter[str] | None] = ContextVar("ordered", default=None)
@@ -90,16 +91,16 @@ def causalise(program: Program, known: Iterable[Variable]) -> Order:
         ordered["statements"] += len(program.statements)
         if ordered["statements"] > MOST_ORDERED:
             raise NotInvertible(
-                f"cannot invert {program.name}: its branches within branches, or its loops, take "
-                f"more than {MOST_ORDERED} steps to put in order",
+                f"cannot invert {program.name}: ordering its nested branches and loops takes more "
+                f"than {MOST_ORDERED} steps",
                 where=program.where,
-                help="invert its parts one by one, or a loop of fewer turns",
+                help="invert its parts one by one, or a loop of fewer iterations",
             )
     return _Causality(program, known).order()
 
 
 def given_variables(program: Program, known: Sequence[str]) -> list[Variable]:
-    """The known variables: those of the known axes, and the conditions that hold."""
+    """The known variables: those of the known axes, and those of the conditions that hold."""
     operands = [*map(program.operand, known), *(value for value, _ in program.holds)]
     return [operand for operand in operands if isinstance(operand, Variable)]
 
@@ -142,8 +143,9 @@ class _Causality:
     # ---- forwards from known variables ----
 
     def propagated(self) -> Iterator[Solved]:
-        """Solve equations with one unknown left; those without unknowns are only checks. Equations
-        with a coordinate come last: another equation may determine the unknown without a choice.
+        """Solve the equations with one remaining unknown; equations without unknowns are only
+        checks. Equations with a coordinate come last, because another equation may determine the
+        unknown without a choice.
         """
         ready: list[tuple[bool, int]] = []
         for i in self.left:
@@ -170,7 +172,7 @@ class _Causality:
                         self.offer_ready(ready, other)
 
     def offer_ready(self, heap: list[tuple[bool, int]], i: int) -> None:
-        """Add equation i to the queue, if it may be solved without a choice."""
+        """Add equation i to the queue if it can be solved without a choice."""
         if self.is_ready(i):
             heapq.heappush(heap, (False, i))
 
@@ -183,14 +185,14 @@ class _Causality:
         return step
 
     def is_ready(self, i: int) -> bool:
-        """Whether equation i may be solved without a choice: it has one unknown, or is solved as a
-        whole.
+        """Return whether equation i can be solved without a choice: it has one unknown, or is
+        solved as a whole.
         """
         return len(self.left[i]) <= 1 or self.rule(i).whole
 
     def is_decided(self, i: int) -> bool:
-        """Whether the known results determine the unknowns, up to the choice between separate
-        solutions.
+        """Return whether the known results determine the unknowns, up to the choice between
+        separate solutions.
         """
         rule, results = self.rule(i), self.program.statements[i].results
         if not isinstance(rule, Relation) or not rule.independent:
@@ -204,7 +206,7 @@ class _Causality:
     # ---- backwards from variables in one equation ----
 
     def peeled(self) -> Iterator[Solved]:
-        """Remove equations that alone bind a variable, the last to be solved first."""
+        """Remove the equations that alone bind a variable; the first removed is solved last."""
         heap: list[tuple[tuple[int, ...], int, tuple[Variable, ...]]] = []
         for i in self.left:
             self.offer(heap, i)
@@ -239,8 +241,8 @@ class _Causality:
             self.offer(heap, other)
 
     def is_condition(self, i: int) -> bool:
-        """Whether equation i is a comparison with a known result, of operands that are no truth
-        values, or has another known result that gives as little information.
+        """Return whether equation i is a comparison with a known result, of operands that are not
+        truth values, or has another known result with as little information.
         """
         results = self.program.statements[i].results
         if self.rule(i).low_information:
@@ -259,13 +261,13 @@ class _Causality:
             if step is None or (step.mode.overdetermined and self.left[i] != set(unknown)):
                 continue
             if len(unknown) == 1 or self.joins(step):
-                # of equal choices the last in the program is solved, the first stays free
+                # of equal choices the last in the program is solved, and the first stays free
                 rank = self.rank[unknown[-1]]
                 heapq.heappush(heap, ((*self.cost(step), -i, -rank, len(unknown)), i, unknown))
 
     def joins(self, step: Solved) -> bool:
-        """Whether a statement is solved for several variables at once, rather than after a free
-        choice of some: for inputs, and where a free choice would rarely have a solution.
+        """Return whether a statement is solved for several variables at once, not after a free
+        choice of some: for inputs, and if a free choice would rarely have a solution.
         """
         if step.statement.relation.whole or _discrete(step.statement):
             return True
@@ -290,7 +292,9 @@ class _Causality:
         return kind, int(partial), len(step.mode.coordinates)
 
     def is_part(self, step: Solved) -> bool:
-        """Whether a relation that is better solved jointly could be solved for more variables."""
+        """Return whether a relation that is better solved jointly could be solved for more
+        variables.
+        """
         rule = step.statement.relation
         single = len(step.unknown) == 1 and step.mode.coordinates
         if single and _discrete(step.statement) and rule.mode(rule.axes):

@@ -1,7 +1,7 @@
 """Systems of equations: loops of shared variables that are solved together, as one statement.
 
-Equations that are linear in the unknowns are solved as such, by a matrix. For all others the
-unknowns are looked for at once, from a start.
+Equations that are linear in the unknowns are solved by a matrix. For all others the unknowns are
+searched for together, from a start.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ __all__ = ["EquationSystem", "nonlinear_system", "reals_in", "system"]
 
 MOST_UNKNOWNS = 2048
 MOST_SEARCHED = 64
-"""The most real numbers that are looked for at once."""
+"""The largest number of real numbers that are searched for together."""
 CONTINUOUS = (float, complex)
 
 
@@ -29,8 +29,8 @@ CONTINUOUS = (float, complex)
 class EquationSystem(Whole):
     """Statements that are solved together for the inputs ``sought``, with the other inputs known.
 
-    linear: whether they are linear in these, as real numbers. within: the domains of the numbers
-    sought, by name, where these are not all numbers.
+    linear: whether they are linear in these, as real numbers. within: the domains of the sought
+    numbers, by name, if they are restricted.
     """
 
     name: str
@@ -86,7 +86,7 @@ def reals_in(variable: Variable) -> int:
 
 def system(core: Sequence[Statement], unknown: Sequence[Variable]) -> Statement | None:
     """One statement for these, solved for these variables together; None if they are not linear in
-    them, or more than ``MOST_UNKNOWNS``, or if a single number is unknown.
+    them, or more than ``MOST_UNKNOWNS``, or if only a single number is unknown.
     """
     made, sources, varying = _divided(core, unknown)
     numbers = all(element_of(v.kind) in CONTINUOUS for v in (*sources, *made))
@@ -105,11 +105,11 @@ def system(core: Sequence[Statement], unknown: Sequence[Variable]) -> Statement 
 def nonlinear_system(
     core: Sequence[Statement], unknown: Sequence[Variable], domains: Mapping[str, Domain]
 ) -> Statement | None:
-    """One statement for these, in which these variables are looked for together. domains: declared
-    for some of them.
+    """One statement for these, in which these variables are searched for together.
 
-    None unless the sources among them, from which all others are computed forwards, are at most
-    ``MOST_SEARCHED`` real numbers, and the known results at least as many.
+    domains: the declared domains of some of them. The result is None unless the sources among them,
+    from which all others are computed forwards, are at most ``MOST_SEARCHED`` real numbers, and
+    there are at least as many known results.
     """
     made, sources, varying = _divided(core, unknown)
     given = [v for v in made if v not in varying and element_of(v.kind) in CONTINUOUS]
@@ -131,7 +131,7 @@ def nonlinear_system(
 def _divided(
     core: Sequence[Statement], unknown: Sequence[Variable]
 ) -> tuple[set[Variable], list[Variable], set[Variable]]:
-    """The results of statements, the unknowns that are none, and the unknowns that occur."""
+    """The results of statements, the unknowns that are no results, and the unknowns that occur."""
     made = {v for s in core for v in s.results}
     read_here = {v for s in core for v in s.variables}
     sources = [v for v in unknown if v not in made and v in read_here]

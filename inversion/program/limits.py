@@ -14,16 +14,17 @@ __all__ = ["first_sequence", "has_arrays", "has_floats", "refuse_arrays", "refus
 
 
 def refuse_arrays(program: Program, what: str) -> None:
-    """Raise NotInvertible if a program has arrays, naming the axis or inner value. what: the
-    operation, to complete ``"cannot ..."``.
+    """Raise NotInvertible if a program has arrays; the error names the axis or inner value.
+
+    what: the operation, to complete ``"cannot ..."``.
     """
     for name, kind, where in _operands(program):
         if is_array(kind):
             raise NotInvertible(
                 f"cannot {what} of {program.name}: {name} is an array of shape {shape_of(kind)}",
                 where=where,
-                help="of programs over arrays, call the inverse with a θ: recover finds that of "
-                "any arguments, parameters.sample(rng) draws one",
+                help="call the inverse with a θ instead: inv.recover(*arguments) computes one, "
+                "inv.parameters.sample(rng) draws one",
             )
 
 
@@ -36,8 +37,9 @@ def first_sequence(program: Program) -> tuple[str, str, str] | None:
 
 
 def refuse_sequences(program: Program, what: str) -> None:
-    """Raise NotInvertible if a program has strings or lists, naming the first. what: the operation,
-    to complete ``"cannot ..."``.
+    """Raise NotInvertible if a program has strings or lists; the error names the first.
+
+    what: the operation, to complete ``"cannot ..."``.
     """
     found = first_sequence(program)
     if found is not None:
@@ -45,17 +47,17 @@ def refuse_sequences(program: Program, what: str) -> None:
         raise NotInvertible(
             f"cannot {what} of {program.name}: {name} is a {kind}",
             where=where,
-            help="inv.solutions(value) goes through the solutions",
+            help="inv.solutions(value) enumerates the solutions",
         )
 
 
 def has_arrays(program: Program) -> bool:
-    """Whether an axis of a program, or an inner value, is an array."""
+    """Return whether an axis of a program, or an inner value, is an array."""
     return any(is_array(kind) for _, kind, _ in _operands(program))
 
 
 def has_floats(program: Program) -> bool:
-    """Whether an axis of a program, or an inner value, is a float."""
+    """Return whether an axis of a program, or an inner value, is a float."""
     return any(kind is float for _, kind, _ in _operands(program))
 
 

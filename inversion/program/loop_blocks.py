@@ -19,7 +19,7 @@ __all__ = ["LoopBlock", "blocks", "split"]
 
 @dataclass(frozen=True)
 class LoopBlock:
-    """Statements that are closed together, and the variables that they are solved for."""
+    """Statements that are closed together, and the variables for which they are solved."""
 
     statements: tuple[Statement, ...]
     unknown: tuple[Variable, ...]
@@ -35,10 +35,12 @@ def blocks(statements: Sequence[Statement], unknown: Iterable[Variable]) -> list
 def split(
     program: Program, core: Sequence[Statement]
 ) -> tuple[list[Statement], list[Statement], list[Statement]]:
-    """The statements before a loop of shared variables, those inside and between, those after."""
+    """The statements before a loop of shared variables, those inside and between, and those after
+    it.
+    """
     chosen = {id(s) for s in core}
     needs: set[Operand] = {a for s in core for a in s.arguments}
-    used = set[int]()  # statements that the loop needs
+    used = set[int]()  # the statements that the loop needs
     for s in reversed(program.statements):
         if not needs.isdisjoint(s.results):
             used.add(id(s))
@@ -63,7 +65,7 @@ class _Blocks:
         self.statements = statements
         self.unknown = list(unknown)
         wanted = set(self.unknown)
-        # one equation for each result of a statement; those of one statement stay together
+        # one equation for each result of a statement; the equations of one statement stay together
         self.results = [(i, result) for i, s in enumerate(statements) for result in s.results]
         self.beside: dict[int, list[int]] = {}
         for number, (i, _) in enumerate(self.results):
@@ -82,7 +84,7 @@ class _Blocks:
         self.match()
 
     def is_in(self, variable: Variable, i: int, result: Variable) -> bool:
-        """Whether a variable of a statement occurs in the equation for this result."""
+        """Return whether a variable of a statement occurs in the equation for this result."""
         return variable == result or variable not in self.statements[i].results
 
     def together(self, equation: int) -> list[int]:
@@ -147,7 +149,7 @@ class _Blocks:
     # ---- over- and underdetermined parts ----
 
     def reached_by_equations(self, start: Iterable[int]) -> set[int]:
-        """The equations that compete with these for their unknowns, and these."""
+        """The equations that compete with these for their unknowns, including these."""
         found, waiting = set[int](), list(start)
         while waiting:
             i = waiting.pop()

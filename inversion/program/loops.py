@@ -15,7 +15,7 @@ __all__ = ["Bounds", "CountedRange", "Loop", "Part"]
 
 @dataclass(frozen=True)
 class Part:
-    """Part of a loop's iteration: statements, and conditions that must hold."""
+    """A part of an iteration of a loop: statements, and conditions that must hold."""
 
     statements: tuple[Statement, ...] = ()
     holds: tuple[tuple[Operand, bool], ...] = ()
@@ -47,12 +47,12 @@ class CountedRange:
 class Loop(Structured):
     """A loop as an equation between its initial state and its results.
 
-    state: the variables that change, as before an iteration. before: the part of an iteration up to
-    the exit, after: the rest. condition: whether the loop exits (``leaves``) or continues; None
-    where it counts through ``bounds``. following: the state after an iteration. gives: the results
-    at the exit. root_finding: whether an iteration may use root searches. max_trips: the most
-    iterations of a loop that does not count; for one that does, the most iterations that have
-    choices. ends: conditions that hold at the exit. counts: its range, if it has other exits.
+    state: the variables that change, before an iteration. before: the part of an iteration up to
+    the exit; after: the rest. condition: whether the loop exits (``leaves``) or continues; None if
+    it counts through ``bounds``. following: the state after an iteration. gives: the results at the
+    exit. root_finding: whether an iteration may use root finding. max_trips: the largest number of
+    iterations of a loop that does not count; for one that does, the largest number of iterations
+    with choices. ends: conditions that hold at the exit. counts: its range, if it has other exits.
     """
 
     name: str
@@ -140,7 +140,7 @@ class Loop(Structured):
         return Statement(rest, tuple(wanted), tuple(actual[v] for v in rest.inputs), self.where)
 
     def _reduced(self) -> Loop:
-        """The loop without state that nothing needs."""
+        """The loop without state that no statement needs."""
         parts = (self.before, self.after)
         wanted: set[Operand] = {*self.gives, *(value for value, _ in self.ends)}
         wanted |= {value for part in parts for value, _ in part.holds}
@@ -174,7 +174,7 @@ class Loop(Structured):
         )  # fmt: skip
 
     def turn(self) -> Program:
-        """The program from the state before an iteration to that after it."""
+        """The program from the state before an iteration to the state after it."""
         holds = (*self.before.holds, *self.after.holds)
         if self.condition is not None:
             holds = ((self.condition, not self.leaves), *holds)
@@ -190,7 +190,7 @@ class Loop(Structured):
         return [f"{v.name} after" for v in state]
 
     def slice_for(self, state: Sequence[Variable]) -> Iterator[Statement]:
-        """The statements of an iteration that some state needs."""
+        """The statements of an iteration on which some state depends."""
         following = dict(zip(self.state, self.following, strict=True))
         wanted: set[Operand] = {following[v] for v in state}
         kept: list[Statement] = []

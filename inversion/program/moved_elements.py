@@ -1,7 +1,7 @@
 """Moved elements: slices, reshaping and concatenation, as one kind of statement.
 
-A statement is a table of indices: each element of its results is one element of its inputs. So it
-can be solved for any of its arrays: an element is read wherever it is known.
+A statement is a table of indices: each element of its results is an element of its inputs. It can
+be solved for any of its arrays, because an element is read at any position where it is known.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def offsets(variables: Sequence[Variable]) -> Mapping[str, int]:
 
 @dataclass(frozen=True, eq=False)
 class Moved(Whole):
-    """Elements of inputs put at other places.
+    """Elements of inputs, moved to other positions.
 
     read: the inputs. places: for each result, the indices of its elements in the concatenated
     inputs.
@@ -69,12 +69,12 @@ class Moved(Whole):
 
     @property
     def identity(self) -> Hashable:
-        """Equal for statements that put elements at the same places."""
+        """A key that is equal for statements that move elements in the same way."""
         kinds = tuple(v.kind for v in self.results)
         return Moved, kinds, tuple(places.tobytes() for places in self.places.values())
 
     def rows(self) -> list[str]:
-        """No lines: the equation says all."""
+        """No lines: the equation shows everything."""
         return []
 
     def is_linear(self, arguments: Sequence[Operand], varying: Collection[Operand]) -> bool:
@@ -100,7 +100,9 @@ def moved(
 
 
 def places_of(parts: Sequence[Statement], results: Sequence[Variable]) -> Statement:
-    """The composition of several such statements, in order, as one that gives these variables."""
+    """The composition of several such statements, in order, as one that computes these
+    variables.
+    """
     made = {v for part in parts for v in part.results}
     inputs: dict[Operand, Variable] = {}
     for part in parts:

@@ -1,4 +1,4 @@
-"""Programs: straight-line lists of relations between variables. Data only."""
+"""Programs, as data: straight-line lists of relations between variables."""
 
 from __future__ import annotations
 
@@ -36,9 +36,10 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Variable:
-    """A value that a program computes or is given, identified by its name.
+    """A value that a program takes or computes, identified by its name.
 
-    source: its name in the source, or else a word for the function that gives it; "" for ``name``.
+    source: its name in the source, or a word for the function that computes it; "" if that is
+    ``name``.
     """
 
     name: str
@@ -86,7 +87,7 @@ class Constant:
 
 @dataclass(frozen=True, eq=False)
 class EmptyList(Constant):
-    """An empty list of a type. element: that of its items."""
+    """An empty list of a type. element: the type of its items."""
 
     element: type
 
@@ -112,8 +113,9 @@ Operand = Variable | Constant
 
 @dataclass(frozen=True)
 class Statement:
-    """``result = f(arguments)``, as the relation of f, which may have several results. where:
-    ``file:line`` in the source.
+    """``result = f(arguments)``, as the relation of f, which may have several results.
+
+    where: ``file:line`` in the source.
     """
 
     relation: StatementRule
@@ -190,7 +192,7 @@ class StatementRule(Protocol):
 
     @property
     def whole(self) -> bool:
-        """Whether it is solved for all variables that it alone binds."""
+        """Whether it is solved at once for all variables that occur only in it."""
         ...
 
     def mode(self, unknown: Iterable[str]) -> Mode | None:
@@ -213,7 +215,7 @@ class StatementRule(Protocol):
         self, before: Sequence[Statement], after: Sequence[Statement], gives: Sequence[Variable]
     ) -> Statement | None:
         """One statement for this and the statements before and after it, with these results; None
-        if it cannot take others in.
+        if it cannot absorb others.
         """
         ...
 
@@ -222,11 +224,11 @@ class StatementRule(Protocol):
 class Program:
     """A function as a list of relations.
 
-    name, where: of the function. inputs: in the order of its parameters. results: by axis; a
-    Constant if the inputs do not matter. holds: conditions that are necessary for a result.
-    functions: the Python code it was lifted from. attributes: the attributes that were read while
-    lifting: object, name and value. tables: those of contexts that the function enters. rules: the
-    partial derivatives of relations that were made for it.
+    name, where: those of the function. inputs: in the order of its parameters. results: by axis; a
+    Constant if it does not depend on the inputs. holds: conditions that are necessary for a result.
+    functions: the Python code from which it was lifted. attributes: the attributes that lifting
+    read: object, name and value. tables: the tables of contexts that the function enters. rules:
+    the partial derivatives of relations that were made for it.
     """
 
     name: str
@@ -305,7 +307,7 @@ class Program:
 def listed(
     statements: Sequence[Statement], holds: Sequence[tuple[Operand, bool]] = ()
 ) -> list[str]:
-    """Lines of text for statements, with their source lines and nested statements; then the
+    """Lines of text for statements, with their source lines and nested statements, then for the
     conditions that hold.
     """
     lengths = [len(str(s)) for s in statements]
@@ -329,12 +331,12 @@ def required(statements: Iterable[Statement]) -> Mapping[Operand, Sequence[Domai
 
 
 WIDTH = 100
-ALIGNED = 64  # the longest statement for which source lines are aligned in a column
+ALIGNED = 64  # longer statements do not widen the column of source lines
 _WITH_PLACE = re.compile(r"(\s*)(.*\S)\s{3,}(\S+:\d+)")
 
 
 def in_columns(rows: Iterable[str]) -> str:
-    """Join rows of text, wrapped at ``WIDTH``, with the source line at the end of each."""
+    """Join lines of text, wrapped at ``WIDTH``, with the source line at the end of each."""
     return "\n".join(line for row in rows for line in _lines(row))
 
 

@@ -1,5 +1,5 @@
-"""Structured statements, such as branches and loops: rules with statements inside, which are
-planned.
+"""Structured statements, such as branches and loops: rules with statements inside, which have their
+own plans.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from inversion.errors import NotInvertible
+from inversion.program.late_parts import plans
 from inversion.program.statements import Operand, Statement, Variable
 from primitives import Domain, Relation
 from primitives.relation import Mode
@@ -33,8 +34,8 @@ class Narrowed:
 class Structured(ABC):
     """Control flow as an equation between its inputs and its results.
 
-    It takes the place of a relation in a statement: its modes are plans of the statements inside,
-    computed on first use.
+    It replaces a relation in a statement: its modes are plans of the statements inside, computed on
+    first use.
     """
 
     name: str
@@ -73,7 +74,7 @@ class Structured(ABC):
         return False
 
     def is_linear(self, arguments: Sequence[Operand], varying: Collection[Operand]) -> bool:
-        """Whether its results are linear in the varying arguments."""
+        """Return whether its results are linear in the arguments that are not constant."""
         return False
 
     @property
@@ -84,7 +85,7 @@ class Structured(ABC):
     def around(
         self, before: Sequence[Statement], after: Sequence[Statement], gives: Sequence[Variable]
     ) -> Statement | None:
-        """None: it takes in no other statements."""
+        """Return None: it absorbs no other statements."""
         return None
 
     @property
@@ -99,12 +100,12 @@ class Structured(ABC):
 
     @property
     def domain(self) -> Mapping[str, Domain]:
-        """No domains are known of the inputs."""
+        """The domains of the inputs: none are known."""
         return {}
 
     @property
     def codomain(self) -> Domain | None:
-        """No domain is known of the results."""
+        """The domain of the results: none is known."""
         return None
 
     def mode(self, unknown: Iterable[str]) -> Mode | None:
@@ -127,7 +128,7 @@ class Structured(ABC):
         return f"{gives} = {self.name}({reads})"
 
     def shown_modes(self) -> str:
-        """The axes that could be solved for, of those requested so far."""
+        """The sets of axes, among those requested so far, for which it can be solved."""
         found = (sorted(key) for key, mode in self._modes.items() if mode is not None)
         modes = ", ".join("{" + ", ".join(names) + "}" for names in found) or "none of those asked"
         return modes + "".join(f"; {why}" for why in dict.fromkeys(self._reasons))
@@ -140,7 +141,7 @@ class Structured(ABC):
 
 
 class Whole(Structured):
-    """A statement about whole arrays, which reads variables that it names itself."""
+    """A statement about whole arrays, which names the variables that it reads."""
 
     read: tuple[Variable, ...]
     whole = True
@@ -154,18 +155,22 @@ class Whole(Structured):
 def planned(rule: Structured, unknown: frozenset[str]) -> Mode | None:
     """The mode of a rule for these axes, if the statements inside can be solved for them.
 
-    ``inversion.planning`` registers an implementation for each kind.
+    ``inversion.planning`` registers an implementation for each kind, when the first is asked for.
     """
-    raise TypeError(f"nothing is registered that plans a {type(rule).__name__}")
+    plans.load()
+    found = planned.dispatch(type(rule))
+    if found is planned.dispatch(object):
+        raise TypeError(f"nothing is registered that plans a {type(rule).__name__}")
+    return found(rule, unknown)
 
 
 def generated(*args: Any) -> Any:
-    """Placeholder for a mode's solver: the solver of such a statement is generated."""
+    """A placeholder for the solver of a mode: the solver of such a statement is generated."""
     raise AssertionError("what solves this statement is generated")
 
 
 def needed(statements: Iterable[Statement], wanted: set[Operand]) -> tuple[Statement, ...]:
-    """The statements that some operands depend on; adds their arguments to ``wanted``."""
+    """The statements on which some operands depend; their arguments are added to ``wanted``."""
     kept: list[Statement] = []
     for statement in reversed(tuple(statements)):
         if not wanted.isdisjoint(statement.results):
@@ -184,7 +189,9 @@ ONE_AT_A_TIME = (operator.mul, operator.matmul, np.matmul, np.dot)
 
 
 def is_linear(statement: Statement, varying: Collection[Operand]) -> bool:
-    """Whether the results of a statement are linear in the varying variables."""
+    """Return whether the results of a statement are linear in the variables that are
+    not constant.
+    """
     rule = statement.relation
     if isinstance(rule, Structured):
         return rule.is_linear(statement.arguments, varying)

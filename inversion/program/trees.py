@@ -44,8 +44,9 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Node:
-    """A tuple, a record or a container: its class and its items. keys: those of the items of a
-    dict, and the names of the attributes of an instance.
+    """A tuple, a record or a container: its class and its items.
+
+    keys: the keys of the items of a dict, or the names of the attributes of an instance.
     """
 
     cls: type
@@ -66,8 +67,8 @@ class Node:
         return Node(self.cls, tuple(items), self.keys)
 
     def items_of(self, value: Any) -> tuple[Any, ...]:
-        """The items of a value of this structure. A tuple may also be given as a list or an array.
-        Raises TypeError for a value of another structure.
+        """The items of a value of this structure; a list or an array may stand for a tuple. Raises
+        TypeError for a value of another structure.
         """
         if self.cls is dict:
             if not isinstance(value, dict) or value.keys() != set(self.keys or ()):
@@ -100,14 +101,18 @@ Tree = Any
 
 
 def is_record(cls: Any) -> bool:
-    """Whether it is a class of named tuples, or of dataclasses that only hold their fields."""
+    """Return whether a class is one of named tuples, or of dataclasses that only hold
+    their fields.
+    """
     if isinstance(cls, type) and issubclass(cls, tuple):
         return hasattr(cls, "_fields")
     return is_dataclass(cls)
 
 
 def is_dataclass(cls: Any) -> bool:
-    """Whether it is a dataclass whose ``__init__`` takes its fields in order, and does no more."""
+    """Return whether a class is a dataclass whose ``__init__`` takes its fields in order and does
+    nothing else.
+    """
     if not isinstance(cls, type) or not dataclasses.is_dataclass(cls):
         return False
     made: Any = cls
@@ -136,7 +141,7 @@ def defaults_of(cls: type) -> Mapping[str, Any]:
 
 
 def declared(hint: Any) -> Tree:
-    """An annotation, or an example, as a tree: tuples and records are Nodes of hints."""
+    """The tree of an annotation, or of an example: tuples and records are Nodes of hints."""
     hint = without_alias(hint)
     if is_dataclass(type(hint)):
         items = (declared(getattr(hint, name)) for name in fields_of(type(hint)))
@@ -172,8 +177,8 @@ def mapped(tree: Tree, change: Callable[[str, Any], Any], path: str = "") -> Tre
 
 
 def taken_apart(tree: Tree, value: Any) -> list[Any]:
-    """The parts of a value at the leaves of a tree. A tuple may also be given as a list or an
-    array. Raises TypeError for a value of another structure.
+    """The parts of a value at the leaves of a tree; a list or an array may stand for a tuple.
+    Raises TypeError for a value of another structure.
     """
     if not isinstance(tree, Node):
         return [value]
@@ -206,7 +211,9 @@ def part(tree: Tree, value: Any, path: str) -> Any:
 
 
 def apart(tree: Tree, expression: str) -> str:
-    """The expression for nested tuples, as patterns take them, of the value of an expression."""
+    """The expression that turns the value of an expression into nested tuples, to be unpacked by
+    patterns.
+    """
     if not isinstance(tree, Node) or not _has_names(tree):
         return expression
     pairs = zip(tree.labels, tree.items, strict=True)
@@ -215,7 +222,7 @@ def apart(tree: Tree, expression: str) -> str:
 
 
 def _has_names(tree: Tree) -> bool:
-    """Whether a tree has a structure whose items patterns do not take in order."""
+    """Return whether a tree has a structure whose items cannot be unpacked by a pattern."""
     if not isinstance(tree, Node):
         return False
     named = tree.keys is not None or is_dataclass(tree.cls)
@@ -223,7 +230,7 @@ def _has_names(tree: Tree) -> bool:
 
 
 class Trees(dict[str, Tree]):
-    """The trees of a function's axes by name; a part's tree is found by path, ``o.strike``."""
+    """The trees of a function's axes, by name; a key may be the path of a part, ``o.strike``."""
 
     def __missing__(self, name: str) -> Tree:
         axis, path = axis_of(name)
@@ -233,13 +240,13 @@ class Trees(dict[str, Tree]):
 
 
 def axis_of(name: str) -> tuple[str, str]:
-    """The axis and the path in the name of a part: ``("o", ".strike")``."""
+    """The axis in the name of a part, and the path: ``("o", ".strike")``."""
     at = min((i for i in (name.find("."), name.find("[")) if i > 0), default=len(name))
     return name[:at], name[at:]
 
 
 def as_name(name: str) -> str:
-    """An identifier for an axis or a part of one."""
+    """An identifier for an axis or a part of an axis."""
     return re.sub(r"\W", lambda sign: "" if sign[0] in "]'\"" else "_", name)
 
 
@@ -275,7 +282,7 @@ def classes_of(tree: Tree) -> Iterator[type]:
 
 @dataclass(frozen=True)
 class Axes:
-    """The axes of a function, each with a tree of the program's axes.
+    """The axes of a function, each with a tree of axes of the program.
 
     known: the known axes or parts of axes, ``o.strike``; the others are unknown.
     """
@@ -290,7 +297,9 @@ class Axes:
 
     @functools.cached_property
     def unknown(self) -> tuple[str, ...]:
-        """The axes that are solved for, in order; one known in part is solved as a whole."""
+        """The axes that are solved for, in order; an axis of which a part is known is solved as a
+        whole.
+        """
         return tuple(
             axis for axis, tree in self.trees.items() if not self.given.issuperset(leaves(tree))
         )

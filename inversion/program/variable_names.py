@@ -1,8 +1,8 @@
-"""Names of parameters, from the expressions of the source that they belong to.
+"""Names of parameters, from the expressions of the source to which they belong.
 
-A parameter's name comes from its label: the kind of choice, and the variable or function. Equal
-labels are told apart by the line; on one line, by the variable; or else by a number. A name does
-not depend on other statements.
+The name of a parameter comes from its label: the kind of choice, and the variable or function.
+Equal labels are distinguished by the line; on one line by the variable, or else by a number. A name
+does not depend on other statements.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ WORDS = {
 """The results of operators, as words."""
 
 OF_FUNCTIONS = {"k": "branch", "u": "fraction"}
-"""Coordinates named after the function that is inverted, rather than after the unknown."""
+"""Coordinates named after the inverted function, not after the unknown."""
 
 ALONE = ("trips", "beyond")
 """Coordinates without an unknown in their names."""
@@ -37,8 +37,10 @@ ALONE = ("trips", "beyond")
 
 @dataclass(frozen=True)
 class Label:
-    """The parts of a parameter's name, before names are made unique. line: ``file:line``. of: the
-    variable or function it belongs to. value: the variable whose value it is, if any.
+    """The parts of a parameter's name, before names are made unique.
+
+    line: ``file:line``. of: the variable or function to which it belongs. value: the variable whose
+    value it is, if any.
     """
 
     base: str
@@ -48,13 +50,13 @@ class Label:
 
 
 def word_for(name: str) -> str:
-    """The name of a function's result: ``sum`` for ``add``."""
+    """The name for the result of a function: ``sum`` for ``add``."""
     word = "".join(c if c.isalnum() else "_" for c in WORDS.get(name, name)).strip("_")
     return word if word.isidentifier() else f"value_{word}".rstrip("_")
 
 
 def subject_of(variable: Variable) -> str:
-    """A variable's name in the source; if it has none, the name of its function."""
+    """The name of a variable in the source; if it has none, the name of its function."""
     return variable.source or variable.name
 
 

@@ -1,4 +1,6 @@
-"""Loops over elements in interpreted inverses: interpreted first, and compiled meanwhile."""
+"""Loops over elements in interpreted inverses, which are interpreted until they are compiled in the
+background.
+"""
 
 from __future__ import annotations
 
@@ -23,10 +25,10 @@ REFUSALS = (NoSolution, OutsideDomain, ValueError, ArithmeticError, LookupError)
 class ArrayKernel:
     """A loop over elements: fills ``outs`` arrays by calling ``one`` on the elements of the others.
 
-    one: for an element, in columns where it can be. forms: make the loop for arguments like given
-    ones as one compiled function, and, if there is one, as a compiled loop that stores NaN instead
-    of raising. Chunks with NaN are computed again by the first, and those for which that raises are
-    interpreted, for the error. Both are compiled in the background.
+    one: the function for an element; it may accept columns. forms: make the loop for the types of
+    given arguments, as a compiled function that raises, and, if there is one, as a compiled loop
+    that stores NaN instead. Chunks with NaN are computed again by the first. Chunks for which that
+    raises are interpreted, for the error. Both are compiled in the background.
     """
 
     def __init__(
@@ -54,7 +56,7 @@ class ArrayKernel:
                     self.refusing(refusing, start, min(start + CHUNK, size), columns)
 
     def loops(self, columns: tuple[Any, ...]) -> Later[list[Callable[..., Any]]]:
-        """The compiled loops for such columns, the one that raises last."""
+        """The compiled loops for such columns; the one that raises is last."""
         kinds = tuple(map(_kind, columns))
         if kinds not in self.compiled:
             example = tuple(c[:0] if _is_column(c) else c for c in columns)
@@ -64,7 +66,7 @@ class ArrayKernel:
         return self.compiled[kinds]
 
     def missed(self, loop: Callable[..., None], columns: tuple[Any, ...]) -> int:
-        """Run a loop in threads over columns, and numbers that all elements share. Returns the
+        """Run a loop in threads over columns, and over numbers that all elements share. Returns the
         number of results that are NaN.
         """
 
@@ -77,7 +79,7 @@ class ArrayKernel:
     def refusing(
         self, loop: Callable[..., Any], start: int, stop: int, columns: tuple[Any, ...]
     ) -> None:
-        """Fill a range of elements by compiled code that raises, and by Python where it raises."""
+        """Fill a range of elements by compiled code that raises, and in Python where it raises."""
         try:
             loop(*_stretch(columns, start, stop))
         except REFUSALS:
@@ -91,8 +93,8 @@ class ArrayKernel:
     def interpreted(
         self, size: int, columns: tuple[Any, ...], loops: Later[list[Callable[..., Any]]]
     ) -> None:
-        """Fill all elements by Python, until there are compiled loops. An error names the
-        element.
+        """Fill the elements in Python until there are compiled loops. An error names
+        the element.
         """
         outs, given = columns[: self.outs], columns[self.outs :]
         with self.in_columns.metered(size):
@@ -109,7 +111,7 @@ class ArrayKernel:
         self.begin(loops, self.in_columns, 0)
 
     def begin(self, loops: Later[Any], meter: PayMeter, left: int) -> None:
-        """Begin to compile the loops in the background, if that pays."""
+        """Begin to compile the loops in the background, if that pays off."""
         meter.begin(loops, left, lambda: True, is_kept=False)
 
     def by_calls(self, start: int, stop: int, columns: tuple[Any, ...]) -> None:
@@ -142,7 +144,7 @@ def _is_column(value: Any) -> bool:
 
 
 def _values(column: Any, start: int, stop: int) -> Any:
-    """The elements of a range, as numbers of Python where they are not words."""
+    """The elements of a range, as numbers of Python unless they are words."""
     if not _is_column(column):
         return itertools.repeat(column, stop - start)
     part = column[start:stop]

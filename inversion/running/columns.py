@@ -1,4 +1,4 @@
-"""Columns: the numbers that a batch reads and writes, a range of rows at a time."""
+"""Columns: the numbers that a batch reads and writes, by ranges of rows."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ __all__ = [
 class Column:
     """One input of rows: a number, or an array, for each row.
 
-    array: of shape (*rows, *inner), in any layout. dtype: for compiled code. inner: the shape of
-    one row's value.
+    array: of shape (*rows, *inner), in any layout. dtype: the dtype for compiled code. inner: the
+    shape of the value of one row.
     """
 
     array: NDArray[Any]
@@ -52,15 +52,15 @@ class Column:
         return Column(np.broadcast_to(self.array, (*shape, *self.inner)), self.dtype, self.inner)
 
     def rows(self, start: int, stop: int) -> NDArray[Any]:
-        """A range of rows, flattened, as compiled code takes them. A single number for all rows is
-        not expanded, and rows of the right layout are not copied.
+        """A range of rows, flattened, in the form for compiled code. A number that all rows share
+        is not expanded, and rows in the right layout are not copied.
         """
         part = _flat_rows(self.array, self.inner, start, stop)
         return part if is_one(part) and part.dtype == self.dtype else as_compiled(part, self.dtype)
 
 
 def is_one(rows: NDArray[Any]) -> bool:
-    """Whether all rows share one number."""
+    """Return whether all rows share one number."""
     return rows.strides == (0,)
 
 
@@ -70,7 +70,10 @@ def as_compiled(rows: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
 
 
 class AnswerTarget:
-    """The destination of answers. array: of shape (*rows, *inner), in any layout."""
+    """The destination of answers.
+
+    array: of shape (*rows, *inner), in any layout.
+    """
 
     def __init__(self, array: NDArray[Any], inner: tuple[int, ...]) -> None:
         self.array = array
@@ -118,7 +121,7 @@ def columns(axis: str, arrays: Iterable[Any], kinds: Iterable[Any]) -> list[Colu
         if domain is None or not fits(array, domain):
             raise WrongArguments(
                 f"{axis} is an array of {array.dtype}{_range(array)}, "
-                f"and the function has {kind!r} there",
+                f"and the inverse takes {getattr(kind, '__name__', kind)}",
                 where=caller(),
                 help="convert it with .astype(...); arrays hold integers of 64 bits",
             )
@@ -128,9 +131,9 @@ def columns(axis: str, arrays: Iterable[Any], kinds: Iterable[Any]) -> list[Colu
 
 def theta_columns(space: ParameterSpace, theta: Any) -> list[Column]:
     """The columns of the coordinates, from a structured array, from one θ for all rows, or from a
-    dict of arrays or values; missing ones have their default.
+    dict of arrays or values; missing coordinates have their defaults.
 
-    Raises WrongArguments where fields are missing, OutsideDomain for values outside a domain.
+    Raises WrongArguments for missing fields, and OutsideDomain for values outside a domain.
     """
     if theta is None or isinstance(theta, Mapping):
         given: Mapping[str, Any] = theta or {}
@@ -174,7 +177,7 @@ def _check_rows(name: str, array: NDArray[Any], shape: tuple[int, ...]) -> None:
 
 
 def common_shape(leads: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
-    """The shape that arrays of rows of these shapes are broadcast to.
+    """The shape to which arrays of rows with these shapes are broadcast.
 
     Raises WrongArguments if they do not fit.
     """

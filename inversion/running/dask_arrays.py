@@ -26,7 +26,7 @@ __all__ = ["has_dask", "lazily"]
 
 
 def has_dask(definition: Definition, known: Sequence[Any], theta: Any) -> bool:
-    """Whether a known value, or θ, is a dask array."""
+    """Return whether a known value, or θ, is a dask array."""
     if "dask.array" not in sys.modules:
         return False
     parts = [
@@ -80,7 +80,7 @@ def lazily(
 
 @dataclass(frozen=True)
 class _Chunk:
-    """A task: computes the answers for chunks of the known axes, and of θ if it is an array."""
+    """A task that computes the answers for chunks of the known axes, and of θ if it is an array."""
 
     inverse: Inverse
     theta: Any
@@ -156,7 +156,7 @@ def _check_wanted(definition: Definition, wanted: BatchOptions) -> None:
 
 
 def _check(definition: Definition, parts: Sequence[Any], theta: Any) -> None:
-    """Raise the errors of a batch for the types and shapes of these arrays."""
+    """Raise the errors that a batch would raise for the types and shapes of these arrays."""
     trees, known = definition.axes.trees, definition.axes.known
     inner = [len(shape_of(kind)) for kind in definition.leaf_kinds(known)]
     shown = iter(list(map(_stand_in, parts, inner)))
@@ -175,7 +175,9 @@ def _lead(value: Any, inner: int) -> tuple[int, ...]:
 
 
 def _stand_in(value: Any, inner: int) -> Any:
-    """An array of one row, of the same dtype and dimensions, for a dask array; others unchanged."""
+    """An array of one row, with the same dtype and dimensions, for a dask array; other values
+    unchanged.
+    """
     if not _is_dask(value):
         return value
     rows = max(0, value.ndim - inner)

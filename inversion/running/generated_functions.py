@@ -1,4 +1,4 @@
-"""The generated functions of an inverse: interpreted, compiled, and in loops over rows; and their
+"""The generated functions of an inverse, interpreted, compiled, and in loops over rows; and
 staleness.
 """
 
@@ -36,14 +36,14 @@ Cache = bool | str | os.PathLike[str]
 class GeneratedFunctions:
     """The functions of an inverse, each created on first use.
 
-    cache: whether, or in what folder, compiled code is stored on disk: see ``Context.jit``.
+    cache: whether compiled code is stored on disk, or the folder for it: see ``Context.jit``.
     """
 
     def __init__(self, definition: Definition, cache: Cache) -> None:
         self._definition = definition
         self._source = definition.source
         self.cache = cache
-        # a context of its own: a context checks all that it has compiled for changes
+        # its own context: a context checks everything that it has compiled for changes
         self._own = Context(MethodTable(definition.filename))
         self._home = compiled_solvers | self._own
 
@@ -63,7 +63,7 @@ class GeneratedFunctions:
 
     @cached_property
     def quick_rows(self) -> tuple[Later[Callable[..., int] | None], ...]:
-        """The loops ``rows(*columns, *outs)`` for θ in columns, and for one θ."""
+        """The loops ``rows(*columns, *outs)``, one for θ in columns and one for a shared θ."""
         return tuple(
             Later(
                 partial(self._made_quick, one_theta=one), f"the quick rows of {self._definition!r}"
@@ -88,7 +88,7 @@ class GeneratedFunctions:
 
     @cached_property
     def columns(self) -> Lockstep:
-        """``inverse``, interpreted over columns, where it solves floats from floats in sequence."""
+        """``inverse``, interpreted over columns, if it solves floats from floats in sequence."""
         definition = self._definition
         floats = all(kind is float for kind in definition.leaf_kinds(definition.axes.known))
         numbers = floats and self._answers_numbers
@@ -124,12 +124,12 @@ class GeneratedFunctions:
         )
 
     def fitted(self, given: tuple[Any, ...]) -> tuple[Any, ...]:
-        """The arguments of a call, as compiled code takes them."""
+        """The arguments of a call, in the form for compiled code."""
         count = len(self._definition.axes.known)
         return (*given[:count], *map(self._definition.parameters.compiled, given[count:]))
 
     def _normal(self, given: tuple[Any, ...]) -> tuple[Any, ...]:
-        """The arguments converted where types do not fit; θ may be a tuple of tuples."""
+        """The arguments converted if their types do not fit; θ may be a tuple of tuples."""
         count, space = len(self._definition.axes.known), self._definition.parameters
         return self.fitted((*given[:count], *map(space.normal, given[count:])))
 
@@ -156,7 +156,7 @@ class GeneratedFunctions:
         return self._functions((context or Context()).jit(function))
 
     def _functions(self, forward: Any) -> dict[str, Any]:
-        """The generated functions, which call this for the function."""
+        """The generated functions, which call this function for ``forward``."""
         names = {**self._source.names, "forward": forward, "__name__": __name__}
         exec(compile(self._source.text, self._definition.filename, "exec"), names)
         return names
@@ -207,16 +207,17 @@ class GeneratedFunctions:
         return self._for_columns(self._home.jit(rows, cache=self.cache, nogil=True), raises=True)
 
     def _made_quick(self, *, one_theta: bool) -> Callable[..., int] | None:
-        """The loop ``rows(*columns, *outs)`` over an inverse that answers NaN, if there is one.
+        """The loop ``rows(*columns, *outs)`` over an inverse that returns NaN where there is no
+        answer, if there is one.
 
-        one_theta: whether parameters are numbers, which all rows share.
+        one_theta: whether parameters are numbers that all rows share.
         """
         definition = self._definition
         if not self.may_be_quick:
             return None
         context, function = definition.context, definition.function
         forward = Context().jit(function)
-        if context is not None:  # its methods are for the function as it is
+        if context is not None:  # the methods of the context are for the original function
             forward = nonoverlay(context.jit(function, forceinline=True))
         inverse = self._functions(forward)["inverse"]
         rows = self._loop(inverse, raises=False, one_theta=one_theta)
@@ -228,7 +229,7 @@ class GeneratedFunctions:
 
     @cached_property
     def may_be_quick(self) -> bool:
-        """Whether rows may be solved by code that answers NaN where there is no solution."""
+        """Whether rows may be solved by code that returns NaN where there is no solution."""
         definition = self._definition
         return self._answers_numbers and is_quick(definition.plan) and not definition.hides_errors
 
@@ -262,10 +263,11 @@ class GeneratedFunctions:
 
 
 class Staleness:
-    """Detects changes of names, attributes, code or tables that a program was lifted from. It
-    stores what the functions read at that time, and listens to a context's tables.
+    """A detector of changes of the names, attributes, code or tables from which a program was
+    lifted.
 
-    It holds what the functions read when the program was made, and listens to a context's tables.
+    It stores the values that the functions read when the program was made, and listens to the
+    tables of the context.
     """
 
     def __init__(self, program: Program, context: Context | None) -> None:
@@ -276,12 +278,12 @@ class Staleness:
             table.listen(self)
 
     def table_changed(self, target: Any) -> None:
-        """Callback of the tables."""
+        """Callback of the tables, when a method for a target changes."""
         self._changed = True
 
     @property
     def changed(self) -> bool:
-        """Whether a change was detected, now or at an earlier check."""
+        """Whether a change was detected, now or by an earlier check."""
         self._changed = (
             self._changed
             or any(reading.changed() for reading in self._readings)
@@ -295,7 +297,7 @@ class Staleness:
     @property
     def outdated(self) -> bool:
         """Whether anything changed, including the contents of arrays and lists that were read,
-        which are all compared.
+        which are compared in full.
         """
         self._changed = self.changed or any(reading.altered() for reading in self._readings)
         return self._changed

@@ -1,8 +1,8 @@
-"""Functions of numbers run over columns of them, by numpy, where all rows take the same way.
+"""Functions of numbers, run over columns of numbers by numpy while all rows take the same branches.
 
-A column is an array whose truth is that of its elements, where they agree. So a function of
-numbers takes, for a column, the way that it takes for each element: where elements disagree, or the
-function would raise for some of them, rows are halved, and at last left to calls.
+A column is an array whose truth value is that of its elements, if they agree. So a function of
+numbers takes for a column the branch that it takes for each element. If elements disagree, or if
+the function would raise for some of them, the rows are halved; single rows are left to calls.
 """
 
 from __future__ import annotations
@@ -21,23 +21,23 @@ from overlay.core.in_force import outside
 __all__ = ["FEWEST", "Lockstep"]
 
 MOST, FEWEST = 1 << 13, 1 << 7
-"""The most rows that run at once, which fit into the caches, and the fewest: to run a column
-takes about as long as a hundred calls.
+"""The largest number of rows that run at once, which fit into the caches, and the smallest: running
+a column takes about as long as a hundred calls.
 """
 
 
 class _Parted(BaseException):
-    """Rows take different ways, or the function raises for some. No error: code that handles errors
-    lets it pass.
+    """Rows take different branches, or the function raises for some of them. It is no Exception, so
+    that error handlers do not catch it.
     """
 
 
 class _NoColumns(BaseException):
-    """The function needs a number where a column is."""
+    """The function needs a number in place of a column."""
 
 
 class _Column(np.ndarray):
-    """An array that stands for one number of each row."""
+    """An array that stands for one number in each row."""
 
     def __bool__(self) -> bool:
         values = self.view(np.ndarray)
@@ -48,7 +48,7 @@ class _Column(np.ndarray):
         return False
 
     def __array_function__(self, *_: Any) -> NoReturn:
-        raise _NoColumns  # it might take the rows together
+        raise _NoColumns  # such a function might combine rows
 
 
 def _needs_number(*_: Any) -> NoReturn:
@@ -56,7 +56,9 @@ def _needs_number(*_: Any) -> NoReturn:
 
 
 def _makes_another(*_: Any) -> Any:
-    """A number is not changed in place: Python goes on to the operator itself."""
+    """Return NotImplemented: numbers are not changed in place, so that Python uses the plain
+    operator.
+    """
     return NotImplemented
 
 
@@ -101,22 +103,22 @@ for _row in FUNCTIONS:
 
 @functools.cache
 def _in_columns() -> Context:
-    """The context in which functions run over columns: made when one does, since the functions of
-    ``math`` are intercepted from then on.
+    """The context in which functions run over columns. It is made on first use, because the
+    functions of ``math`` are intercepted from then on.
     """
     return Context(by_numpy)
 
 
 def _raises(kind: str, flag: int) -> NoReturn:
-    """numpy calls this where Python raises."""
+    """Raise where Python raises; numpy calls this."""
     raise _Parted
 
 
 class Lockstep:
-    """A function of numbers, run over columns of floats, numbers and tuples of them. It gives a
+    """A function of numbers, run over columns of floats, numbers and tuples of them. It returns a
     number, or a tuple of numbers.
 
-    fits: whether it may be run so. It is False once a column did not do in place of a number.
+    fits: whether it can run in this way; False after a column failed in place of a number.
     """
 
     def __init__(self, function: Callable[..., Any], *, fits: bool) -> None:
@@ -127,8 +129,8 @@ class Lockstep:
     def missed(
         self, given: Sequence[Any], outs: Sequence[NDArray[Any]], start: int, stop: int
     ) -> Iterator[tuple[int, int]]:
-        """Fill a range of rows of ``outs`` from columns, and numbers that all rows share; gives the
-        ranges that are left, in order.
+        """Fill a range of rows of ``outs`` from columns, and from numbers that all rows share;
+        return the remaining ranges, in order.
         """
         if not self.fits or stop - start < FEWEST:
             yield start, stop
@@ -140,7 +142,7 @@ class Lockstep:
     def _filled(
         self, given: Sequence[Any], outs: Sequence[NDArray[Any]], start: int, stop: int
     ) -> bool:
-        """Fill a range of rows, if all of them have an answer in the same way."""
+        """Fill a range of rows, if all of them have an answer by the same branches."""
         try:
             found = self._ran(_parts(given, start, stop))
         except _Parted:
@@ -148,7 +150,7 @@ class Lockstep:
         except (_NoColumns, UnsupportedPython):
             self.fits = False
             return False
-        except Exception:  # the function's own, or a refusal: calls tell which
+        except Exception:  # an exception of the function, or a refusal: calls show which
             return False
         answers = found if isinstance(found, tuple) else (found,)
         for out, answer in zip(outs, answers, strict=True):

@@ -1,4 +1,4 @@
-"""When compilation pays: a measure of what interpretation takes, and the rule."""
+"""The rule for when compilation pays off, and a measure of the time that interpretation takes."""
 
 from __future__ import annotations
 
@@ -13,20 +13,21 @@ __all__ = ["PayMeter"]
 
 COMPILED_AFTER = 2.0
 """The seconds of interpretation after which a loop is compiled in the background. A compilation
-takes as many or more: a program that interprets for less cannot gain by one.
+takes at least as long: a program that interprets for less cannot gain from it.
 """
 
 WAITED_FOR = 5.0
-"""The seconds that rows at hand have to take yet for them to wait for their loop, which is begun at
-once then. Most compilations take as long; two threads that run Python hinder one another.
+"""The predicted remaining seconds of a batch from which on its rows wait for their loop, whose
+compilation then begins at once. Most compilations take as long; two threads that run Python slow
+each other down.
 """
 
 SLICE = 0.05
-"""The seconds of interpretation by which the time of the other rows is foretold."""
+"""The seconds of interpretation from which the time for the other rows is predicted."""
 
 
 class PayMeter:
-    """The seconds of this thread's processor time that the interpretation of rows has taken."""
+    """The processor time of this thread, in seconds, that the interpretation of rows has taken."""
 
     def __init__(self) -> None:
         self._spent = 0.0
@@ -34,7 +35,7 @@ class PayMeter:
 
     @contextmanager
     def metered(self, rows: int) -> Generator[None]:
-        """Measure the block, which solves so many rows."""
+        """Measure the block, which solves this number of rows."""
         begin = time.thread_time()
         try:
             yield
@@ -44,16 +45,16 @@ class PayMeter:
 
     @property
     def slice(self) -> int:
-        """The number of rows to interpret before it is asked again whether to compile."""
+        """The number of rows to interpret before the next decision whether to compile."""
         return max(1, int(self._rows * SLICE / self._spent)) if self._spent else 1
 
     def begin(
         self, loop: Later[Any], left: int, wanted: Callable[[], bool], *, is_kept: bool
     ) -> None:
-        """Begin to compile a loop over rows in the background, if that pays.
+        """Begin to compile a loop over rows in the background, if that pays off.
 
-        left: the number of rows at hand that are not solved yet. wanted: whether the loop is.
-        is_kept: whether it is kept on disk, where it may pay for other processes.
+        left: the number of rows of the batch that are not solved yet. wanted: whether the loop is
+        to be used. is_kept: whether it is stored on disk, where it may pay off for other processes.
         """
         is_long = left > 0 and self._spent * left >= WAITED_FOR * self._rows
         if is_long or is_kept or (not left and self._spent >= COMPILED_AFTER):

@@ -1,4 +1,4 @@
-"""Progress of a long batch or search: a bar, or a callback."""
+"""Progress of a long batch or search: a progress bar, or a callback."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ Progress = bool | Report
 def reported(progress: Progress, total: int, name: str) -> Generator[Report | None, None, None]:
     """The callback for finished rows; None if there is none. A bar is closed at the end.
 
-    progress: ``True`` for a bar by tqdm; a function that takes the numbers of rows done and of all.
-    Raises MissingPackage where tqdm is not installed.
+    progress: ``True`` for a bar by tqdm; or a function of the numbers of finished rows and of all
+    rows. Raises MissingPackage if tqdm is not installed.
     """
     if progress is True:
         with _bar(total, name, "row") as bar:
@@ -35,9 +35,9 @@ def reported(progress: Progress, total: int, name: str) -> Generator[Report | No
 class SearchProgress:
     """Progress of a search of unknown length.
 
-    progress: ``True`` for a bar by tqdm that counts the branches found and the steps taken; a
-    function that takes both numbers. limit: the largest number of branches. The bar is shown from
-    the first step on. Raises MissingPackage where tqdm is not installed.
+    progress: ``True`` for a bar by tqdm that counts the branches found and the steps taken; or a
+    function of both numbers. limit: the largest number of branches. The bar is shown from the first
+    step on. Raises MissingPackage if tqdm is not installed.
     """
 
     def __init__(self, progress: Progress, limit: int | None, name: str) -> None:

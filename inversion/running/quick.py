@@ -1,4 +1,4 @@
-"""Rows solved by code in which nothing can raise, divided among threads."""
+"""Rows solved by code that never raises, divided among threads."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ __all__ = ["SEEN", "Pace", "in_threads"]
 ROWS_AT_ONCE = 1 << 15
 
 PAYS_AFTER = 500e-6
-"""The time, in seconds, below which one thread is used. Waking others takes a fifth of this, and
-code that is so fast for so many rows is bound by memory, which threads share.
+"""The time, in seconds, below which a single thread is used. Waking others takes a fifth of this
+time, and faster code is limited by the memory that threads share.
 """
 
 
@@ -30,13 +30,13 @@ def size(value: float) -> np.int64:
 
 
 SEEN = {"size": size, "INFINITE": int(size(math.inf))}
-"""Names with which the loop over rows detects answers that are NaN."""
+"""The names with which the loop over rows detects answers that are NaN."""
 
 
 @dataclass
 class Pace:
-    """The time per row, in seconds: the minimum measured, since cold caches, new pages and other
-    programs only add to it.
+    """The time per row, in seconds: the minimum of all measurements, because cold caches, new pages
+    and other programs only add to it.
     """
 
     least: float = math.inf
@@ -50,8 +50,10 @@ class Pace:
 
 
 def in_threads(rows: Callable[..., int], columns: Sequence[Any], pace: Pace) -> int:
-    """Run ``rows`` over columns of one length, and numbers that all rows share, in parallel threads
-    if that pays; returns the sum of the results. pace: that of ``rows``.
+    """Run ``rows`` over columns of one length, and over numbers that all rows share, in parallel
+    threads if that pays off; return the sum of the results.
+
+    pace: the pace of ``rows``.
     """
     count = _length(columns)
     if count < 2 * ROWS_AT_ONCE:
@@ -63,7 +65,7 @@ def in_threads(rows: Callable[..., int], columns: Sequence[Any], pace: Pace) -> 
         start, found = ROWS_AT_ONCE, pace.timed(rows, _part(columns, 0, ROWS_AT_ONCE))
         if (count - start) * pace.least < PAYS_AFTER:
             return found + pace.timed(rows, _part(columns, start, count))
-    # work is taken from a queue: no thread waits for one without a core
+    # work is taken from a queue, so that no thread waits for one without a core
     left = deque(range(start, count, ROWS_AT_ONCE))
     work = functools.partial(_work, rows, columns, pace, left)
     waiting = [_pool().submit(work) for _ in range(min(cores, len(left)) - 1)]
@@ -72,7 +74,7 @@ def in_threads(rows: Callable[..., int], columns: Sequence[Any], pace: Pace) -> 
         return found + sum(one.result() for one in waiting if not one.cancel())
     finally:
         left.clear()
-        wait(waiting)  # they write into these columns
+        wait(waiting)  # the threads write into these columns
 
 
 def _length(columns: Sequence[Any]) -> int:
@@ -97,8 +99,8 @@ def _work(rows: Callable[..., int], columns: Sequence[Any], pace: Pace, left: de
 
 @functools.cache
 def _pool() -> ThreadPoolExecutor:
-    """The pool of threads besides the caller's; they persist, since starting one takes as long as
-    solving some ten thousand rows.
+    """The pool of threads in addition to the caller's. They persist, because starting one takes as
+    long as solving some ten thousand rows.
     """
     return ThreadPoolExecutor(max(1, _cores() - 1), "rows")
 

@@ -1,4 +1,4 @@
-"""Batches: columns of known values, compiled loops, and rows that have no answer."""
+"""Batches: columns of known values, compiled loops, and rows without an answer."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ Arrays = Sequence[NDArray[Any]]
 Rows = range | NDArray[Any]
 
 AT_ONCE, AT_ONCE_REPORTED = 1 << 20, 1 << 16
-"""The most numbers of a column that are solved for at a time."""
+"""The largest number of numbers of a column that are solved for at a time."""
 
 
 @dataclass(frozen=True)
 class BatchOptions:
-    """Options of a batch: see ``Inverse.batch``."""
+    """The options of a batch: see ``Inverse.batch``."""
 
     out: Any = None
     on_error: OnError = "raise"
@@ -53,8 +53,8 @@ class BatchOptions:
 
 
 def searched_for(space: ParameterSpace, theta: Any) -> frozenset[str]:
-    """The coordinates that are searched for in rows without an answer: those that are not given. If
-    all of them matter only for rounding, none is.
+    """The coordinates that are searched for in rows without an answer: those that are not given;
+    none if all of them matter only for rounding.
     """
     if space.optional or not (theta is None or isinstance(theta, Mapping)):
         return frozenset()
@@ -62,11 +62,11 @@ def searched_for(space: ParameterSpace, theta: Any) -> frozenset[str]:
 
 
 class RowsInverse:
-    """An inverse over rows. at: solves one row from known values and a whole θ. solved: from some
-    coordinates of θ; it searches for the others, and gives the reason if there is no answer.
+    """An inverse over rows.
 
-    is_changed: whether the function has changed since it was inverted; then all rows are
-    interpreted.
+    at: solves one row from known values and a complete θ. solved: solves it from some coordinates
+    of θ; it searches for the others, and raises the reason if there is no answer. is_changed:
+    whether the function has changed since it was inverted; then all rows are interpreted.
     """
 
     def __init__(
@@ -87,7 +87,7 @@ class RowsInverse:
 
     def as_they_are(self, known: Sequence[Any], on_error: OnError) -> tuple[Any, ...] | None:
         """The answers for arrays of numbers that compiled code can take directly, with little
-        overhead; None for any others.
+        overhead; None for other arguments.
         """
         takes, gives = self._numbers
         if not takes or len(known) != len(takes):
@@ -179,7 +179,7 @@ class RowsInverse:
         return PayMeter()
 
     def compile(self) -> None:
-        """Compile the loops over rows, here. Raises NotCompilable."""
+        """Compile the loops over rows, now. Raises NotCompilable."""
         self._code.rows.now()
         if self._code.may_be_quick:
             for quick in self._code.quick_rows[: 2 if self._choices else 1]:
@@ -206,7 +206,7 @@ class RowsInverse:
                     out[left] = np.nan
 
         changed = self._is_changed()
-        # compiled forms are those of the old function
+        # the compiled forms are those of the old function
         missed = [range(count)] if changed else self._missed(flat, outs, count)
         for rows in missed:
             while len(rows):
@@ -221,15 +221,16 @@ class RowsInverse:
                     self._begin(self._code.rows, self._by_calls, len(rows))
 
     def _begin(self, loop: Later[Any], meter: PayMeter, left: int = 0) -> None:
-        """Begin to compile a loop in the background, if that pays. left: the number of rows that
-        the batch has yet.
+        """Begin to compile a loop in the background, if that pays off.
+
+        left: the number of remaining rows of the batch.
         """
         is_kept = self._code.cache is not False
         meter.begin(loop, left, lambda: not self._is_changed(), is_kept=is_kept)
 
     def _missed(self, flat: Arrays, outs: Arrays, count: int) -> Iterable[Rows]:
-        """Compute answers by the loop that cannot raise, or interpreted over columns, where that
-        can be; gives the rows that are left.
+        """Compute answers by the loop that never raises, or interpreted over columns, where
+        possible; return the remaining rows.
         """
         known = len(flat) - self._choices
         one_theta = known < len(flat) and all(map(is_one, flat[known:]))
@@ -253,7 +254,7 @@ class RowsInverse:
     def _by_numpy(
         self, given: Sequence[Any], outs: Arrays, count: int, quick: Later[Any]
     ) -> Iterator[Rows]:
-        """Compute answers interpreted over columns; gives the rows that are left."""
+        """Compute answers interpreted over columns; return the remaining rows."""
         with self._by_columns.metered(count):
             left = list(self._code.columns.missed(given, outs, 0, count))
         if self._code.may_be_quick and self._code.columns.fits:
@@ -262,7 +263,7 @@ class RowsInverse:
             yield range(start, stop)
 
     def _failed(self, rows: Rows, flat: Arrays, outs: Arrays, count: int) -> NDArray[Any]:
-        """Compute the answers of some rows by compiled code; returns those that have none."""
+        """Compute the answers of some rows by compiled code; return those without an answer."""
         failed = np.zeros(len(rows), np.bool_)
         loop = self._code.rows.now()
         if len(rows) == count:
@@ -276,11 +277,13 @@ class RowsInverse:
         return some[failed]
 
     def _is_answered(self, row: int, columns: Arrays, outs: Arrays) -> bool:
-        """Solve a row by a call with its whole θ, as the compiled loop does."""
+        """Solve a row by a call with its complete θ, as the compiled loop does; return whether it
+        has an answer.
+        """
         try:
             known, theta = self._row(row, columns)
             answers = self._at(known, theta)
-        except Exception:  # as compiled: a refusal, or the function's own
+        except Exception:  # as in compiled code: a refusal, or an exception of the function
             return False
         self._put(row, answers, outs)
         return True
@@ -335,7 +338,7 @@ class RowsInverse:
 
 
 def _ranges(count: int, size: int) -> Iterator[tuple[int, int]]:
-    """Consecutive ranges of this many rows; the last may be shorter."""
+    """Consecutive ranges of this number of rows; the last may be shorter."""
     for start in range(0, count, size):
         yield start, min(start + size, count)
 
@@ -358,7 +361,7 @@ def kind_columns(definition: Definition, known: Sequence[Any]) -> list[Column]:
 
 
 def _given_room(definition: Definition, out: Any, shape: tuple[int, ...]) -> list[NDArray[Any]]:
-    """The arrays given for answers of rows of this shape. Raises WrongArguments."""
+    """The arrays given for the answers of rows of this shape. Raises WrongArguments."""
     unknown = definition.axes.unknown
     whole = (out,) if len(unknown) == 1 and not isinstance(out, tuple) else out
     if not isinstance(whole, tuple) or len(whole) != len(unknown):
@@ -376,14 +379,14 @@ def _given_room(definition: Definition, out: Any, shape: tuple[int, ...]) -> lis
                 raise WrongArguments(
                     f"out= for {axis} shares memory with the array for another answer",
                     where=caller(),
-                    help="give an array of its own for each",
+                    help="give a separate array for each",
                 )
             found.append(array)
     return found
 
 
 def _check_room(axis: str, array: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
-    """Raise WrongArguments unless answers of this shape and dtype can be written into an array."""
+    """Raise WrongArguments unless answers of this shape and dtype fit into an array."""
     if not isinstance(array, np.ndarray):
         fault = f"is a {type(array).__name__}"
     elif array.shape != shape or array.dtype != dtype:
@@ -407,7 +410,7 @@ def _apart(column: Column, arrays: Arrays) -> Column:
 
 
 def check_on_error(definition: Definition, on_error: str) -> None:
-    """Raise WrongArguments unless this is a valid handling of errors."""
+    """Raise WrongArguments unless this is a valid value of ``on_error``."""
     if on_error == "raise":
         return
     kinds = definition.leaf_kinds(definition.axes.unknown)

@@ -1,4 +1,4 @@
-"""Inverses in other processes: the request is sent, and the inverse made again there."""
+"""Inverses in other processes: the request is sent, and the inverse is made again there."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ class Request:
     options: Mapping[str, Any]
 
     def reduced(self) -> tuple[Any, ...]:
-        """The reduction of the inverse for ``pickle``. Raises OverlayError if no module holds the
-        function, and it is not pickled by value, as cloudpickle does.
+        """The reduction of the inverse for ``pickle``. Raises OverlayError if the function is in no
+        module, and is not pickled by value, as by cloudpickle.
         """
         what = f"the inverse of {getattr(self.function, '__name__', self.function)!s}"
         function = Shipped(self.function, what)
@@ -46,7 +46,9 @@ class Request:
 
 
 def _told(kind: Any) -> Any:
-    """A type in a form that is equal in all processes: classes of arrays are created in each."""
+    """A type in a form that is equal in all processes: each process creates its own classes of
+    arrays.
+    """
     if not is_array(kind):
         return kind
     scalar = np.dtype(element_of(kind)).type
@@ -60,9 +62,9 @@ def _made(
     types: tuple[Any, ...],
     options: dict[str, Any],
 ) -> Inverse:
-    """The inverse that another process has sent; cached until it is out of date."""
+    """The inverse for a request from another process; cached until it is out of date."""
     if content is None:
         return make(function, *types, **options)
-    # compiled code belongs to an inverse, so inverses that come with each task are reused
+    # compiled code belongs to an inverse, so inverses that arrive with each task are reused
     found = _received.found(content, lambda: make(function, *types, **options))
     return make(function, *types, **options) if found.is_out_of_date else found

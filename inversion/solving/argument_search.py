@@ -1,9 +1,9 @@
-"""Search for arguments by least squares: without a plan, from values of the function alone.
+"""Search for arguments by least squares: without a plan, only from values of the function.
 
-The difference between the function's result and the known one is minimised by the method of
-Levenberg and Marquardt (D. W. Marquardt, SIAM J. Appl. Math. 11, 1963), from a fixed sequence of
-starts within the contracted sets. This finds solutions that plans miss: of overdetermined values,
-of several unknowns in one loop, of guesses that depend on one another.
+The method of Levenberg and Marquardt (D. W. Marquardt, SIAM J. Appl. Math. 11, 1963) minimises the
+difference between the function's result and the known one, from a fixed sequence of starts within
+the contracted sets. It finds solutions that plans miss: of overdetermined values, of several
+unknowns in one loop, of guesses that depend on one another.
 """
 
 from __future__ import annotations
@@ -52,23 +52,25 @@ STARTS = 24
 """The number of starting points."""
 DESCENTS = 60
 MOST_NUMBERS = 64
-"""The most unknown numbers for which arguments are searched."""
+"""The largest number of unknown numbers for which arguments are searched for."""
 DIFFERENCE = 1e-6  # relative step of difference quotients
 SCALES = (1.0, 10.0, 0.1, 100.0, 1e3, 1e4, 1e5)  # of starts for unbounded numbers
 WIDEST = 1e9  # a wider set counts as unbounded
 
 NUMBERS = (float, complex, int, bool, np.int64, np.uint64)
-REFUSED = (Exception,)  # the function itself may raise anything
+REFUSED = (Exception,)  # the function itself may raise any exception
 Numbers = NDArray[np.float64]
 
 
 def has_numbers(inverse: Inverse) -> bool:
-    """Whether arguments can be searched: unknown floats, from results that are numbers."""
+    """Return whether arguments can be searched for: unknown floats, from results that
+    are numbers.
+    """
     return RETURN in inverse.known and has_known_numbers(inverse)
 
 
 def has_known_numbers(inverse: Inverse) -> bool:
-    """Whether unknown floats are found from numbers that are known of the result."""
+    """Return whether the unknowns are floats, and the known parts of the result are numbers."""
     known = [axis for axis in inverse.known if axis_of(axis)[0] == RETURN]
     unknown = [axis for axis in inverse.unknown if axis != RETURN]
     sizes = [_size(kind, (float, complex)) for kind in _kinds(inverse, unknown)]
@@ -77,7 +79,7 @@ def has_known_numbers(inverse: Inverse) -> bool:
 
 
 def has_more_results(inverse: Inverse) -> bool:
-    """Whether more real numbers are known of the result than are unknown."""
+    """Return whether more real numbers of the result are known than arguments are unknown."""
     if not has_known_numbers(inverse):
         return False
     known = [axis for axis in inverse.known if axis_of(axis)[0] == RETURN]
@@ -100,18 +102,18 @@ def _size(kind: Any, elements: tuple[Any, ...]) -> int:
 
 
 def has_lists(inverse: Inverse) -> bool:
-    """Whether numbers that are known of the result are in lists."""
+    """Return whether known numbers of the result are in lists."""
     known = [axis for axis in inverse.known if axis_of(axis)[0] == RETURN]
     return any(map(_is_of_numbers, _kinds(inverse, known)))
 
 
 def _is_of_numbers(kind: Any) -> bool:
-    """Whether a type is one of lists of numbers."""
+    """Return whether a type is one of lists of numbers."""
     return is_list(kind) and kind.element in NUMBERS
 
 
 def goes_on(inverse: Inverse) -> bool:
-    """Whether a run of the function may not terminate: it has a loop without a range."""
+    """Return whether a run of the function may not terminate: it has a loop without a range."""
     return _has_while(inverse.origin.statements)
 
 
@@ -128,7 +130,7 @@ def _has_while(statements: Iterable[Statement]) -> bool:
 def from_arguments(
     inverse: Inverse, known: Sequence[Any], fixed: Mapping[str, Any]
 ) -> Iterator[list[Any]]:
-    """All arguments of the function, at each local minimum that is found.
+    """All arguments of the function, for each local minimum found.
 
     fixed: inputs of the program that are given, by name.
     """
@@ -143,7 +145,7 @@ def from_arguments(
 
 
 def _problem(inverse: Inverse, known: Sequence[Any], fixed: Mapping[str, Any]) -> ArgumentProblem:
-    """The search problem. Raises Nothing where contraction proves that there is no solution."""
+    """The search problem. Raises Nothing if contraction proves that there is no solution."""
     box = {} if has_arrays(inverse.origin) else box_of(inverse, known)
     return argument_problem(
         inverse, known, fixed, {variable.name: found for variable, found in box.items()}
@@ -156,8 +158,9 @@ def argument_problem(
     fixed: Mapping[str, Any] | None = None,
     sets: Mapping[str, NumberSet] | None = None,
 ) -> ArgumentProblem:
-    """The problem of finding the unknown inputs. fixed: those that are given, by name. sets: the
-    sets in which they are.
+    """The problem of finding the unknown inputs.
+
+    fixed: the given inputs, by name. sets: the sets in which the inputs lie.
     """
     sets = sets or {}
     values = dict(zip(inverse.known, known, strict=True))
@@ -188,7 +191,7 @@ def argument_problem(
 
 @dataclass(frozen=True)
 class _Bounds:
-    """The bounds of a number: the least and the largest float."""
+    """The bounds of a number: the smallest and the largest float."""
 
     low: float = -math.inf
     high: float = math.inf
@@ -221,8 +224,10 @@ def _bounds(domain: Any, found: NumberSet | None) -> _Bounds:
 
 @dataclass(frozen=True)
 class ArgumentProblem:
-    """Numbers to solve for. names: the leaves of the unknown axes. fixed: the given ones of these.
-    bounds: of each number that is not fixed.
+    """The numbers to solve for.
+
+    names: the leaves of the unknown axes. fixed: those of them that are given. bounds: the bounds
+    of each number that is not fixed.
     """
 
     inverse: Inverse
@@ -249,7 +254,7 @@ class ArgumentProblem:
         return np.clip(x, *self.ends())
 
     def numbers(self, answers: Sequence[Any]) -> Numbers:
-        """The real numbers of the unknown axes, given as a call answers them."""
+        """The real numbers of the unknown axes, from values as a call returns them."""
         trees, inverse = self.inverse.axes.trees, self.inverse
         pairs = [
             (axis, answer)
@@ -267,8 +272,8 @@ class ArgumentProblem:
         return np.concatenate([flat_numbers(parts[name]) for name in names])
 
     def exact_slopes(self, x: Numbers, axes: Sequence[str]) -> Numbers | None:
-        """The derivatives of the numbers of these axes of the result, exact up to rounding; None
-        where the program has none that are known.
+        """The derivatives of the numbers in these axes of the result, exact up to rounding; None if
+        the program has no known derivatives.
         """
         wanted = [leaf for axis in axes for leaf in leaves(self.inverse.axes.trees[axis])]
         try:
@@ -342,7 +347,7 @@ def flat_numbers(value: Any) -> Numbers:
 
 @np.errstate(all="ignore")  # trial arguments overflow at large residuals
 def _descended(problem: ArgumentProblem, x: Numbers) -> Numbers | None:
-    """The minimum that descent from a start finds; None if there is none."""
+    """The minimum that a descent from a start finds; None if there is none."""
     off = problem.off(x)
     if off is None:
         return None
@@ -376,7 +381,7 @@ def _quotients(
     x: Numbers,
     off: Numbers,
 ) -> Numbers:
-    """The derivatives of the residuals by each number; 0 where they are unknown."""
+    """The derivatives of the residuals by each number; 0 if they are unknown."""
     columns: list[Numbers] = []
     for i in range(len(x)):
         step = DIFFERENCE * max(abs(float(x[i])), 1e-3)

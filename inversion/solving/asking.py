@@ -1,18 +1,20 @@
-"""The search for a solution without given parameters: in a fixed order, with a fixed end.
+"""The search for a solution if θ is not given, or only in part: in a fixed order, with a fixed end.
 
 1. The default θ. (If a plan has roots among arrays or lists, which is slow, 3 is first.)
-2. The first of the solutions, discrete choices outwards from their defaults, in the order of
-   ``solutions``: single ones at once, of families the default, then points of a fixed sequence.
-3. The arguments themselves: from some starts, the difference between the function's result and the
-   known one is minimised by the method of Levenberg and Marquardt. (This precedes 2 if numbers are
-   known from lists: they are mostly more than are unknown, and choices for one miss the others.)
+2. The first solutions, with discrete choices outwards from their defaults, in the order of
+   ``solutions``: single solutions as they are; of a family the default, then points of a fixed
+   sequence.
+3. The arguments themselves: from several starts, the method of Levenberg and Marquardt minimises
+   the difference between the function's result and the known one. (This precedes 2 if known numbers
+   are in lists: there are mostly more of them than unknowns, and a choice for one misses the
+   others.)
 4. Boxes of arguments, contracted and bisected.
-5. Trials: numbers and characters are changed, where the result comes nearer.
-6. The solutions that come after the first ones.
+5. Trials: numbers and characters are changed if that brings the result nearer to the known one.
+6. The solutions after the first ones.
 7. Points of the same sequence in the space of all parameters.
 
 The sequence is that of J. H. Halton (1960), which fills a cube evenly. The search is limited by
-steps, so that the answer is the same every time, on every machine.
+steps, not by time, so that the answer is the same every time, on every machine.
 """
 
 from __future__ import annotations
@@ -46,6 +48,7 @@ from inversion.solving.solutions import SolutionBranch, search
 from inversion.solving.starting import infeasible
 from inversion.solving.trials import RUNS, arguments_by_trials, has_trials
 from inversion.solving.unproved import Unproved
+from overlay.core.logs import timed
 from primitives.relation import RETURN
 
 if TYPE_CHECKING:
@@ -62,23 +65,29 @@ __all__ = [
     "working_theta",
 ]
 
-FIT = "; inv.fit(value) comes as close as it can, where more is known than is looked for"
+FIT = "; inv.fit(value) fits the arguments by least squares, if more is known than unknown"
 NONE_EXISTS = "no arguments of the function lead to this value"
 
 SEARCH_STEPS = 500
-"""The most steps through the solutions; each finds a solution, a family, or nothing."""
+"""The largest number of steps through the solutions; each step finds a solution, a family, or
+nothing.
+"""
 FIRST_STEPS = 100
 """The number of these steps that precede the search for arguments; the others follow it."""
 FAMILIES = 16
-"""The most families of solutions in which points are tried, each time."""
+"""The largest number of families of solutions in which points are tried, in each of both parts of
+the search.
+"""
 FAMILY_POINTS = 16
 """The number of points of each family that are tried after its default."""
 SPACE_POINTS = 64
 """The number of points in the space of all parameters that are tried."""
 MOST_OF_ONE = 64
-"""The most numbers of one coordinate that vary between points; the others have their defaults."""
+"""The largest number of values of one coordinate that differ between points; the others have their
+defaults.
+"""
 FEW_POINTS = 4
-"""The number of points, of each, if every point needs a root search, which is slow."""
+"""The number of points in each case, if every point needs root finding, which is slow."""
 HINT_STEPS = 100
 """Steps of the short search for the note of an error."""
 
@@ -102,9 +111,11 @@ def asked(
     """The first solution that the search finds after the default θ.
 
     known: values of the known axes, in their types. given: the coordinates of θ that are fixed.
-    solve: returns the answer for a complete θ. refused: the error of the default θ. steps: the most
-    steps through the solutions.
-    Raises NoSolution, which says whether it is proved that there is none, or what was searched.
+    solve: returns the answer for a complete θ. refused: the error of the default θ. steps: the
+    largest number of steps through the solutions.
+
+    Raises NoSolution, which says whether it is proved that there is no solution, or what was
+    searched.
     """
     search = _Search(inverse, known, given, solve)
     proof = None if search.has_arrays else infeasible(inverse, known)
@@ -114,15 +125,16 @@ def asked(
         proof.proved, proof.help = True, _none_exists(inverse)
         proof.notes = (("with the default θ", refused.asked), *proof.notes)
         raise proof
-    found = next(search.run(steps), None)
+    with timed("inversion", f"searching a solution of {inverse!r}"):
+        found = next(search.run(steps), None)
     if found is None:
         raise search.error(refused)
     return found
 
 
 def _without_choice(inverse: Inverse, refused: NoSolution, proof: NoSolution | None) -> NoSolution:
-    """The error of an inverse without parameters: its only reason, and whether it proves that there
-    is no solution.
+    """The error of an inverse without parameters: the reason, and whether it proves that there is
+    no solution.
     """
     if proof is not None:
         refused.proved, note = True, proof.notes
@@ -143,8 +155,8 @@ def _none_exists(inverse: Inverse) -> str:
 
 
 def is_slow(inverse: Inverse) -> bool:
-    """Whether each θ takes long, and arguments can be searched: if a plan has roots among arrays,
-    or of lists.
+    """Return whether each θ takes long and arguments can be searched for instead: if a plan has
+    roots among arrays, or of lists.
     """
     if not has_roots(inverse) or not has_numbers(inverse):
         return False
@@ -154,16 +166,17 @@ def is_slow(inverse: Inverse) -> bool:
 def asked_first(
     inverse: Inverse, known: tuple[Any, ...], given: Mapping[str, Any], solve: Solve
 ) -> Answer | None:
-    """The solution from the search for arguments that precedes the default θ if ``is_slow``; None
-    if none is found.
+    """The solution found by the search for arguments, which precedes the default θ if ``is_slow``;
+    None if there is none.
     """
     search = _Search(inverse, known, given, solve)
-    return next(search.of_arguments(from_arguments(inverse, known, search.fixed)), None)
+    with timed("inversion", f"searching arguments of {inverse!r}"):
+        return next(search.of_arguments(from_arguments(inverse, known, search.fixed)), None)
 
 
 def working_theta(inverse: Inverse, known: tuple[Any, ...], solve: Solve) -> list[tuple[str, str]]:
-    """Notes for the error of a given θ without an answer: a θ with one, if a short search finds it,
-    or that there is none.
+    """Notes for the error of a given θ without an answer: another θ that has one, if a short search
+    finds it, or that there is none.
     """
     search = _Search(inverse, known, {}, solve)
     space = inverse.parameters
@@ -182,7 +195,7 @@ def working_theta(inverse: Inverse, known: tuple[Any, ...], solve: Solve) -> lis
 
 
 class _Search:
-    """One search. theta: that of the last solution."""
+    """One search. theta: the θ of the last solution."""
 
     def __init__(
         self,
@@ -206,7 +219,7 @@ class _Search:
         self.met = False  # whether one of the paths led to a solution
 
     def tried(self, theta: tuple[Any, ...]) -> Answer | None:
-        """The answer for a θ, with given coordinates replaced; None if there is none."""
+        """The answer for a θ in which the given coordinates are replaced; None if there is none."""
         names = self.inverse.parameters.names
         theta = tuple(self.given.get(n, v) for n, v in zip(names, theta, strict=True))
         try:
@@ -227,7 +240,7 @@ class _Search:
         if is_first:
             yield from self.of_starts()
         by_trials = has_trials(self.inverse) and self._tells_floats_in_text
-        if by_trials:  # roots take long, and few of them have the text
+        if by_trials:  # roots take long, and few of them give the wanted text
             yield from self.of_trials(steps)
         through = iter(()) if self.has_arrays else self.through_solutions(steps)
         for answer in through:
@@ -256,7 +269,7 @@ class _Search:
     # ---- search methods ----
 
     def through_solutions(self, steps: int) -> Iterator[Answer | None]:
-        """Solutions, with one None after the first steps."""
+        """The solutions, and one None after the first steps."""
         families: list[SolutionBranch] = []
         found = search(self.inverse, self.known, self.given, unproved=self.unproved)
         is_slow = has_roots(self.inverse)  # families are then postponed
@@ -328,14 +341,14 @@ class _Search:
 
     @property
     def _tells_floats_in_text(self) -> bool:
-        """Whether a string is among the results, and a float is looked for."""
+        """Whether a result is a string, and an unknown is a float."""
         trees, program = self.inverse.axes.trees, self.inverse.origin
         texts = [program.operand(name).kind is str for name in leaves(trees[RETURN])]
         sought = [leaf for axis in self.inverse.unknown for leaf in leaves(trees[axis])]
         return any(texts) and any(program.operand(name).kind is float for name in sought)
 
     def of_arguments(self, found: Iterator[list[Any] | None]) -> Iterator[Answer]:
-        """Answers among these arguments. None: there are no others."""
+        """Answers among these arguments; an item None means that there are no others."""
         for args in found:
             if args is None:
                 self.is_ruled_out = True
@@ -346,7 +359,7 @@ class _Search:
 
     def of_these(self, args: list[Any]) -> Answer | None:
         inverse, names = self.inverse, self.inverse.parameters.names
-        # a function that may not terminate is only run if its inverse shows that it does
+        # a function that may not terminate runs only if its inverse shows that it does
         theta = inverse.coordinates_of(args) if self.may_go_on else ()
         if theta is None or not self.is_solution(args):
             return None
@@ -377,7 +390,7 @@ class _Search:
     # ---- errors ----
 
     def error(self, refused: NoSolution) -> NoSolution:
-        """The error if nothing was found. refused: that of the default θ."""
+        """The error if no solution was found. refused: the error of the default θ."""
         inverse = self.inverse
         pairs = zip(inverse.known, self.known, strict=True)
         shown = ", ".join(f"{axis} = {value!r}" for axis, value in pairs)
@@ -408,8 +421,8 @@ class _Search:
 
 
 def is_exact(inverse: Inverse) -> bool:
-    """Whether trying all choices is a proof: no floats, roots, loops of open length, or statements
-    with incomplete modes.
+    """Return whether trying all choices is a proof: no floats, roots, loops with an unknown number
+    of iterations, or statements with incomplete modes.
     """
     return (
         all(v.kind in EXACT for v in inverse.origin.variables)
@@ -422,7 +435,7 @@ def is_exact(inverse: Inverse) -> bool:
 
 
 def has_roots(inverse: Inverse) -> bool:
-    """Whether a plan has root searches."""
+    """Return whether a plan uses root finding."""
     return any(isinstance(step, Root) for step in inverse.program.steps)
 
 
@@ -430,10 +443,10 @@ def _further(has_arrays: bool, is_given: bool) -> str:
     if is_given:
         return "leave coordinates out, so that they are searched for too"
     if has_arrays:
-        return "this proves nothing: recover(...) of arguments near the solution gives a θ to try"
+        return "this is no proof: inv.recover(...) of arguments near the solution gives a θ to try"
     return (
-        "this proves nothing: inv.solutions(value) goes on, inv.nearest(value, guess) looks "
-        "near a guess, and declared domains narrow the search"
+        "this is no proof: inv.solutions(value) searches further, inv.nearest(value, guess) "
+        "searches near a guess, and declared domains narrow the search"
     )
 
 

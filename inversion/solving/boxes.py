@@ -1,8 +1,8 @@
-"""Search for arguments by branch and prune: boxes are contracted, and cut in two.
+"""Search for arguments by branch and prune: boxes are contracted and bisected.
 
-The smallest box comes first, so that one solution is found before all are. In each box the middle,
-and the point nearest to 0, are tried. If only integers are cut, and no box is left, there is no
-solution.
+The smallest box comes first, so that one solution is found before the others. In each box the
+middle, and the point nearest to 0, are tried. If only integers are bisected and no box is left,
+there is no solution.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ if TYPE_CHECKING:
 __all__ = ["BOXES", "from_boxes", "has_boxes"]
 
 BOXES = 400
-"""The most boxes that are examined."""
-EFFORT = 1_500  # statements that are contracted for one box
-SMALLEST = 1e-12  # relative: narrower intervals of floats are not cut
+"""The largest number of boxes that are examined."""
+EFFORT = 1_500  # the largest number of statements to contract for one box
+SMALLEST = 1e-12  # relative: narrower intervals of floats are not bisected
 KINDS = (int, float, bool)
 
 Arguments = list[Any]
 
 
 def has_boxes(inverse: Inverse) -> bool:
-    """Whether arguments are searched in boxes: all are Python's own numbers."""
+    """Return whether arguments can be searched for in boxes: all are Python's own numbers."""
     program = inverse.origin
     if any(negative_powers(program.statements, inverse.domains)):
         return False
@@ -70,14 +70,14 @@ def from_boxes(
             yield _arguments(inverse, given, point)
         halves = _halves(box, unknown)
         if not halves and any(v.kind is float and box[v].low < box[v].high for v in unknown):
-            is_all = False  # floats between those that were tried
+            is_all = False  # untried floats remain between those that were tried
         for half in halves:
             try:
                 left = contracted(program, half, EFFORT)
             except Nothing:
                 continue
             size = sum(_size(left[v]) for v in unknown)
-            # of boxes of equal size later ones, which are deeper, come first
+            # of boxes of equal size the later ones, which are deeper, come first
             heapq.heappush(waiting, (size, -len(waiting) - count, left))
     if is_all:
         yield None
@@ -137,7 +137,7 @@ def _ends(found: NumberSet) -> tuple[float, float]:
 
 
 def _halves(box: Box, unknown: Sequence[Variable]) -> list[Box]:
-    """The two halves of a box, cut along its largest side."""
+    """The two halves of a box, bisected along its largest side."""
     wide = [v for v in unknown if _is_wide(box[v])]
     if not wide:
         return []
@@ -162,7 +162,7 @@ def _is_wide(found: NumberSet) -> bool:
 
 
 def _cut(low: Any, high: Any, *, whole: bool) -> Any:
-    """The cut: at 0, and far from it at the geometric mean."""
+    """The point of bisection: 0, or far from it the geometric mean."""
     if low < 0 <= high:
         return -1 if whole else (0.0 if high > 0 else low / 2)
     if high < 0:

@@ -1,8 +1,8 @@
 """Traversal of a plan, with all values of its discrete choices.
 
-A statement whose known operands are numbers is solved immediately; one with open operands is left
-open, with its continuous coordinates. After each choice the sets of all variables are contracted,
-which excludes impossible choices.
+A statement whose known operands are numbers is solved immediately. A statement with open operands
+stays open, with its continuous coordinates. After each choice the sets of all variables are
+contracted, which excludes impossible choices.
 """
 
 from __future__ import annotations
@@ -61,11 +61,11 @@ Item = tuple[Variable, Parameter] | PlanStep | Root
 
 
 class Search:
-    """Enumerates the paths through a plan.
+    """The enumeration of the paths through a plan.
 
-    starts: coordinates from which choices are tried outwards. fixed: coordinates that are given,
-    which are in the ``theta`` of the initial state. unproved: receives the reasons why solutions
-    may be missed.
+    starts: coordinates from which choices are tried outwards. fixed: coordinates that are given;
+    they are in the ``theta`` of the initial state. unproved: receives the reasons why solutions may
+    be missed.
     """
 
     def __init__(
@@ -90,7 +90,7 @@ class Search:
     def onwards(
         self, frame: SearchFrame, state: SearchState, items: Sequence[Item], at: int
     ) -> Iterator[SearchState | None]:
-        """Continue from one step on: a step with choices continues from each of them."""
+        """Continue from a step: a step with choices continues from each of them."""
         for place in range(at, len(items)):
             found = self.taken(frame, state, items[place])
             if found is None:
@@ -133,7 +133,9 @@ class Search:
     def freed(
         self, frame: SearchFrame, state: SearchState, variable: Variable, parameter: Parameter
     ) -> SearchState | Iterator[SearchState | None] | None:
-        """Choose a free variable: each value of a discrete one; a continuous one stays open."""
+        """Choose a free variable: each value of a discrete one; a continuous variable
+        stays open.
+        """
         name = frame.names[parameter.name].name
         allowed = state.box.get(variable)
         if name in self.fixed:
@@ -297,7 +299,9 @@ class Search:
         others: Mapping[str, Parameter],
         known: Mapping[str, Any] | None,
     ) -> Iterator[SearchState | None]:
-        """The states for continuous coordinates: one for each isolated solution, else open."""
+        """The states for continuous coordinates: one for each isolated solution; otherwise they
+        stay open.
+        """
         if known is None or not others:
             if known is None:
                 yield keeping(state, others.values())
@@ -337,7 +341,7 @@ class Search:
         names: Mapping[str, Parameter],
         known: Mapping[str, Any],
     ) -> Iterator[SearchState | None]:
-        """The states for each root of a system; its starts stay open where sets are not known."""
+        """The states for each root of a system; its starts stay open if sets are not known."""
         rule: Any = step.solved.statement.relation
         found, given = mode.found, mode.given
         sets = [state.box.get(v) for v in found]
@@ -440,7 +444,7 @@ class Search:
     def left(
         self, frame: SearchFrame, state: SearchState, step: PlanStep, plan: Plan, inner: SearchState
     ) -> SearchState | None:
-        """The outer state, from that at the end of an arm."""
+        """The outer state, from the state at the end of an arm."""
         mode, found = step.solved.mode, dict(state.values)
         sets: dict[Variable, NumberSet | None] = {}
         for axis, variable in zip(mode.unknown, step.solved.unknown, strict=True):
@@ -460,7 +464,7 @@ class Search:
     ) -> SearchState | Iterator[SearchState | None] | None:
         """The states for each root of an equation, if its other operands are known."""
         guess = frame.names[root.guess.name]
-        is_given = guess.name in self.fixed  # the inverse finds the root from there
+        is_given = guess.name in self.fixed  # from there the inverse finds the root
         inner = [frame.names[p.name] for p in choices_of(root) if p is not root.guess]
         inner = [p for p in inner if p.name not in state.theta]
         known = all(v in state.values for v in root.needs)
@@ -542,7 +546,7 @@ class Search:
         equation: Callable[[float], tuple[float, float]],
         guess: Parameter,
     ) -> SearchState | None:
-        """The state for the root that a given guess leads to."""
+        """The state for the root that a search from a given guess finds."""
         low, high = -LARGEST, LARGEST
         if isinstance(guess.domain, Interval):
             low, high = max(low, guess.domain.low), min(high, guess.domain.high)
@@ -559,7 +563,7 @@ def _less(bounds: Bounds, value: float) -> Bounds:
 
 
 def _overflows(found: NumberSet) -> bool:
-    """Whether floats are so large that only rounding separates them from infinity."""
+    """Return whether floats are so large that only rounding separates them from infinity."""
     if found.whole or found.nan or not found:
         return False
     return all(low >= OVERFLOW or high <= -OVERFLOW for low, high in found.pieces)

@@ -1,4 +1,4 @@
-"""Values of discrete choices, the likeliest first; and fair interleaving of lazy searches."""
+"""Values of discrete choices, the most likely first, and fair interleaving of lazy searches."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ __all__ = ["fairly", "is_discrete", "members", "outwards", "periods"]
 
 INF = math.inf
 MOST_MEMBERS = 20_000
-"""The most integers that are tried one by one; of more, only those that a coordinate numbers."""
+"""The largest number of integers that are tried one by one; of more, only those that a coordinate
+numbers.
+"""
 
 
 T = TypeVar("T")
@@ -27,7 +29,7 @@ S = TypeVar("S")
 def fairly[T, S](
     outer: Iterator[T | None], inner: Callable[[T], Iterator[S | None]]
 ) -> Iterator[S | None]:
-    """The results of ``inner`` for each item of ``outer``, interleaved fairly: each may be
+    """The results of ``inner`` for each item of ``outer``, interleaved fairly, because each may be
     infinite.
 
     None is a step without a result.
@@ -51,20 +53,20 @@ def fairly[T, S](
             try:
                 found = next(one)
             except StopIteration:
-                yield None  # a step too: infinitely many iterators may each end immediately
+                yield None  # counts as a step: infinitely many iterators may end at once
                 continue
             running.append(one)
             yield found
 
 
 def is_discrete(domain: Domain) -> bool:
-    """Whether its members can be enumerated."""
+    """Return whether the members of a domain can be enumerated."""
     return isinstance(domain, (Booleans, Integers))
 
 
 def members(domain: Domain, start: Any, allowed: NumberSet | None) -> Iterator[Any]:
-    """The allowed members of a discrete domain, outwards from ``start``; None for one that is not
-    allowed.
+    """The allowed members of a discrete domain, outwards from ``start``; None for each one that is
+    not allowed.
     """
     if isinstance(domain, Booleans):
         for value in (bool(start), not start):

@@ -1,4 +1,4 @@
-"""Constraints on arguments and results: contracted boxes, and covers of all solutions."""
+"""Constraints on arguments and results: contracted boxes, and boxes that cover all solutions."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from inversion.program.trees import Node, Tree
 from inversion.solving.negative_powers import REMEDY, negative_powers
 from overlay import Context
 from overlay.core.location import caller
+from overlay.core.short_repr import short_repr
 from overlay.core.target import describe
 from overlay.interpretations.intervals import Interval, Undecided, enclose
 from overlay.sets import NumberSet, point
@@ -31,54 +32,80 @@ __all__ = ["Paving", "contract", "pave", "solve"]
 
 INF = math.inf
 ROUNDS = 30
-# constants are enclosed too: functions of them may be rounded in several ways
+# no folding: a function of constants is enclosed, because its rounding may differ
 PASSES = tuple(rewrite for rewrite in SIMPLIFY if rewrite is not fold)
-GAIN = 0.05  # relative to a width: a smaller gain does not justify another round
+GAIN = 0.05  # relative to a width: after a smaller gain the rounds end
 Arguments = tuple[Any, ...]
 
 
 class Paving(NamedTuple):
-    """Boxes that cover all solutions of a constraint.
+    """Boxes that cover all solutions of a constraint, made by ``pave``.
+
+    A box is a tuple with a set for each argument: an ``Interval``, an ``Integers`` domain, or a
+    bool.
 
     Attributes
     ----------
-    inner
-        Boxes all of whose points are solutions.
-    boundary
+    inner : list of tuple
+        Boxes in which every point is a solution.
+    boundary : list of tuple
         Boxes that may contain solutions.
+
+    Examples
+    --------
+    >>> from inversion import pave
+    >>> from overlay.interpretations.intervals import Interval
+    >>> pave(lambda x: x * x, Interval(2, 3), returns=Interval(0, 1))
+    Paving(inner=[], boundary=[])
     """
 
     inner: list[Arguments]
     boundary: list[Arguments]
 
+    def __repr__(self) -> str:
+        boxes = f"{len(self.inner)} inner boxes, {len(self.boundary)} on the boundary"
+        return short_repr("Paving", boxes)
+
 
 def contract(
     f: Callable[..., Any], *boxes: Any, returns: Any, context: Context | None = None
 ) -> Arguments:
-    """The boxes of f's arguments, without values that cannot lead to a result in ``returns``.
+    """Remove argument values that cannot give a result in ``returns`` (interval contraction).
 
-    The primitives of f are evaluated forwards and backwards, until no set gets narrower (hull
-    consistency, HC4). Removed values contain no solution; the rest may contain none.
+    The primitives of f are evaluated forwards and backwards on sets until no set gets narrower
+    (hull consistency, the algorithm HC4). The removed values contain no solution; the remaining
+    values may contain none either.
 
     Parameters
     ----------
-    f
+    f : callable
         A function composed of primitives.
-    boxes
-        For each argument an ``Interval`` of floats, a domain such as ``Integers(0, 9)``, or a
-        number.
-    returns
-        The same for the result, a tuple of them where f returns a tuple; True where f is a
-        condition.
-    context
+    *boxes : Interval, Domain or number
+        A set for each argument, in order: an ``Interval`` of
+        ``overlay.interpretations.intervals``, a domain such as ``Integers(0, 9)``, or a number.
+    returns : Interval, Domain, number or tuple
+        The set of allowed results; a tuple of sets if f returns a tuple; True if f is a condition.
+    context : Context, optional
         The context in which calls in f are resolved.
+
+    Returns
+    -------
+    tuple
+        The contracted set of each argument.
 
     Raises
     ------
     NoSolution
-        Nothing is left, which proves that there is no solution; the error has the line.
+        No value is left, which proves that there is no solution; the error has the line.
     NotInvertible
         f is not composed of primitives.
+    WrongArguments
+        There is not a set for each argument and each result.
+
+    References
+    ----------
+    F. Benhamou, F. Goualard, L. Granvilliers, J.-F. Puget, Revising hull and box consistency,
+    ICLP 1999.
 
     Examples
     --------
@@ -101,29 +128,37 @@ def pave(
     max_boxes: int = 2000,
     context: Context | None = None,
 ) -> Paving:
-    """Boxes that cover all arguments in ``boxes`` for which f gives a result in ``returns``.
+    """Cover all arguments in ``boxes`` for which f gives a result in ``returns`` with boxes.
 
-    Boxes are contracted as by ``contract``, and cut in two, until they contain only solutions, or
-    are not wider than ``tolerance``, or there are ``max_boxes`` of them.
+    Each box is contracted, as by ``contract``, and bisected, until it contains only solutions, or
+    is at most ``tolerance`` wide, or there are ``max_boxes`` boxes (branch and prune).
 
     Parameters
     ----------
-    f, boxes, returns, context
-        As for ``contract``.
-    tolerance
-        The width up to which boxes are not cut.
-    max_boxes
+    f, *boxes, returns, context
+        As in ``contract``.
+    tolerance : float
+        The width at which boxes are not bisected further.
+    max_boxes : int
         The largest number of boxes.
 
     Returns
     -------
     Paving
-        Both lists are empty if there is proved to be no solution.
+        The boxes. If both lists are empty, it is proved that there is no solution.
 
     Raises
     ------
+    NoSolution
+        The result has no value in ``returns`` for any argument.
     NotInvertible
         f is not composed of primitives.
+    WrongArguments
+        There is not a set for each argument and each result.
+
+    References
+    ----------
+    L. Jaulin, E. Walter, Set inversion via interval analysis, Automatica 29, 1993.
 
     Examples
     --------
@@ -149,23 +184,27 @@ def solve(
     max_boxes: int = 2000,
     context: Context | None = None,
 ) -> list[Arguments]:
-    """Disjoint boxes that cover all solutions; isolated solutions usually have a box each.
+    """Cover all solutions with disjoint boxes; an isolated solution usually has its own box.
 
     Parameters
     ----------
-    f, boxes, returns, tolerance, max_boxes, context
-        As for ``pave``.
+    f, *boxes, returns, tolerance, max_boxes, context
+        As in ``pave``.
 
     Returns
     -------
-    list
-        For each box a tuple of the arguments' sets, in ascending order. An empty list proves that
-        there is no solution.
+    list of tuple
+        The boxes in ascending order, each a tuple with a set for each argument. An empty list
+        proves that there is no solution.
 
     Raises
     ------
+    NoSolution
+        The result has no value in ``returns`` for any argument.
     NotInvertible
         f is not composed of primitives.
+    WrongArguments
+        There is not a set for each argument and each result.
 
     Examples
     --------
@@ -195,7 +234,7 @@ class _Problem:
     results: Mapping[str, NumberSet]
 
     def contracted(self, box: Box) -> dict[Variable, NumberSet]:
-        """Contract a box until that gains nothing. Raises NoSolution."""
+        """Contract a box until its sets no longer shrink. Raises NoSolution if it gets empty."""
         found = dict(box)
         try:
             for _ in range(ROUNDS):
@@ -205,23 +244,24 @@ class _Problem:
                     break
         except Nothing as nothing:
             raise NoSolution(
-                f"no arguments in these boxes lead {describe(self.function)} there: {nothing.why}",
+                f"no arguments of {describe(self.function)} in these boxes give such a result: "
+                f"{nothing.why}",
                 where=nothing.where,
                 help="give wider boxes, or a wider result",
             ) from None
         return found
 
     def shown(self, box: Box) -> Arguments:
-        """The inputs as the user's types."""
+        """The sets of the inputs, as public types."""
         return tuple(_shown(box[v], v.kind) for v in self.program.inputs)
 
     def with_inputs(self, inputs: Mapping[Variable, NumberSet]) -> dict[Variable, NumberSet]:
-        """The first box with these sets of inputs; other variables are not contracted yet."""
+        """The initial box with these sets of inputs; other variables are not contracted yet."""
         return {**self.first, **inputs}
 
     @functools.cached_property
     def _bounds(self) -> list[Interval] | None:
-        """The bounds of the results, if all numbers are floats."""
+        """The bounds of the results; None unless all numbers are floats."""
         kinds = [v.kind for v in self.program.inputs]
         if any(kind is not float for kind in kinds) or any(
             one.whole or len(one.pieces) != 1 for one in self.results.values()
@@ -230,7 +270,7 @@ class _Problem:
         return [Interval(one.low, one.high) for one in self.results.values()]
 
     def holds_everywhere(self, box: Box) -> bool:
-        """Whether all points of a box are proved, by interval evaluation, to be solutions."""
+        """Return whether interval evaluation proves that all points of a box are solutions."""
         if self._bounds is None or any(one.low == one.high for one in self._bounds):
             return False
         try:
@@ -265,7 +305,7 @@ def _problem(
         first = narrowed(program, box, results)
     except Nothing as nothing:
         raise NoSolution(
-            f"{describe(f)} gives nothing in {returns!r}: {nothing.why}", where=nothing.where
+            f"{describe(f)} has no result in {returns!r}: {nothing.why}", where=nothing.where
         ) from None
     return _Problem(f if context is None else context.wrap(f), program, first, results)
 
@@ -289,7 +329,7 @@ def _set(f: Callable[..., Any], name: str, given: Any) -> tuple[NumberSet, Any]:
     found = given.closure if isinstance(given, Domain) else point(given)
     if found is None:
         raise WrongArguments(
-            f"the box for {name} of {describe(f)} is {given!r}",
+            f"the box for {name} of {describe(f)} is no set of numbers: {given!r}",
             where=caller(),
             help="give an Interval(low, high) that is not empty, a domain of numbers, or a number",
         )
@@ -330,7 +370,7 @@ def _parts(found: Any) -> Iterator[Any]:
 
 
 def _gained(before: NumberSet, after: NumberSet) -> bool:
-    """Whether a set has shrunk enough for another round."""
+    """Return whether a set has shrunk enough for another round."""
     if before == after:
         return False
     return not after.width > (1 - GAIN) * before.width or len(after.pieces) > len(before.pieces)
@@ -372,7 +412,7 @@ def _paved(problem: _Problem, tolerance: float, max_boxes: int) -> Iterator[tupl
 
 
 def _cut(problem: _Problem, box: Box) -> list[dict[Variable, NumberSet]] | None:
-    """The sets of the inputs, with the widest cut in two; None if it cannot be cut."""
+    """The sets of the inputs, with the widest bisected; None if it cannot be bisected."""
     inputs = {v: box[v] for v in problem.program.inputs}
     widest = max(inputs, key=lambda v: inputs[v].width)
     halves = _halves(inputs[widest])

@@ -1,4 +1,4 @@
-"""Single statements solved in a search, with no choices left."""
+"""Single statements, solved in a search when no choices are left."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ ROUNDING = 1e-9
 
 
 def _number_at(mode: Mode, known: Mapping[str, Any], end: float) -> int:
-    """The number of the solution of a mode, numbered in ascending order of its first unknown, at
-    this end.
+    """The number of the solution of a mode at this end of a set, with solutions numbered in
+    ascending order of the first unknown.
     """
     assert mode.recover is not None
     given = {**known, **dict.fromkeys(mode.unknown, int(end))}
@@ -47,7 +47,7 @@ def _number_at(mode: Mode, known: Mapping[str, Any], end: float) -> int:
 
 
 class Solver:
-    """Solves statements, and bounds their solutions."""
+    """Solver of statements, with bounds of their solutions."""
 
     def __init__(self) -> None:
         self.made: dict[int, Callable[..., Any]] = {}
@@ -86,7 +86,9 @@ class Solver:
         return state.having(values={**state.values, **found})
 
     def solver(self, step: PlanStep) -> Callable[..., Any]:
-        """The function that solves a statement: generated, if the program has statements in it."""
+        """The function that solves a statement; it is generated if the statement has statements
+        inside.
+        """
         mode, rule = step.solved.mode, step.solved.statement.relation
         if isinstance(rule, Relation):
             return mode.solver
@@ -108,7 +110,7 @@ class Solver:
         known: Mapping[str, Any],
         value: float,
     ) -> SearchState | None:
-        """The state with continuous coordinates that lead to a value."""
+        """The state with continuous coordinates for which the statement gives a value."""
         mode = step.solved.mode
         axes = {**known, mode.unknown[0]: value}
         try:
@@ -132,7 +134,7 @@ class Solver:
         """
         trials = (
             {p.name: p.domain.default for p in others.values()},
-            # all different, each at another place
+            # all different, each at another position
             {
                 p.name: p.domain.from_unit((i + 1) * GOLDEN % 1)
                 for i, p in enumerate(others.values())
@@ -194,7 +196,9 @@ class Solver:
         return None if bounds is None else number_set([bounds], whole=True)
 
     def _solves(self, step: PlanStep, given: Mapping[str, Any]) -> bool:
-        """Whether a statement has a solution for these values of all that its solver takes."""
+        """Return whether a statement has a solution for these values of all arguments of its
+        solver.
+        """
         mode = step.solved.mode
         try:
             self.solver(step)(*(given[name] for name in mode.takes))
@@ -205,7 +209,7 @@ class Solver:
     def sides(
         self, frame: SearchFrame, state: SearchState, root: Root, x: float
     ) -> tuple[float, float]:
-        """Both sides of an equation at a guess. Raises NoSolution if they have no value."""
+        """Both sides of an equation for a guess. Raises NoSolution if they have no value."""
         there = state.having(values={**state.values, root.variable: x})
         for step in root.steps:
             assert isinstance(step, PlanStep)
@@ -232,8 +236,8 @@ def _forward(statement: Statement, mode: Mode) -> Solved:
 
 
 def is_near(value: Any, wanted: Any) -> bool:
-    """Whether a value equals the wanted one, up to the rounding of an inverse; answers are checked
-    forwards in any case.
+    """Return whether a value equals the wanted one, up to the rounding of an inverse; every answer
+    is checked forwards as well.
     """
     if type(value) is not float or type(wanted) is not float:
         return bool(value == wanted)
@@ -241,7 +245,7 @@ def is_near(value: Any, wanted: Any) -> bool:
 
 
 def _holds(allowed: NumberSet, value: Any) -> bool:
-    """Whether a set of integers contains a number, up to rounding."""
+    """Return whether a set of integers contains a number, up to rounding."""
     if type(value) is not float or not math.isfinite(value):
         return allowed.contains(value)
     near = float(round(value))
@@ -249,7 +253,8 @@ def _holds(allowed: NumberSet, value: Any) -> bool:
 
 
 def _in_codomain(value: Any, codomain: Domain | None) -> Any:
-    """A known result, moved into the codomain if rounding has put it outside.
+    """A known result, moved into the codomain if rounding put it outside. Raises NoSolution if it
+    is not near.
 
     Raises NoSolution if it is not near.
     """

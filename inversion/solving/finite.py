@@ -1,7 +1,7 @@
-"""Functions of few values: if nothing else solves one, its arguments are enumerated.
+"""Functions of few values: if no other method solves a function, its arguments are enumerated.
 
-The parameters are the values where the enumeration begins: the first arguments from there on that
-give the known result are the answer. So each solution is reached, and recovers itself.
+The parameters are the values at which the enumeration begins: the answer is the first arguments
+from there on that give the known result. So each solution is reached, and recovers itself.
 """
 
 from __future__ import annotations
@@ -28,16 +28,20 @@ from primitives.solver_forms import compiled_solvers
 __all__ = ["MOST_BY_TRIAL", "MOST_TRIED", "by_trial", "count_of", "decided", "is_decided", "listed"]
 
 decided: WeakSet[Relation] = WeakSet()
-"""Relations that are solved whole: if an inverse has no answer for one θ, it has none for any."""
+"""Relations that are solved as a whole: if an inverse has no answer for one θ, it has
+none for any.
+"""
 
-MOST_RUN = 16  # arguments for which a function is run to find its type
+MOST_RUN = 16  # arguments for which a function runs, to find its type
 MOST_TRIED = 65_536
-"""The most combinations of values that are enumerated for all solutions where there is a plan."""
+"""The largest number of combinations of values that are enumerated for all solutions, if there is a
+plan.
+"""
 MOST_BY_TRIAL = 2**19
-"""The most combinations of values that are tried where there is no plan."""
+"""The largest number of combinations of values that are tried if there is no plan."""
 EXACT = (int, bool, str)
 KINDS = (*EXACT, float, complex)
-"""The types of a result by which values are tried; those in tuples are compared exactly."""
+"""The types of results for which values are tried; those in tuples are compared exactly."""
 
 
 def by_trial(
@@ -49,10 +53,11 @@ def by_trial(
     lifted: Lifted | None,
 ) -> Lifted | None:
     """The function as one statement, which is solved by trying all values of the unknown inputs.
-    lifted: its program, if it has one, which tells the types of its results.
 
-    None if the result is unknown, or no number, string or tuple of whole numbers and strings; or
-    if the unknown inputs have too many values: truth values have two, integers as many as their
+    lifted: its program, if it has one, which determines the types of its results.
+
+    None if the result is unknown, or is not a number, string or tuple of whole numbers and strings;
+    or if the unknown inputs have too many values: truth values have two, integers as many as their
     declared domain.
     """
     unknown = [name for name, _ in inputs if name not in known]
@@ -89,7 +94,9 @@ def by_trial(
 
 
 def _returned(lifted: Lifted | None, body: FunctionType, kinds: tuple[Any, ...]) -> Tree | None:
-    """The types of a function's results, in their structure, by its program or numba; else None."""
+    """The types of a function's results, in their structure, from its program or by numba; else
+    None.
+    """
     if lifted is None:
         return result_type(compiled_solvers.jit(body), kinds)
     program = lifted.program
@@ -97,7 +104,7 @@ def _returned(lifted: Lifted | None, body: FunctionType, kinds: tuple[Any, ...])
 
 
 def _flat(tree: Tree) -> Tree | None:
-    """The types of a number or string, or of a tuple of some that are no floats; None for other
+    """The types of a number or string, or of a tuple of some that are not floats; None for other
     results.
     """
     if not isinstance(tree, Node):
@@ -109,8 +116,8 @@ def _flat(tree: Tree) -> Tree | None:
 def _seen(
     function: Callable[..., Any], inputs: Sequence[tuple[str, Tree]], domains: Mapping[str, Domain]
 ) -> Tree | None:
-    """The types of what a function returns for its first arguments; None if an input has no
-    declared domain, or these differ.
+    """The types of the results for the first arguments of a function; None if an input has no
+    declared domain, or if the types differ.
     """
     names = [name for name, _ in inputs]
     if count_of([domains.get(name) for name in names]) == 0:
@@ -120,7 +127,7 @@ def _seen(
     for args in itertools.islice(firsts, MOST_RUN):
         try:
             value = function(*args)
-        except Exception:  # a function may raise anything outside its domain
+        except Exception:  # a function may raise any exception outside its domain
             continue
         is_tuple = isinstance(value, tuple)
         found.add(_flat(Node(type(value), tuple(map(type, value))) if is_tuple else type(value)))
@@ -129,7 +136,7 @@ def _seen(
 
 
 def count_of(domains: Iterable[Domain | None]) -> int:
-    """The number of combinations of values of domains; 0 if they are not enumerated."""
+    """The number of combinations of values of domains; 0 if a domain is not enumerated."""
     return math.prod(map(_size, domains))
 
 
@@ -142,7 +149,7 @@ def listed(domain: Domain | None) -> Sequence[Any]:
 
 
 def is_decided(program: Program) -> bool:
-    """Whether one θ decides if there is a solution, as where all values are tried."""
+    """Return whether a single θ decides if there is a solution, as where all values are tried."""
     return any(statement.relation in decided for statement in program.statements)
 
 
@@ -204,7 +211,9 @@ def _solver(
     unknown: Sequence[str],
     near: Mapping[str, Domain],
 ) -> Callable[..., Any]:
-    """The function that enumerates the values, from near on; the first unknown is outermost."""
+    """The function that enumerates the values from ``near`` on; the first unknown is the outermost
+    loop.
+    """
     known = [name for name in names if name not in unknown]
     taken = {*names, *results, *near}
     forward, found, refusal, turn, sizes = (

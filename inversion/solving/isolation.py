@@ -1,9 +1,10 @@
-"""Isolation of all roots of an equation: intervals are halved, and those without a root discarded.
+"""Isolation of all roots of an equation: intervals are bisected, and those without a root are
+discarded.
 
 Branch and prune, as in interval constraint programming, with the interval Newton method (R. E.
 Moore, R. B. Kearfott, M. J. Cloud, Introduction to Interval Analysis, 2009): an interval on which
 the derivative is not 0 has at most one root. Intervals with close roots, or where the function
-touches 0, cannot be resolved: there one root represents all numbers within the tolerances.
+touches 0, cannot be resolved: one root represents all numbers within the tolerances.
 """
 
 from __future__ import annotations
@@ -22,11 +23,11 @@ from overlay.sets.rounding import LARGEST
 
 __all__ = ["roots_of"]
 
-APART = 1e-7  # relative: closer roots are not told apart
+APART = 1e-7  # relative: closer roots are not distinguished
 TINY = 1e-300
 SMALL = 1e-6  # relative to the largest candidate, or 1: counts as 0
 WIDE = 1e-2  # relative: a wider interval of roots is not one root
-FINE = 4e-6  # relative: the widest interval all of which may count as one root
+FINE = 4e-6  # relative: the widest interval that may count as one root as a whole
 MOST_PIECES = 1_500  # without derivatives, where intervals may never be pruned
 MOST_PIECES_WITH_SLOPES = 30_000
 FEW = 16  # floats that are tried one by one
@@ -37,8 +38,8 @@ PLACES = (0.0, 0.137, 0.381, 0.618, 0.871, 1.0)
 Equation = Callable[[float], tuple[float, float]]
 Prune = Callable[[NumberSet], NumberSet | None]
 Slopes = Callable[[float, float], tuple[Bounds, Bounds] | None]
-"""For an interval, bounds of the residual in its middle, and of the derivative on all of it;
-bounded only if there is no pole and no step. None if they are not known.
+"""For an interval, bounds of the residual at its middle, and of the derivative on the whole
+interval; bounded only if there is no pole and no step. None if they are not known.
 """
 
 
@@ -50,11 +51,11 @@ def roots_of(
     start: float,
     unproved: Unproved,
 ) -> Iterator[float | tuple[float, float] | None]:
-    """The roots in a set, among equals those near ``start`` first, and at the end the bounds of
+    """The roots in a set, those near ``start`` first among equals, and at the end the bounds of
     intervals of roots; None for an interval without a root.
 
-    prune: the part of a set that may contain roots, or None. The widest intervals come first: if
-    nothing is pruned, all sizes are still covered. unproved: receives the reason why roots may have
+    prune: the part of a set that may contain roots, or None. The widest intervals come first:
+    without pruning, all sizes are still covered. unproved: receives the reason why roots may have
     been missed.
     """
     bounded = prune(allowed)
@@ -64,8 +65,10 @@ def roots_of(
 
 
 class _Roots:
-    """A search for roots. small: the size of numbers that count as 0. level: intervals on which the
-    equation holds within the tolerances, such as those around a double root.
+    """A search for roots.
+
+    small: the magnitude of numbers that count as 0. level: intervals on which the equation holds
+    within the tolerances, such as those around a double root.
     """
 
     def __init__(
@@ -90,7 +93,7 @@ class _Roots:
         self.most = MOST_PIECES
 
     def of(self, bounded: NumberSet) -> Iterator[float | tuple[float, float] | None]:
-        """The roots in a set, intervals of roots, and None for each interval without one."""
+        """The roots in a set, intervals of roots, and None for each interval without a root."""
         for low, high in bounded.pieces:
             self.wait(0, *_finite(low, high))
         while self.waiting and self.count < self.most:
@@ -108,10 +111,10 @@ class _Roots:
         yield from self.levels()
 
     def levels(self) -> Iterator[float | tuple[float, float]]:
-        """The wide intervals on which the equation holds; for narrow ones a root each."""
+        """The wide intervals on which the equation holds; for each narrow one a root."""
         beside = [_finite(x - self.apart(x), x + self.apart(x)) for x in self.found]
         near = self.level
-        # adjacent intervals are merged, also with those around known roots
+        # adjacent intervals are merged, including those around known roots
         for low, high in _merged([*near, *beside]) if near else ():
             if high - low > WIDE * max(abs(low), abs(high), self.small / SMALL):
                 yield low, high
@@ -129,7 +132,7 @@ class _Roots:
                 )
 
     def apart(self, x: float) -> float:
-        """The distance from a root at which others are told apart."""
+        """The distance from a root at which others are distinguished."""
         return APART * max(abs(x), self.small)
 
     def wait(self, depth: int, low: float, high: float) -> None:
@@ -139,7 +142,7 @@ class _Roots:
             heapq.heappush(self.waiting, (depth, away, self.count, low, high))
 
     def within(self, depth: int, low: float, high: float) -> Iterator[float]:
-        """Search an interval for a root; queue the rest."""
+        """Search an interval for a root, and queue the rest."""
         pieces, at_most_one = self.narrowed(low, high)
         for piece in pieces:
             yield from self.searched(depth, *piece, at_most_one=at_most_one)
@@ -209,7 +212,9 @@ class _Roots:
         return [(low, high)], at_most_one
 
     def is_level(self, low: float, high: float) -> bool:
-        """Whether a whole interval satisfies the equation within the tolerances of an inverse."""
+        """Return whether a whole interval satisfies the equation within the tolerances of an
+        inverse.
+        """
         if all(gap(self.defined, x, ()) == 0 for x in _places(low, high)):
             return True
         is_fine = high - low <= FINE * max(abs(low), abs(high), self.small / SMALL)
@@ -249,7 +254,7 @@ def _around_zero(
         return [(low, high)]
     off = min(abs(off_low), abs(off_high))
     down, up = (least, most) if off_low > 0 else (-most, -least)
-    # a positive residual decreases to the right no faster than the most negative derivative
+    # towards the right a positive residual decreases no faster than the most negative derivative
     right = middle + off / -down * (1 - 1e-12) if down < 0 else math.inf
     left = middle - off / up * (1 - 1e-12) if up > 0 else -math.inf
     parts = [(low, left), (right, high)]
@@ -311,7 +316,7 @@ def _polished(equation: Equation, x: float) -> float:
 
 
 def _off(equation: Equation, x: float) -> float:
-    """The distance between both sides; infinite where there is no value."""
+    """The distance between both sides; infinite if there is no value."""
     try:
         found, wanted = equation(x)
     except (NoSolution, ValueError, ArithmeticError, LookupError):
@@ -331,7 +336,7 @@ def _halves(low: float, high: float, roots: list[float], small: float) -> list[t
 
 
 def _middle(low: float, high: float) -> float:
-    """The point at which to halve an interval: the geometric mean if the exponents differ much."""
+    """The point at which to bisect an interval: the geometric mean if the exponents differ much."""
     if low < 0 < high:
         return 0.0
     if low < 0:

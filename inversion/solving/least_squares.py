@@ -1,9 +1,9 @@
-"""Fits: arguments for which a function comes as close as it can to given values.
+"""Fits: the arguments for which a function comes closest to given values, by least squares.
 
-The sum of squared differences is made smallest by ``scipy.optimize.least_squares`` (the trust
-region method of M. A. Branch, T. F. Coleman and Y. Li, SIAM J. Sci. Comput. 21, 1999), within the
-bounds of declared domains, from several starts. Derivatives are those of the program, exact up to
-rounding, where it is of floats; else difference quotients.
+``scipy.optimize.least_squares`` minimises the sum of squared differences (the trust region method
+of M. A. Branch, T. F. Coleman and Y. Li, SIAM J. Sci. Comput. 21, 1999), within the bounds of
+declared domains, from several starts. For a program of floats the derivatives are exact up to
+rounding; for others they are difference quotients.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from inversion.solving.argument_search import (
     flat_numbers,
     has_known_numbers,
 )
+from overlay.core.late_binding import LateBound
 from overlay.core.location import caller
 from primitives.relation import RETURN
 
@@ -32,11 +33,11 @@ if TYPE_CHECKING:
 __all__ = ["Fit", "fitted_arguments"]
 
 STARTS = 12
-"""The number of starts, where none is given."""
+"""The number of starts, if none is given."""
 EVALUATIONS = 60
-"""The most evaluations from one start; ten times as many from the best one."""
+"""The largest number of evaluations from one start; from the best start, ten times as many."""
 ENOUGH = 3
-"""The number of starts that lead to the least cost, after which no others are tried."""
+"""The number of starts with the least cost after which the search ends."""
 SAME = 1e-6  # relative: costs of one minimum
 GOOD = 1e-12  # a residual of this size, relative to the values, is only rounding
 FULL_RANK = 1e-10
@@ -47,27 +48,38 @@ Numbers = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Fit:
-    """The result of a fit: the least squares of the differences, and no exact solution.
+    """The result of a least-squares fit; it is not an exact solution.
+
+    ``fit[axis]`` is the value of an unknown axis.
 
     Attributes
     ----------
-    values
-        The unknown axes, by name.
-    result
-        The function's result for them.
-    residual
-        The differences between it and the known values, number by number.
-    cost
-        Half the sum of the squares of the residuals, each times its weight, or over its noise.
-    covariance
-        The covariance matrix of the numbers in ``values``, in order; None where the derivatives do
-        not have full rank, or where nothing tells the noise.
-    converged
-        Whether the search ended at a minimum around the point; it may not be the least of all.
-    message
-        The reason for the end of the search.
-    starts
-        The number of starts that were searched from.
+    values : mapping of str to object
+        The values of the unknown axes, by name.
+    result : object
+        The result of the function for these values.
+    residual : ndarray of float64
+        The differences between ``result`` and the known values, number by number.
+    cost : float
+        Half the sum of the squared residuals, each multiplied by its weight or divided by the
+        variance of its noise.
+    covariance : ndarray of float64 or None
+        The covariance matrix of the numbers in ``values``, in order. None if the derivatives do not
+        have full rank, or if the noise is neither given nor can be estimated.
+    converged : bool
+        Whether the search ended at a local minimum. It is not proved to be the global one.
+    message : str
+        The reason why the search ended.
+    starts : int
+        The number of starts.
+
+    Examples
+    --------
+    >>> from inversion import invert
+    >>> line = invert(lambda a, b: (b, a + b, 2 * a + b), float, float)
+    >>> found = line.fit((1.0, 3.1, 4.9), noise=0.1)
+    >>> found.residual.round(3).tolist(), found.errors.round(3).tolist()
+    ([0.05, -0.1, 0.05], [0.071, 0.091])
     """
 
     values: Mapping[str, Any]
@@ -84,13 +96,21 @@ class Fit:
 
     @property
     def errors(self) -> Numbers | None:
-        """The standard errors of the numbers in ``values``; None where there is no covariance."""
+        """The standard errors of the numbers in ``values``; None if ``covariance`` is None."""
         return None if self.covariance is None else np.sqrt(np.diag(self.covariance))
 
     def __repr__(self) -> str:
         shown = ", ".join(f"{name}={value!r}" for name, value in self.values.items())
         ended = "" if self.converged else f"; not converged: {self.message}"
         return f"<Fit {shown}; cost {self.cost:.6g}{ended}>"
+
+
+@LateBound
+def _least_squares() -> Any:
+    """The solver of scipy."""
+    from scipy import optimize  # pyright: ignore[reportMissingTypeStubs]
+
+    return optimize.least_squares
 
 
 def fitted_arguments(
@@ -102,19 +122,16 @@ def fitted_arguments(
 ) -> Fit:
     """The fit of the unknown axes to known values.
 
-    noise, weights: of the known numbers of the result, or None. start: values of the unknown axes.
-    Raises NoSolution where the function gives no numbers from any start.
+    noise, weights: those of the known numbers of the result, or None. start: values of the unknown
+    axes. Raises NoSolution if the function gives no numbers from any start.
     """
-    from scipy import optimize  # pyright: ignore[reportMissingTypeStubs]
-
     if not has_known_numbers(inverse):
         raise NotInvertible(
-            f"{inverse!r} has no fit: it takes unknown floats, and results that are numbers",
+            f"{inverse!r} has no fit: the unknown inputs have to be floats, the results numbers",
             where=inverse.origin.where,
-            help="make the other inputs known",
+            help="make the inputs that are not floats known, with choose",
         )
-    least_squares: Any = optimize.least_squares
-
+    least_squares = _least_squares.load()
     problem = argument_problem(inverse, known)
     fit = _FitProblem(inverse, known, problem, noise, weights)
     low, high = problem.ends()
@@ -131,7 +148,7 @@ def fitted_arguments(
     count, agreeing = 0, 0
     for x in starts:
         count += 1
-        # the method of scipy begins inside the bounds
+        # the method of scipy starts inside the bounds
         inside = np.clip(x, low, high)
         if fit.off(inside) is None:
             continue
@@ -144,17 +161,17 @@ def fitted_arguments(
             break
     if best is None:
         raise NoSolution(
-            f"{inverse.origin.name} has no numbers to fit at any start",
+            f"{inverse.origin.name} gives no finite numbers at any start of the fit",
             where=inverse.origin.where,
-            help="give start=, a tuple of the unknown axes, or domains",
+            help="give start=, a tuple of values of the unknown axes, or declare domains",
         )
-    if best.status == 0:  # it was broken off
+    if best.status == 0:  # it reached the limit of evaluations
         best = search(best.x, 10 * EVALUATIONS)
     return fit.ended(best, count)
 
 
 class _FitProblem:
-    """Residuals and their derivatives. size: of the weighted known values."""
+    """Residuals and their derivatives. size: the norm of the weighted known values."""
 
     def __init__(
         self,
@@ -202,14 +219,14 @@ class _FitProblem:
         return found
 
     def plain(self, x: Numbers) -> Numbers:
-        """The differences to the known values. Raises what the function raises."""
+        """The differences from the known values. Raises the exceptions of the function."""
         result = self.inverse.result_of(self.problem.arguments(x))
         tree = self.inverse.axes.trees[RETURN]
         whole = {axis: part(tree, result, axis.removeprefix(RETURN)) for axis in self.axes}
         return self._numbers(whole) - self.wanted
 
     def off(self, x: Numbers) -> Numbers | None:
-        """The weighted differences; None where the function has no finite numbers."""
+        """The weighted differences; None if the function gives no finite numbers."""
         try:
             off = self.plain(x) * self.scale
         except Exception:  # of the function
@@ -217,7 +234,7 @@ class _FitProblem:
         return off if np.all(np.isfinite(off)) else None
 
     def residual(self, x: Numbers) -> Numbers:
-        """The weighted differences; large ones where the function has no numbers."""
+        """The weighted differences; large ones if the function gives no numbers."""
         off = self.off(x)
         return self.penalty if off is None else off
 
@@ -230,7 +247,7 @@ class _FitProblem:
         return found * self.scale[:, None] if self.is_exact else found
 
     def ended(self, found: Any, starts: int) -> Fit:
-        """The fit that a search has ended with."""
+        """The fit at the end of a search."""
         inverse, args = self.inverse, self.problem.arguments(found.x)
         by_name = dict(zip(inverse.axes.inputs, args, strict=True))
         return Fit(

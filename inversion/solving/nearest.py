@@ -1,11 +1,12 @@
 """The solution that is closest to given arguments.
 
-The distance is Euclidean, and scaled: a number x counts as far from a guess g as
-``|x - g| / max(1, |g|)``. Truth values are 0 and 1.
+The distance is a scaled Euclidean norm: the distance of a number x from a guess g is ``|x - g| /
+max(1, |g|)``. Truth values count as 0 and 1.
 
-Discrete choices are searched exactly: a first solution bounds the distance of closer ones, and the
-search continues within these bounds. Along continuous parameters the distance is minimised by the
-method of Levenberg and Marquardt, from the parameters of the guess: the result is a local minimum.
+Discrete choices are searched exhaustively by branch and bound: a first solution bounds the distance
+of closer ones, and the search continues within these bounds. Along continuous parameters the method
+of Levenberg and Marquardt minimises the distance, from the parameters of the guess: the result is a
+local minimum.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ Answer = tuple[Any, ...]
 
 
 class _Guess:
-    """The guess: the arguments that a solution should be close to."""
+    """The guess: the arguments to which a solution should be close."""
 
     def __init__(self, inverse: Inverse, guess: Sequence[Any]) -> None:
         self.inverse = inverse
@@ -98,7 +99,7 @@ def nearest(
     inverse: Inverse, known: tuple[Any, ...], guess: Sequence[Any], timeout: float | None = None
 ) -> Answer:
     """The solution closest to a guess of the unknown axes. Raises NoSolution if none is found, and
-    at the time limit: then with the closest one as ``best``.
+    at the time limit, with the closest one as ``best``.
     """
     search = _Nearest(inverse, known, guess)
     try:
@@ -109,14 +110,16 @@ def nearest(
         raise search.refusal or NoSolution(
             f"no solution near {tuple(guess)!r} was found",
             where=inverse.origin.where,
-            help="another guess may lead to one; inv.solutions(value) goes through all branches",
+            help="try another guess; inv.solutions(value) enumerates all branches",
         )
     return search.best
 
 
 class _Nearest:
-    """A search for the closest solution. best: the closest so far. refusal: the reason why the
-    guess's own coordinates have no answer.
+    """A search for the closest solution.
+
+    best: the closest one so far. refusal: the reason why the coordinates of the guess have no
+    answer.
     """
 
     def __init__(self, inverse: Inverse, known: tuple[Any, ...], guess: Sequence[Any]) -> None:
@@ -191,7 +194,7 @@ def _limited(found: Iterator[Any]) -> Iterator[Any]:
 
 
 def _starts(inverse: Inverse, known: tuple[Any, ...], guess: Sequence[Any]) -> Mapping[str, Any]:
-    """The coordinates of the guess, given its result."""
+    """The coordinates of the guess, for its own result."""
     given = dict(zip(inverse.known, known, strict=True))
     given.update(zip(inverse.unknown, guess, strict=True))
     theta = inverse.coordinates_of([given[axis] for axis in inverse.axes.inputs])
@@ -201,7 +204,7 @@ def _starts(inverse: Inverse, known: tuple[Any, ...], guess: Sequence[Any]) -> M
 def _of_guess(
     inverse: Inverse, known: tuple[Any, ...], starts: Mapping[str, Any]
 ) -> tuple[Answer | None, NoSolution | None]:
-    """The solution for the guess's own coordinates, or the reason why there is none."""
+    """The solution for the coordinates of the guess, or the reason why there is none."""
     theta = tuple(starts.get(p.name, p.domain.default) for p in inverse.parameters)
     try:
         return solved(inverse, known, theta), None
@@ -213,7 +216,7 @@ def _of_guess(
 
 
 def _closest_in(branch: SolutionBranch, wanted: _Guess, starts: Mapping[str, Any]) -> Answer | None:
-    """The closest solution of a family, found by descent from the guess's coordinates."""
+    """The closest solution of a family, found by descent from the coordinates of the guess."""
     domains = [p.domain for p in branch.parameters]
     if not all(isinstance(domain, Interval) for domain in domains):
         start = tuple(starts.get(p.name, p.domain.default) for p in branch.parameters)

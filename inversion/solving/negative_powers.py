@@ -1,5 +1,6 @@
-"""Powers of integers with a possibly negative exponent: Python gives a float there, and the
-relation of integer powers has no answer.
+"""Powers of integers with an exponent that may be negative.
+
+For these Python returns a float, and the relation of integer powers has no answer.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ REMEDY = "declare a domain of the exponent, as Integers(0, 9), or write float(a)
 def negative_powers(
     statements: Iterable[Statement], domains: Mapping[str, Domain]
 ) -> Iterator[Statement]:
-    """The statements of a program that are such powers. domains: declared, by input."""
+    """The statements of a program that are such powers. domains: the declared domains, by input."""
     for statement in statements:
         rule = statement.relation
         if rule is power_int and not _is_from_0(statement, domains):

@@ -1,4 +1,4 @@
-"""Sets of an equation's residual, and of its derivative."""
+"""Enclosures of the residual of an equation, and of its derivative."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ Sets = dict[Variable, NumberSet]
 def difference(
     frame: SearchFrame, state: SearchState, root: Root, x: NumberSet
 ) -> tuple[NumberSet, Sets] | None:
-    """A set of all residuals for guesses in a set, and the sets of intermediate values; None if
-    these are not known, or if the equation has no value somewhere.
+    """A set that contains all residuals for guesses in a set, and the sets of intermediate values;
+    None if these are not known, or if the equation has no value somewhere.
     """
     found: Sets = {root.variable: x}
     for step in root.steps:
@@ -54,8 +54,8 @@ def difference(
 
 
 def slope(state: SearchState, root: Root, sets: Mapping[Variable, NumberSet]) -> NumberSet | None:
-    """A set of the derivatives of the residual by the guess, for variables in these sets. It is
-    bounded, so that there is no pole and no step; None if that is not known.
+    """A set that contains the derivatives of the residual by the guess, for variables in these
+    sets. It is bounded, which excludes poles and steps; None if it is not known.
     """
     slopes: Sets = {root.variable: ONE}
     for step in root.steps:
@@ -73,8 +73,8 @@ def slope(state: SearchState, root: Root, sets: Mapping[Variable, NumberSet]) ->
 def images(
     state: SearchState, statements: Sequence[Statement], sets: Mapping[Variable, NumberSet]
 ) -> Sets | None:
-    """Sets of all variables that statements compute from variables in these; None if they are not
-    known.
+    """Sets of all variables that statements compute from variables in these sets; None if they are
+    not known.
     """
     found = dict(sets)
     for statement in statements:
@@ -92,7 +92,7 @@ def slopes_in(
     by: Variable,
 ) -> Sets | None:
     """Sets of the derivatives, by one variable, of all variables that statements compute; bounded
-    where there is no pole and no step. None if they are not known.
+    if there is no pole and no step. None if they are not known.
     """
     found: Sets = {by: ONE}
     for statement in statements:
@@ -104,7 +104,7 @@ def slopes_in(
 
 
 def _branch(frame: SearchFrame, state: SearchState, step: PlanStep) -> NumberSet | None:
-    """The interval of the chosen branch, of a function with numbered branches."""
+    """The interval of the chosen branch of a function with numbered branches."""
     rule: Any = step.solved.statement.relation
     if not isinstance(rule, Relation) or rule not in BRANCHES or "k" not in step.chosen:
         return None
@@ -129,7 +129,9 @@ def _set(
 
 
 def _rule(statement: Statement) -> tuple[Relation, Sequence[Operand]] | None:
-    """A statement's relation and arguments; a product of one variable with itself is its square."""
+    """The relation and arguments of a statement; a product of a variable with itself is
+    its square.
+    """
     rule, arguments = statement.relation, statement.arguments
     if not isinstance(rule, Relation) or len(statement.results) != 1:
         return None
@@ -162,8 +164,9 @@ def _solved(
     unknown: Variable,
     branch: NumberSet | None,
 ) -> NumberSet | None:
-    """A set of the values that a statement is solved for; None if there may be none. branch: the
-    interval of the chosen branch.
+    """A set of the values for which a statement is solved; None if there may be none.
+
+    branch: the interval of the chosen branch.
     """
     if unknown in statement.results:
         return _image(state, found, statement)
@@ -188,7 +191,7 @@ def _derived(
     statement: Statement,
     unknown: Variable | None,
 ) -> NumberSet | None:
-    """A set of the derivatives of the value that a statement is solved for; of its result if
+    """A set of the derivatives of the value for which a statement is solved; of its result if
     ``unknown`` is None.
     """
     moving = [v for v in (*statement.arguments, *statement.results) if v != unknown]

@@ -27,7 +27,7 @@ __all__ = [
 
 NARROW = 1e-3  # relative: the widest set that counts as one solution
 NOTHING_BESIDE_ZERO = 1e-100
-EFFORT = 1_500  # statements that are contracted after each choice
+EFFORT = 1_500  # the largest number of statements to contract after each choice
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class SearchState:
     """The choices and values so far.
 
     values: the known values of variables. box: the sets of all variables. theta: the chosen
-    coordinates. kept: the open ones, with their domains. searched: whether a root search was used.
+    coordinates. kept: the open ones, with their domains. searched: whether root finding was used.
     """
 
     values: Mapping[Variable, Any]
@@ -92,19 +92,19 @@ def known_axes(state: SearchState, statement: Statement) -> dict[str, Any]:
 def known_for(
     state: SearchState, statement: Statement, takes: Sequence[str]
 ) -> dict[str, Any] | None:
-    """The axes that a mode takes; None if one of them is still open."""
+    """The axes of the mode's parameters; None if one of them is still open."""
     axes = [axis for axis, _ in statement.bindings() if axis in takes]
     found = known_axes(state, statement)
     return {a: found[a] for a in axes} if all(a in found for a in axes) else None
 
 
 def keeping(state: SearchState, parameters: Any) -> SearchState:
-    """The state with these coordinates left open, except chosen ones."""
+    """The state in which these coordinates stay open, except chosen ones."""
     left = {p.name: p.domain for p in parameters if p.name not in state.theta}
     return state.having(kept={**state.kept, **left})
 
 
 def is_narrow(low: float, high: float) -> bool:
-    """Whether an interval of solutions counts as one solution."""
+    """Return whether an interval of solutions counts as one solution."""
     limit = max(NARROW * max(abs(low), abs(high)), NOTHING_BESIDE_ZERO)
     return math.isfinite(limit) and high - low <= limit

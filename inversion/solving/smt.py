@@ -1,8 +1,8 @@
 """Functions that z3 solves: the program as a formula, for known values.
 
-The function becomes one statement, as one that is solved by trial. Its parameters are arguments
-that are tried first; if these are no solution, z3 is asked for one. So each solution is reached,
-and recovers itself. Every answer of z3 is checked by running the function.
+The function becomes one statement, like a function that is solved by trial. Its parameters are
+arguments that are tried first; if these are not a solution, z3 is asked for one. So each solution
+is reached, and recovers itself. Every answer of z3 is checked by running the function.
 """
 
 from __future__ import annotations
@@ -23,7 +23,9 @@ from inversion.program.trees import Axes, Tree, as_name, leaves, rebuilt, taken_
 from inversion.program.variable_names import Label
 from inversion.solving.finite import decided
 from overlay import Context
+from overlay.core.late_binding import LateBound
 from overlay.core.location import caller
+from overlay.core.logs import timed
 from primitives import Domain, NoSolution, Relation, relation
 from primitives.domains import Bool, Int64, domain_of
 from primitives.errors import TooHard
@@ -36,12 +38,18 @@ __all__ = ["PROOF", "SOLVERS", "FormulaRelation", "by_formula", "check_solver", 
 
 PROOF = "z3 proves that no arguments lead to this value"
 SOLVERS = ("z3",)
-"""The solvers that may be asked for by name."""
+"""The names of the supported solvers."""
 
 TIME_IS_UP = ("timeout", "canceled", "")
-"""The reasons that z3 gives where it has reached the time limit."""
+"""The reasons that z3 gives when it has reached the time limit."""
 
-_one_at_a_time = threading.RLock()  # terms of z3 belong to one context, which is of one thread
+_one_at_a_time = threading.RLock()  # the terms of z3 belong to a context, which one thread uses
+
+
+@LateBound
+def _z3() -> Any:
+    """The solver, where it is installed."""
+    return importlib.import_module("z3")
 
 
 def check_solver(solver: Any, timeout: Any) -> None:
@@ -63,7 +71,7 @@ def check_solver(solver: Any, timeout: Any) -> None:
             help="give solver_timeout=60",
         )
     try:
-        importlib.import_module("z3")
+        _z3.load()
     except ModuleNotFoundError as error:
         raise MissingPackage(
             "solver='z3' solves by z3, which is not installed",
@@ -74,8 +82,10 @@ def check_solver(solver: Any, timeout: Any) -> None:
 
 @dataclass(frozen=True)
 class Task:
-    """A function that z3 solves. program: lifted from the function. trees: of its axes. known: the
-    known axes of the program. run: the function. timeout: in seconds.
+    """A function that z3 solves.
+
+    program: lifted from the function. trees: the trees of its axes. known: the known axes of the
+    program. run: the function. timeout: in seconds.
     """
 
     program: Program
@@ -101,7 +111,7 @@ class Task:
         return dict(zip(leaves(tree), taken_apart(tree, result), strict=True))
 
     def is_solution(self, known: Mapping[str, Any], inputs: Mapping[str, Any]) -> bool:
-        """Whether the function gives the known results for these inputs."""
+        """Return whether the function gives the known results for these inputs."""
         try:
             results = self.results_of(inputs)
         except Exception:  # of the function
@@ -140,8 +150,8 @@ class Task:
     # ---- answers ----
 
     def answers(self, known: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-        """The inputs of each solution, by axis of the program. Raises TooHard where z3 does not
-        decide whether there is one more.
+        """The inputs of each solution, by axis of the program. Raises TooHard if z3 does not decide
+        whether there is another one.
         """
         from inversion.solving.smt_programs import FormulaSearch
 
@@ -215,10 +225,10 @@ def by_formula(
     context: Context | None,
     timeout: float,
 ) -> Lifted:
-    """The lifted function as one statement, which z3 solves for the unknown axes. domains: of the
-    inputs of the program. timeout: in seconds.
+    """The lifted function as one statement, which z3 solves for the unknown axes.
 
-    Raises NotInvertible where a statement has no translation.
+    domains: the domains of the inputs of the program. timeout: in seconds. Raises NotInvertible if
+    a statement has no translation.
     """
     program = lifted.program
     run = function if context is None else context.wrap(function)
@@ -296,11 +306,12 @@ def _mode(task: Task, names: Mapping[str, str]) -> Mode:
 
 
 def _solved(task: Task, known: Mapping[str, Any], near: Mapping[str, Any]) -> dict[str, Any]:
-    """All axes of a solution: of the values that are near, if they are one."""
+    """All axes of a solution: that of the values ``near``, if they are a solution."""
     inside = all(task.domains[name].contains(near[name]) for name in near if name in task.domains)
     found: Mapping[str, Any] | None = near
     if not inside or not task.is_solution(known, {**known, **near}):
-        found = next(task.answers(known), None)
+        with timed("inversion", f"solving {task.program.name} by z3"):
+            found = next(task.answers(known), None)
     if found is None:
         raise NoSolution(PROOF)
     inputs = {v.name: known.get(v.name, found.get(v.name)) for v in task.program.inputs}

@@ -1,7 +1,7 @@
-"""Programs as formulas of z3: statements, branches, and loops turn by turn.
+"""Programs as formulas of z3: statements, branches, and loops iteration by iteration.
 
-The statements of an arm are conditions only where it is taken. A loop is followed as long as its
-condition may hold: a turn that no arguments reach is the last one.
+The statements of an arm are conditions only if the arm is taken. A loop is unrolled while its
+condition may hold: it ends at an iteration that no arguments reach.
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ from primitives import Domain, Relation
 __all__ = ["Formula", "TurnsNotKnown"]
 
 MOST_TURNS = 1000
-"""The most turns of a loop over a range that are followed."""
+"""The largest number of iterations of a loop over a range that are unrolled."""
 MOST_OPEN = 100
-"""The most turns of another loop that are followed."""
+"""The largest number of iterations of another loop that are unrolled."""
 OF_BITS_ALONE = (
     "simplify", "propagate-values", "solve-eqs", "elim-uncnstr", "simplify", "bit-blast", "sat",
 )  # fmt: skip
@@ -53,15 +53,15 @@ Environment = dict[Operand, Value]
 
 
 class TurnsNotKnown(NotInvertible):
-    """The number of turns of a loop depends on what is not known."""
+    """The number of iterations of a loop depends on unknown values."""
 
 
 class Formula:
     """The formula of a program for known values of some of its axes.
 
-    known: these values, by axis. domains: of the inputs. inputs: the values of the inputs, as
-    terms. results: those of the results. conditions: what holds for each solution. Raises
-    NotInvertible where a statement has no translation.
+    known: these values, by axis. domains: the domains of the inputs. inputs: the values of the
+    inputs, as terms. results: the values of the results. conditions: the conditions of a solution.
+    Raises NotInvertible if a statement has no translation.
     """
 
     def __init__(
@@ -105,7 +105,7 @@ class Formula:
     # ---- conditions ----
 
     def require(self, condition: Any) -> None:
-        """Add a condition, where the statement that is followed is reached."""
+        """Add a condition that applies if the current statement is reached."""
         found = z3.simplify(z3.Implies(self.path, condition))
         if not z3.is_true(found):
             self.conditions.append(found)
@@ -134,7 +134,7 @@ class Formula:
             return as_value(operand.value)
 
     def size(self, whole: Unsized, template: tuple[Any, ...], letters: str) -> Translated:
-        """Give an unknown sequence its items: of an input, once."""
+        """Give an unknown sequence its items; those of an input are given once."""
         row, inside = sized(whole, template, as_bits=self.as_bits, letters=letters)
         for variable, value in self.inputs.items():
             if value is whole:
@@ -145,7 +145,7 @@ class Formula:
     # ---- statements ----
 
     def run(self, statements: Sequence[Statement], environment: Environment) -> None:
-        """Follow statements. Raises Never where one has no result for any arguments."""
+        """Translate statements. Raises Never if one has no result for any arguments."""
         for statement in statements:
             where = statement.where
             given = [self.value(a, environment, where) for a in statement.arguments]
@@ -168,7 +168,7 @@ class Formula:
                     environment[before] = self.inputs[before]
 
     def branch(self, rule: Branch, given: Sequence[Value]) -> list[Value]:
-        """The results of a branch: of the arm that is taken."""
+        """The results of a branch: those of the arm that is taken."""
         environment = Environment(zip(rule.inputs, given, strict=True))
         self.run(rule.before, environment)
         condition = self.truth(rule.condition, environment, rule.where)
@@ -199,7 +199,7 @@ class Formula:
         return [self.value(operand, environment, where) for operand in arm.gives]
 
     def loop(self, rule: Loop, given: Sequence[Value]) -> list[Value]:
-        """The results of a loop, which is followed turn by turn."""
+        """The results of a loop, which is unrolled."""
         outer = Environment(zip(rule.inputs, given, strict=True))
         turns: Iterator[Any] = iter(range(MOST_OPEN))
         if rule.bounds is not None:
@@ -227,7 +227,9 @@ class Formula:
         turns: Iterator[Any],
         exits: list[tuple[Any, list[Value]]],
     ) -> None:
-        """Follow the turns of a loop; exits: takes the condition and the results of each exit."""
+        """Translate the iterations of a loop. exits: receives the condition and the results of each
+        exit.
+        """
         for turn in turns:
             environment = dict(outer)
             if rule.bounds is not None:
@@ -251,7 +253,7 @@ class Formula:
         if rule.bounds is None:
             raise TurnsNotKnown(
                 f"cannot translate the loop {rule.name} for z3: it has more than {MOST_OPEN} "
-                "turns, or their number depends on what is not known",
+                "iterations, or an unknown number of them",
                 where=rule.where,
                 help="declare domains that bound it, or loop over a range of known length",
             )
@@ -272,7 +274,7 @@ class Formula:
         if len(counts) < len(known) or counts[2] == 0 or len(range(*counts)) > MOST_TURNS:
             raise TurnsNotKnown(
                 f"cannot translate the loop {rule.name} for z3: the ends of its range are not "
-                f"known, or it has more than {MOST_TURNS} turns",
+                f"known, or it has more than {MOST_TURNS} iterations",
                 where=rule.where,
                 help="loop over a range of known length",
             )
@@ -300,7 +302,7 @@ class Formula:
 
 
 class FormulaSearch:
-    """The solutions of a formula, one after the other. unknown: the inputs that are looked for."""
+    """The solutions of a formula, one after the other. unknown: the inputs to find."""
 
     def __init__(self, formula: Formula, unknown: Sequence[Variable]) -> None:
         self.formula = formula
@@ -329,7 +331,9 @@ class FormulaSearch:
 
 
 class Translating:
-    """Where a value is translated: a refusal inside has the operation and the line."""
+    """A context manager around the translation of a value: a refusal inside gets the operation and
+    the line.
+    """
 
     def __init__(self, formula: Formula, what: str, where: str) -> None:
         self.what = what
@@ -337,7 +341,7 @@ class Translating:
         self.name = formula.program.name
 
     def __enter__(self) -> None:
-        """Nothing is prepared."""
+        """Enter the context; nothing is prepared."""
 
     def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
         if isinstance(error, Untranslated):
@@ -349,7 +353,7 @@ class Translating:
 
 
 def has_bits(program: Program) -> bool:
-    """Whether a program has operations of bits, words, or remainders by powers of two."""
+    """Return whether a program has operations of bits, words, or remainders by powers of two."""
     return any(map(_has_bits, _all(program.statements)))
 
 

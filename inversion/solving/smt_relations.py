@@ -1,10 +1,10 @@
-"""The table of translations: what relations are as terms of z3.
+"""The table of translations: relations as terms of z3.
 
-``TRANSLATIONS`` has a function for each target of a relation, or for the class of a target or of a
-relation of which there are many. It takes where the statement is, a ``TranslationSite``, then the
-values of its arguments, and gives that of the result, or a tuple of several. Where the function
-raises in Python is a condition: ``at.require``. A relation that is not in the table is tabulated,
-where all of its arguments but one are constants, and that one has few values.
+``TRANSLATIONS`` has a function for each target of a relation, or for a class of targets or
+relations. The function takes the place of the statement, a ``TranslationSite``, then the values of
+the arguments, and returns the value of the result, or a tuple of several. ``at.require`` adds the
+condition under which the function does not raise in Python. A relation that is not in the table is
+tabulated if all its arguments but one are constants, and that one has few values.
 """
 
 from __future__ import annotations
@@ -53,17 +53,19 @@ from primitives.sequences.items import Apart, FromDigits
 __all__ = ["TRANSLATIONS", "TranslationSite", "is_of_bits", "translated"]
 
 MOST_TABULATED = 4096
-"""The most values of an argument for which a relation is tabulated."""
+"""The largest number of values of an argument for which a relation is tabulated."""
 MOST_PLACES = 1024
-"""The most places by which integers are shifted, and the highest exponent."""
+"""The largest number of places by which integers are shifted, and the largest exponent."""
 RAISED = (ValueError, ArithmeticError, LookupError, TypeError, NoSolution)
-"""The errors by which relations say that arguments have no result."""
+"""The errors with which relations say that arguments have no result."""
 
 
 @dataclass(frozen=True)
 class TranslationSite:
-    """A statement that is translated. rule: its relation. require: takes the conditions that it
-    does not raise. size: gives an unknown sequence these items, None for unknown ones.
+    """A statement that is translated.
+
+    rule: its relation. require: receives the conditions under which it does not raise. size: gives
+    an unknown sequence these items, None for unknown ones.
     """
 
     rule: Any
@@ -83,14 +85,14 @@ def _translation_of(rule: Any) -> Callable[..., Any] | None:
         try:
             if key in TRANSLATIONS:
                 return TRANSLATIONS[key]
-        except TypeError:  # not hashable
+        except TypeError:  # the value is not hashable
             continue
     return None
 
 
 def is_of_bits(rule: Any) -> bool:
-    """Whether a relation is an operation of bits, for whose sake integers with bounds are terms of
-    bits.
+    """Return whether a relation is an operation of bits; in programs with such operations, integers
+    with bounds are terms of bits.
     """
     target = getattr(rule, "target", None)  # structures have none
     return any(target is each for each in OF_BITS)
@@ -102,7 +104,9 @@ def is_of_bits(rule: Any) -> bool:
 def _arithmetic(
     apply: Callable[[Any, Any], Any], a: Term, b: Term, ends: Iterable[int | None]
 ) -> Term:
-    """A sum, difference or product of integers, whose bounds are the least and greatest of ends."""
+    """A sum, difference or product of integers, whose bounds are the smallest and
+    largest of ends.
+    """
     found = list(ends)
     known = [end for end in found if end is not None]
     if len(known) < len(found):
@@ -166,7 +170,7 @@ def square(at: TranslationSite, a: Value) -> Value:
 
 
 def divided(at: TranslationSite, a: Value, b: Value) -> tuple[Value, Value]:
-    """divmod(a, b), rounded downwards; by a word of 0 it is 0, as numpy has it."""
+    """``divmod(a, b)``, rounded downwards; division by a word 0 gives 0, as in numpy."""
     if isinstance(a, Word):
         return _divided_words(a, b)
     at.require(z3.Not(equal(b, as_value(0))))
@@ -274,7 +278,7 @@ def mod(at: TranslationSite, a: Value, b: Value) -> Value:
 
 
 def low_bits(a: Term, count: int) -> Term:
-    """The lowest bits of an integer, so many: ``a % 2**count``."""
+    """The lowest bits of an integer, ``count`` of them: ``a % 2**count``."""
     last = 2**count - 1
     if a.low is not None and a.high is not None and 0 <= a.low <= a.high <= last:
         return a
@@ -288,7 +292,7 @@ def low_bits(a: Term, count: int) -> Term:
 
 
 def bitwise(apply: Callable[[Any, Any], Any], formula: Any) -> Callable[..., Value]:
-    """The translation of an operation bit by bit; formula: that of truth values."""
+    """The translation of a bitwise operation. formula: that of truth values."""
 
     def translation(at: TranslationSite, a: Value, b: Value) -> Value:
         if isinstance(a, Truth):
@@ -345,7 +349,7 @@ def rshift(at: TranslationSite, a: Value, k: Value) -> Value:
         return Word(shifted, a.kind)
     if a.low is not None and a.high is not None:
         most = max(abs(a.low), abs(a.high)).bit_length() + 1
-        k = _at_most(at, k, most)  # further places change nothing
+        k = _at_most(at, k, most)  # further places have no effect
     low, high = _places(at, k)
     if a.known is not None and low == high:
         return as_value(a.known >> low)
@@ -358,14 +362,14 @@ def rshift(at: TranslationSite, a: Value, k: Value) -> Value:
 
 
 def _at_most(at: TranslationSite, k: Term, most: int) -> Term:
-    """The number of places, no more than these. One that is negative stays so."""
+    """The number of places, at most this many; a negative one stays negative."""
     if k.high is not None and k.high <= most:
         return k
     return minimum(at, k, as_value(most))
 
 
 def _places(at: TranslationSite, k: Term) -> tuple[int, int]:
-    """The least and the greatest number of places of a shift, which is not negative."""
+    """The smallest and the largest number of places of a shift; it is not negative."""
     at.require(compared(operator.le, z3.ULE, as_value(0), k))
     low, high = (None if k.low is None else max(k.low, 0)), k.high
     if high is None:
@@ -382,8 +386,9 @@ def _by_places(
     apply: Callable[[Any, int], Any],
     exact: Callable[[int, int], int],
 ) -> Term:
-    """A shift of an unbounded integer: a choice among the numbers of places. apply, exact: the
-    shift of a term, and of an integer.
+    """A shift of an unbounded integer: a choice among the numbers of places.
+
+    apply, exact: the shift of a term, and of an integer.
     """
     found = apply(a.integer(), places[-1])
     for count in reversed(places[:-1]):
@@ -422,7 +427,9 @@ def rotated(rotate: Any) -> Callable[..., Value]:
 
 
 def comparison(apply: Any, unsigned: str) -> Callable[..., Value]:
-    """The translation of a comparison. unsigned: the name of that of bits without a sign."""
+    """The translation of a comparison. unsigned: the name of the comparison of bits
+    without a sign.
+    """
 
     def translation(at: TranslationSite, a: Value, b: Value) -> Value:
         if isinstance(a, Word):
@@ -458,7 +465,7 @@ def maximum(at: TranslationSite, a: Value, b: Value) -> Value:
 
 
 def _narrowed(found: Value, a: Value, b: Value, ends: Any) -> Value:
-    """An extreme of integers with the bounds that it has."""
+    """A minimum or maximum of integers, with its bounds."""
     if not isinstance(found, Term) or found.term is None:
         return found
     low, high = (
@@ -512,7 +519,7 @@ def integer(at: TranslationSite, a: Value, *base: Value) -> Value:
 
 
 def word(kind: Any) -> Callable[..., Value]:
-    """The translation of a conversion to a word; an integer has to be in its range."""
+    """The translation of a conversion to a word; an integer has to be in the range of the word."""
     info = np.iinfo(kind)
     low, high = as_value(int(info.min)), as_value(int(info.max))
 
@@ -533,8 +540,8 @@ def word(kind: Any) -> Callable[..., Value]:
 
 
 def power(at: TranslationSite, a: Value, b: Value, *modulus: Value) -> Value:
-    """a ** b with a constant exponent, or a constant base and an exponent with bounds; and
-    pow(a, b, n).
+    """``a ** b`` with a constant exponent, or with a constant base and a bounded exponent; and
+    ``pow(a, b, n)``.
     """
     if modulus:
         return _power_modulo(at, a, b, modulus[0])
@@ -595,7 +602,7 @@ def items(at: TranslationSite, a: Value) -> tuple[Value, ...]:
 
 
 def _as_item(kind: Any, item: Value) -> Value:
-    """An item as Python has it: of a string, a string of one character."""
+    """An item in the form of Python: an item of a string is a string of one character."""
     return Translated(str, (item,)) if kind is str else item
 
 
@@ -704,7 +711,7 @@ def contains(at: TranslationSite, a: Value, b: Value) -> Value:
 
 
 def _has_at(whole: Translated, wanted: Translated, start: int) -> Any:
-    """The formula that a sequence has another one at a place."""
+    """The formula that a sequence contains another one at a position."""
     if start < 0 or start + len(wanted.items) > len(whole.items):
         return z3.BoolVal(False)
     pairs = zip(whole.items[start:], wanted.items, strict=False)
@@ -721,7 +728,7 @@ def entry(at: TranslationSite, key: Value) -> Value:
 
 
 def _chosen(at: TranslationSite, key: Value, pairs: list[tuple[Any, Any]]) -> Value:
-    """The entry at a key among pairs; one of them has to have it."""
+    """The entry at a key among pairs; one of them has to have the key."""
     near = [(wanted, found) for wanted, found in pairs if _is_near(key, wanted)]
     same_as = [equal(key, as_value(wanted)) for wanted, _ in near]
     at.require(z3.Or(same_as))
@@ -738,13 +745,15 @@ def _is_near(key: Value, wanted: Any) -> bool:
 
 
 def member(at: TranslationSite, key: Value) -> Value:
-    """Whether a key is in a finite set."""
+    """Return whether a key is in a finite set."""
     members: Members = at.rule.target
     return truth(z3.Or([equal(key, as_value(wanted)) for wanted in members.held]))
 
 
 def tabulated(at: TranslationSite, *values: Value) -> Value | tuple[Value, ...]:
-    """The results of a relation, run for all values of the only argument that is not constant."""
+    """The results of a relation, computed for all values of the only argument that is
+    not constant.
+    """
     constants = [_constant(value) for value in values]
     open_ = [i for i, one in enumerate(constants) if one is None]
     if len(open_) > 1:
@@ -779,7 +788,7 @@ def _run(at: TranslationSite, given: list[Any]) -> Value | tuple[Value, ...]:
 
 
 def _constant(value: Value) -> tuple[Any] | None:
-    """The value of a constant, alone in a tuple; None for another one."""
+    """The value of a constant, in a tuple of one; None for any other value."""
     if isinstance(value, Term):
         return None if value.known is None else (value.known,)
     if isinstance(value, Truth):
@@ -802,8 +811,8 @@ def _constant(value: Value) -> tuple[Any] | None:
 
 
 def _values(value: Value) -> list[Any]:
-    """All values of a truth value, an integer with bounds or a character. Raises Untranslated where
-    these are many.
+    """All values of a truth value, a bounded integer or a character. Raises Untranslated if there
+    are many.
     """
     if isinstance(value, Truth):
         return [False, True]

@@ -1,8 +1,8 @@
 """Values of programs as terms of z3: integers, words, truth values, strings and lists.
 
-An integer is a term of unbounded integers, or of bits where its bounds are known: then it has as
-many bits as the bounds need, and each operation as many as its result needs, so that nothing
-overflows. A word has its 64 bits, and wraps. A string is a row of code points.
+An integer is a term of unbounded integers; if its bounds are known, it is a term of bits, with as
+many bits as the bounds need, and each operation has as many as its result needs, so that nothing
+overflows. A word has 64 bits, and wraps. A string is a sequence of code points.
 """
 
 from __future__ import annotations
@@ -40,17 +40,17 @@ __all__ = [
     "unsized",
 ]
 
-z3: Any = importlib.import_module("z3")  # it has no types
+z3: Any = importlib.import_module("z3")  # z3 has no type annotations
 
 WIDEST = 4096
-"""The most bits of an integer."""
+"""The largest number of bits of an integer."""
 CODES = 0x10FFFF
 """The highest code point."""
 WORDS = (np.int64, np.uint64)
 
 
 class Untranslated(Exception):
-    """A value or an operation has no exact translation. remedy: what to do about it."""
+    """A value or an operation has no exact translation. remedy: a way to avoid it."""
 
     def __init__(self, reason: str, remedy: str) -> None:
         super().__init__(reason)
@@ -61,7 +61,7 @@ class Untranslated(Exception):
 
 
 class Never(Exception):
-    """A statement that raises for all arguments: nothing after it is reached."""
+    """A statement raises for all arguments: no later statement is reached."""
 
 
 BOUNDED = (
@@ -71,8 +71,8 @@ BOUNDED = (
 
 @dataclass(frozen=True)
 class Term:
-    """An integer of Python between two bounds, None where there is none. term: of integers or of
-    bits; None for a constant.
+    """An integer of Python between two bounds; None means no bound. term: of integers or of bits;
+    None for a constant.
     """
 
     term: Any
@@ -91,13 +91,13 @@ class Term:
 
     @property
     def bounds(self) -> tuple[int, int]:
-        """Both bounds. Raises Untranslated where there is none."""
+        """Both bounds. Raises Untranslated if one is missing."""
         if self.low is None or self.high is None:
             raise Untranslated("the bits of an integer without bounds", BOUNDED)
         return self.low, self.high
 
     def integer(self) -> Any:
-        """It as a term of unbounded integers."""
+        """The integer as a term of unbounded integers."""
         if self.term is None:
             return z3.IntVal(self.low)
         if self.is_unbounded:
@@ -105,7 +105,7 @@ class Term:
         return z3.BV2Int(self.term, is_signed=self.bounds[0] < 0)
 
     def bits(self, width: int) -> Any:
-        """Its lowest bits, so many, in the complement of two."""
+        """Its lowest bits, ``width`` of them, in two's complement."""
         if width > WIDEST:
             raise Untranslated(
                 f"an integer of {width} bits", f"keep integers below 2**{WIDEST}, by % or &"
@@ -124,7 +124,7 @@ class Term:
 
 @dataclass(frozen=True)
 class Word:
-    """A word of numpy. term: its bits."""
+    """A word of numpy. term: the term of its bits."""
 
     term: Any
     kind: Any
@@ -144,7 +144,9 @@ class Truth:
 
 @dataclass(frozen=True)
 class Translated:
-    """A string, bytes or a list of known length. items: of a string, its code points."""
+    """A string, a bytes object or a list of known length. items: its items; of a string, the code
+    points.
+    """
 
     kind: Any
     items: tuple[Value, ...]
@@ -167,8 +169,9 @@ Value = Any
 
 
 def number(term: Callable[[int], Any] | Any, low: int | None, high: int | None) -> Term:
-    """The number with these bounds; term: of unbounded integers, or a function that makes the bits
-    of a width. It is a constant where the bounds are equal.
+    """The number with these bounds; it is a constant if they are equal.
+
+    term: of unbounded integers, or a function that makes the bits of a width.
     """
     if low is not None and low == high:
         return Term(None, low, low)
@@ -192,8 +195,8 @@ def truth(value: bool | Any) -> Truth:
 
 
 def as_value(value: Any) -> Value:
-    """A constant as a value. Raises Untranslated for one that is no integer, word, truth value,
-    string or list of these.
+    """A constant as a value. Raises Untranslated unless it is an integer, word, truth value, string
+    or list of these.
     """
     if isinstance(value, (bool, np.bool_)):
         return truth(bool(value))
@@ -210,7 +213,7 @@ def as_value(value: Any) -> Value:
 
 
 def no_term(kind: Any) -> Untranslated:
-    """The refusal of a type."""
+    """The refusal of a type without terms."""
     shown = getattr(kind, "__name__", str(kind))
     if kind in (float, complex):
         return Untranslated(
@@ -225,8 +228,9 @@ def no_term(kind: Any) -> Untranslated:
 
 
 def named(name: str, kind: Any, domain: Domain | None, *, as_bits: bool) -> tuple[Value, list[Any]]:
-    """An unknown of a type and a domain, and the conditions that it is in its domain. as_bits:
-    whether integers with bounds are terms of bits.
+    """An unknown of a type and a domain, and the conditions that it is in its domain.
+
+    as_bits: whether integers with bounds are terms of bits.
     """
     if kind is bool:
         return Truth(z3.Bool(name)), []
@@ -272,8 +276,10 @@ def as_number(word: Word) -> Term:
 def sized(
     whole: Unsized, template: Sequence[Any], *, as_bits: bool, letters: str = ""
 ) -> tuple[Translated, list[Any]]:
-    """The row of an unknown sequence with these items, None for unknown ones, and the conditions
-    that they are in their domain. letters: the characters that they may be, all where it is empty.
+    """The items of an unknown sequence with this template, None for unknown ones, and the
+    conditions that they are in their domain.
+
+    letters: the characters that they may be; all if it is empty.
     """
     domain, conditions, items = whole.domain, list[Any](), list[Value]()
     if isinstance(domain, Strings):
@@ -324,7 +330,7 @@ def _at_most(a: Term, b: Term) -> Any:
 
 
 def compared(signed: Any, unsigned: Any, a: Term, b: Term) -> Any:
-    """The formula of a comparison of two integers; signed, unsigned: that of bits."""
+    """The formula of a comparison of two integers. signed, unsigned: the comparisons of bits."""
     if a.known is not None and b.known is not None:
         return z3.BoolVal(bool(signed(a.known, b.known)))
     if a.is_unbounded or b.is_unbounded:
@@ -357,8 +363,8 @@ def unsized(value: Value) -> Untranslated:
 
 
 def merged(condition: Any, a: Value, b: Value) -> Value:
-    """The first value where a condition holds, else the second. Raises Untranslated for sequences
-    of two lengths.
+    """The first value if a condition holds, else the second. Raises Untranslated for sequences of
+    different lengths.
     """
     if z3.is_true(condition) or z3.is_false(condition):
         return a if z3.is_true(condition) else b
@@ -388,7 +394,7 @@ def _merged_numbers(condition: Any, a: Term, b: Term) -> Term:
 
 
 def of_model(model: Any, value: Value) -> Any:
-    """A value as a model of z3 has it."""
+    """A value in a model of z3."""
     if isinstance(value, Translated):
         items = [of_model(model, item) for item in value.items]
         if value.kind is str:

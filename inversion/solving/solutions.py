@@ -29,6 +29,7 @@ from inversion.solving.smt import PROOF, Task, task_of
 from inversion.solving.starting import box_of, infeasible, states
 from inversion.solving.unproved import Unproved
 from overlay.core.location import caller
+from overlay.core.short_repr import cut, short_repr
 from primitives.errors import TooHard, reason_of
 from primitives.relation import RETURN
 
@@ -41,7 +42,7 @@ SOLVED, SEARCHED = 1e-12, 1e-7  # relative: closer solutions, and closer roots, 
 BESIDE = 1e-5  # relative: a refused candidate as close to a solution is the same
 TRIED_AT_ONCE = 100
 MOST_FEW = 4096
-"""The most combinations of integers, after contraction, that are enumerated."""
+"""The largest number of combinations of integers, after contraction, that are enumerated."""
 SHOWN = 6  # branches in a repr
 UNCERTAIN = re.compile("lost digits|overflow")  # refusals that do not prove that there is none
 
@@ -49,18 +50,26 @@ Status = Literal["searching", "complete", "limit", "timeout", "not_exhausted"]
 
 
 class SolutionBranch:
-    """One branch of all solutions: a single solution, or a family of solutions.
+    """One branch of all solutions: a single solution, or a family with open parameters.
 
-    A family may contain no solution: it is what could not be excluded. Families with other choices
-    may overlap.
+    A family is a set of θ that could not be excluded; it may contain no solution. Families with
+    different choices may overlap. Calling a branch with values of its parameters returns the
+    solution.
 
     Attributes
     ----------
-    chosen
+    chosen : dict of str to object
         The coordinates of θ that are determined, by name.
-    parameters
-        The remaining ones, whose domains are narrowed to the range of solutions; none for a single
+    parameters : ParameterSpace
+        The open coordinates, with domains narrowed to the range of solutions; empty for a single
         solution.
+
+    Examples
+    --------
+    >>> from inversion import invert
+    >>> (family,) = invert(lambda x, y: x * x + y, float, float).solutions(4.0)
+    >>> family.is_point, family.parameters.names, family((1.0,))
+    (False, ('x',), (1.0, 3.0))
     """
 
     def __init__(
@@ -84,9 +93,12 @@ class SolutionBranch:
 
     @property
     def point(self) -> tuple[Any, ...]:
-        """The single solution, as a call of the inverse answers it.
+        """The single solution: the tuple of the unknown axes, as a call of the inverse returns it.
 
-        Raises WrongArguments if the branch is a family.
+        Raises
+        ------
+        WrongArguments
+            The branch is a family.
         """
         if self._answer is None:
             raise WrongArguments(
@@ -98,32 +110,55 @@ class SolutionBranch:
         return self._answer
 
     def theta(self, rest: Any = ()) -> tuple[Any, ...]:
-        """The complete θ: the chosen coordinates, and values for ``parameters``, a tuple or a
-        record.
+        """Complete θ: the chosen coordinates, and values for the open ones.
+
+        Parameters
+        ----------
+        rest : tuple or record
+            A value for each of ``parameters``.
+
+        Returns
+        -------
+        tuple
+            θ.
+
+        Raises
+        ------
+        WrongArguments
+            The number of values is wrong.
+        OutsideDomain
+            A value is outside its domain.
         """
         open_ = dict(zip(self.parameters.names, self.parameters.normal(rest), strict=True))
         given = {**self.chosen, **open_}
         return tuple(given[name] for name in self._inverse.parameters.names)
 
     def __call__(self, rest: Any = ()) -> tuple[Any, ...]:
-        """The solution for values of ``parameters``. Raises NoSolution if there is none."""
+        """The solution for values of ``parameters``, a tuple or a record. Raises NoSolution if
+        there is none.
+        """
         theta = self.theta(rest)
         return solved(self._inverse, self._known, theta) if self._answer is None else self._answer
 
     def sample(self, rng: np.random.Generator, tries: int = 100) -> tuple[Any, ...]:
-        """A random solution.
+        """Draw a random solution of the family.
 
         Parameters
         ----------
-        rng
-            The generator that θ is drawn from.
-        tries
-            The largest number of draws.
+        rng : numpy.random.Generator
+            The random number generator.
+        tries : int
+            The largest number of draws of θ.
+
+        Returns
+        -------
+        tuple
+            The values of the unknown axes.
 
         Raises
         ------
         NoSolution
-            None of the draws has a solution.
+            None of the drawn θ has a solution.
         """
         for _ in range(tries - 1):
             try:
@@ -133,7 +168,18 @@ class SolutionBranch:
         return self(self.parameters.sample(rng))
 
     def contains(self, *args: Any) -> bool:
-        """Whether these arguments of the function are a solution on this branch."""
+        """Return whether arguments of the function are a solution on this branch.
+
+        Parameters
+        ----------
+        *args : object
+            All arguments of the function, in order.
+
+        Returns
+        -------
+        bool
+            True if the branch gives these arguments, within the tolerances of the inverse.
+        """
         try:
             found = dict(
                 zip(self._inverse.parameters.names, self._inverse.recover(*args), strict=True)
@@ -144,10 +190,15 @@ class SolutionBranch:
         return self._inverse.agrees(answers, args)
 
     def __repr__(self) -> str:
-        chosen = ", ".join(f"{name}={value!r}" for name, value in self.chosen.items())
+        return short_repr("SolutionBranch", self._facts)
+
+    @property
+    def _facts(self) -> str:
+        """The single solution; or else what is chosen, and what is open."""
         if self._answer is not None:
-            return f"<SolutionBranch {self._answer!r}>"
-        return f"<SolutionBranch {chosen or 'nothing chosen'}; open {self.parameters!r}>"
+            return repr(self._answer)
+        chosen = ", ".join(f"{name}={value!r}" for name, value in self.chosen.items())
+        return f"{chosen or 'nothing chosen'}; open {self.parameters!r}"
 
 
 def solved(inverse: Inverse, known: Sequence[Any], theta: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -158,9 +209,9 @@ def solved(inverse: Inverse, known: Sequence[Any], theta: tuple[Any, ...]) -> tu
 def branch_of(
     inverse: Inverse, known: tuple[Any, ...], state: SearchState, refused: _Refused | None = None
 ) -> SolutionBranch | None:
-    """The branch of a state; None if its only candidate is no solution.
+    """The branch of a state of the search; None if its only candidate is not a solution.
 
-    refused: records the candidate if that is not certain.
+    refused: records a candidate that may be one all the same, because of rounding.
     """
     kept = [
         Parameter(p.name, state.kept[p.name], p.line, p.rounding_only)
@@ -190,11 +241,11 @@ def search(
     budget: int | None = None,
     unproved: Unproved | None = None,
 ) -> Iterator[SolutionBranch | None]:
-    """The branches of the solution, each single solution once, in a fixed order; None for each step
-    of the search without a result.
+    """The branches of all solutions, each single solution once, in a fixed order; None for each
+    step of the search without a result.
 
-    fixed: coordinates of θ that are given. budget: the most steps. unproved: receives the reasons
-    why solutions may be missing at the end.
+    fixed: coordinates of θ that are given. budget: the largest number of steps. unproved: receives
+    the reasons why solutions may be missing at the end.
     """
     noted = Unproved() if unproved is None else unproved
     space = inverse.parameters
@@ -230,15 +281,17 @@ def search(
 
 
 def is_small(inverse: Inverse) -> bool:
-    """Whether all unknowns have declared values, with few combinations."""
+    """Return whether all unknowns have finite declared domains, with few combinations."""
     most = MOST_BY_TRIAL if is_decided(inverse.origin) else MOST_TRIED
     return len(inverse.unknown) > 0 and 0 < count_of(inverse.unknown_domains()) <= most
 
 
 def few_arguments(inverse: Inverse, known: tuple[Any, ...]) -> list[Sequence[Any]] | None:
-    """The values of each unknown axis that may lead to the known ones, if these are few and no
-    floats: of declared domains; and of integers in programs with floats, whose rounding would lose
-    solutions, the values that contraction leaves.
+    """The candidate values of each unknown axis, if there are few of them and none is a float;
+    else None.
+
+    They are the members of declared domains. For integers in a program with floats, where rounding
+    might lose solutions, they are the values that contraction leaves.
     """
     if is_small(inverse):
         return [listed(domain) for domain in inverse.unknown_domains()]
@@ -270,7 +323,7 @@ def enumerated(
     budget: int | None,
     unproved: Unproved,
 ) -> Iterator[SolutionBranch | None]:
-    """The solutions among all values of the unknown axes, in order: each is tried."""
+    """The solutions among all values of the unknown axes, by trying each in order."""
     given = dict(zip(inverse.known, known, strict=True))
     wanted = given.pop(RETURN)
     names = inverse.parameters.names
@@ -298,7 +351,7 @@ def of_formula(
     budget: int | None,
     unproved: Unproved,
 ) -> Iterator[SolutionBranch | None]:
-    """The solutions of a function that z3 solves, each excluded once it is found."""
+    """The solutions of a function that z3 solves; the formula then excludes each one found."""
     axes, names = inverse.axes, inverse.parameters.names
     parts: dict[str, Any] = {}
     for axis, value in zip(inverse.known, known, strict=True):
@@ -327,10 +380,10 @@ def of_formula(
 
 
 class Solutions:
-    """All solutions for known values: a lazy sequence of branches, made by ``inv.solutions``.
+    """All solutions for known values: a lazy sequence of ``SolutionBranch``.
 
-    It can be iterated repeatedly, and indexed: found branches are stored. ``len`` searches to the
-    end. ``status`` is the state of the search:
+    ``Inverse.solutions`` makes it. It can be indexed, and iterated repeatedly: branches that were
+    found are stored. ``len`` searches to the end. ``status`` is the state of the search:
 
     | status | |
     | --- | --- |
@@ -340,8 +393,9 @@ class Solutions:
     | ``"timeout"`` | the time limit was reached |
     | ``"not_exhausted"`` | the search ended and may have missed solutions: see ``reason`` |
 
-    If there is no branch and the status is ``"complete"``, there is no solution; ``reason`` has the
-    proof. Solutions that agree to 12 digits, and roots that agree to 7, count as one.
+    If there is no branch and the status is ``"complete"``, it is proved that there is no solution;
+    ``reason`` has the proof. Two solutions that agree to 12 digits, and two numerical roots that
+    agree to 7 digits, count as one.
 
     Examples
     --------
@@ -381,14 +435,14 @@ class Solutions:
 
     @property
     def reason(self) -> str | None:
-        """The reason for the status: the proof that there is no solution, or the cases not
-        exhausted; None if there is none.
+        """The reason for the status: the proof that there is no solution, or the cases that were
+        not exhausted; otherwise None.
         """
         return self._reason
 
     @property
     def found(self) -> tuple[SolutionBranch, ...]:
-        """The branches found so far, without searching."""
+        """The branches found so far; it does not search."""
         return tuple(self._found)
 
     def __iter__(self) -> Iterator[SolutionBranch]:
@@ -410,7 +464,7 @@ class Solutions:
     @overload
     def __getitem__(self, at: slice) -> list[SolutionBranch]: ...
     def __getitem__(self, at: int | slice) -> SolutionBranch | list[SolutionBranch]:
-        """One branch, or several; searches for as many as that takes."""
+        """One branch, or a list for a slice; searches until there are enough branches."""
         ends = (at.start, at.stop) if isinstance(at, slice) else (at, at)
         if any(end is not None and end < 0 for end in ends) or ends[1] is None:
             len(self)
@@ -422,11 +476,12 @@ class Solutions:
 
     def __repr__(self) -> str:
         count = len(self._found)
-        shown = list(map(repr, self._found[:SHOWN]))
+        shown = [branch._facts for branch in self._found[:SHOWN]]
         if count > SHOWN or self._status == "searching":
             shown.append("...")
+        found = cut(f"[{', '.join(shown)}]")
         why = f": {self._reason}" if self._reason else ""
-        return f"<Solutions [{', '.join(shown)}] {self._status}{why}>"
+        return f"<Solutions {found} {cut(f'{self._status}{why}')}>"
 
     def _repr_html_(self) -> str:
         return html_of(self)
@@ -453,7 +508,7 @@ class Solutions:
             self._reason = PROOF
 
     def _advanced(self) -> bool:
-        """Search for one more branch; returns whether there is one."""
+        """Search for one more branch; return whether there is one."""
         if self._status != "searching":
             return False
         if self._limit is not None and len(self._found) >= self._limit:
@@ -495,8 +550,10 @@ class Solutions:
 
 
 class _Refused:
-    """Candidates that the check has refused only by its tolerances, and coordinates of accepted
-    solutions: a refused candidate next to one of these is the same solution.
+    """Candidates that the check refused only because of its tolerances, and the coordinates of
+    accepted solutions.
+
+    A refused candidate close to an accepted solution represents that solution.
     """
 
     def __init__(self) -> None:
@@ -504,7 +561,7 @@ class _Refused:
         self.accepted: list[Mapping[str, Any]] = []
 
     def tell(self, unproved: Unproved) -> None:
-        """Report candidates that no accepted solution represents."""
+        """Report refused candidates that are close to no accepted solution."""
         for chosen, error in self.candidates:
             if not any(_are_beside(chosen, other) for other in self.accepted):
                 reason = reason_of(error)
@@ -521,7 +578,7 @@ def _are_beside(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
 
 
 class _Seen:
-    """Single solutions that were found before."""
+    """The single solutions found so far, to drop duplicates."""
 
     def __init__(self, inverse: Inverse) -> None:
         self.inverse = inverse
@@ -530,7 +587,7 @@ class _Seen:
         self.size = 0.0
 
     def is_new(self, answers: tuple[Any, ...], apart: float) -> bool:
-        """Whether no solution within this relative distance was seen; records it."""
+        """Record a solution; return whether none was seen within this relative distance."""
         parts: list[Any] = []
         for axis, answer in zip(self.inverse.unknown, answers, strict=True):
             parts += taken_apart(self.inverse.axes.trees[axis], answer)

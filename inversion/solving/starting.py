@@ -65,7 +65,7 @@ def infeasible(inverse: Inverse, known: Sequence[Any]) -> NoSolution | None:
         return NoSolution(
             f"{inverse.origin.name} has no solution at {shown}, whatever θ: {nothing.why}",
             where=nothing.where,
-            notes=[("proof", "sets of all values, pushed backwards through the program")],
+            notes=[("proof", "constraint propagation backwards through the program")],
             help="no arguments of the function lead to this value",
         )
     return None
@@ -81,8 +81,8 @@ def states(
 ) -> Iterator[SearchState | None]:
     """The states at the ends of all paths through the plan; None for each step without a result.
 
-    starts: coordinates from which choices are tried outwards. within: sets of inputs. fixed:
-    coordinates that are given. unproved: receives the cases that the search could not exhaust.
+    starts: coordinates from which choices are tried outwards. within: sets of inputs. fixed: given
+    coordinates. unproved: receives the cases that the search could not exhaust.
     """
     try:
         box = box_of(inverse, known, within)

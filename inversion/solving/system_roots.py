@@ -1,8 +1,8 @@
-"""All roots of a system of equations: boxes are contracted, tested and cut in two.
+"""All roots of a system of equations: boxes are contracted, tested and bisected.
 
 The test is that of R. Krawczyk (Newton-Algorithmen zur Bestimmung von Nullstellen mit
-Fehlerschranken, Computing 4, 1969): where his operator maps a box into itself there is one root,
-and where the two are disjoint there is none.
+Fehlerschranken, Computing 4, 1969): if his operator maps a box into itself, the box has exactly one
+root; if box and image are disjoint, it has none.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ __all__ = ["Box", "roots_of_system"]
 
 MOST_BOXES = 2_000
 SMALLEST = 1e-9
-"""Relative: boxes that are narrower are not cut."""
+"""Relative: narrower boxes are not bisected."""
 ENOUGH = 0.7  # of the widest side: a box is tested again if a test leaves at most this
 ROUNDING = 1e-15
 
 Numbers = NDArray[np.float64]
 Box = tuple[Bounds, ...]
 Prune = Callable[[Box], Box | None]
-"""The part of a box that may hold roots, or None."""
+"""The part of a box that may contain roots, or None."""
 Residuals = Callable[[Box], Sequence[Bounds] | None]
 Slopes = Callable[[Box], Sequence[Sequence[Bounds]] | None]
 """For a box bounds of all residuals, and of their derivatives; None if these are not known."""
@@ -39,7 +39,7 @@ Slopes = Callable[[Box], Sequence[Sequence[Bounds]] | None]
 def roots_of_system(
     whole: Box, prune: Prune, residuals: Residuals, slopes: Slopes, unproved: Unproved
 ) -> Iterator[tuple[float, ...] | None]:
-    """A point beside each root in a box; None for a box without one.
+    """A point near each root in a box; None for a box without one.
 
     unproved: receives the reason why roots may have been missed.
     """
@@ -75,7 +75,7 @@ def roots_of_system(
 def _narrowed(
     box: Box, prune: Prune, residuals: Residuals, slopes: Slopes
 ) -> tuple[Box | None, bool]:
-    """The part of a box that may hold roots, and whether it is proved to hold one alone."""
+    """The part of a box that may contain roots, and whether it is proved to contain exactly one."""
     is_root = False
     for _ in range(40):
         pruned = prune(box)
@@ -135,7 +135,7 @@ def _mapped(
 
 
 def _times(factor: Numbers, low: Numbers, high: Numbers, count: int) -> tuple[Numbers, Numbers]:
-    """Bounds of a matrix times one whose elements are between bounds."""
+    """Bounds of the product of a matrix with one whose elements are between bounds."""
     one, other = factor[:, :, None] * low[None], factor[:, :, None] * high[None]
     size = np.maximum(np.abs(one), np.abs(other)).sum(axis=1) * (count * ROUNDING) + 1e-300
     return np.minimum(one, other).sum(axis=1) - size, np.maximum(one, other).sum(axis=1) + size
@@ -152,7 +152,7 @@ def _size(side: Bounds) -> float:
 
 
 def _cut(low: float, high: float) -> float:
-    """The point at which to cut: 0, and far from it the geometric mean."""
+    """The point of bisection: 0, or far from it the geometric mean."""
     if low < 0 < high and (math.isinf(high - low) or high - low > 1e6):
         return 0.0
     if high <= 0 or (low < 0 and high - low <= 1e6):

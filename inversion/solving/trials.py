@@ -1,13 +1,13 @@
-"""Search for arguments by trials: numbers and characters are changed, one or two at a time.
+"""Search for arguments by trials (local search): numbers and characters are changed, one or two at
+a time.
 
-For functions of integers and strings, and for results in steps or in text, where no derivative says
-what to change: only values of the function are used. What a result lacks of the known one is
-measured, numbers by their difference and texts from their first character on. From some starts,
-each change that comes nearest is kept. Numbers with bounds are also drawn within the bounds of
-those points that come nearest. Strings that are keys of a table are those keys, and where all
-combinations of values are few they are all tried. Other strings of unknown length are tried with
-the first lengths with which the function runs. All is in a fixed order, with a fixed number of
-runs.
+It is for functions of integers and strings, and for results in steps or in text, for which no
+derivative shows what to change: it uses only values of the function. The distance from the known
+result is measured, of numbers by their difference and of texts from the first character on. From
+several starts, the best change of each round is kept. Bounded numbers are also drawn within the
+bounds of the nearest points. Strings that are keys of a table are those keys, and if there are few
+combinations of values, all are tried. Other strings of unknown length are tried with the first
+lengths with which the function runs. The order is fixed, and so is the number of runs.
 """
 
 from __future__ import annotations
@@ -43,11 +43,11 @@ if TYPE_CHECKING:
 __all__ = ["RUNS", "Cell", "arguments_by_trials", "cells_of", "from_trials", "has_trials"]
 
 RUNS = 12_000
-"""The most runs of the function."""
+"""The largest number of runs of the function."""
 MOST_CELLS = 64
-"""The most numbers and characters that are changed."""
+"""The largest number of numbers and characters that are changed."""
 MOST_DRAWN = 6  # numbers that are drawn within bounds
-DRAWN = 120  # points that are drawn each time
+DRAWN = 120  # points that are drawn in each round
 KEPT = 12  # the nearest of these
 ROUNDS = 60
 STARTS = 40
@@ -58,7 +58,7 @@ FIRST_SUMS = 1024  # combinations of 0 and 1
 FEW = 1024  # combinations of numbers and characters that are all tried
 LETTERS = "".join(map(chr, range(32, 127)))
 LONGEST = 24  # of strings whose length is not known
-MOST_LENGTHS = 3  # of these that are tried
+MOST_LENGTHS = 3  # of these lengths that are tried
 FAR = 1e6
 ROUNDING = 1e-13
 WHOLE = (int, np.int64, np.uint64)
@@ -66,8 +66,10 @@ WHOLE = (int, np.int64, np.uint64)
 
 @dataclass(frozen=True)
 class Cell:
-    """A number, a character or a string that is a key. whole: integers. low, high: the bounds.
-    letters: the values of what is no number.
+    """A number, a character, or a string that is a key.
+
+    whole: whether it is an integer. low, high: the bounds. letters: the possible values, if they
+    are not numbers.
     """
 
     low: float
@@ -85,7 +87,7 @@ class Cell:
         return self.high - self.low + 1 if self.whole else math.inf
 
     def at(self, unit: float, low: float | None = None, high: float | None = None) -> Any:
-        """The value at a place in (0, 1) within bounds."""
+        """The value for a number in (0, 1), within bounds."""
         low, high = self.low if low is None else low, self.high if high is None else high
         if not (math.isfinite(low) and math.isfinite(high)):
             low, high = max(low, -16), min(high, 16)
@@ -99,7 +101,7 @@ class Cell:
         return int(value) if self.whole else float(value)
 
     def near(self, value: Any) -> Iterator[Any]:
-        """The values to try in the place of one: all if they are few, else outwards."""
+        """The values to try in place of one: all if they are few, else outwards from it."""
         if self.whole and self.high - self.low < EVERY:
             yield from range(int(self.low), int(self.high) + 1)
             return
@@ -125,8 +127,9 @@ def cells_of(
     length: int,
     keys: Sequence[str] | None = None,
 ) -> list[Cell]:
-    """The cells of a value of a type; none if it is of another type. length: of a string. keys: the
-    strings that it is one of.
+    """The cells of a value of a type; none if it is of another type.
+
+    length: the length of a string. keys: the strings of which it is one.
     """
     if keys is not None:
         keys = [key for key in keys if domain is None or domain.contains(key)]
@@ -160,9 +163,10 @@ def made_of(kind: Any, cells: Sequence[Cell], values: Sequence[Any]) -> Any:
 def arguments_by_trials(
     inverse: Inverse, known: Sequence[Any], fixed: Mapping[str, Any], runs: int
 ) -> Iterator[list[Any]]:
-    """All arguments of the function at the points that trials lead to.
+    """All arguments of the function at the points that trials reach.
 
-    fixed: inputs of the program that are given, by name. runs: the most runs of the function.
+    fixed: inputs of the program that are given, by name. runs: the largest number of runs of the
+    function.
     """
     values = dict(zip(inverse.known, known, strict=True))
     trees, program = inverse.axes.trees, inverse.origin
@@ -181,7 +185,7 @@ def arguments_by_trials(
     domains = [inverse.domains.get(name) for name in names]
 
     def parts_for(length: int) -> list[Part]:
-        """The parts, of which the strings of unknown length have this one."""
+        """The parts, in which strings of unknown length have this length."""
         each = zip(names, kinds, domains, strict=True)
         return [
             (
@@ -205,7 +209,7 @@ def arguments_by_trials(
     def run(made: list[Any]) -> Any:
         args = arguments(made)
         if may_go_on and inverse.coordinates_of(args) is None:
-            raise NoSolution("the function may not end")
+            raise NoSolution("the function may not terminate")
         return inverse.result_of(args)
 
     tree, wanted = trees[RETURN], values[RETURN]
@@ -225,7 +229,9 @@ def _attempts(
     runs: int,
     does_run: Callable[[list[Part]], bool],
 ) -> Iterator[tuple[list[Part], int]]:
-    """The parts to try, and how many runs. open_: the domains of the strings of unknown length."""
+    """The parts to try, with the number of runs for each. open_: the domains of the strings of
+    unknown length.
+    """
     if not open_:
         yield parts_for(0), runs
         return
@@ -235,28 +241,28 @@ def _attempts(
 
 
 def _may_be(domain: Domain | None, length: int) -> bool:
-    """Whether a string of a domain may have this length."""
+    """Return whether a string in a domain may have this length."""
     if not isinstance(domain, Strings):
         return True
     return domain.low <= length and (domain.high is None or length <= domain.high)
 
 
 def _runs(run: Callable[[list[Any]], Any], parts: list[Part], tree: Any, wanted: Any) -> bool:
-    """Whether there is a start from which the function does not raise."""
+    """Return whether there is a start for which the function does not raise."""
     trial = _Trial(run, parts, tree, wanted, STARTS)
     can_be_tried = all(own for _, own in parts) and len(trial.cells) <= MOST_CELLS
     return can_be_tried and any(trial.off(s) < math.inf for s in trial.plain_starts())
 
 
 def has_trials(inverse: Inverse) -> bool:
-    """Whether trials may find arguments: they have numbers or characters, and the result is
+    """Return whether trials may find arguments: they have numbers or characters, and the result is
     known.
     """
     return RETURN in inverse.known and RETURN not in inverse.unknown
 
 
 def _lengths(program: Program) -> dict[str, int]:
-    """The length of each string whose items the program takes apart."""
+    """The length of each string that the program splits into items."""
     return {
         s.arguments[0].name: len(s.relation.template)
         for s in program.statements
@@ -265,7 +271,7 @@ def _lengths(program: Program) -> dict[str, int]:
 
 
 def _keys(statements: Iterable[Statement]) -> dict[str, tuple[str, ...]]:
-    """The keys of the table that each string is a key of, whichever way the program takes."""
+    """For each string the keys of the tables in which the program looks it up, on any path."""
     found: dict[str, tuple[str, ...]] = {}
     for statement in statements:
         rule = statement.relation
@@ -287,10 +293,11 @@ def from_trials(
     wanted: Any,
     runs: int = RUNS,
 ) -> Iterator[list[Any]]:
-    """Values of the parts with which a function comes as near as is found to a known result.
+    """Values of the parts for which the result of a function comes nearest to a known one, among
+    those tried.
 
-    run: the function of the parts; it may raise anything. parts: the type and cells of each. tree:
-    the structure of the result.
+    run: the function of the parts; it may raise any exception. parts: the type and cells of each.
+    tree: the structure of the result.
     """
     cells = [cell for _, own in parts for cell in own]
     if not 0 < len(cells) <= MOST_CELLS or not all(own for _, own in parts):
@@ -346,7 +353,7 @@ class _Trial:
     # ---- searches ----
 
     def of_sums(self) -> Iterator[list[Any]]:
-        """All combinations of the first two values of integers, where they are few."""
+        """All combinations of the first two values of integers, if they are few."""
         if 2 ** len(self.cells) <= FIRST_SUMS and all(c.whole for c in self.cells):
             for bits in itertools.product((0, 1), repeat=len(self.cells)):
                 values = [c.default + b for c, b in zip(self.cells, bits, strict=True)]
@@ -354,8 +361,8 @@ class _Trial:
                     yield values
 
     def of_all(self) -> Iterator[list[Any]]:
-        """All combinations of values, where they are few, or some are keys that tell nothing of
-        one another.
+        """All combinations of values, if they are few, or if some are keys, which are independent
+        of one another.
         """
         count = math.prod(cell.count for cell in self.cells)
         few = FEW if all(isinstance(cell.letters, str) for cell in self.cells) else self.left
@@ -364,7 +371,7 @@ class _Trial:
             yield from map(list, itertools.product(*ranges))
 
     def of_draws(self) -> Iterator[list[Any]]:
-        """Points within the bounds of the nearest ones, again and again."""
+        """Points within the bounds of the nearest ones, repeatedly."""
         cells = self.cells
         if len(cells) > MOST_DRAWN or not all(c.is_bounded and not c.letters for c in cells):
             return
@@ -386,8 +393,8 @@ class _Trial:
         yield from self.descended(best[0])
 
     def of_steps(self) -> Iterator[list[Any]]:
-        """Newton's steps between integers, with differences over long steps: functions that round
-        are nearly linear there.
+        """Newton's steps between integers, with difference quotients over long steps: functions
+        that round are nearly linear over these.
         """
         if not all(c.whole and not c.letters for c in self.cells) or len(self.cells) < 2:
             return
@@ -413,7 +420,7 @@ class _Trial:
             yield from self.descended(values)
 
     def numbers(self, values: Sequence[Any]) -> Any:
-        """The result as an array of numbers; None where it is none."""
+        """The result as an array of numbers; None if it is not one."""
         found = self.result(values)
         if found is None or len(found) != len(self.wanted):
             return None
@@ -433,7 +440,7 @@ class _Trial:
             yield from self.descended(start)
 
     def plain_starts(self) -> list[list[Any]]:
-        """Points of the default numbers, and of one letter each."""
+        """Points with the default numbers and a single letter each."""
         starts = [[c.default for c in self.cells]]
         for letter in "0aA":
             starts.append([
@@ -443,7 +450,7 @@ class _Trial:
         return [s for s in starts if all(c.low <= v for c, v in zip(self.cells, s, strict=True))]
 
     def descended(self, values: list[Any]) -> Iterator[list[Any]]:
-        """The point where no change of one cell, or of two, comes nearer."""
+        """The point from which no change of one cell, or of two, comes nearer."""
         while self.left > 0 and self.off(values) > 0:
             found = self.best((values,), range(len(values)))
             if found is None:
@@ -454,7 +461,7 @@ class _Trial:
         yield values
 
     def best(self, firsts: Sequence[list[Any]], places: Sequence[int]) -> list[Any] | None:
-        """The points after changes of each cell in turn; None if none comes nearer."""
+        """The points after changes of each cell, one by one; None if none comes nearer."""
         (values,) = firsts
         before = self.off(values)
         for i in places:
@@ -463,7 +470,7 @@ class _Trial:
         return values if self.off(values) < before else None
 
     def of_pairs(self, values: list[Any]) -> list[Any] | None:
-        """The nearest point after changes of two cells, among values that the function takes."""
+        """The nearest point after changes of two cells, among values that the function accepts."""
         before = self.off(values)
         taken: list[list[Any]] = []
         for i, cell in enumerate(self.cells):
@@ -486,7 +493,7 @@ def _moved(values: Sequence[Any], at: int, width: int) -> list[Any]:
 
 
 def _around(cell: Cell, values: Sequence[Any]) -> tuple[float, float]:
-    """The bounds of values, a little wider, within those of the cell."""
+    """The bounds of values, slightly widened, within those of the cell."""
     low, high = min(values), max(values)
     more = max((high - low) / 4, 1 if cell.whole else 0)
     return max(cell.low, low - more), min(cell.high, high + more)
@@ -519,7 +526,9 @@ def _distance(found: Sequence[Any], wanted: Sequence[Any]) -> float:
 
 
 def _text_distance(one: str, other: str) -> float:
-    """The difference of two texts: that of a character counts more than all of those after it."""
+    """The distance of two texts: the difference of a character counts more than those of all
+    characters after it.
+    """
     total, weight = 0.0, 1.0
     for a, b in itertools.zip_longest(one, other):
         if a != b:

@@ -71,8 +71,8 @@ def of_parameters(space: ParameterSpace) -> str:
 
 
 def of_inverse(inverse: Readable) -> str:
-    """The HTML of an inverse: the program forwards and backwards, with marked choices; folded
-    below, drawings.
+    """The HTML of an inverse: the program forwards and backwards, with marked choices, and
+    collapsed drawings below.
     """
     program, plan = inverse.program.program, inverse.program
     axes = f"{', '.join(inverse.known)} → {', '.join(inverse.unknown)}"
@@ -237,8 +237,8 @@ def program_svg(program: Program, *, is_alone: bool = True) -> Html:
 
 
 def plan_svg(plan: Plan, *, is_alone: bool = True) -> Html:
-    """A plan as SVG: known and chosen variables at the top, each variable with the equation that it
-    is solved from, and the unknown axes at the bottom.
+    """A plan as SVG: known and chosen variables at the top, each variable with the equation from
+    which it is solved, and the unknown axes at the bottom.
     """
     graph = _Graph()
     for axis in plan.known:

@@ -18,7 +18,8 @@ def explained(
 ) -> NoSolution:
     """The error for a refusal, with the statement and line that left its domain.
 
-    given: the known values, and θ. is_changed: whether the function has changed since.
+    given: the known values, and θ. is_changed: whether the function has changed since it was
+    inverted.
     """
     reason = reason_of(error)
     has_parameters = len(definition.parameters) > 0
@@ -63,8 +64,8 @@ def _advice(has_parameters: bool, is_changed: bool) -> str:
     if is_changed:
         return "the function or a table of the context has changed since: call invert again"
     if has_parameters:
-        return "leave θ, or some of its coordinates, out: what is not given is searched for"
+        return "leave out θ, or some of its coordinates: the call searches for them"
     return (
-        "nothing is left to choose: the function does not give this value, or digits are lost on "
-        "the way, which larger rtol and atol accept"
+        "the inverse has no parameters: the function does not give this value, or only up to "
+        "rounding errors, which larger rtol and atol accept"
     )

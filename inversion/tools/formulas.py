@@ -1,8 +1,8 @@
 """Steps of a plan as formulas: the unknown, in terms of known variables.
 
-A solver that reduces to one expression is shown as that, with the arguments substituted: ``v8 = v9
-/ 0.5``. Guards that only raise are left out, and conditions of constants evaluated. For any other
-step the equation is shown: ``x solves x * exp(x) = z, from near_x``.
+A solver that reduces to one expression is shown as this expression, with the arguments substituted:
+``v8 = v9 / 0.5``. Guards that only raise are omitted, and conditions of constants are evaluated.
+For any other step the equation is shown: ``x solves x * exp(x) = z, from near_x``.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Expressions = Mapping[str, ast.expr]
 
 
 class _NotOne(Exception):
-    """A solver is no single expression."""
+    """A solver is not a single expression."""
 
 
 class _Raises(Exception):
@@ -59,7 +59,7 @@ def _root(root: Root, names: Mapping[str, str]) -> str:
             through.append(formula_of(step, names))
             continue
         inner[str(variables[0])] = found
-        if len(found) > LONGEST:  # substituted for each use, it would grow exponentially
+        if len(found) > LONGEST:  # substituted at each use, it would grow exponentially
             break
     equation = _turned(root.check, inner)
     if len(equation) > LONGEST or any(len(text) > LONGEST for text in inner.values()):
@@ -84,7 +84,7 @@ def _turned(statement: Statement, inner: Mapping[str, str]) -> str:
 def _expression(
     step: PlanStep, names: Mapping[str, str], inner: Mapping[str, str] | None = None
 ) -> str | None:
-    """The expression that a step solves for its unknowns; None if there is no single one."""
+    """The expression with which a step solves for its unknowns; None if there is no single one."""
     statement, mode = step.solved.statement, step.solved.mode
     if not isinstance(statement.relation, Relation):
         return None
@@ -127,7 +127,7 @@ def _called(function: Callable[..., Any], arguments: Sequence[ast.expr], depth: 
 
 
 class _Reading:
-    """Evaluates the body of a function symbolically, with these global names."""
+    """Symbolic evaluation of the body of a function, with these global names."""
 
     def __init__(self, names: Mapping[str, Any], depth: int) -> None:
         self.names = names
@@ -212,7 +212,7 @@ class _Filled(ast.NodeTransformer):
 
 
 def _known(test: ast.expr) -> bool | None:
-    """Whether a condition of constants holds; None for others."""
+    """Return whether a condition of constants holds; None for others."""
     if any(isinstance(node, (ast.Name, ast.Call)) for node in ast.walk(test)):
         return None
     try:

@@ -22,8 +22,8 @@ Place = tuple[float, float]
 
 @dataclass(frozen=True)
 class Drawn:
-    """places: the centre of each node. ways: the route of each edge, its bends from end to end.
-    width, height: of the whole drawing, which begins at 0.
+    """The layout of a drawing. places: the centre of each node. ways: the route of each edge, its
+    bends from end to end. width, height: the size of the whole drawing, which begins at 0.
     """
 
     places: Mapping[Hashable, Place]

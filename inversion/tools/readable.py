@@ -26,63 +26,67 @@ __all__ = ["REFUSALS", "Checkable", "Readable"]
 
 
 class Readable:
-    """The parts of an inverse, for inspection."""
+    """Base class of an inverse with its inspectable parts: parameters, axes, plan, source."""
 
     def __init__(self, definition: Definition) -> None:
         self._definition = definition
 
     @property
     def parameters(self) -> ParameterSpace:
-        """The parameters, one for each free choice."""
+        """The parameters of the inverse: one for each degree of freedom."""
         return self._definition.parameters
 
     @property
     def known(self) -> tuple[str, ...]:
-        """The axes whose values a call takes, in order."""
+        """The names of the axes whose values a call takes, in order."""
         return self._definition.axes.known
 
     @property
     def unknown(self) -> tuple[str, ...]:
-        """The axes that a call answers, in order."""
+        """The names of the axes whose values a call returns, in order."""
         return self._definition.axes.unknown
 
     @property
     def program(self) -> Plan:
-        """The inverse as data: its free choices, and the order of solving."""
+        """The plan of the inverse, as data: its free choices, and the order of solving."""
         return self._definition.plan
 
     @cached_property
     def source(self) -> str:
-        """The generated Python: a standalone module with ``inverse``, ``forward`` and ``recover``.
-        Objects without source are imported by name.
+        """The inverse as a standalone Python module with ``inverse``, ``forward`` and ``recover``.
 
-        Raises NotWritable for an object with neither source nor name.
+        The module imports objects without source by name.
+
+        Raises
+        ------
+        NotWritable
+            An object that the module needs has neither source nor an importable name.
         """
         return standalone(self._definition)
 
     @property
     def axes(self) -> Axes:
-        """The function's axes, as trees of those of the program."""
+        """The axes of the function, as trees of axes of the program."""
         return self._definition.axes
 
     @property
     def context(self) -> Context | None:
-        """The context against which calls are resolved."""
+        """The context in which calls are resolved, or None."""
         return self._definition.context
 
     @property
     def domains(self) -> Mapping[str, Domain]:
-        """The domains declared for inputs of the program."""
+        """The declared domains, by input of the program."""
         return self._definition.domains
 
     @property
     def tolerance(self) -> tuple[float, float]:
-        """The tolerances rtol and atol."""
+        """The tolerances ``(rtol, atol)`` of the check of answers."""
         return self._definition.tolerance
 
     @property
     def origin(self) -> Program:
-        """The program that was lifted from the function, before planning."""
+        """The program that was lifted from the function, before it is planned."""
         return self._definition.origin
 
     def _repr_html_(self) -> str:
@@ -102,18 +106,18 @@ REFUSALS = (
 
 
 class Checkable(Readable):
-    """An inverse that runs the function and compares results, for searches."""
+    """Base class of an inverse that runs the function and compares results, for searches."""
 
     def __init__(self, definition: Definition, code: GeneratedFunctions) -> None:
         super().__init__(definition)
         self._code = code
 
     def is_result(self, result: Any, wanted: Any) -> bool:
-        """Whether a result equals the wanted one, within the tolerances."""
+        """Return whether a result equals the wanted one, within the tolerances."""
         return self._definition.are_close(RETURN, result, wanted)
 
     def coordinates_of(self, args: Sequence[Any]) -> tuple[Any, ...] | None:
-        """The θ that leads to these arguments from their result; None if there is none."""
+        """The θ for which the inverse returns these arguments; None if there is none."""
         try:
             with np.errstate(all="ignore"):
                 return self.parameters.normal(self._code.namespace["recover"](*args))
@@ -121,12 +125,12 @@ class Checkable(Readable):
             return None
 
     def result_of(self, args: Sequence[Any]) -> Any:
-        """The function's result for arguments, in its context; it may raise anything."""
+        """The result of the function for arguments, in its context; it may raise any exception."""
         with np.errstate(all="ignore"):
             return self._code.namespace["forward"](*args)
 
     def leads_to(self, args: Sequence[Any], wanted: Any) -> bool:
-        """Whether the function gives a result for these arguments, within the tolerances."""
+        """Return whether these arguments give this result, within the tolerances."""
         try:
             result = self.result_of(args)
         except Exception:
@@ -146,7 +150,7 @@ class Checkable(Readable):
         return found
 
     def agrees(self, answers: Sequence[Any], args: Sequence[Any]) -> bool:
-        """Whether answers are the unknown axes of these arguments, within the tolerances."""
+        """Return whether answers are the unknown axes of these arguments, within the tolerances."""
         given = dict(zip(self._definition.axes.inputs, args, strict=True))
         for axis, answer in zip(self.unknown, answers, strict=True):
             if axis in given:

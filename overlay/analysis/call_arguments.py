@@ -14,6 +14,7 @@ from overlay.analysis.kinds import Kinds, Types, kinds_of
 from overlay.analysis.runs import Run, Step
 from overlay.core.errors import AmbiguousMethod, MethodNotFound, OverlayError
 from overlay.core.location import location_of, name_of
+from overlay.core.short_repr import counted, short_repr
 
 if TYPE_CHECKING:
     from overlay.contexts.context import Context
@@ -47,6 +48,9 @@ class CallError:
     function: Callable[..., Any]
     error: OverlayError
 
+    def __repr__(self) -> str:
+        return short_repr("CallError", f"{name_of(self.function)}: {self.error.asked}", self.where)
+
     def __str__(self) -> str:
         return f"{self.where}  {name_of(self.function)}: {self.error.asked}"
 
@@ -72,6 +76,9 @@ class CallErrors:
 
     errors: tuple[CallError, ...]
     unread: tuple[Callable[..., Any], ...]
+
+    def __repr__(self) -> str:
+        return short_repr("CallErrors", counted(len(self.errors), "error"))
 
     def __bool__(self) -> bool:
         return bool(self.errors)

@@ -19,6 +19,8 @@ from overlay.contexts.current import nonoverlay
 from overlay.core.dispatch import MethodChain, by_values
 from overlay.core.errors import NotCompilable, OverlayError
 from overlay.core.location import is_ours, location_of, name_of
+from overlay.core.public_names import hides
+from overlay.core.short_repr import counted, short_repr
 from overlay.generics.plum_methods import is_function
 
 if TYPE_CHECKING:
@@ -35,6 +37,16 @@ T = TypeVar("T")
 Key = tuple[Any, tuple[Any, ...], Setting]
 
 
+@hides(
+    "analyse",
+    "body",
+    "enter",
+    "function_made",
+    "run_body",
+    "setting",
+    "transfer",
+    "without_overlays",
+)
 class Interpreter:
     """Abstract interpreter: runs functions over the values of a domain, as in a context.
 
@@ -71,6 +83,9 @@ class Interpreter:
         self._bare: dict[int, Any] = {}
         self._made: dict[Any, tuple[Make, list[Any], Any]] = {}
         self._transfers: dict[int, MethodChain] = {}  # by the identity of the target
+
+    def __repr__(self) -> str:
+        return short_repr("Interpreter", f"over {self.domain!r}: {counted(len(self._runs), 'run')}")
 
     def run(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Run:
         """Analyse a call of a function's own code.

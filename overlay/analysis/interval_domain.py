@@ -68,6 +68,9 @@ class Intervals(Domain):
     def __init__(self, bits: int | None = None) -> None:
         self.bits = bits
 
+    def __repr__(self) -> str:
+        return f"Intervals({'' if self.bits is None else self.bits})"
+
     def in_compiled_code(self) -> Intervals:
         return Intervals(64) if self.bits is None else self
 

@@ -19,6 +19,8 @@ from overlay.analysis.runs import Run, Step
 from overlay.analysis.step_rules import UndefinedName
 from overlay.core.errors import OverlayError, OverlayWarning
 from overlay.core.location import name_of
+from overlay.core.outline import Outline
+from overlay.core.short_repr import counted, short_repr
 from overlay.plugins.plugin import Plugin
 
 if TYPE_CHECKING:
@@ -70,12 +72,17 @@ class Finding:
         return name_of(self.function)
 
     def __str__(self) -> str:
-        lines = [f"{self.where}  {self.name}: {self.message}"]
-        lines += [f"  closest: {', '.join(self.candidates)}"] if self.candidates else []
-        lines += [f"  called at {where} in {name}" for where, name in reversed(self.path)]
-        return "\n".join(lines)
+        return str(self.__rich__())
 
-    __repr__ = __str__
+    def __rich__(self) -> Outline:
+        """The lines of the finding, the first with the others below it."""
+        below = [f"closest: {', '.join(self.candidates)}"] if self.candidates else []
+        below += [f"called at {where} in {name}" for where, name in reversed(self.path)]
+        head = f"{self.where}  {self.name}: {self.message}"
+        return Outline(head, tuple(map(Outline, below)))
+
+    def __repr__(self) -> str:
+        return short_repr("Finding", f"{self.name}: {self.message}", self.where)
 
 
 class Findings(tuple[Finding, ...]):
@@ -93,7 +100,8 @@ class Findings(tuple[Finding, ...]):
     def __str__(self) -> str:
         return "\n".join(map(str, self)) or "nothing was found"
 
-    __repr__ = __str__
+    def __repr__(self) -> str:
+        return short_repr("Findings", counted(len(self), "finding"))
 
 
 def check(function: Callable[..., Any], *types: Any, context: Context | None = None) -> Findings:

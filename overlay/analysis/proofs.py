@@ -22,6 +22,7 @@ from overlay.analysis.interval_domain import Intervals
 from overlay.analysis.runs import Step
 from overlay.core.errors import OverlayError
 from overlay.core.location import caller, name_of
+from overlay.core.short_repr import counted, short_repr
 
 if TYPE_CHECKING:
     from overlay.contexts.context import Context
@@ -67,6 +68,10 @@ class Site:
     where: str
     function: Callable[..., Any]
 
+    def __repr__(self) -> str:
+        word = "proved" if self.proved else "not proved"
+        return short_repr("Site", f"{self.kind} {word}: {self.value!r}", self.where)
+
     def __str__(self) -> str:
         word = "proved" if self.proved else "not proved"
         return f"{self.where}  {name_of(self.function)}: {self.kind} {word}: {self.value!r}"
@@ -96,6 +101,12 @@ class Proofs:
     sites: tuple[Site, ...]
     result: Any
     unknown: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        proved = sum(site.proved for site in self.sites)
+        facts = f"{proved} of {counted(len(self.sites), 'site')} proved"
+        unread = f", {len(self.unknown)} unknown" if self.unknown else ""
+        return short_repr("Proofs", facts + unread)
 
     @property
     def proved(self) -> bool:

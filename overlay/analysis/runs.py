@@ -8,6 +8,9 @@ from typing import Any
 
 from overlay.code.body import Branch, Return, Statement
 from overlay.core.errors import OverlayError
+from overlay.core.location import name_of
+from overlay.core.public_names import hides
+from overlay.core.short_repr import counted, short_repr
 
 __all__ = ["Run", "Step"]
 
@@ -62,7 +65,11 @@ class Step:
     catches: frozenset[type[Exception]] = frozenset()
     runs: tuple[Run, ...] = ()
 
+    def __repr__(self) -> str:
+        return short_repr("Step", f"{name_of(self.function)} -> {self.result!r}", self.where)
 
+
+@hides("note")
 @dataclass
 class Run:
     """Analysis of a function with given arguments.
@@ -105,6 +112,10 @@ class Run:
     edges: dict[tuple[int, int], dict[str, Any]] = field(
         default_factory=dict[tuple[int, int], dict[str, Any]], repr=False
     )
+
+    def __repr__(self) -> str:
+        steps = counted(len(self.steps), "step")
+        return short_repr("Run", f"{name_of(self.function)}: {steps} -> {self.result!r}")
 
     def walk(self, *, guarded: bool = True) -> tuple[Run, ...]:
         """This run and all runs below it.

@@ -1,10 +1,10 @@
 """Reports of compilations: log records, a progress line while one lasts, and the history of a
 context, which ``ctx.compilations`` returns.
 
-Records go to the logger ``overlay.compiled``: at INFO each function that is compiled or loaded
-from disk, at DEBUG each call that is resolved. The line is shown in an interactive terminal and
-in notebooks. The environment variable ``OVERLAY_PROGRESS`` overrides this for any stream: 0 for
-no, 1 for yes.
+Records go to the logger ``overlay.compiled``: at INFO each function that is compiled (before
+and after) or loaded from disk, at DEBUG each call that is resolved. The line is shown in an
+interactive terminal and in notebooks. The environment variable ``OVERLAY_PROGRESS`` overrides this
+for any stream: 0 for no, 1 for yes.
 """
 
 from __future__ import annotations
@@ -134,6 +134,8 @@ def reported(
 ) -> Generator[None]:
     """Report the compilation of a function for argument types, which is the block."""
     name, shown = function.__qualname__, ", ".join(map(str, types))
+    if verb == "compiled":
+        _log(logging.INFO, "compiling %s(%s): %s", name, shown, why)
     begun = time.perf_counter()
     with _shown(f"compiling {name} for ({shown})"):
         try:

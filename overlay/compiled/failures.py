@@ -171,7 +171,7 @@ def no_meaning(target: Any, types: str, nearest: list[Method]) -> NotCompilable:
     return NotCompilable(
         f"no method accepts {describe(target)}({types}), and numba cannot compile "
         f"{describe(target)} itself",
-        notes=[("closest", repr(method)) for method in nearest[:3]],
+        notes=[("closest", str(method)) for method in nearest[:3]],
         help="add a method for these types",
     )
 
@@ -180,7 +180,7 @@ def accepted_by_none(target: Any, types: str, nearest: list[Method]) -> NotCompi
     """The error for a call that neither a method nor numba's own implementation accepts."""
     return NotCompilable(
         f"no method accepts {describe(target)}({types}), nor does numba's own {describe(target)}",
-        notes=[("closest", repr(method)) for method in nearest[:3]],
+        notes=[("closest", str(method)) for method in nearest[:3]],
         help="add a method for these types, or convert the arguments",
     )
 

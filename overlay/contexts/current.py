@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, NoReturn, ParamSpec, TypeVar
 from overlay import _native
 from overlay.core.errors import OverlayError
 from overlay.core.in_force import outside, stack_in_force
-from overlay.core.location import caller
+from overlay.core.location import caller, name_of
 from overlay.core.own_builtins import __builtins__
+from overlay.core.public_names import hides
 from overlay.generics.views import resolved, view_of
 
 if TYPE_CHECKING:
@@ -195,6 +196,7 @@ def recurse[**P, R](context: Context, f: Callable[P, R], /, *args: P.args, **kwa
             stack.calls.end_run()
 
 
+@hides("function")
 class nonoverlay[**P, R]:  # noqa: N801 (reads as the function that it stands for)
     """``nonoverlay(f)(*args)``: call f, and all below it, without any overlay.
 
@@ -217,7 +219,7 @@ class nonoverlay[**P, R]:  # noqa: N801 (reads as the function that it stands fo
         self.function = function
 
     def __repr__(self) -> str:
-        return f"nonoverlay({self.function!r})"
+        return f"nonoverlay({name_of(self.function)})"
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         """Call the function outside of all contexts, and return its result."""

@@ -8,5 +8,6 @@ contexts and functions in other processes. ``cache_folder``, ``bounded_store``: 
 and in memory. ``background``: values that a thread makes in the background. ``logs``: records for
 ``logging``. ``jitted``: functions made by numba. ``late_binding``: hooks bound to higher layers.
 ``errors``, ``location``, ``markup``: messages and their rendering. ``public_names``: attributes
-that ``dir`` leaves out. ``own_builtins``: builtins for the engine's own code.
+that ``dir`` leaves out. ``short_repr``: representations of objects. ``outline``: indented text, and
+a tree in a terminal. ``own_builtins``: builtins for the engine's own code.
 """

@@ -284,11 +284,11 @@ def _default() -> str:
     home = os.path.expanduser("~")
     if sys.platform == "win32":
         local = os.environ.get("LOCALAPPDATA") or os.path.join(home, "AppData", "Local")
-        return os.path.join(local, "overlay", "Cache")
+        return os.path.join(local, "overlay-dispatch", "Cache")
     if sys.platform == "darwin":
-        return os.path.join(home, "Library", "Caches", "overlay")
+        return os.path.join(home, "Library", "Caches", "overlay-dispatch")
     shared = os.environ.get("XDG_CACHE_HOME", "")
-    return os.path.join(shared if os.path.isabs(shared) else f"{home}/.cache", "overlay")
+    return os.path.join(shared if os.path.isabs(shared) else f"{home}/.cache", "overlay-dispatch")
 
 
 def _bound() -> int:

@@ -473,6 +473,6 @@ def _most_specific(
         f"table {table.name!r} has {len(minimal)} equally specific methods for "
         f"{describe(target)}({call.shown()})",
         where=caller(),
-        notes=[("candidate", repr(m)) for m, _ in minimal],
+        notes=[("candidate", str(m)) for m, _ in minimal],
         help="add a method for exactly these types, or give one of them a precedence",
     )

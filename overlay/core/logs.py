@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from typing import Any, Final
 
-from overlay.core.in_force import outside
+from overlay.core.in_force import natively, outside
 from overlay.core.own_builtins import __builtins__
 
-__all__ = ["DEBUG", "INFO", "noted", "tell"]
+__all__ = ["DEBUG", "INFO", "noted", "tell", "timed"]
 
 DEBUG, INFO = 10, 20
 """The levels, as ``logging`` numbers them. ``logging`` takes long to import, and where the
@@ -54,3 +56,29 @@ def _log(records: list[Record]) -> None:
     for level, made in records:
         if logger.isEnabledFor(level):
             logger.log(level, *made())
+
+
+@contextmanager
+def timed(logger: str, what: str) -> Generator[None]:
+    """Log, at INFO, that the block begins, and the time that it took or the error that ended it.
+
+    logger: its name. what: the work of the block.
+    """
+    logging = sys.modules.get("logging")
+    if logging is None or not natively(logging.getLogger, logger).isEnabledFor(INFO):
+        yield
+        return
+    begun, ending = natively(time.perf_counter), ""
+    outside(_told, logger, f"{what} ...")
+    try:
+        yield
+    except BaseException as error:
+        ending = f", ended by {type(error).__name__}"
+        raise
+    finally:
+        seconds = natively(time.perf_counter) - begun
+        outside(_told, logger, f"{what}: {seconds:.3f} s{ending}")
+
+
+def _told(logger: str, message: str) -> None:
+    sys.modules["logging"].getLogger(logger).info("%s", message)

@@ -31,7 +31,10 @@ __all__ = ["Method", "Methods"]
 _serials = itertools.count()
 
 
-@hides("adapted", "placed", "registered", "serial", "shape", "unresolved", "written")
+@hides(
+    *("adapted", "declared", "depends_on", "placed", "registered", "serial", "shape", "signature"),
+    *("unresolved", "written"),
+)
 class Method:
     """One implementation of a target for one signature.
 
@@ -90,6 +93,9 @@ class Method:
             _ = self.shape
 
     def __repr__(self) -> str:
+        return f"<Method {self}>"
+
+    def __str__(self) -> str:
         return f"{describe(self.target)}{self._parameters}   {self.where}"
 
     def implementation(self, types: Sequence[Any]) -> Callable[..., Any]:
@@ -127,7 +133,7 @@ class Method:
         made = self.function(*types)
         if not callable(made):
             raise OverlayError(
-                f"the generated method {self!r} returned {made!r}, which is not callable",
+                f"the generated method {self} returned {made!r}, which is not callable",
                 where=self.where,
                 help="return the function that implements the target for these types",
             )

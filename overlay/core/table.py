@@ -48,8 +48,8 @@ class Listener(Protocol):
 
 
 @hides(
-    *("add_later", "chosen", "chosen_compiled", "identity", "interprets", "listen", "pending"),
-    *("restore", "serial", "settle", "version"),
+    *("add_later", "chosen", "chosen_compiled", "find", "has", "home", "identity", "interprets"),
+    *("listen", "pending", "restore", "serial", "settle", "version"),
 )
 class MethodTable:
     """A table of methods keyed by target and signature.
@@ -363,7 +363,7 @@ class MethodTable:
                 raise MethodNotFound(
                     f"table {self.name!r} has no method {describe(target)}{shown} to remove",
                     where=caller(),
-                    notes=[("closest", repr(m)) for m in old[:3]],
+                    notes=[("closest", str(m)) for m in old[:3]],
                     help="table.methods(target) lists what is there",
                 )
             if kept:

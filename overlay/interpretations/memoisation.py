@@ -17,6 +17,7 @@ from typing import Any
 from overlay import Context, MethodTable, OverlayError, call_next, nonoverlay
 from overlay.core.location import caller
 from overlay.core.metadata import metadata_key
+from overlay.core.short_repr import short_repr
 from overlay.core.target import describe
 
 __all__ = ["Memo", "memoised"]
@@ -70,6 +71,10 @@ class Memo:
             self._kept[number] = _Kept()
             table.overlay(function)(self._method(number, function))
         self.context = Context(table)
+
+    def __repr__(self) -> str:
+        names = ", ".join(map(describe, self.context.tables[0].targets()))
+        return short_repr("Memo", f"of {names}: {self.hits} hits, {self.misses} misses")
 
     def __call__(self, f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
         """Run a function, with the memoised functions cached in all code that it calls.

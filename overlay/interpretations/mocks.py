@@ -17,6 +17,7 @@ from unittest.mock import MagicMock, create_autospec
 
 from overlay import Context, MethodTable, OverlayError, call_next, nonoverlay
 from overlay.core.location import caller
+from overlay.core.short_repr import short_repr
 from overlay.core.target import describe, lookup
 
 __all__ = ["Mocks"]
@@ -46,6 +47,9 @@ class Mocks:
     def __init__(self) -> None:
         self._table = MethodTable("mocks")
         self.context = Context(self._table)
+
+    def __repr__(self) -> str:
+        return short_repr("Mocks", f"of {', '.join(map(describe, self._table.targets()))}")
 
     def replace(
         self,

@@ -18,6 +18,7 @@ from typing import Any
 
 from overlay import Context, OverlayError, Plugin
 from overlay.core.location import caller, location_of
+from overlay.core.short_repr import counted, short_repr
 from overlay.core.target import describe
 
 __all__ = ["ProfileRow", "Profiler", "profile"]
@@ -61,6 +62,9 @@ class ProfileRow:
     total: int = 0
     own: int = 0
     errors: int = 0
+
+    def __repr__(self) -> str:
+        return short_repr("ProfileRow", f"{self}: {counted(self.calls, 'call')}", self.where)
 
     def __str__(self) -> str:
         return f"{self.name}({', '.join(self.types)})"

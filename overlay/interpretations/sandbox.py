@@ -20,6 +20,7 @@ from typing import Any, NoReturn
 
 from overlay import Context, MethodTable, OverlayError, nonoverlay
 from overlay.core.location import caller
+from overlay.core.short_repr import counted, short_repr
 from overlay.core.target import describe, lookup
 
 __all__ = [
@@ -131,6 +132,8 @@ class Sandbox:
     ----------
     calls : list of RefusedCall
         The refused calls, including those whose error the program caught.
+    context : Context
+        The context of the runs.
 
     Examples
     --------
@@ -152,6 +155,10 @@ class Sandbox:
         for target in allow:
             table.remove(target)
         self.context = Context(table, strict=True)
+
+    def __repr__(self) -> str:
+        refused = counted(len(self.context.tables[0]), "refused target")
+        return short_repr("Sandbox", f"{refused}, {counted(len(self.calls), 'refused call')}")
 
     def __call__(self, f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
         """Run a function in the sandbox.

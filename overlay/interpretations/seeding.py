@@ -62,6 +62,9 @@ class Seeding:
             table.overlay(target)(method)
         self._context = Context(table)
 
+    def __repr__(self) -> str:
+        return f"Seeding({self.seed})"
+
     def __call__(self, f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
         """Run a function from the seed.
 

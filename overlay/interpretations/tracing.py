@@ -23,6 +23,7 @@ from typing import Any
 
 from overlay import Context, Plugin
 from overlay.core.location import location_of
+from overlay.core.short_repr import short_repr
 from overlay.core.target import describe
 
 __all__ = ["Call", "Tracer", "trace"]
@@ -70,6 +71,9 @@ class Call:
     result: str | None = None
     error: str | None = None
     calls: list[Call] = field(default_factory=list["Call"])
+
+    def __repr__(self) -> str:
+        return short_repr("Call", str(self), self.where)
 
     @property
     def duration(self) -> int:

@@ -118,7 +118,8 @@ class Intercepted:
     def resolve(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any, bool]:
         """The target's own code, or the method that passes the stack on around it."""
         if id(self.function) in carrying.OTHERWISE:
-            return carrying.OTHERWISE[id(self.function)][1](self.native), Any, True
+            found, lasting = carrying.OTHERWISE[id(self.function)][1](self.native, args)
+            return found, Any, lasting
         if not carrying.TABLE.has(self.function):
             return self.native, Any, True
         if self._service is None:
@@ -402,7 +403,7 @@ class InterceptingEngine:
         for method in filter(None, methods[-_FRAMES:]):
             if methods[-_FRAMES:].count(method) >= _REPEATS:
                 error.add_note(
-                    f"method {method!r} calls its own target again; call call_next(...) for the "
+                    f"method {method} calls its own target again; call call_next(...) for the "
                     "next method, or nonoverlay(f)(...) for no overlay at all"
                 )
                 return

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from overlay.contexts.context import Context
 from overlay.core.cache_folder import Folder
 from overlay.core.errors import OverlayError
+from overlay.core.outline import Outline
 from overlay.tools.named import named, named_context, named_hint, named_type
 from overlay.tools.terminal import (
     command_name,
@@ -21,6 +22,7 @@ from overlay.tools.terminal import (
     parsed,
     print_json,
     report,
+    show,
     version_option,
 )
 
@@ -172,7 +174,7 @@ def _run(asked: argparse.Namespace) -> object:
 
     def run() -> int:
         if asked.report:
-            atexit.register(lambda: print(context.report(), file=sys.stderr))
+            atexit.register(lambda: show(context.report(), file=sys.stderr))
         program.run(context)
         return 0
 
@@ -201,7 +203,7 @@ def _explain(asked: argparse.Namespace) -> object:
         if asked.json:
             print_json([_as_json(site) for site in found])
         else:
-            print(found.tree(everything=asked.everything))
+            show(found.outline(everything=asked.everything))
         return 0
 
     return explain
@@ -216,14 +218,14 @@ def _check(asked: argparse.Namespace) -> object:
         raise OverlayError(f"{asked.function!r} is not callable: {function!r}")
     found = check(function, *map(named_hint, asked.types), context=context)
 
-    def show() -> int:
+    def told() -> int:
         if asked.json:
             print_json([_finding_as_json(finding) for finding in found])
         else:
-            print(found)
+            show(*(found or [found]))
         return 1 if found else 0
 
-    return show
+    return told
 
 
 def _finding_as_json(finding: Finding) -> dict[str, Any]:
@@ -244,7 +246,8 @@ def _as_json(site: ExplainedSite) -> dict[str, Any]:
         "file": site.place.file,
         "line": site.place.line,
         "status": site.status,
-        "methods": [repr(method) for method in site.methods],
+        "methods": [str(method) for method in site.methods],
+        "untaken": [str(method) for method in site.untaken],
         "note": site.note,
     }
 
@@ -274,8 +277,8 @@ def _doctor(asked: argparse.Namespace) -> object:
             found.append(each)
             if not asked.json:
                 state = "" if each.state == "works" else f"{each.state}: "
-                remedy = f"\n  help: {each.remedy}" if each.remedy else ""
-                print(f"{each.name}: {state}{each.told}{remedy}", flush=True)
+                below = (Outline(f"help: {each.remedy}"),) if each.remedy else ()
+                show(Outline(f"{each.name}: {state}{each.told}", below))
         if asked.json:
             print_json([each._asdict() for each in found])
         return int(any(each.state == "fails" for each in found))

@@ -19,8 +19,8 @@ from overlay.core.table import MethodTable
 
 __all__ = ["Diagnosis", "diagnoses"]
 
-LIBRARIES = ("numba", "llvmlite", "numpy", "scipy", "plum-dispatch", "typeguard")
-OPTIONAL = ("ipython", "matplotlib", "dask", "z3-solver", "rich")
+LIBRARIES = ("numba", "llvmlite", "numpy", "scipy", "plum-dispatch", "rich", "typeguard")
+OPTIONAL = ("ipython", "matplotlib", "dask", "z3-solver")
 VARIABLES = (PLACE, SIZE, "NUMBA_ENABLE_CUDASIM", "NUMBA_DISABLE_JIT", "NUMBA_CACHE_DIR")
 
 

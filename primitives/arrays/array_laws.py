@@ -45,7 +45,7 @@ def _points(relation: Relation, rng: np.random.Generator, samples: int) -> Itera
 
 
 def _is_moderate(edge: Any) -> bool:
-    """Whether products of many such elements stay in the range of floats."""
+    """Return whether products of many such elements stay in the range of floats."""
     sizes = np.abs(np.asarray(edge))
     return bool(np.all((sizes == 0) | ((sizes > 1e-3) & (sizes < 1e3))))
 
@@ -72,7 +72,7 @@ def _solved(mode: Mode, values: Mapping[str, Any]) -> Values:
 
 
 def _check_complete(relation: Relation, mode: Mode, values: Values) -> None:
-    """Check that a mode answers the arguments, given the coordinates that it recovers."""
+    """Check that a mode returns the arguments, given the coordinates that it recovers from them."""
     if RETURN in mode.unknown:
         return
     chosen: Values = {}
@@ -92,7 +92,7 @@ def _check_complete(relation: Relation, mode: Mode, values: Values) -> None:
 
 
 def _check_sound(relation: Relation, mode: Mode, values: Values, rng: np.random.Generator) -> None:
-    """Check that a mode's answers for any coordinates satisfy the equation."""
+    """Check that the answers of a mode satisfy the equation, for any coordinates."""
     if RETURN in mode.unknown:
         return
     chosen = {name: domain.sample(rng) for name, domain in mode.coordinates.items()}

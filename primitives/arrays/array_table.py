@@ -1,8 +1,8 @@
 """Relations of array functions, made for the types of their arguments.
 
 Besides arrays these functions take constants of the program, such as an axis. A maker takes the
-function's arguments, with a type in place of each varying array, and returns the relation with
-those as axes; None if there is none for these arguments.
+arguments of the function, with a type in place of each array that is not constant, and returns the
+relation with these as axes; None if there is none for these arguments.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ ARRAY_RELATIONS: Mapping[Any, Maker] = {
 OF_ITSELF: Mapping[Any, Maker] = {
     target: _length(target) for target in (operator.matmul, np.matmul, np.dot)
 }
-"""The relations of functions of two arrays, for a call with one array twice."""
+"""The relations of functions of two arrays, for a call with the same array twice."""
 
 MOVES: frozenset[Any] = frozenset(
     (

@@ -1,7 +1,7 @@
 """Arrays as rows along one axis, in the shape (before, along, after), and operations along it.
 
-All functions take and return C-contiguous arrays, in numpy and in code that numba compiles, where
-most functions lack ``axis``: there they are written as loops.
+All functions take and return C-contiguous arrays, in numpy and in code that numba compiles. In
+numba most functions lack ``axis``: the operations are written as loops there.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ __all__ = [
 class AxisRows:
     """The view of arrays of a shape as rows along one axis (None: all elements are one row).
 
-    shape: of the array. along: the length of a row. split: (before, along, after). reduced: the
-    shape with one element for each row, () for a single row. less(n): the shape with rows of length
-    n.
+    shape: the shape of the array. along: the length of a row. split: (before, along, after).
+    reduced: the shape with one element for each row, () for a single row. less(n): the shape with
+    rows of length n.
     """
 
     shape: tuple[int, ...]
@@ -95,7 +95,9 @@ def summed_compiled(a: Any) -> Any:
 
 
 def completed(total: Any, others: Any) -> Any:
-    """``others``, (before, n, after), after their difference to ``total``, (before, 1, after)."""
+    """``others``, (before, n, after), with their difference from ``total``, (before, 1, after), in
+    front.
+    """
     found = np.empty((others.shape[0], others.shape[1] + 1, others.shape[2]), others.dtype)
     found[:, 1:, :] = others
     found[:, 0, :] = total[:, 0, :] - others.sum(axis=1)

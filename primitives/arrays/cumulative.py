@@ -110,7 +110,7 @@ def difference(a: Any, n: int = 1, axis: int = -1) -> Relation | None:
 
 
 def is_permutation(order: Any) -> Any:
-    """Whether each row is a permutation of its indices."""
+    """Return whether each row is a permutation of its indices."""
     wanted = np.arange(order.shape[-1])
     return bool((np.sort(order, axis=-1) == wanted).all())
 
@@ -130,7 +130,7 @@ def is_permutation_compiled(order: Any) -> Any:
 
 @dataclass(frozen=True)
 class Permutations(Domain):
-    """Domain of integer arrays whose rows are permutations of their indices."""
+    """The domain of integer arrays whose rows are permutations of their indices."""
 
     shape: tuple[int, ...]
     kind: type = field(init=False, compare=False, repr=False)
@@ -177,7 +177,7 @@ class Permutations(Domain):
 
     def meet(self, other: Domain) -> Domain:
         if other != self:
-            raise OverlayError(f"{self!r} and {other!r} have no members of one type")
+            raise OverlayError(f"{self!r} and {other!r} have members of different types")
         return self
 
     @property
@@ -189,7 +189,7 @@ class Permutations(Domain):
 
 
 def sorted_rows(a: Any) -> Any:
-    """Each row sorted."""
+    """The array with each row sorted."""
     return np.sort(a, axis=1)
 
 
@@ -215,7 +215,7 @@ def order_of_rows_compiled(a: Any) -> Any:
 
 
 def scattered(values: Any, order: Any) -> Any:
-    """Each row with its elements moved to these indices."""
+    """The array with the elements of each row moved to these indices."""
     found = np.empty_like(values)
     np.put_along_axis(found, order, values, axis=1)
     return found
@@ -231,7 +231,9 @@ def scattered_compiled(values: Any, order: Any) -> Any:
 
 
 def sort(a: Any, axis: int | None = -1) -> Relation | None:
-    """The relation of ``np.sort`` along the last axis, or of all elements: θ is the permutation."""
+    """The relation of ``np.sort`` along the last axis, or of all elements; the parameter is the
+    permutation.
+    """
     shape, element = shape_of(a), element_of(a)
     if axis not in (None, -1, len(shape) - 1) or element in (bool, complex):
         return None

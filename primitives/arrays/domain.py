@@ -1,4 +1,4 @@
-"""Arrays of one shape: their type, and their domain."""
+"""Arrays of one shape: their types, and their domains."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from overlay import OverlayError
 from overlay.core.location import caller
+from overlay.core.public_names import hides
 from overlay.core.signature import _ArrayMeta, array_type
 from primitives.domains import Domain, domain_of
 from primitives.errors import OutsideDomain, WrongArguments
@@ -39,7 +40,7 @@ ELEMENTS: dict[Any, Any] = {
 
 
 class _Shaped(_ArrayMeta):
-    """Metaclass of the types of arrays with known shape."""
+    """The metaclass of the types of arrays with known shape."""
 
     shape: tuple[int, ...]
     element: type
@@ -54,16 +55,22 @@ class _Shaped(_ArrayMeta):
 
 @functools.cache
 def array_of(element: type, shape: tuple[int, ...]) -> type:
-    """The type of arrays of this shape with elements of this type.
+    """The type of the arrays with a given shape and element type.
 
-    A subclass of the type of ``NDArray[...]`` in a signature, so that methods for arrays accept it.
+    It is a subclass of the type that ``NDArray[...]`` stands for in a signature, so that methods
+    for arrays accept it.
 
     Parameters
     ----------
-    element
-        ``float``, ``complex``, ``bool``, ``np.int64`` or ``np.uint64``.
-    shape
-        The length of each axis.
+    element : type
+        ``float``, ``complex``, ``bool``, ``numpy.int64`` or ``numpy.uint64``.
+    shape : tuple of int
+        The length of each axis, at least 1.
+
+    Returns
+    -------
+    type
+        The type; calls with equal arguments return one and the same type.
 
     Examples
     --------
@@ -78,7 +85,7 @@ def array_of(element: type, shape: tuple[int, ...]) -> type:
 
 
 def is_array(kind: Any) -> bool:
-    """Whether a type is one of arrays with known shape."""
+    """Return whether a type is one of arrays with known shape."""
     return isinstance(kind, _Shaped)
 
 
@@ -88,7 +95,7 @@ def shape_of(kind: Any) -> tuple[int, ...]:
 
 
 def element_of(kind: Any) -> Any:
-    """The element type of arrays of a type; a number is its own element."""
+    """The element type of arrays of a type; for the type of a number, the type itself."""
     return kind.element if isinstance(kind, _Shaped) else kind
 
 
@@ -115,13 +122,13 @@ class Shape:
 
     Parameters
     ----------
-    lengths
+    *lengths : int
         The length of each axis, at least 1.
 
     Raises
     ------
     WrongArguments
-        There would be no elements.
+        No length is given, or one is less than 1: the array would have no elements.
 
     Examples
     --------
@@ -142,15 +149,16 @@ class Shape:
         return f"Shape({', '.join(map(str, self.lengths))})"
 
 
+@hides("size")
 @dataclass(frozen=True)
 class Arrays(Domain):
     """The domain of arrays of one shape whose elements lie in a domain.
 
     Attributes
     ----------
-    element
+    element : Domain
         The domain of the elements.
-    shape
+    shape : tuple of int
         The length of each axis.
 
     Examples
@@ -189,7 +197,23 @@ class Arrays(Domain):
         return self.element.spread(units.reshape(-1)).reshape((*units.shape[:-1], *self.shape))
 
     def from_unit(self, u: Any) -> Any:
-        """The array for ``size`` numbers in [0, 1]. Raises OutsideDomain for any others."""
+        """Map ``size`` numbers in [0, 1] to an array.
+
+        Parameters
+        ----------
+        u : array_like of float
+            The numbers, one for each element.
+
+        Returns
+        -------
+        ndarray
+            The array, of shape ``shape``.
+
+        Raises
+        ------
+        OutsideDomain
+            There are not ``size`` numbers, or one is outside [0, 1].
+        """
         units = np.asarray(u, dtype=np.float64).reshape(-1)
         if units.size != self.size or not np.all((units >= 0) & (units <= 1)):
             raise OutsideDomain(f"{u!r} is not {self.size} numbers in [0, 1]", where=caller())
@@ -218,7 +242,7 @@ class Arrays(Domain):
 
     def meet(self, other: Domain) -> Domain:
         if not isinstance(other, Arrays) or other.shape != self.shape:
-            raise OverlayError(f"{self!r} and {other!r} have no members of one type")
+            raise OverlayError(f"{self!r} and {other!r} have members of different types")
         return Arrays(self.element.meet(other.element), self.shape)
 
     @property
@@ -234,7 +258,7 @@ class Arrays(Domain):
 
 
 class _Elementwise(ast.NodeTransformer):
-    """Rewrites a test of one number as a test of all elements of an array."""
+    """Rewriter of a test of one number into an elementwise test of an array."""
 
     def visit_BoolOp(self, node: ast.BoolOp) -> ast.AST:
         sign = ast.BitAnd() if isinstance(node.op, ast.And) else ast.BitOr()
@@ -257,6 +281,6 @@ def _of_arrays(condition: str) -> str:
 
 @functools.cache
 def _test(element: Domain) -> Any:
-    """The function that tests for each element of an array whether it is a member of a domain."""
+    """The function that tests each element of an array for membership in a domain."""
     text = element.condition("x", float if element.kind is not complex else None)
     return eval(f"lambda x: {_of_arrays(text)}", {"inf": math.inf})

@@ -1,4 +1,4 @@
-"""Small linear systems by elimination: without a library, so that it compiles quickly."""
+"""Small linear systems by Gaussian elimination, without a library, so that it compiles quickly."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 __all__ = ["eliminated", "put_column"]
 
 SINGULAR = 1e-13
-"""A pivot up to this size, with rows and columns scaled to 1, is only rounding."""
+"""With rows and columns scaled to 1, a pivot up to this size is only rounding."""
 
 
 def put_column(a: Any, j: int, there: Any, base: Any) -> None:
@@ -51,7 +51,7 @@ def pivot_of(a: Any, k: int) -> tuple[int, int]:
 
 
 def triangular(a: Any, b: Any, order: Any) -> int:
-    """Eliminate in place, with pivots moved to the front; returns the rank. ``order`` records the
+    """Eliminate in place, with pivots moved to the front; return the rank. ``order`` records the
     column permutation.
     """
     for k in range(min(a.shape[0], a.shape[1])):
@@ -73,8 +73,8 @@ def triangular(a: Any, b: Any, order: Any) -> int:
 
 
 def eliminated(a: Any, wanted: Any, near: Any) -> Any:
-    """The x with ``a @ x = wanted``, by elimination with complete pivoting. Undetermined unknowns
-    are taken from ``near``; redundant equations are ignored.
+    """The x with ``a @ x = wanted``, by Gaussian elimination with complete pivoting. Undetermined
+    unknowns are taken from ``near``; redundant equations are ignored.
     """
     high, wide = a.shape
     rows = scales(a, True)

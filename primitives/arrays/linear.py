@@ -35,11 +35,11 @@ def nearest_solution(a: Any, wanted: Any, near: Any) -> Any:
 
 
 def square_solution(a: Any, wanted: Any, near: Any) -> Any:
-    """The solution x of ``a @ x = wanted``, by LU; where ``a`` is singular, the least-squares one
-    closest to ``near``.
+    """The solution x of ``a @ x = wanted``, by LU decomposition; if ``a`` is singular, the
+    least-squares solution closest to ``near``.
     """
     found = near
-    # where only rounding keeps a pivot from 0, the solution for a generic vector is huge
+    # if only rounding keeps a pivot from 0, the solution for a generic vector is huge
     trial = np.cos(np.arange(a.shape[0]) ** 2.0)
     try:
         size = np.abs(np.linalg.solve(a, trial)).max() * np.abs(a).max()
@@ -65,12 +65,14 @@ def of_length(ret: float, near: Any) -> Any:
     """The vector in the direction of ``near`` whose product with itself is ``ret``."""
     size = (near * near).sum()
     if ret < 0 or (size == 0 and ret != 0):
-        raise NoSolution("a product of a vector with itself is not negative, and 0 only of zeros")
+        raise NoSolution(
+            "the product of a vector with itself is not negative, and 0 only for a vector of zeros"
+        )
     return near * np.sqrt(ret / size) if ret != 0 else np.zeros_like(near)
 
 
 def squared_length(a: Any, target: Any = np.dot) -> Relation | None:
-    """The relation of ``a @ a``, of a vector of floats: the direction is free."""
+    """The relation of ``a @ a`` for a vector of floats; the direction is free."""
     if len(shape_of(a)) != 1 or element_of(a) is not float:
         return None
     return relation(
@@ -84,11 +86,11 @@ def squared_length(a: Any, target: Any = np.dot) -> Relation | None:
 
 
 def product(a: Any, b: Any, target: Any = operator.matmul) -> Relation | None:
-    """The relation of ``a @ b``, ``np.matmul`` and ``np.dot`` of vectors and matrices of floats,
-    and of complex numbers where one is constant.
+    """The relation of ``a @ b``, ``np.matmul`` and ``np.dot`` for vectors and matrices of floats,
+    and of complex numbers if one operand is constant.
 
-    a, b: types; one may be a constant array, which is then no axis of the relation. None for other
-    shapes and types.
+    a, b: types; one may be a constant array, which is then not an axis of the relation. None for
+    other shapes and types.
     """
     shapes = [x.shape if isinstance(x, np.ndarray) else shape_of(x) for x in (a, b)]
     if any(len(shape) not in (1, 2) for shape in shapes) or shapes[0][-1] != shapes[1][0]:
@@ -180,7 +182,7 @@ def _constant_right(a: Any, b: NDArray[Any], returns: Any, target: Any) -> Relat
 
 
 class _Tables(NamedTuple):
-    """Conversions of the factor of a constant matrix to a matrix on its right, a table.
+    """Conversions that turn the factor of a constant matrix into a matrix on its right, a table.
 
     columns: of a table. table: converts an argument to a table. untabled: its inverse. wanted:
     converts a result to a table. forward: the result for an argument.
@@ -270,7 +272,7 @@ def _map(m: NDArray[Any], x: Any, returns: Any, target: Any, *, transposed: bool
 
 
 def _parts_of(wanted: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """The conversion to a table of the real parts, and below them the imaginary ones."""
+    """The conversion to a table of the real parts, with the imaginary parts below."""
 
     def parts(ret: Any) -> Any:
         table = wanted(ret)

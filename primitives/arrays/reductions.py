@@ -94,7 +94,7 @@ def _linear(target: Any, name: str, a: Any, axis: int | None, count: int) -> Rel
 
 
 def product(a: Any, axis: int | None = None) -> Relation | None:
-    """The relation of ``np.prod``, of floats; ``free``: the first factor if others are 0."""
+    """The relation of ``np.prod``, of floats. free: the first factor if others are 0."""
     rows = rows_of(a, axis)
     if rows is None or element_of(a) is not float:
         return None
@@ -140,12 +140,16 @@ def product(a: Any, axis: int | None = None) -> Relation | None:
 
 
 def maximum(a: Any, axis: int | None = None) -> Relation | None:
-    """The relation of ``np.max``. at: its index. rest: the others, capped at the maximum."""
+    """The relation of ``np.max``. at: the index of the maximum. rest: the other elements, capped at
+    the maximum.
+    """
     return _extreme(np.max, "max", a, axis, largest, lambda one, other: np.minimum(one, other))
 
 
 def minimum(a: Any, axis: int | None = None) -> Relation | None:
-    """The relation of ``np.min``. at: its index. rest: the others, raised to the minimum."""
+    """The relation of ``np.min``. at: the index of the minimum. rest: the other elements, raised to
+    the minimum.
+    """
     return _extreme(np.min, "min", a, axis, smallest, lambda one, other: np.maximum(one, other))
 
 

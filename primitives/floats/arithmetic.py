@@ -34,7 +34,7 @@ def clipped(value: float, low: float, high: float) -> float:
         return high
     if value < low and value >= low - 1e-9 * max(1.0, abs(low)):
         return low
-    raise NoSolution("the value leaves the range of the function")
+    raise NoSolution("the value is outside the range of the function")
 
 
 # ---- floats -------------------------------------------------------------------------------
@@ -85,7 +85,7 @@ def divisor(ret: float, a: float, free: float) -> float:
     if ret == 0 and a == 0:
         return free
     if ret == 0 or a == 0:
-        raise NoSolution("a quotient is 0 where its numerator is, and only there")
+        raise NoSolution("a quotient is 0 exactly if its numerator is 0")
     found = a / ret
     if found == 0:
         raise NoSolution("the divisor is too small for a float")
@@ -137,7 +137,9 @@ square = relation(
 
 
 def fits_word(value: float) -> bool:
-    """Whether the integers that convert to this value can be represented: interpreted, all can."""
+    """Return whether the integers that convert to this value can be represented: interpreted, all
+    can.
+    """
     return abs(value) < math.inf
 
 

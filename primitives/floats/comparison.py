@@ -1,7 +1,7 @@
 """Comparisons of floats, and ``where``.
 
-The coordinate ``excess`` is the distance between the two. If they have to differ, they do so by at
-least one unit in the last place: an excess of 0 gives the nearest float.
+The coordinate ``excess`` is the distance between the two. If they have to differ, they differ by at
+least one ulp: an excess of 0 gives the nearest float.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ ge = relation(
 
 
 def equal_if(same: bool, known: float, gap: float) -> float:
-    """The known float, or else one that differs from it by ``gap``."""
+    """The known float, or one that differs from it by ``gap``."""
     if same:
         return known
     return above(known, gap, True) if gap >= 0 else below(known, -gap, True)

@@ -1,6 +1,6 @@
 """Exponentials, logarithms and the square root.
 
-Results that only underflow or rounding gives (0 of an exponential, -1 of ``expm1``) lie outside the
+Results that only underflow or rounding gives (0 of an exponential, -1 of ``expm1``) are outside the
 codomains and are refused.
 """
 
@@ -23,16 +23,16 @@ LARGEST_LOG10 = math.log10(LARGEST)
 
 
 def positive(value: float) -> float:
-    """``value``, refused if it has left the range of positive floats."""
+    """``value``; raises NoSolution if it has left the range of positive floats."""
     if value == 0 or value == math.inf:
-        raise NoSolution("its exponential is beyond the positive floats")
+        raise NoSolution("the exponential is outside the range of the positive floats")
     return value
 
 
 def above_minus_one(value: float) -> float:
-    """``value``, refused if rounding has made it -1."""
+    """``value``; raises NoSolution if rounding has made it -1."""
     if value == -1:
-        raise NoSolution("its exponential is too small to be told from 0 beside 1")
+        raise NoSolution("the exponential is too small to be distinguished from 0 next to 1")
     return finite(value)
 
 
@@ -43,7 +43,7 @@ def two_to(a: float) -> float:
 
 @compiled_forms.overlay(two_to)
 def two_to_compiled(a: Any) -> float:
-    return np.exp2(a)  # equal to the bit; not all supported numba versions have math.exp2
+    return np.exp2(a)  # equal to the last bit; not all supported numba versions have math.exp2
 
 
 def power_of_two(ret: float) -> float:

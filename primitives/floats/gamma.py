@@ -20,7 +20,7 @@ __all__ = ["gamma", "lgamma"]
 MINIMUM = 1.4616321449683623
 """The positive argument where the gamma function is smallest."""
 LARGEST_LOG = 2.5e305
-"""lgamma overflows from about here on."""
+"""lgamma overflows above about this argument."""
 INTERVALS = 10**6
 """The number of intervals between poles in which solutions are searched."""
 STEPS = 2200
@@ -90,7 +90,7 @@ def branch_root(wanted: float, k: int, log: bool) -> float:
     """The argument on this branch whose absolute value, or its logarithm, is ``wanted``."""
     n = (k - 2) // 2
     if n >= INTERVALS:
-        raise NoSolution("so far from 0 no solutions are looked for")
+        raise NoSolution("solutions so far from 0 are not searched for")
     near = MINIMUM if k < 2 else minimum(n)
     found = bisected(wanted, near, far_end(k, log), log)
     value = size(found, log)

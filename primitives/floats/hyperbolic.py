@@ -26,9 +26,9 @@ def area_tangent(ret: float, near: float) -> float:
 
 
 def inside_one(value: float) -> float:
-    """``value``, refused if rounding has made it 1 or -1."""
+    """``value``; raises NoSolution if rounding has made it 1 or -1."""
     if abs(value) == 1:
-        raise NoSolution("its tangent is too close to 1 for a float")
+        raise NoSolution("the hyperbolic tangent is too close to 1 for a float")
     return value
 
 

@@ -48,7 +48,7 @@ def root(ret: float, b: float, near: float) -> float:
         return near
     if ret == 0:
         if b < 0:
-            raise NoSolution("a power is 0 where its base is 0 and its exponent is positive")
+            raise NoSolution("a power is 0 only if its base is 0 and its exponent is positive")
         return 0.0
     whole = floor_of(b) == b
     odd = whole and b % 2 == 1
@@ -97,7 +97,7 @@ def exponent_int(ret: float, a: float, near: int) -> int:
 
 
 def odd_or_fraction(b: float) -> bool:
-    """Whether an exponent determines the base."""
+    """Return whether an exponent determines the base."""
     return floor_of(b) != b or b % 2 == 1
 
 
@@ -182,7 +182,7 @@ def scale(ret: float, a: float, near: int) -> int:
     if matches(scaled(a, near), ret):
         return near
     if a == 0 or ret == 0:
-        raise NoSolution("0 scaled is 0, and nothing else is")
+        raise NoSolution("a scaled number is 0 exactly if the number is 0")
     fraction, high = math.frexp(ret)
     other, low = math.frexp(a)
     ratio, found = fraction / other, high - low

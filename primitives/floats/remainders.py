@@ -38,12 +38,12 @@ def dividend(ret: float, b: float, near: float) -> float:
     for step in (0, 1, -1):
         if agrees(neighbour(found, step) % b, ret):
             return neighbour(found, step)
-    raise NoSolution("the dividend is too large to tell the remainder")
+    raise NoSolution("the dividend is too large to determine the remainder")
 
 
 def parts(whole: float, ret: float, near: float) -> float:
-    """The number of parts, larger than ``ret``, into which to cut ``whole`` so that they are close
-    to ``near``.
+    """The number of parts, larger than ``ret``, into which to divide ``whole`` so that they are
+    close to ``near``.
     """
     wanted = max(floor_of(whole / abs(near) + 0.5), 1.0) if near != 0 else 1.0
     most = -floor_of(-whole / abs(ret)) - 1.0 if ret != 0 else wanted
@@ -105,7 +105,7 @@ def fmod_divisor(ret: float, a: float, near: float) -> float:
     if near != 0 and matches(remainder(a, near), ret):
         return near
     if ret != 0 and (a > 0) != (ret > 0):
-        raise NoSolution("a remainder has the sign of what is divided")
+        raise NoSolution("a remainder has the sign of the dividend")
     return math.copysign(modulus(abs(ret), abs(a), abs(near)), near)
 
 
@@ -148,7 +148,7 @@ def denominator(ret: float, a: float, u: float, near: float) -> float:
         return near
     quotient = ret + u
     if a == 0 or quotient == 0:
-        raise NoSolution("a quotient is 0 where its numerator is, or is beyond the divisor")
+        raise NoSolution("a floor quotient is 0 if the numerator is 0 or smaller than the divisor")
     found = finite(a / quotient)
     for step in (0, 1, -1):
         candidate = neighbour(found, step)

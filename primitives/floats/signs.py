@@ -15,7 +15,7 @@ __all__ = ["copysign", "heaviside", "magnitude", "sign"]
 
 
 def is_negative(a: float) -> bool:
-    """Whether the sign bit of a float is set, as for -0.0."""
+    """Return whether the sign bit of a float is set, as for -0.0."""
     return math.copysign(1.0, a) < 0
 
 

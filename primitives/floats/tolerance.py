@@ -16,21 +16,21 @@ __all__ = ["LARGEST", "above", "agrees", "below", "finite", "floor_of", "matches
 
 LARGEST = sys.float_info.max
 WHOLE_FROM = 2.0**52
-"""Every float from here on is a whole number."""
+"""From this float on, every float is a whole number."""
 
 
 def matches(value: float, wanted: float) -> bool:
-    """Whether two floats are equal up to their last digits; NaN never is."""
+    """Return whether two floats are equal up to their last digits; NaN never is."""
     return abs(value - wanted) <= 1e-15 * abs(wanted)
 
 
 def agrees(value: float, wanted: float) -> bool:
-    """Whether two floats may be equal, up to rounding in the computations behind them."""
+    """Return whether two floats may be equal, up to rounding in the computations behind them."""
     return abs(value - wanted) <= 1e-12 + 1e-10 * abs(wanted)
 
 
 def finite(value: float) -> float:
-    """``value``, refused if it is infinite or NaN."""
+    """``value``; raises NoSolution if it is infinite or NaN."""
     if not abs(value) <= LARGEST:
         raise NoSolution("the solution is larger than any float")
     return value

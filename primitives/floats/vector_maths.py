@@ -1,11 +1,11 @@
 """Elementary functions that LLVM can vectorise: without branches, calls or tables.
 
 For arguments outside their range (infinite, subnormal, near overflow) they return NaN; use the
-functions of ``math`` there. Elsewhere the error is at most three units in the last place.
+functions of ``math`` there. Elsewhere the error is at most 3 ulp.
 
-``exp`` reduces its argument by multiples of log 2 in two parts (Cody and Waite, 1980), ``log``
+``exp`` reduces its argument by multiples of log 2 in two parts (Cody and Waite, 1980). ``log``
 removes the exponent and sums the series of atanh with the coefficients of fdlibm (Sun Microsystems,
-1993); the other functions are composed of these two.
+1993). The other functions are composed of these two.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ __all__ = ["VECTORISED", "atanh", "exp", "expm1", "log", "log1p", "tanh"]
 
 LOG2_E = 1.4426950408889634
 LOG_2_HIGH, LOG_2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10
-ROUNDING = 6755399441055744.0  # 1.5 * 2**52: adding it to a number rounds that to a whole number
+ROUNDING = 6755399441055744.0  # 1.5 * 2**52: adding it to a number rounds the number to an integer
 TWO_52 = 4503599627370496.0
 FRACTION = np.uint64(52)  # bits
 BIAS = 1024
@@ -122,7 +122,7 @@ def log1p(x: float) -> float:
 
 def tanh(x: float) -> float:
     """The hyperbolic tangent of x."""
-    size = min(abs(x), 22.0)  # above, it is 1
+    size = min(abs(x), 22.0)  # above this argument, the result is 1
     e = expm1(-2.0 * size)
     found = copysign(-e / (e + 2.0), x)
     return found if abs(x) <= 1.7e308 else nan

@@ -1,11 +1,11 @@
 """Systems over bits: results whose bits are sums, modulo 2, of bits of the inputs.
 
-Masks, shifts, rotations, exclusive or, parity and steps of shift registers are of this form, and so
-is all that is made of them. It is solved by elimination over the field of two elements: what the
-results leave open is an affine space, a particular solution plus any sum of independent others.
+Masks, shifts, rotations, exclusive or, parity and steps of shift registers have this form, and so
+has every composition of them. It is solved by elimination over the field of two elements: the
+solutions are an affine space, a particular solution plus any sum of independent others.
 
 A form is an integer: its lowest bit is a constant, and bit ``i + 1`` says whether bit i of the
-inputs, which are numbered through, is added.
+inputs, numbered consecutively, is added.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from primitives.relation import RETURN, Mode, Relation
 __all__ = ["BitForms", "BitInput", "BitSystem", "bit_system", "parity"]
 
 MOST_AT_ONCE = 32
-"""The most bits that one coordinate chooses."""
+"""The largest number of bits that one coordinate chooses."""
 
 
 class BitForms(NamedTuple):
@@ -149,7 +149,7 @@ def parity(bits: int) -> int:
 
 
 def _joined(inputs: Sequence[BitInput], values: Sequence[Any]) -> int:
-    """The bits of several inputs, numbered through."""
+    """The bits of several inputs, numbered consecutively."""
     found = at = 0
     for each, value in zip(inputs, values, strict=True):
         found |= each.bits(value) << at
@@ -158,11 +158,11 @@ def _joined(inputs: Sequence[BitInput], values: Sequence[Any]) -> int:
 
 
 class _Elimination:
-    """Solver of forms for the inputs at some places.
+    """Solver of forms for the inputs at some positions.
 
-    rows: of the reduced system: the bit that each determines, the open bits that it adds, and the
-    equations that it is the sum of. checks: sums of equations in which no unknown is left. open:
-    the bits that are chosen. chosen: how many of them each coordinate chooses.
+    rows: the rows of the reduced system: the bit that each determines, the open bits that it adds,
+    and the equations of which it is the sum. checks: sums of equations in which no unknown is left.
+    open: the bits that are chosen. chosen: how many of them each coordinate chooses.
     """
 
     def __init__(
@@ -179,8 +179,8 @@ class _Elimination:
             _moves(each.size for each in self.own),
             _moves(each.size for each in self.others),
         ]
-        self.known: list[int] = []  # of each equation the form of the other inputs
-        equations: list[int] = []  # and the bits of the own ones
+        self.known: list[int] = []  # for each equation the form of the other inputs
+        equations: list[int] = []  # and the bits of the unknown ones
         for _, forms in results:
             for form in (*forms.low, forms.sign):
                 parts: list[list[int]] = [[], []]
@@ -224,7 +224,7 @@ class _Elimination:
         return rows
 
     def solve(self, *given: Any) -> Any:
-        """The own inputs, from all results, the other inputs, and the coordinates."""
+        """The unknown inputs, from all results, the other inputs, and the coordinates."""
         values, rest = given[: len(self.results)], given[len(self.results) :]
         known = 1 | _joined(self.others, rest[: len(self.others)]) << 1
         wanted = at = 0
@@ -248,7 +248,7 @@ class _Elimination:
         return tuple(answers) if len(answers) > 1 else answers[0]
 
     def _opened(self, coordinates: Sequence[int]) -> int:
-        """The bits that coordinates choose, each in its place."""
+        """The bits that coordinates choose, each at its position."""
         found = at = 0
         for value, count in zip(coordinates, self.chosen, strict=True):
             for i in range(count):
@@ -257,7 +257,7 @@ class _Elimination:
         return found
 
     def recover(self, *values: Any) -> tuple[int, ...]:
-        """The coordinates for which ``solve`` answers these inputs."""
+        """The coordinates for which ``solve`` returns these inputs."""
         bits, at = _joined(self.own, values), 0
         found: list[int] = []
         for count in self.chosen:
@@ -268,7 +268,7 @@ class _Elimination:
 
 
 def _moves(counts: Iterable[int]) -> list[int]:
-    """Where each of several numbers with so many bits begins."""
+    """The first bit of each of several numbers with these counts of bits."""
     found = [0]
     for count in counts:
         found.append(found[-1] + count)

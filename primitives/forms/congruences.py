@@ -1,5 +1,5 @@
-"""Congruences, integers or products of two multiplied, shifted and then reduced, and sums of two
-multiplied integers, each as one relation.
+"""Congruences: integers, or products of two, that are multiplied, shifted and reduced; and sums of
+two multiplied integers; each as one relation.
 """
 
 from __future__ import annotations
@@ -158,7 +158,7 @@ def sum_of_two(one: int, other: int) -> Relation:
 
 
 def is_numbered(rule: object) -> bool:
-    """Whether a relation is one of these, whose solutions are numbered in ascending order of the
-    first unknown.
+    """Return whether a relation is one of these, whose solutions are numbered in ascending order of
+    the first unknown.
     """
     return isinstance(rule, Relation) and getattr(rule.target, "__module__", "") == __name__

@@ -1,7 +1,7 @@
 """Fractions of polynomials of degree at most two, in one variable whose uses are collected.
 
-Programs do not call these functions: algebra makes the relations from several statements that share
-a variable.
+Programs do not call these functions: the algebra of the planner makes the relations from several
+statements that share a variable.
 """
 
 from __future__ import annotations
@@ -45,12 +45,12 @@ def roots_of(c: float, b: float, a: float) -> tuple[float, float]:
 
 
 def cancels(difference: float, of: float) -> bool:
-    """Whether a difference is 0, up to rounding."""
+    """Return whether a difference is 0, up to rounding."""
     return abs(difference) <= ALMOST_NOTHING * abs(of)
 
 
 def is_pole(x: float, d0: float, d1: float, d2: float) -> bool:
-    """Whether the divisor is 0 at x, up to rounding."""
+    """Return whether the divisor is 0 at x, up to rounding."""
     size = max(abs(d0), abs(d1 * x), abs(d2 * x * x))
     return abs(d0 + x * (d1 + x * d2)) <= ALMOST_NOTHING * size
 
@@ -59,13 +59,13 @@ def single(c: float, b: float, free: float) -> float:
     """The root of c + b * x; ``free`` if both are 0."""
     if b == 0:
         if c != 0:
-            raise NoSolution("the unknown cancels out, and the rest is not equal")
+            raise NoSolution("the unknown cancels, and the remaining terms are not equal")
         return free
     return finite(-c / b)
 
 
 def is_smaller(ret: float, x: float, c1: float, c2: float, d1: float, d2: float) -> bool:
-    """Whether x is the smaller one of two solutions."""
+    """Return whether x is the smaller one of two solutions."""
     a = c2 - ret * d2
     return a != 0 and x < -(c1 - ret * d1) / (2 * a)
 
@@ -165,7 +165,7 @@ def complex_roots(c: complex, b: complex, a: complex) -> tuple[complex, complex]
 
 
 def is_before(x: complex, y: complex) -> bool:
-    """Whether x has the smaller real part, or the same and the smaller imaginary part."""
+    """Return whether x has the smaller real part, or the same and the smaller imaginary part."""
     apart = x - y
     size = 1e-9 * max(abs(x), abs(y))
     return apart.imag < 0 if abs(apart.real) <= size else apart.real < 0
@@ -190,7 +190,7 @@ def complex_solved(
         x = free
     elif a == 0 or (cancels_of(a, c2) and c2 != 0):
         if b == 0:
-            raise NoSolution("the unknown cancels out, and the rest is not equal")
+            raise NoSolution("the unknown cancels, and the remaining terms are not equal")
         x = -c / b
     else:
         low, high = complex_roots(c, b, a)
@@ -203,12 +203,12 @@ def complex_solved(
 
 
 def cancels_of(difference: complex, of: complex) -> bool:
-    """Whether a difference of complex numbers is 0, up to rounding."""
+    """Return whether a difference of complex numbers is 0, up to rounding."""
     return abs(difference) <= ALMOST_NOTHING * abs(of)
 
 
 def is_complex_pole(x: complex, d0: complex, d1: complex, d2: complex) -> bool:
-    """Whether the divisor is 0 at x, up to rounding."""
+    """Return whether the divisor is 0 at x, up to rounding."""
     size = max(abs(d0), abs(d1 * x), abs(d2 * x * x))
     return abs(d0 + x * (d1 + x * d2)) <= ALMOST_NOTHING * size
 
@@ -223,7 +223,7 @@ def is_first(
     d1: complex,
     d2: complex,
 ) -> bool:
-    """Whether x is the first one of two solutions."""
+    """Return whether x is the first one of two solutions."""
     b, a = c1 - ret * d1, c2 - ret * d2
     return a != 0 and is_before(x, -b / a - x)  # the sum of both is -b / a
 

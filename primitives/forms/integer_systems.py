@@ -1,7 +1,8 @@
-"""Systems of linear equations in integers: several sums of the same integers, with known factors.
+"""Systems of linear equations in integers: several sums of the same integers, with constant
+factors.
 
-Solved by the Smith normal form: with U and V invertible in integers, ``U @ A @ V`` is diagonal, so
-that each new unknown occurs in one equation; those in none are free.
+They are solved by the Smith normal form: with U and V invertible in integers, ``U @ A @ V`` is
+diagonal, so that each new unknown occurs in one equation; those in none are free.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ Rows = tuple[tuple[int, ...], ...]
 
 
 class IntegerSystem(Relation):
-    """The relation of several sums, each of all inputs times known factors, plus a shift.
+    """The relation of several sums, each of all inputs times constant factors, plus a shift.
 
     matrix: the factors, a row for each sum. shifts: the constants added. Each set of inputs has a
     mode, created on first use, with a coordinate for each free direction.
@@ -92,8 +93,8 @@ def product(row: Sequence[int], values: Sequence[int]) -> int:
 def solving(
     matrix: Rows, shifts: tuple[int, ...], places: Sequence[int]
 ) -> tuple[Callable[..., Any], Callable[..., Any], int]:
-    """The solver from all sums, the inputs at other places and the free coordinates to the inputs
-    at these places; the function from these inputs to the coordinates; and the number of
+    """The solver that maps all sums, the inputs at other positions and the free coordinates to the
+    inputs at these positions; the function from these inputs to the coordinates; and the number of
     coordinates.
     """
     own = tuple(tuple(row[i] for i in places) for row in matrix)

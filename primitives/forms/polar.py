@@ -34,7 +34,7 @@ def radius(x: float, y: float, a: float) -> float:
 
 
 def turned(x: float, y: float, r: float, k: int, angle: float) -> float:
-    """The angle of a point after k turns; any for the origin."""
+    """The angle of a point, plus k full turns; any angle for the origin."""
     if not abs(hypot(x, y) - abs(r)) <= ROUNDED * abs(r):
         raise NoSolution(NOT_ON_THE_CIRCLE)
     if r == 0:
@@ -48,7 +48,7 @@ def turns(x: float, y: float, r: float, a: float) -> tuple[int, float]:
 
 
 def radius_and_angle(x: float, y: float, k: int, angle: float) -> tuple[float, float]:
-    """The coordinates of a point after k half turns; the origin has any angle."""
+    """The coordinates of a point, with k half turns added; the origin has any angle."""
     r = hypot(x, y)
     if r == 0:
         return r, angle
@@ -90,7 +90,9 @@ def by_width(x: float, r: float, near: float) -> float:
 
 
 def along(part: float, direction: float, free: float) -> float:
-    """The distance with this component in a direction; any if the component is always 0."""
+    """The distance with this component in a direction; any distance if the component is
+    always 0.
+    """
     if direction == 0:
         if part != 0:
             raise NoSolution(NOT_ON_THE_RAY)

@@ -1,6 +1,6 @@
 """Quadratic polynomials of one integer whose uses are collected.
 
-Like the fractions of floats, algebra makes them from several statements that share a variable.
+As for the fractions of floats, algebra makes them from several statements that share a variable.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def linear(c1: int, c0: int, free: int) -> int:
     """The root of c0 + c1 * x; ``free`` if both are 0."""
     if c1 == 0:
         if c0 != 0:
-            raise NoSolution("the unknown cancels out, and the rest is not equal")
+            raise NoSolution("the unknown cancels, and the remaining terms are not equal")
         return free
     if c0 % c1 != 0:
         raise NoSolution("no integer solves the equation")
@@ -47,7 +47,7 @@ def solved(ret: int, c2: int, c1: int, c0: int, negative: bool, free: int) -> in
 
 
 def is_smaller(x: int, c2: int, c1: int) -> bool:
-    """Whether x is the smaller one of two solutions."""
+    """Return whether x is the smaller one of two solutions."""
     slope = plus(times(2, times(c2, x)), c1)
     return slope < 0 if c2 > 0 else slope > 0
 

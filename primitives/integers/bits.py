@@ -1,7 +1,7 @@
 """Bits: & | ^ ~ and counts of ones; and functions for xorshift steps and rotations.
 
-An integer has the infinitely many bits of its two's complement: those of a negative one are 1
-from some place on.
+An integer has the infinitely many bits of its two's complement: those of a negative one are 1 from
+some position on.
 """
 
 from __future__ import annotations
@@ -65,18 +65,22 @@ def bit_count(x: Any) -> int:
 # ---- bit by bit ---------------------------------------------------------------------------
 
 
-# x & ~y is written x ^ (x & y), which means the same for truth values, where ~ does not
+# x & ~y is written x ^ (x & y), which is equal, also for truth values, whose ~ differs
 
 
 def masked(ret: Any, other: Any, free: Any) -> Any:
-    """The value whose & with ``other`` is ``ret``; bits that ``other`` lacks are from ``free``."""
+    """The value whose & with ``other`` is ``ret``; bits that are 0 in ``other`` are taken from
+    ``free``.
+    """
     if ret & other != ret:
         raise NoSolution("the known value lacks a bit of the result")
     return ret | (free ^ (free & other))
 
 
 def joined(ret: Any, other: Any, free: Any) -> Any:
-    """The value whose | with ``other`` is ``ret``; bits that ``other`` has are from ``free``."""
+    """The value whose | with ``other`` is ``ret``; bits that are 1 in ``other`` are taken from
+    ``free``.
+    """
     if ret & other != other:
         raise NoSolution("the known value has a bit that the result lacks")
     return (ret ^ other) | (free & other)
@@ -174,8 +178,8 @@ def unsigned(a: int) -> Any:
 
 
 def counted(kind: IntegerKind) -> Relation:
-    """The relation of ``bit_count``; for integers its domain is 64 bits, as it counts only
-    these.
+    """The relation of ``bit_count``; for integers its domain is that of 64 bits, because it counts
+    only these.
     """
     made, word, domain = kind.type, np.uint64, kind.domain
     if not kind.wraps:

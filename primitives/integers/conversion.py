@@ -19,7 +19,9 @@ __all__ = ["abs_int", "absolute", "int_of_bool", "int_of_int", "word_conversions
 
 
 def to_int(value: Any) -> int:
-    """A word as an integer; compiled, refused where it does not fit in 64 bits with a sign."""
+    """A word as an integer; compiled code raises NoSolution if it does not fit in a signed integer
+    of 64 bits.
+    """
     return int(value)
 
 

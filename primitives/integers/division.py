@@ -1,8 +1,8 @@
 """Division with remainder, of integers and words.
 
-Compiled, the solvers of integers refuse results beyond 64 bits, where the machine would wrap. The
-quotient of the lowest numpy.int64 and -1 wraps: it is the dividend. Division by 0, for which numpy
-warns and returns 0, is refused.
+In compiled code the solvers of integers refuse results beyond 64 bits, where the machine would
+wrap. The quotient of the lowest numpy.int64 and -1 wraps: it is the dividend. Division by 0, for
+which numpy warns and returns 0, is refused.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ __all__ = ["FLOOR_DIVISIONS", "Division", "floordiv_int", "is_remainder", "mod_i
 
 def remainder(a: Any, b: Any) -> Any:
     if b == 0:
-        raise NoSolution("nothing is divided by 0")
+        raise NoSolution("a division by 0 has no value")
     return a % b
 
 
 def is_remainder(ret: Any, b: Any) -> bool:
-    """Whether ``ret`` can be a remainder of division by b."""
+    """Return whether ``ret`` can be a remainder of division by b."""
     return 0 <= ret < b or b < ret <= 0
 
 
@@ -40,7 +40,7 @@ def quotient_of(kind: IntegerKind) -> Callable[..., Any]:
 
     def quotient(a: Any, b: Any) -> Any:
         if b == zero:
-            raise NoSolution("nothing is divided by 0")
+            raise NoSolution("a division by 0 has no value")
         return negated(a) if signed and b == opposite else a // b
 
     return quotient
@@ -77,15 +77,15 @@ def _integer_dividends() -> _Dividends:
 
 
 def _word_dividends(kind: IntegerKind, quotient: Callable[..., Any]) -> _Dividends:
-    """Dividends of words; their offset counts from the lowest one. At the ends of the range not
-    all remainders occur, and not every quotient occurs for each divisor.
+    """Dividends of words; their offset counts from the lowest one. At the ends of the range some
+    remainders do not occur, and not every quotient occurs for each divisor.
     """
     made, signed, word = kind.type, kind.signed, np.uint64
     zero, one, opposite = made(0), made(1), ~made(0)
     lowest, highest = kind.lowest, made(np.iinfo(made).max)
 
     def reached(ret: Any, b: Any) -> Any:
-        """Whether some word divided by b has this quotient."""
+        """Return whether some word divided by b has this quotient."""
         if signed and b == opposite:
             return True
         one_end, other_end = quotient(lowest, b), quotient(highest, b)
@@ -137,6 +137,7 @@ def _sizes_of_divisors(kind: IntegerKind) -> Callable[..., Any]:
 
     def divisor_sizes(ret: Any, a: Any, negative: Any) -> Any:
         """The smallest and the largest size of a divisor of this sign for which a // b is ``ret``.
+        The largest is 0 if there is none.
 
         The largest is 0 where there is none.
         """
@@ -168,7 +169,7 @@ def _divisors(kind: IntegerKind) -> _Divisors:
     divisor_sizes = _sizes_of_divisors(kind)
 
     def is_wrapped(ret: Any, a: Any) -> Any:
-        """Whether -1 is a divisor because its quotient wraps."""
+        """Return whether -1 is a divisor because its quotient wraps."""
         return wraps and signed and a == lowest and ret == lowest
 
     def divisor_by_step(ret: Any, a: Any, step: Any, negative: Any) -> Any:
@@ -241,7 +242,7 @@ def _moduli(kind: IntegerKind) -> Moduli:
     nearest = one if wraps else none  # an excess of words wraps around, from 0 on
 
     def is_below(ret: Any, negative: Any) -> Any:
-        """Whether a divisor with remainder ``ret`` is negative."""
+        """Return whether a divisor with remainder ``ret`` is negative."""
         return signed and (ret < zero or (ret == zero and negative))
 
     def modulus(ret: Any, a: Any, wish: Any, negative: Any) -> Any:
@@ -278,8 +279,8 @@ def _moduli(kind: IntegerKind) -> Moduli:
 
 
 def _integer_rest(moduli: Moduli) -> Relation:
-    """The relation of a % b, of integers. The parameter for a is the quotient: there is no lowest
-    dividend to count from.
+    """The relation of a % b, of integers. The parameter for a is the quotient, because there is no
+    lowest dividend from which to count.
     """
     modulus, larger, excess_of = moduli
 

@@ -69,7 +69,7 @@ def _divisor_of(kind: IntegerKind, division: Division) -> Callable[..., Any]:
     def divisor(q: Any, r: Any, a: Any, excess: Any, negative: Any) -> Any:
         if q == zero:
             if a != r:
-                raise NoSolution("what is smaller than the divisor is left whole")
+                raise NoSolution("a dividend smaller than the divisor is its own remainder")
             return larger(r, excess, negative)
         if wraps and signed and negative and a == lowest and q == lowest and r == zero:
             return opposite
@@ -88,7 +88,7 @@ def _pair_of(
     wraps, larger, none, one = kind.wraps, division.moduli.larger, kind.step(0), kind.step(1)
 
     def fits(q: Any, r: Any, b: Any) -> Any:
-        """Whether q * b + r does not wrap."""
+        """Return whether q * b + r does not wrap."""
         a = made(q * b + r)
         return quotient(a, b) == q and remainder(a, b) == r
 

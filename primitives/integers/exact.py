@@ -1,7 +1,7 @@
 """Exact sums, differences and products of integers.
 
-Integers have any size when interpreted. Compiled they have 64 bits, and these functions raise
-NoSolution where the machine would wrap.
+Integers have any size in the interpreter. In compiled code they have 64 bits, and these functions
+raise NoSolution where the machine would wrap.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ LOWEST, HIGHEST = -(2**63), 2**63 - 1
 
 
 def plus(a: int, b: int) -> int:
-    """a + b, refused where the machine would wrap."""
+    """``a + b``; raises NoSolution where the machine would wrap."""
     return a + b
 
 
 def minus(a: int, b: int) -> int:
-    """a - b, refused where the machine would wrap."""
+    """``a - b``; raises NoSolution where the machine would wrap."""
     return a - b
 
 
 def times(a: int, b: int) -> int:
-    """a * b, refused where the machine would wrap."""
+    """``a * b``; raises NoSolution where the machine would wrap."""
     return a * b
 
 

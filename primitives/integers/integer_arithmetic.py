@@ -1,8 +1,8 @@
-"""Sums, products and squares: exact of integers, modulo 2**64 of words.
+"""Sums, products and squares: exact for integers, modulo 2**64 for words.
 
-Products of words have separate solvers: modulo 2**64, an odd factor is invertible, and one with
-factors of two leaves the top bits of the other undetermined. Interpreted, numpy warns where these
-scalars wrap; here wrapping is intended.
+Products of words have separate solvers: modulo 2**64, an odd factor is invertible, and a factor
+with factors of two leaves the top bits of the other one undetermined. In the interpreter numpy
+warns where these scalars wrap; here wrapping is intended.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ __all__ = [
 ]
 
 SEARCHED = 100_000
-"""Maximum number of candidates tried for a divisor."""
+"""The largest number of candidates tried for a divisor."""
 TWO, THREE, SEVEN, HALF, WIDTH = map(np.uint64, (2, 3, 7, 32, 64))
 
 # ---- sums ---------------------------------------------------------------------------------
@@ -69,7 +69,7 @@ add_int, sub_int, neg_int = sums(INTEGERS)
 
 
 def exact_quotient(ret: int, other: int, free: int) -> int:
-    """The factor whose product with ``other`` is ``ret``; ``free`` where both are 0."""
+    """The factor whose product with ``other`` is ``ret``; ``free`` if both are 0."""
     if other == -1:
         return minus(0, ret)
     if other == 0:
@@ -238,7 +238,7 @@ def word_products(words: IntegerKind) -> tuple[Relation, Relation]:
     mul = relation(
         operator.mul, kind, kind, "return = a * b",
         ret=lambda a, b: a * b,
-        a=parametric(  # the coordinate counts where b is even
+        a=parametric(  # the coordinate matters if b is even
             lambda ret, b, high: kind(word_factor(word(ret), word(b), high)), high=Word64,
             recover=lambda a, b: (high_bits(word(a), word(b)),), determined_if=lambda b: b % 2 != 0,
         ),

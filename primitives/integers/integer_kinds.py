@@ -1,4 +1,4 @@
-"""The kinds of integers: of any size, or words of 64 bits, with a sign or without one.
+"""The kinds of integers: of any size, or words of 64 bits, signed or unsigned.
 
 Relations are written once for all kinds. The differences between the kinds are defined here: their
 ranges, overflow, and the type of distances.
@@ -19,7 +19,7 @@ from primitives.integers.exact import minus, plus
 __all__ = ["INT64", "INTEGERS", "KINDS", "MOST", "UINT64", "Exponent", "IntegerKind", "Natural"]
 
 MOST = 1023
-"""Maximum number of places by which integers are shifted, and maximum exponent of powers."""
+"""The largest number of places by which integers are shifted, and maximum exponent of powers."""
 Natural = Integers(0)
 Exponent = Integers(0, MOST)
 Size = Integers(1)
@@ -177,7 +177,7 @@ def _word_sizes(kind: Any) -> dict[str, Callable[..., Any]]:
 
 
 def _word_neighbours(kind: Any) -> dict[str, Callable[..., Any]]:
-    """Functions for neighbours of words; an excess wraps around within the rest of the range."""
+    """Functions for neighbours of words; an excess wraps around in the rest of the range."""
     word, info = np.uint64, np.iinfo(kind)
     lowest, highest = word(kind(info.min)), word(kind(info.max))
 

@@ -1,4 +1,6 @@
-"""Powers of the mathematical integers, with exponents from 0 to 1023: exact roots and logs."""
+"""Powers of the mathematical integers, with exponents from 0 to 1023: exact roots and
+logarithms.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,7 @@ __all__ = ["power_int"]
 
 
 def power(a: int, b: int) -> int:
-    """a ** b for b from 0, refused where the machine would wrap."""
+    """``a ** b`` for a non-negative b; raises NoSolution where the machine would wrap."""
     if b < 0:
         raise NoSolution("a negative exponent gives no integer")
     return a**b
@@ -33,7 +35,7 @@ def power_64(a: Any, b: Any) -> int:
 
 
 def reaches(base: int, exponent: int, n: int) -> bool:
-    """Whether base ** exponent is at least n; all are at least 1."""
+    """Return whether base ** exponent is at least n; all are at least 1."""
     return base**exponent >= n
 
 
@@ -66,7 +68,7 @@ def root(n: int, exponent: int) -> int:
 
 
 def is_power(n: int, base: int, exponent: int) -> bool:
-    """Whether base ** exponent is n; all are at least 1."""
+    """Return whether base ** exponent is n; all are at least 1."""
     if base == 1:
         return n == 1
     count = 0
@@ -77,7 +79,7 @@ def is_power(n: int, base: int, exponent: int) -> bool:
 
 
 def base_of(ret: int, b: int, negative: bool, free: int) -> int:
-    """The integer whose power is ``ret``; ``free`` where b is 0."""
+    """The integer whose power is ``ret``; ``free`` if b is 0."""
     if b < 0:
         raise NoSolution("a negative exponent gives no integer")
     if b == 0:
@@ -95,11 +97,13 @@ def base_of(ret: int, b: int, negative: bool, free: int) -> int:
 
 
 def exponent_of(ret: int, a: int, free: int) -> int:
-    """The exponent for which a to its power is ``ret``; of several the one near ``free``."""
+    """The exponent for which the power of a is ``ret``; of several exponents the one
+    near ``free``.
+    """
     if -1 <= a <= 1:
         return exponent_of_unit(ret, a, free)
     if ret == 0:
-        raise NoSolution("a power is 0 where its base is")
+        raise NoSolution("a power is 0 only if its base is 0")
     count = 0
     while ret % a == 0:
         ret = ret // a
@@ -110,8 +114,8 @@ def exponent_of(ret: int, a: int, free: int) -> int:
 
 
 def exponent_of_unit(ret: int, a: int, free: int) -> int:
-    """The exponent for which a to its power is ``ret``, where a is -1, 0 or 1; of several the one
-    near ``free``.
+    """The exponent for which the power of a is ``ret``, if a is -1, 0 or 1; of several exponents
+    the one near ``free``.
     """
     if a == 1 and ret == 1:
         return free
@@ -142,7 +146,7 @@ def base_and_exponent(ret: int, v: int, negative: bool, free: int) -> tuple[int,
 power_int = relation(
     operator.pow, int, int, "return = a ** b", domain={"b": Exponent},
     ret=power,
-    a=parametric(  # the sign counts where b is even, the free base where b is 0
+    a=parametric(  # the sign matters if b is even, the free base if b is 0
         base_of, negative=Bool, free=Integer,
         recover=lambda a: (a < 0, a), determined_if=lambda b: b % 2 == 1,
     ),

@@ -69,7 +69,7 @@ INTEGER_RELATIONS: tuple[Relation, ...] = (
     rshift_int,
     int_of_int,
     int_of_bool,
-    # words have none: numpy's powers wrap, and gcd, comb, factorial and isqrt are of int
+    # words have none: the powers of numpy wrap, and gcd, comb, factorial and isqrt are of int
     power_int,
     power_modulo,
     number_theory.gcd,

@@ -25,13 +25,13 @@ from primitives.relation import parametric, relation
 __all__ = ["factors", "logarithm", "power_modulo", "roots"]
 
 TRIED = 4096
-"""Divisors up to here are tried before the rho method."""
+"""Divisors up to this are tried before the rho method."""
 MOST_STEPS = 200_000
-"""The most steps of the rho method, and of baby and giant steps."""
+"""The largest number of steps of the rho method, and of baby and giant steps."""
 MOST_BITS = 128
-"""The most bits of a power whose modulus is looked for."""
+"""The largest number of bits of a power whose modulus is searched for."""
 MOST_ROOTS = 65_536
-"""The most roots modulo n that are numbered."""
+"""The largest number of roots modulo n that are numbered."""
 WITNESSES = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41)
 """Bases of the strong test, which decide numbers below 3.3e24; larger ones are probable primes."""
 
@@ -99,7 +99,7 @@ def _divisor(n: int) -> int:
                 product = product * abs(slow - fast) % n
             steps += 128
             found = math.gcd(product, n)
-            if found == n:  # one by one
+            if found == n:  # one at a time
                 slow, fast = before
                 found = 1
                 while found == 1:
@@ -312,18 +312,20 @@ def _base_of(ret: int, e: int, n: int, k: int) -> int:
 
 
 def _number_of(ret: int, a: int, e: int, n: int) -> tuple[int]:
-    """The number of a solution among all; of an integer between solutions, that of the next."""
+    """The number of a solution among all; for an integer between solutions, that of the
+    next one.
+    """
     found = roots(ret, e, n)
     return (a // n * len(found) + bisect.bisect_left(found, a % n),)
 
 
 def _exponent_of(ret: int, a: int, n: int, k: int) -> int:
-    """The k-th exponent, from the first that is not negative on."""
+    """The k-th exponent, counted from the first non-negative one."""
     first, distance = logarithm(a % n, ret, n)
     if k and not distance:
         raise NoSolution("only one exponent leads to the result")
     if k < 0 and math.gcd(a, n) > 1:
-        raise NoSolution("a base with a divisor in common has no negative powers")
+        raise NoSolution("a base with a divisor in common with the modulus has no negative powers")
     return first + k * distance
 
 
@@ -333,13 +335,15 @@ def _exponent_number(ret: int, a: int, e: int, n: int) -> tuple[int]:
 
 
 def _differences(ret: int, a: int, e: int) -> Sequence[int] | None:
-    """The moduli for which a power is congruent to ``ret``; None where all above ``ret`` are."""
+    """The moduli for which a power is congruent to ``ret``; None if all moduli above
+    ``ret`` are.
+    """
     if abs(a).bit_length() * abs(e) > MOST_BITS:
         raise TooHard(
             f"the power {e} is too large to factor, which its modulus needs",
             help="give the modulus, or smaller exponents",
         )
-    # of a negative power, n divides ret * a**-e - 1
+    # for a negative power, n divides ret * a**-e - 1
     apart = abs(a**e - ret) if e >= 0 else abs(ret * a**-e - 1)
     if apart == 0:
         return None

@@ -85,40 +85,40 @@ def things(ret: int, k: int) -> int:
 def upper(ret: int, k: int, free: int) -> int:
     """The n of which there are ``ret`` ways to choose k; of several, the one near ``free``."""
     if not 0 <= k <= MOST or ret < 0:
-        raise NoSolution("numbers of ways to choose are those from up to 1023 things")
+        raise NoSolution("binomial coefficients are solved for up to 1023 things")
     if k == 0:
         if ret != 1:
-            raise NoSolution("there is one way to choose nothing")
+            raise NoSolution("the number of ways to choose 0 things is 1")
         return free
     if ret == 0:
         return free % k
     n = things(ret, k)
     if n < 0:
-        raise NoSolution("there are never so many ways")
+        raise NoSolution("no binomial coefficient has this value")
     return n
 
 
 def lower(ret: int, n: int, mirrored: bool, free: int) -> int:
     """The k for which there are ``ret`` ways to choose k of n; ``mirrored``: the larger one."""
     if not 0 <= n <= MOST or ret < 0:
-        raise NoSolution("numbers of ways to choose are those from up to 1023 things")
+        raise NoSolution("binomial coefficients are solved for up to 1023 things")
     if ret == 0:
         if n == MOST:
-            raise NoSolution("there are at most 1023 things")
+            raise NoSolution("binomial coefficients are solved for up to 1023 things")
         return n + 1 + free % (MOST - n)
     k, found = 0, 1
     while found < ret and k < n // 2:
         found = times(found, n - k) // (k + 1)
         k += 1
     if found != ret:
-        raise NoSolution("there are never so many ways")
+        raise NoSolution("no binomial coefficient has this value")
     return n - k if mirrored else k
 
 
 def both(ret: int, v: int, free: int) -> tuple[int, int]:
     """A pair whose k is v, or the next smaller one for which there is an n."""
     if ret < 0:
-        raise NoSolution("numbers of ways are not negative")
+        raise NoSolution("a binomial coefficient is not negative")
     if v == 0 and ret == 1:
         return free, 0
     k = max(v, 1)

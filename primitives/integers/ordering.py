@@ -19,7 +19,7 @@ __all__ = ["clip", "ordered"]
 
 
 def clip(a: Any, low: Any, high: Any) -> Any:
-    """``a``, clipped to [low, high]; ``high`` where that is empty."""
+    """``a``, clipped to [low, high]; ``high`` if the interval is empty."""
     return min(max(a, low), high)
 
 
@@ -68,7 +68,7 @@ def equalities(kind: IntegerKind) -> tuple[Relation, ...]:
     def compared(target: Any, sign: str, equal: bool) -> Relation:
         return relation(
             target, kind.type, kind.type, f"return = a {sign} b", returns=bool,
-            a=parametric(  # the difference counts where they are not equal
+            a=parametric(  # the difference matters if they are not equal
                 lambda ret, b, difference: b if ret == equal else moved(b, difference),
                 difference=kind.differences, recover=lambda a, b: (difference_of(b, a),),
             ),
@@ -105,7 +105,7 @@ def extremes(kind: IntegerKind) -> tuple[Relation, ...]:
 
         return relation(
             target, kind.type, kind.type, f"return = {target.__name__}(a, b)",
-            a=parametric(  # the excess counts where b is the result
+            a=parametric(  # the excess matters if b is the result
                 lambda ret, b, excess: other(ret, b, excess), excess=kind.steps,
                 recover=lambda ret, a: (excess_of(ret, a, up, False),),
             ),
@@ -129,7 +129,7 @@ def extremes(kind: IntegerKind) -> tuple[Relation, ...]:
 
 
 class _Clipping(NamedTuple):
-    """The solvers of clip. Its result is ``high`` where ``low`` is larger."""
+    """The solvers of clip, whose result is ``high`` if ``low`` is larger."""
 
     value: Callable[..., Any]
     lower: Callable[..., Any]
@@ -186,7 +186,7 @@ def clipping(kind: IntegerKind) -> Relation:
     return relation(
         clip, kind.type, kind.type, kind.type, "return = clip(a, low, high)",
         ret=lambda a, low, high: clip(a, low, high),
-        a=parametric(  # the excess counts at a bound; ``down`` where both bounds are the result
+        a=parametric(  # the excess matters at a bound; ``down`` if both bounds are the result
             clipped, down=Bool, excess=kind.steps,
             recover=lambda ret, a: (a < ret, distance(ret, a)),
         ),

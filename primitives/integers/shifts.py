@@ -1,6 +1,6 @@
 """Shifts: << and >> of integers by up to 1023 places, of words by up to 63.
 
-Compiled, the solvers of integers refuse results of more than 64 bits. Words have separate
+In compiled code the solvers of integers refuse results of more than 64 bits. Words have separate
 relations: they lose their top bits, so that most words are the result of several shifts.
 """
 
@@ -26,8 +26,9 @@ LAST, WIDTH = map(np.uint64, (63, 64))
 
 def first_places(kind: IntegerKind, least: int, moved: Any, refusal: str) -> Callable[..., Any]:
     """A solver for the number of places: the first one from ``wish`` on, cyclically, for which
-    ``moved`` takes the value to the result. least: the smallest number of places; refusal: the
-    error where there is none.
+    ``moved`` maps the value to the result.
+
+    least: the smallest number of places. refusal: the error if there is none.
     """
     count, one = kind.places - least + 1, kind.type(1)
     first, last = kind.type(least), kind.type(kind.places)
@@ -47,7 +48,7 @@ def first_places(kind: IntegerKind, least: int, moved: Any, refusal: str) -> Cal
 
 
 def up(a: int, k: int) -> int:
-    """a << k, refused where the machine would wrap."""
+    """``a << k``; raises NoSolution where the machine would wrap."""
     return a << k
 
 
@@ -114,11 +115,11 @@ def without_zeros(ret: int, k: int) -> int:
 
 
 def places_up(ret: int, a: int, free: int) -> int:
-    """The number of places by which a is shifted left to ``ret``; ``free`` where both are 0."""
+    """The number of places by which a is shifted left to ``ret``; ``free`` if both are 0."""
     if a == 0 and ret == 0:
         return free
     if a == 0 or ret == 0:
-        raise NoSolution("what is shifted up is 0 where it was, and only there")
+        raise NoSolution("a shifted integer is 0 exactly if the integer is 0")
     found = zeros(ret) - zeros(a)
     if not 0 <= found <= MOST or down(ret, found) != a:
         raise NoSolution("the result is not the integer, shifted by up to 1023 places")
@@ -126,8 +127,8 @@ def places_up(ret: int, a: int, free: int) -> int:
 
 
 def places_down(ret: int, a: int, free: int) -> int:
-    """The number of places by which a is shifted right to ``ret``; where only the sign is left,
-    the one near ``free``.
+    """The number of places by which a is shifted right to ``ret``; if only the sign remains, the
+    one near ``free``.
     """
     found = length(a) - length(ret)
     if not 0 <= found <= MOST or down(a, found) != ret:

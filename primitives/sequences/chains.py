@@ -34,8 +34,9 @@ class ConcatenationRelation(Relation):
     Each set of parts has a mode, created on first use. If several sequences are unknown, ``index``
     numbers the possible splits of the whole, the shortest first part first, modulo their number, so
     that each index has an answer if there is one.
-    singles: for each part, whether it is an item rather than a sequence. domains: of the parts;
-    these are cut only where they are members.
+
+    singles: for each part, whether it is an item and not a sequence. domains: the domains of the
+    parts; the whole is split only into members of these.
     """
 
     def __init__(
@@ -96,21 +97,21 @@ class ConcatenationRelation(Relation):
 
 
 def _once_known(domain: Strings | None) -> Strings:
-    """A domain like that of a part, for one length."""
+    """A domain like that of a part with a known length."""
     return Strings(domain.alphabet if domain is not None and domain.low else "", 1, 1)
 
 
 def is_clear(domains: Sequence[Strings | None]) -> bool:
-    """Whether a string is cut into parts in one way only: each part, but for one, has one length,
-    or ends where no character of its own can follow; counted from the left before that one, and
-    from the right after it.
+    """Return whether a string can be split into parts in only one way: each part, except for one,
+    has a fixed length, or ends where none of its characters can follow; counted from the left
+    before that part, and from the right after it.
     """
     left = _clear_before(domains)
     return left >= len(domains) - 1 - _clear_before(domains[::-1])
 
 
 def _clear_before(domains: Sequence[Strings | None]) -> int:
-    """The number of first parts that are cut in one way."""
+    """The number of leading parts that can be split in only one way."""
     for i, domain in enumerate(domains):
         if domain is not None and domain.is_fixed:
             continue
@@ -124,7 +125,7 @@ def _clear_before(domains: Sequence[Strings | None]) -> int:
 
 
 def _bounds(domain: Domain) -> Strings | None:
-    """The domain of a string that says where it may end, or None."""
+    """The domain of a string that determines where it may end, or None."""
     return domain if isinstance(domain, Strings) and not domain.total else None
 
 
@@ -179,14 +180,14 @@ def list_with(singles: tuple[bool, ...]) -> Callable[..., Any]:
 
 
 def is_same(one: Any, other: Any) -> bool:
-    """Whether items are equal; floats up to rounding."""
+    """Return whether items are equal; floats up to rounding."""
     if isinstance(one, float):
         return math.isclose(one, other, rel_tol=1e-9, abs_tol=1e-12)
     return one == other
 
 
 def stands_at(ret: Any, at: int, part: Any) -> bool:
-    """Whether a sequence contains another one at a position."""
+    """Return whether a sequence contains another one at a position."""
     found = ret[at : at + len(part)]
     if isinstance(part, str):
         return found == part
@@ -195,7 +196,7 @@ def stands_at(ret: Any, at: int, part: Any) -> bool:
 
 
 def ends_of(ret: Any, at: int, within: Strings | None) -> range:
-    """The positions where a part that begins at a position may end."""
+    """The positions at which a part that begins at a position may end."""
     if within is None:
         return range(at, len(ret) + 1)
     last = len(ret) if within.high is None else min(len(ret), at + within.high)
@@ -234,7 +235,7 @@ def ways(ret: Any, parts: Any, is_open: Any, singles: Any, domains: Any = None) 
 
 
 def is_item(found: Any, part: Any, within: Strings | None, *, unknown: bool) -> bool:
-    """Whether an item of the whole is a part, or may be one that is not known."""
+    """Return whether an item of the whole is a part, or may be one that is not known."""
     if unknown:
         return within is None or within.contains(found)
     return is_same(found, part)
@@ -247,8 +248,9 @@ def solving(
     *,
     is_open: bool,
 ) -> tuple[Callable[..., Any], Callable[..., Any]]:
-    """The solver from a whole, the parts at other places, and the index if there is a choice, to
-    the parts at these places; and the function from the whole and all parts to the index.
+    """The solver that maps a whole, the parts at other positions, and the index if there is a
+    choice, to the parts at these positions; and the function from the whole and all parts to the
+    index.
     """
     unknown = [i in places for i in range(len(singles))]
     within = domains or (None,) * len(singles)
@@ -258,7 +260,7 @@ def solving(
         parts: list[Any] = [None if lacks else next(given) for lacks in unknown]
         counts = ways(ret, parts, unknown, singles, domains)
         if counts[0][0] == 0:
-            raise NoSolution("the known parts are not where they would have to be")
+            raise NoSolution("the known parts are not at the required positions")
         index = known[-1] % counts[0][0] if is_open else 0
         at, found = 0, list[Any]()
         for after, part, lacks, single, inside in zip(

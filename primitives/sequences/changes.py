@@ -1,7 +1,7 @@
-"""Methods of strings with constant arguments, that change a string or ask what it is like.
+"""Methods of strings with constant arguments, which change a string or test a property of it.
 
-Many strings may become one. ``near`` is the answer where it fits, else a string that the method
-leaves as it is, or undoes letter by letter.
+Several strings may have the same image. ``near`` is the answer if it fits; otherwise it is a string
+that the method leaves unchanged, or the result of undoing the change letter by letter.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ CONDITIONS = frozenset(
         "isascii", "isidentifier", "isprintable", "istitle",
     )
 )  # fmt: skip
-"""The methods that ask what a string is like."""
+"""The methods that test a property of a string."""
 
 
 def candidates(method: str, args: tuple[Any, ...], ret: str, near: str) -> Iterator[str]:
-    """Strings that a method may change to ``ret``, in the order in which they are tried."""
+    """Strings that a method may change to ``ret``, in the order of the trials."""
     yield near
     yield ret
     if method == "replace" and args[1]:
@@ -61,7 +61,7 @@ def unchanged(method: str, args: tuple[Any, ...], ret: str, near: str) -> str:
     for text in candidates(method, args, ret, near):
         if getattr(str, method)(text, *args) == ret:
             return text
-    raise NoSolution("the method gives this for no string that was found")
+    raise NoSolution("no string was found for which the method returns this")
 
 
 def changed(method: str, args: tuple[Any, ...]) -> Relation:
@@ -100,13 +100,15 @@ def witness(test: Callable[[str], bool], wanted: bool, others: Iterable[str]) ->
     for text in others:
         if test(text) == wanted:
             return text
-    raise NoSolution("no string is like this")
+    raise NoSolution("no string gives this result")
 
 
 @functools.lru_cache(maxsize=4096)
 def condition(method: str, others: str = "", *, single: bool = False) -> Relation:
     """The relation of a condition on a string: a method, or ``in`` for whether a character is one
-    of others. single: on strings of one character.
+    of several.
+
+    single: whether it is for strings of one character.
     """
 
     def forward(a: str) -> bool:

@@ -1,8 +1,7 @@
 """Numbers and strings as text by a format: ``format``, digits to a base, padded strings.
 
-A relation is made for each format. The texts of different integers are different, unless they
-are padded with digits on the right; a float is found from its text up to the rounding of the
-format.
+A relation is made for each format. The texts of different integers differ, unless they are padded
+with digits on the right. A float is found from its text up to the rounding of the format.
 """
 
 from __future__ import annotations
@@ -29,12 +28,12 @@ _SPEC = re.compile(
 BASES = {"b": 2, "o": 8, "x": 16, "X": 16, "d": 10, "": 10, "n": 10}
 """The base of each type of format for integers."""
 OF_FLOATS = "eEfFgG%"
-"""The types of formats for floats, which integers are converted for."""
+"""The types of formats for floats, for which integers are converted."""
 
 
 @dataclass(frozen=True)
 class Format:
-    """A format specification, read. spec: as it is written."""
+    """A format specification, parsed. spec: its text."""
 
     spec: str
     fill: str
@@ -48,7 +47,7 @@ class Format:
 
     @classmethod
     def read(cls, spec: str) -> Format | None:
-        """The format that a specification says, or None where it is none of the standard ones."""
+        """The format of a specification; None if it is not one of the standard ones."""
         found = _SPEC.fullmatch(spec)
         if found is None:
             return None
@@ -63,15 +62,16 @@ class Format:
 
     @property
     def is_clear(self) -> bool:
-        """Whether the padding cannot be taken for a part of a number."""
+        """Whether the padding cannot be confused with a part of a number."""
         inside = self.fill.isalnum() or self.fill in "+-._, %"[:5]
         left = self.align in ("", ">", "=") and self.fill == "0"
         return not self.width or left or not inside
 
 
 def of_format(kind: type, spec: str, within: Domain | None = None) -> Relation | None:
-    """The relation of ``format(a, spec)`` for a type, or None where it has none. within: the domain
-    of the value, from which the length and the characters of its text follow.
+    """The relation of ``format(a, spec)`` for a type; None if it has none.
+
+    within: the domain of the value, from which the length and the characters of its text follow.
     """
     made = Format.read(spec)
     if made is None:
@@ -234,13 +234,13 @@ def _texts(made: Format, base: int, within: Integers | None) -> Strings:
 
 
 def rank(value: float) -> int:
-    """The place of a float in the order of all floats; -0.0 is before 0.0."""
+    """The rank of a float in the order of all floats; -0.0 is before 0.0."""
     (bits,) = struct.unpack("<q", struct.pack("<d", value))
     return bits if bits >= 0 else -(bits & 0x7FFFFFFFFFFFFFFF) - 1
 
 
 def float_at(place: int) -> float:
-    """The float of a place in the order."""
+    """The float with a rank in the order."""
     (found,) = struct.unpack("<d", struct.pack("<q", place if place >= 0 else 0))
     if place < 0:
         (found,) = struct.unpack("<d", struct.pack("<q", -(place + 1)))
@@ -252,7 +252,7 @@ LAST = rank(1.7976931348623157e308)
 
 
 def float_in(ret: str, made: Format) -> float:
-    """The float that the digits of a text say."""
+    """The float that the digits of a text denote."""
     text = ret.strip(made.fill) if made.width and made.fill != "0" else ret.strip()
     if made.fill != "0" and text[:1] in ("+", "-"):
         text = text[0] + text[1:].lstrip(made.fill)
@@ -277,7 +277,9 @@ def last_alike(middle: float, ret: str, spec: str, step: int) -> float:
 
 
 def rounded_back(ret: str, u: float, made: Format) -> float:
-    """The float at a place among those with one text: -0.5 is the lowest, 0.5 the highest."""
+    """The float at a relative position among those with one text: -0.5 is the lowest, 0.5 the
+    highest.
+    """
     middle = float_in(ret, made)
     end = last_alike(middle, ret, made.spec, 1 if u > 0 else -1) if u else middle
     found = middle + 2 * abs(u) * (end - middle)
@@ -285,7 +287,7 @@ def rounded_back(ret: str, u: float, made: Format) -> float:
 
 
 def place_among(ret: str, a: float, made: Format) -> float:
-    """The place of a float among those with its text."""
+    """The relative position of a float among those with its text."""
     middle = float_in(ret, made)
     if a == middle:
         return 0.0
@@ -324,14 +326,14 @@ def _float(spec: str) -> Relation:
 
 
 def restored(near: str, ret: Any, forward: Callable[[str], Any], plain: str) -> str:
-    """``near`` where a function gives ``ret`` for it, else a text that it gives that for."""
+    """``near`` if a function returns ``ret`` for it, else a text for which it does."""
     for text in (near, plain):
         try:
             if forward(text) == ret:
                 return text
         except ValueError:
             continue
-    raise NoSolution("the function gives this for no text")
+    raise NoSolution("the function returns this for no text")
 
 
 def itself(a: str) -> tuple[str]:
@@ -353,8 +355,9 @@ def to_base(number: int, base: int) -> str:
 
 @functools.cache
 def int_of_base(base: int, width: int | None = None) -> Relation:
-    """The relation of ``int(a, base)``. width: the length of the string, if it is known: it has
-    digits alone then.
+    """The relation of ``int(a, base)``.
+
+    width: the length of the string, if it is known: then it has only digits.
     """
     plain = DIGITS[: base or 10]
     letters = "".join(dict.fromkeys(plain + plain.upper()))

@@ -1,7 +1,7 @@
-"""Strings, bytes and lists of known length taken apart into their items, and digits of an integer.
+"""Strings, bytes and lists of known length, split into their items, and digits of an integer.
 
-A sequence of one length is one unknown for its items, so that a program which goes through them is
-solved item by item.
+A sequence of known length is one unknown for its items, so that a program that iterates over them
+is solved item by item.
 """
 
 from __future__ import annotations
@@ -34,18 +34,18 @@ def of_item(kind: type) -> tuple[type, Domain]:
 
 
 def alone_or_all(values: Sequence[Any]) -> Any:
-    """Values as a solver gives them: one alone, several as a tuple."""
+    """Values as a solver returns them: a single one as it is, several as a tuple."""
     return tuple(values) if len(values) != 1 else values[0]
 
 
 class Apart(Relation):
-    """The relation of a sequence of one length and its items: ``x0, x1 = items(a)``.
+    """The relation of a sequence of known length and its items: ``x0, x1 = items(a)``.
 
     Each set of unknowns has a mode, created on first use. Items that nothing determines are those
     of a coordinate, ``free``.
 
     kind: the type of the sequence. known: its items, in order; None for those that are axes.
-    letters: the characters that these may be, "" for all.
+    letters: the characters that these may be; "" for all.
     """
 
     def __init__(self, kind: type, known: tuple[Any, ...], letters: str = "") -> None:
@@ -82,11 +82,11 @@ class Apart(Relation):
             raise NoSolution("it has another length")
         for item, wanted in zip(a, self.template, strict=True):
             if wanted is not None and item != wanted:
-                raise NoSolution("it has another item where that is known")
+                raise NoSolution("a known item differs")
         return tuple(a[i] for i in self.places)
 
     def whole_of(self, items: Iterable[Any]) -> Any:
-        """The sequence with these items where they are not known."""
+        """The sequence with these items in the places that are not known."""
         given = iter(items)
         every = [next(given) if item is None else item for item in self.template]
         if self.kind is str:
@@ -95,7 +95,7 @@ class Apart(Relation):
             return "".join(every)
         if self.kind is bytes:
             if any(not 0 <= item <= 255 for item in every):
-                raise NoSolution("an item of bytes is from 0 to 255")
+                raise NoSolution("an item of bytes is an integer from 0 to 255")
             return bytes(every)
         return every
 
@@ -121,7 +121,9 @@ class Apart(Relation):
             if lacking:
                 chosen = values[-1]
                 if len(chosen) != lacking:
-                    raise NoSolution("as many items are chosen as nothing determines")
+                    raise NoSolution(
+                        "the number of chosen items differs from the number of free ones"
+                    )
                 items |= zip(names[:-1], chosen, strict=True)
             whole = self.whole_of(items[name] for name in self.outputs)
             return (*(items[name] for name in names[:-1]), whole) if lacking else whole
@@ -158,8 +160,9 @@ def _whole(kind: type, length: int, letters: str = "") -> Domain:
 
 @functools.lru_cache(maxsize=4096)
 def apart(kind: type, known: tuple[Any, ...], letters: str = "") -> Apart:
-    """The relation of a sequence and those of its items that are None in a template. letters: the
-    characters that these may be.
+    """The relation of a sequence and those of its items that are None in a template.
+
+    letters: the characters that these may be.
     """
     return Apart(kind, known, letters)
 
@@ -168,10 +171,10 @@ def apart(kind: type, known: tuple[Any, ...], letters: str = "") -> Apart:
 
 
 class FromDigits(Relation):
-    """The relation of an integer and its digits to a base, the highest first; each set of unknown
+    """The relation of an integer and its digits to a base, the highest first. Each set of unknown
     digits has a mode.
 
-    signed: whether the highest digit has a sign, as in the complement of two.
+    signed: whether the highest digit has a sign, as in two's complement.
     """
 
     def __init__(self, base: int, count: int, *, signed: bool = False) -> None:
@@ -221,7 +224,7 @@ class FromDigits(Relation):
             def solve(ret: int, *known: int) -> Any:
                 digits = dict(zip(self.axes, self.digits(ret), strict=True))
                 if any(digits[name] != value for name, value in zip(given, known, strict=True)):
-                    raise NoSolution("a known digit is another one")
+                    raise NoSolution("a known digit differs")
                 return alone_or_all([digits[name] for name in names])
 
             self.modes[wanted] = Mode(
@@ -232,5 +235,5 @@ class FromDigits(Relation):
 
 @functools.cache
 def from_bytes(count: int, *, signed: bool) -> FromDigits:
-    """The relation of an integer and so many bytes, the highest first."""
+    """The relation of an integer and its bytes, ``count`` of them, the highest first."""
     return FromDigits(256, count, signed=signed)

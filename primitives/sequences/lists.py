@@ -28,7 +28,7 @@ ELEMENTS = (float, int, str)
 
 
 class _ListType(type):
-    """Metaclass of the types of lists whose elements have one type."""
+    """The metaclass of the types of lists whose elements have one type."""
 
     element: type
 
@@ -62,7 +62,7 @@ def type_of_list(value: list[Any]) -> type:
 
 
 def is_list(kind: Any) -> bool:
-    """Whether a type is one of lists with elements of one type."""
+    """Return whether a type is one of lists with elements of one type."""
     return isinstance(kind, _ListType)
 
 
@@ -72,7 +72,7 @@ def element_of_sequence(kind: Any) -> Any:
 
 
 def is_sequence(kind: Any) -> bool:
-    """Whether a type is that of strings, or one of lists."""
+    """Return whether a type is that of strings, or one of lists."""
     return kind is str or is_list(kind)
 
 
@@ -127,7 +127,7 @@ class Lists(Domain):
 
     def meet(self, other: Domain) -> Domain:
         if not isinstance(other, Lists):
-            raise OverlayError(f"{self!r} and {other!r} have no members of one type")
+            raise OverlayError(f"{self!r} and {other!r} have members of different types")
         lengths = {self.length, other.length} - {None}
         if len(lengths) > 1:
             raise OverlayError(f"{self!r} and {other!r} have no members in common")
@@ -142,7 +142,7 @@ class Lists(Domain):
 
 
 def length_of(domain: Domain | None) -> int | None:
-    """The length of all strings, bytes or lists of a domain; None where they have several.
+    """The length of all strings, bytes or lists in a domain; None if they have different lengths.
 
     >>> from primitives.domains import Strings
     >>> length_of(Strings("01", 8, 8)), length_of(Strings("01"))

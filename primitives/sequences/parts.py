@@ -16,7 +16,7 @@ from primitives.sequences.lists import element_of_sequence
 __all__ = ["item", "length", "repetition", "sliced"]
 
 MOST = 100_000
-"""The most items that are added to a sequence that is too short."""
+"""The largest number of items that are added to a sequence that is too short."""
 Sequence = Any
 
 
@@ -26,7 +26,7 @@ Times = Integers(None, 1023)
 
 
 def repeats(ret: Sequence, n: int) -> bool:
-    """Whether ``ret`` consists of n copies of one part."""
+    """Return whether ``ret`` consists of n copies of one part."""
     return n >= 1 and len(ret) % n == 0 and ret[: len(ret) // n] * n == ret
 
 
@@ -35,7 +35,7 @@ def repeated_part(ret: Sequence, n: int, free: Sequence) -> Sequence:
     if n <= 0 and not ret:
         return free
     if not repeats(ret, n):
-        raise NoSolution("the result is not one part so many times")
+        raise NoSolution("the result is not a repetition of one part")
     return ret[: len(ret) // n]
 
 
@@ -136,10 +136,10 @@ def list_with(ret: Any, i: int, near: Any) -> Any:
 
 
 def with_slice(ret: Sequence, near: Sequence, part: slice, more: Sequence, extra: int) -> Sequence:
-    """``near`` with a slice replaced by ``ret``. If the slice has another length, ``near`` is cut
-    or extended with ``more`` to the shortest length that fits.
+    """``near`` with a slice replaced by ``ret``. If the slice has another length, ``near`` is
+    shortened, or extended with ``more``, to the shortest length that fits.
 
-    extra: the most items that a sequence may need beyond those of ``ret``.
+    extra: the largest number of items that a sequence may need beyond those of ``ret``.
     """
     if len(near[part]) != len(ret):
         step = abs(part.step or 1)
@@ -188,9 +188,9 @@ def sliced(kind: type, start: int | None, stop: int | None, step: int | None) ->
 
 
 def as_long(ret: int, near: Sequence, more: Sequence) -> Sequence:
-    """``near``, cut or extended with ``more`` to so many items."""
+    """``near``, shortened, or extended with ``more``, to ``ret`` items."""
     if not 0 <= ret <= len(near) + MOST:
-        raise NoSolution("no length is below 0, or so far above that of what is near")
+        raise NoSolution("no string of such a length is searched for")
     return (near + more * max(0, ret - len(near)))[:ret]
 
 

@@ -59,7 +59,7 @@ def uncased(ret: str, choice: int, name: str, case: Case) -> str:
     """
     leads, at = open_places(ret, name, case), 0
     if not leads[0]:
-        raise NoSolution("it has letters in a case that the function never gives")
+        raise NoSolution("the function never returns letters in this case")
     letters: list[str] = []
     plain: list[str] = []
     while at < len(ret):
@@ -73,7 +73,7 @@ def uncased(ret: str, choice: int, name: str, case: Case) -> str:
     for answer in ("".join(letters), "".join(plain)):
         if case(answer) == ret:
             return answer
-    raise NoSolution("it has a letter where the function never gives it")
+    raise NoSolution("the function never returns this letter here")
 
 
 def cased(ret: str, a: str, name: str, case: Case) -> int:
@@ -138,7 +138,7 @@ def number_in(ret: str, kind: Callable[[str], Any]) -> Any:
 
 
 def is_written(near: str, ret: Any, kind: Callable[[str], Any]) -> bool:
-    """Whether a string is a text of a number."""
+    """Return whether a string is a text of a number."""
     try:
         return str(kind(near)) == str(ret)
     except ValueError:
@@ -151,7 +151,7 @@ def digits_of(ret: int, near: str) -> str:
 
 
 def decimals_of(ret: float, near: str) -> str:
-    """``near`` if it is a text of ``ret``; otherwise as Python writes it, zero-padded."""
+    """``near`` if it is a text of ``ret``; otherwise the text that Python writes, zero-padded."""
     return near if is_written(near, ret, float) else repr(ret).zfill(len(near))
 
 
@@ -263,12 +263,12 @@ def with_start(ret: bool, b: str, near: str) -> str:
     if near.startswith(b) == ret:
         return near
     if not b:
-        raise NoSolution("everything begins with nothing")
+        raise NoSolution("every string begins with the empty string")
     return b + near if ret else ""
 
 
 def start_of(ret: bool, a: str, near: str) -> str:
-    """A prefix of a, or a string that is none."""
+    """A prefix of a, or a string that is not one."""
     if a.startswith(near) == ret:
         return near
     if not ret:
@@ -281,12 +281,12 @@ def with_end(ret: bool, b: str, near: str) -> str:
     if near.endswith(b) == ret:
         return near
     if not b:
-        raise NoSolution("everything ends with nothing")
+        raise NoSolution("every string ends with the empty string")
     return near + b if ret else ""
 
 
 def end_of(ret: bool, a: str, near: str) -> str:
-    """A suffix of a, or a string that is none."""
+    """A suffix of a, or a string that is not one."""
     if a.endswith(near) == ret:
         return near
     if not ret:
@@ -299,12 +299,12 @@ def holding(ret: bool, b: str, near: str) -> str:
     if (b in near) == ret:
         return near
     if not b:
-        raise NoSolution("nothing is in everything")
+        raise NoSolution("every string contains the empty string")
     return near + b if ret else ""
 
 
 def held(ret: bool, a: str, near: str) -> str:
-    """A substring of a, or a string that is none."""
+    """A substring of a, or a string that is not one."""
     if (near in a) == ret:
         return near
     if not ret:
@@ -315,8 +315,10 @@ def held(ret: bool, a: str, near: str) -> str:
 def comparison(
     target: Any, equation: str, forward: Any, whole: Callable[..., str], part: Callable[..., str]
 ) -> Relation:
-    """The relation of a condition between two strings. whole, part: compute the first and the
-    second string from the condition, the other string, and a string to be near to.
+    """The relation of a condition between two strings.
+
+    whole, part: compute the first and the second string from the condition, the other string, and a
+    string to which the result should be close.
     """
 
     def pair(ret: bool, near: str, v: str) -> tuple[str, str]:

@@ -1,4 +1,4 @@
-"""The benchmark of barriers runs, and finds each value again."""
+"""The benchmark of barriers runs, and recovers each value."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""The benchmark of compile time runs, and each way gives an answer in a process of its own."""
+"""The benchmark of compile time runs, and each variant gives an answer in its own process."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""The benchmark of the compiled engine runs, and what it says does not depend on the clock."""
+"""The benchmark of the compiled engine runs, and its results do not depend on the clock."""
 
 import json
 import os
@@ -10,7 +10,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def figures_of(tmp_path: Path, *names: str):
-    """What the benchmark writes for these cases at their smallest size."""
+    """The output of the benchmark for these cases at their smallest size."""
     found = tmp_path / "figures.json"
     args = ["--smallest", "--rounds", "1", "--json", str(found), "--only", *names]
     command = [sys.executable, str(ROOT / "bench" / "compiled_engine.py"), *args]

@@ -1,4 +1,4 @@
-"""The benchmarks of growth and of generic functions run, and give what the report is made of."""
+"""The benchmarks of growth and of generic functions run, and give the figures for the report."""
 
 import json
 import os
@@ -13,7 +13,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def figures_of(name: str, folder: Path, *options: str):
-    """What a benchmark writes at its smallest size, and what it prints."""
+    """The files that a benchmark writes at its smallest size, and its printed output."""
     found = folder / "figures.json"
     command = [sys.executable, str(ROOT / "bench" / f"{name}.py"), "--smallest", "--rounds", "1"]
     paths = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])

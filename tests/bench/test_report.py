@@ -1,4 +1,6 @@
-"""The report is made of what benchmarks wrote, and what other pages quote of it stands in it."""
+"""The report is made from the output of benchmarks, and contains everything that other pages quote
+from it.
+"""
 
 import ast
 import functools
@@ -74,7 +76,7 @@ def python_engine(**kernels: float):
 
 
 def built(folder: Path, **kernels: float) -> str:
-    """The page of figures in a folder that stands for the project's; quotes in its README."""
+    """The page made from figures, in a folder in place of the project's; quotes in its README."""
     build, docs = folder / "build", folder / "docs"
     for path in (build, docs / "report"):
         path.mkdir(parents=True, exist_ok=True)
@@ -145,7 +147,7 @@ def test_what_got_worse_by_more_than_its_spread_is_named(of_bench):
     text = "\n".join(page.changes(report))
     assert "1 of 2 lines got worse" in text
     assert "(report.md#python-never) | 1.40 | 1.50 | 2.0% |" in text
-    assert "so that nothing follows" in text
+    assert "which say nothing" in text
     assert "(report.md#python-classes)" in text
 
 
@@ -251,7 +253,7 @@ def test_what_takes_longer_than_the_report_is_counted_in_it(of_bench):
     assert [found[name].value for name in names] == [1200, 1, 9, 0.5, 0.5]
     report = page.Report({}, figures, lines.lines(), found, {}, {}, {})
     text = "\n".join(page.tried(report, figures["fuzz"], *page.TRIED["fuzz"]))
-    assert "2000-01-02." in text
+    assert "Measured on 2000-01-02, " in text
     assert "| edits | 1,200 | 1 |" in text
 
 
@@ -289,7 +291,7 @@ def test_coverage_is_kept_by_package_and_stands_in_the_page(of_bench, tmp_path: 
     report = page.Report({}, {"coverage": found}, lines.lines(), by_name, {}, {}, {})
     text = "\n".join(page.tried(report, found, *page.TRIED["coverage"]))
     assert "| overlay | 80.0% | 75.0% |" in text
-    assert "of 2000-01-02." in text
+    assert "Measured on 2000-01-02, " in text
 
 
 def test_a_run_of_the_tests_is_kept_where_that_is_asked_for(of_bench, tmp_path: Path):
@@ -402,7 +404,7 @@ def test_what_is_a_claim_of_speed_or_share(text, is_one):
 
 
 def blocks_of(page: Path) -> list[str]:
-    """Paragraphs, and rows of tables, on one line each; without code."""
+    """Paragraphs and rows of tables, each on one line, without code."""
     text = re.sub(r"^```.*?^```", "", page.read_text(), flags=re.M | re.S)
     text = re.sub(r"^\|.*\|$\n(?=\|)", r"\g<0>\n", text, flags=re.M)  # each row by itself
     return [" ".join(block.split()) for block in text.split("\n\n")]

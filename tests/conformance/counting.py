@@ -1,7 +1,7 @@
-"""Counts the starts of functions: natively by the profiler, in a context by overlays.
+"""Counts of the starts of functions: natively by the profiler, in a context by overlays.
 
-A context is expected to see each start, whoever calls: an instruction, the interpreter by itself
-or C code, in this thread or in one that was begun here.
+A context should see each start, for every caller: an instruction, the interpreter itself or C code,
+in this thread or in one that was started in the context.
 """
 
 import dis
@@ -25,14 +25,16 @@ Counts = dict[str, int]
 
 
 def empty_caches() -> None:
-    """Empty the cache of each function that has one: those of a context are empty at first."""
+    """Empty the cache of each function that has one, because the caches of a context are empty at
+    first.
+    """
     for each in gc.get_objects():
         if type(each) is _CACHED:
             each.cache_clear()
 
 
 def found(name: str) -> FunctionType:
-    """The function that ``module:qualified.name`` stands for, below any decorators of classes."""
+    """The function with the name ``module:qualified.name``, without decorators of classes."""
     module, _, path = name.partition(":")
     holder: Any = importlib.import_module(module)
     for part in path.split("."):
@@ -45,7 +47,7 @@ def found(name: str) -> FunctionType:
 
 
 def overlay(table: MethodTable, name: str, counts: dict[str, int]) -> None:
-    """Add a method to the table that counts the starts of ``name`` and does no more."""
+    """Add a method to the table that counts the starts of ``name`` and does nothing else."""
     counts[name] = 0
     function = found(name)
 
@@ -76,7 +78,7 @@ def natively(names: list[str], run: Callable[[Any], Any], argument: Any) -> Coun
     """Run ``run(argument)`` and count the starts of these functions, in each thread.
 
     Raises RuntimeError if the run has ended with another profiler, or none: an error in the
-    profiler, such as at the limit of recursion, puts it off in silence.
+    profiler, such as at the limit of recursion, disables it silently.
     """
     starts = Starts(names)
     profiler = starts.event
@@ -94,21 +96,21 @@ def natively(names: list[str], run: Callable[[Any], Any], argument: Any) -> Coun
 
 
 class Starts:
-    """Counts the starts of functions."""
+    """Counter of the starts of functions."""
 
     def __init__(self, names: list[str]) -> None:
         self.counts: Counts = dict.fromkeys(names, 0)
         self.name_of = {id(found(name).__code__): name for name in names}
 
     def event(self, frame: FrameType, kind: str, argument: Any) -> None:
-        """What ``sys.setprofile`` calls."""
+        """Callback of ``sys.setprofile``."""
         name = self.name_of.get(id(frame.f_code)) if kind == "call" else None
         if name is not None and is_start(frame) and not is_in_import(frame):
             self.counts[name] += 1
 
 
 def is_start(frame: FrameType) -> bool:
-    """Whether a call starts a frame; otherwise a generator goes on."""
+    """Whether a call starts a frame; otherwise it resumes a generator."""
     if not frame.f_code.co_flags & _SUSPENDS:
         return True
     code, at = frame.f_code.co_code, frame.f_lasti
@@ -116,7 +118,7 @@ def is_start(frame: FrameType) -> bool:
 
 
 def is_in_import(frame: FrameType) -> bool:
-    """Whether a frame runs because a module is being imported: what that runs is in no context."""
+    """Whether a frame runs because a module is being imported; such code is in no context."""
     outer: FrameType | None = frame
     while outer is not None and outer.f_code is not _IMPORTS:
         outer = outer.f_back

@@ -1,7 +1,7 @@
-"""The differences that are inherent, each with its reason.
+"""The inherent differences, each with its reason.
 
-A row holds for one module and the tests that match a pattern (``*`` stands for anything), in the
-first half; or for one function, in the second. A row that explains nothing any more is reported.
+A row holds for one module and the tests that match a pattern (``*`` matches anything), in the first
+half; or for one function, in the second. A row that no longer explains a difference is reported.
 """
 
 import re
@@ -24,7 +24,7 @@ class Row(NamedTuple):
     sometimes: bool = False
 
     def holds(self, module: str, what: str) -> bool:
-        """Whether it speaks of this."""
+        """Whether the row is about this test or function."""
         pattern = ".*".join(map(re.escape, self.what.split("*")))
         return module == self.module and re.fullmatch(pattern, what, re.DOTALL) is not None
 

@@ -1,4 +1,4 @@
-"""Compares the runs of a module, and says which differences are explained."""
+"""Comparison of the runs of a module; it says which differences are explained."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -9,7 +9,7 @@ from outcomes import SKIPPED, WHOLE, Run, differences
 
 @dataclass(frozen=True)
 class Finding:
-    """One difference. row: what explains it, if anything does."""
+    """One difference. row: its explanation, if there is one."""
 
     module: str
     what: str
@@ -38,17 +38,17 @@ class Result:
 
     @property
     def tests(self) -> int:
-        """How many outcomes the native run has, subtests included."""
+        """The number of outcomes of the native run, subtests included."""
         return sum(map(len, self.native.outcomes.values()))
 
     @property
     def unexplained(self) -> list[Finding]:
-        """The differences that count."""
+        """The differences that are not explained."""
         return [finding for finding in self.findings if finding.row is None]
 
 
 def outcomes_differ(result: Result) -> list[Finding]:
-    """Each test that came out otherwise in a context than natively, less the flaky ones."""
+    """Each test with another outcome in a context than natively, except flaky ones."""
     if result.context is None:
         return []
     return [
@@ -59,8 +59,9 @@ def outcomes_differ(result: Result) -> list[Finding]:
 
 
 def counts_differ(result: Result) -> list[Finding]:
-    """Each function that a context saw more or less often than it started in any native run: what
-    sorts by addresses, or is keyed by them, does not start it as often each time."""
+    """Each function that a context saw more or less often than it started in any native run: code
+    that sorts by addresses, or uses them as keys, does not start it equally often each time.
+    """
     findings = list[Finding]()
     for name, native in result.native.counts.items():
         if native == 0:
@@ -74,7 +75,9 @@ def counts_differ(result: Result) -> list[Finding]:
 
 
 def explain(findings: Iterable[Finding], rows: list[Row], version: str) -> list[Finding]:
-    """The same with the row that explains each. Nothing explains a crash or a time limit."""
+    """The differences, each with the row that explains it. Nothing explains a crash or a time
+    limit.
+    """
     rows = [row for row in rows if version in row.versions.split()]
     return [
         finding
@@ -90,7 +93,7 @@ def explain(findings: Iterable[Finding], rows: list[Row], version: str) -> list[
 
 
 def stale(results: list[Result], rows: list[Row], version: str) -> list[Row]:
-    """The rows for this version that explain nothing, though their modules were run."""
+    """The rows for this version that explain nothing, although their modules were run."""
     used = {id(finding.row) for result in results for finding in result.findings}
     run = {result.module for result in results if result.context is not None}
     return [

@@ -1,8 +1,8 @@
-"""What a conformance run takes: test modules for the first half, functions for the second.
+"""The inputs of a conformance run: test modules for the first half, functions for the second.
 
-Modules are those of the package ``test`` that comes with the interpreter; ``a|b`` is the first
-of two that this version has. Left out are the modules whose very subject is code objects, frames
-or tracing (``test_dis``, ``test_peepholer``, ``test_frame``, ``test_sys_settrace``, ...).
+Modules are those of the package ``test`` of the interpreter; ``a|b`` is the first of two that this
+version has. Modules about code objects, frames or tracing are omitted (``test_dis``,
+``test_peepholer``, ``test_frame``, ``test_sys_settrace``, ...).
 """
 
 import importlib.util
@@ -157,15 +157,14 @@ REACHED = {
 
 
 def modules() -> dict[str, str]:
-    """By the name that stands in the lists, its module here; those that this version lacks
-    are left out."""
+    """The module for each name in the lists; names that this version lacks are omitted."""
     listed = [name for names in MODULES.values() for name in names.split()]
     placed = {name.split("|")[0]: place(name) for name in listed}
     return {name: found for name, found in placed.items() if found is not None}
 
 
 def place(listed: str) -> str | None:
-    """The full name of the first of these modules that is there."""
+    """The full name of the first of these modules that exists."""
     for name in listed.split("|"):
         full = name if name.startswith("unittest.") else f"test.{name}"
         try:

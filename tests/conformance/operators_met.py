@@ -1,5 +1,6 @@
-"""Contexts with a table of all operators, for types that never come: each instruction that applies
-one is met, and does as it is."""
+"""Contexts with a table of all operators, for types that never occur: each instruction that applies
+an operator is intercepted, and behaves as without the table.
+"""
 
 import inspect
 import operator
@@ -11,7 +12,7 @@ __all__ = ["context"]
 
 
 class Never:
-    """No program has objects of this class."""
+    """A class without objects."""
 
 
 def one(x: Never):

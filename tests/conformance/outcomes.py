@@ -1,4 +1,4 @@
-"""What a run of one module came to, and how two runs differ."""
+"""The outcomes of a run of one module, and the differences between two runs."""
 
 import ast
 import re
@@ -15,7 +15,7 @@ _ADDRESS = re.compile(r"0x[0-9a-fA-F]+|id='\d+'|@test_\d+_tmp\S*|/tmp/\S+")
 
 @dataclass
 class Run:
-    """One run: how it ended, each test's outcomes in order, and what was counted."""
+    """One run: how it ended, the outcomes of each test in order, and the counts."""
 
     ending: str
     outcomes: dict[str, list[str]] = field(default_factory=dict)
@@ -33,7 +33,7 @@ class Run:
 
 @dataclass(frozen=True)
 class Difference:
-    """A test that came out otherwise in a context than natively."""
+    """A test with another outcome in a context than natively."""
 
     test: str
     native: str
@@ -42,7 +42,7 @@ class Difference:
 
 
 def read(path: Path, module: str, ending: str, log: str) -> Run:
-    """The run that wrote these results. ending: what became of the process."""
+    """The run that wrote these results. ending: how the process ended."""
     run = Run(ending, log=log)
     outcomes = defaultdict[str, list[str]](list)
     done = False
@@ -66,14 +66,15 @@ def read(path: Path, module: str, ending: str, log: str) -> Run:
 
 
 def records(path: Path) -> list[Any]:
-    """The lines of a results file; the last may have been cut."""
+    """The records in the lines of a results file; the last one may be incomplete."""
     lines = path.read_bytes().split(b"\n")[:-1] if path.exists() else []
     return [ast.literal_eval(line.decode("utf-8", "surrogateescape")) for line in lines]
 
 
 def differences(native: Run, other: Run) -> list[Difference]:
     """Each test and subtest with another outcome, and the end of the run if that differs; then
-    the tests that were not reached are left out."""
+    tests that were not reached are omitted.
+    """
     cut = other.ending != native.ending
     found = [
         Difference(test, shown(native, test), shown(other, test), other.details.get(test, ""))
@@ -88,5 +89,5 @@ def differences(native: Run, other: Run) -> list[Difference]:
 
 
 def shown(run: Run, test: str) -> str:
-    """A test's outcome in a word or two; subtests of one name are listed."""
+    """The outcome of a test in a word or two; subtests of one name are listed."""
     return ", ".join(dict.fromkeys(run.outcomes.get(test, ["not run"])))

@@ -1,4 +1,4 @@
-"""Contexts with a plugin that stands around each call, and goes on with it."""
+"""Contexts with a plugin around each call that passes it on."""
 
 from overlay import Context, MethodTable, Plugin
 
@@ -6,7 +6,7 @@ __all__ = ["context"]
 
 
 class GoesOn(Plugin):
-    """Around each call a function that makes it."""
+    """A plugin that wraps each call in a function that makes it."""
 
     def around(self, callee, run):
         def goes_on(*args, **kwargs):

@@ -1,4 +1,4 @@
-"""Runs a test module in a process of its own, under a time limit."""
+"""Run of a test module in its own process, with a time limit."""
 
 import contextlib
 import os
@@ -47,12 +47,14 @@ def run_once(options: Options, module: str, where: str, count: tuple[str, ...] =
 
 
 def heed_interrupts() -> None:
-    """Modules test what SIGINT does, which a shell has its background jobs ignore."""
+    """Restore the handling of SIGINT, which modules test and which a shell makes background jobs
+    ignore.
+    """
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def finished(command: list[str], work: Path, output: IO[bytes], limit: float) -> str:
-    """Run a command to its end or to the time limit; how it ended."""
+    """Run a command to its end or to the time limit; return how it ended."""
     process = subprocess.Popen(
         command,
         cwd=work,
@@ -75,7 +77,7 @@ def finished(command: list[str], work: Path, output: IO[bytes], limit: float) ->
 
 
 def end_group(process: subprocess.Popen[bytes]) -> None:
-    """End the process, if it still runs, and whatever it has started."""
+    """End the process, if it still runs, and all processes that it has started."""
     with contextlib.suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
     process.wait()

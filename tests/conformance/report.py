@@ -90,7 +90,7 @@ def _exact(counted: list[Result], functions: set[str]) -> int:
 
 
 def missed(result: Result) -> int:
-    """How many calls the context did not see, explained or not."""
+    """The number of calls that the context did not see, explained or not."""
     if result.context is None:
         return 0
     differ, seen = {finding.what for finding in result.findings}, result.context.counts
@@ -140,7 +140,7 @@ def save(
 
 
 def keep(folder: Path, path: Path) -> None:
-    """Keep the totals of the last whole run of each version, for the report of the project."""
+    """Store the totals of the last whole run of each version, for the report of the project."""
     kept = json.loads(path.read_text())["versions"] if path.exists() else {}
     for content in contents(folder):
         if content.get("whole"):
@@ -149,12 +149,12 @@ def keep(folder: Path, path: Path) -> None:
 
 
 def contents(folder: Path) -> Iterable[dict[str, Any]]:
-    """What was saved of each version."""
+    """The saved results of each version."""
     return [json.loads(path.read_text()) for path in sorted(folder.glob("*.json"))]
 
 
 def record(result: Result) -> dict[str, Any]:
-    """What is kept of a module: everything but the outcomes that do not differ."""
+    """The stored record of a module: everything except outcomes that do not differ."""
     runs = {"native": result.native}
     if result.context is not None:
         runs["context"] = result.context

@@ -50,8 +50,9 @@ def unchanged(options: Options, name: str, module: str) -> Result:
 
 
 def reached(options: Options, name: str, module: str) -> Result:
-    """Count the starts of the functions listed for a module, natively and in a context; again
-    natively where they differ."""
+    """Count the starts of the functions listed for a module, natively and in a context; if they
+    differ, natively once more.
+    """
     targets = tuple(lists.REACHED[name].split())
     result = Result(name, run_once(options, module, "native", targets))
     if result.skipped:
@@ -67,7 +68,7 @@ def reached(options: Options, name: str, module: str) -> Result:
 
 
 def arguments() -> argparse.Namespace:
-    """What the command line asks for."""
+    """The arguments of the command line."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("modules", nargs="*", help="names as in lists.py; all if none are given")
     parser.add_argument("--half", choices=("unchanged", "reached"), help="this half alone")
@@ -95,7 +96,7 @@ def each(
 
 
 def conformance(asked: argparse.Namespace) -> int:
-    """Run what was asked for, print and save the report; the exit code."""
+    """Run the requested modules, print and save the report; return the exit code."""
     start = time.monotonic()
     options = Options(asked.context, asked.limit)
     names = asked.modules or list(lists.modules())

@@ -1,5 +1,6 @@
-"""The conformance harness on a few quick modules: it passes where nothing is lost, and notices
-where something is."""
+"""The conformance harness on a few quick modules: it passes if no call is lost, and notices lost
+calls.
+"""
 
 import json
 import os
@@ -51,7 +52,7 @@ def conformance(folder: Path, *arguments: str) -> tuple[int, dict[str, Any], str
 
 
 def findings(report: dict[str, Any], half: str) -> dict[str, tuple[str, str]]:
-    """By what differs: natively, and in the context."""
+    """The findings, by difference: natively, and in the context."""
     return {
         finding["what"]: (finding["native"], finding["found"])
         for result in report[half]

@@ -32,7 +32,7 @@ Failure = tuple[type[BaseException], BaseException, TracebackType | None]
 
 
 def unreached() -> None:
-    """The target of the only method in the table that nothing reaches."""
+    """The target of the only method in the table that no call reaches."""
 
 
 class Outcomes(unittest.TestResult):
@@ -95,7 +95,9 @@ def described(err: Failure) -> str:
 
 
 def writer(path: str) -> Callable[[tuple[Any, ...]], None]:
-    """What writes one line to the results, but not in a process that a test has forked."""
+    """The function that writes one line to the results, except in a process that a test
+    has forked.
+    """
     file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
     os.set_inheritable(file, False)
     home, write, getpid = os.getpid(), os.write, os.getpid
@@ -108,7 +110,7 @@ def writer(path: str) -> Callable[[tuple[Any, ...]], None]:
 
 
 def without(suite: unittest.TestSuite, parts: list[str]) -> unittest.TestSuite:
-    """The same tests, less those with one of these parts in their ids."""
+    """The tests without those that have one of these parts in their ids."""
     kept = unittest.TestSuite()
     for test in suite:
         if isinstance(test, unittest.TestSuite):
@@ -119,7 +121,7 @@ def without(suite: unittest.TestSuite, parts: list[str]) -> unittest.TestSuite:
 
 
 def context_class(name: str) -> Any:
-    """The class of contexts that ``module:name`` stands for."""
+    """The class of contexts with the name ``module:name``."""
     module, _, attribute = name.partition(":")
     return getattr(importlib.import_module(module), attribute)
 
@@ -132,7 +134,7 @@ def load_engine() -> None:
 
 
 def run(options: argparse.Namespace, suite: unittest.TestSuite, result: Outcomes) -> Any:
-    """Run the suite as asked; the counts, one entry for each target."""
+    """Run the suite; return the counts, one for each target."""
     table, counts = MethodTable("conformance"), dict[str, int]()
     table.overlay(unreached)(lambda: None)
     load_engine()

@@ -77,8 +77,9 @@ def parsed():
 
 
 class Search:
-    """Counts what came of the lines; the figures are written now and then, since the process
-    ends in C."""
+    """Counter of the outcomes of lines; the figures are written at intervals, because the process
+    ends in C.
+    """
 
     def __init__(self, asked):
         self.asked = asked

@@ -1,4 +1,4 @@
-"""Files of compiled code that were changed: each is compiled again or passed over, and said so."""
+"""Changed files of compiled code: each is compiled again or ignored, with a warning."""
 
 import random
 import shutil
@@ -30,7 +30,7 @@ WAYS = ("flip", "cut", "empty", "insert", "overwrite", "swap", "copy", "folder",
 
 
 def draw(seed):
-    """Edits of the files, each of which is meant by its number in their order."""
+    """Edits of the files, which are identified by their number in order."""
     rng = random.Random(seed)
     edits = [
         {
@@ -46,7 +46,7 @@ def draw(seed):
 
 
 def check(case):
-    """Raises AssertionError for a wrong result, or a warning that is none of ours."""
+    """Raises AssertionError for a wrong result, or a warning that is not one of ours."""
     runs = RUNS[case["of"]]
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder) / "kept"
@@ -67,8 +67,9 @@ def check(case):
 
 
 def run_contexts(place):
-    """The results of four programs, and how many were found. Each is made anew: nothing that
-    compiled code is kept under in a process is known of it."""
+    """The results of four programs, and how many were found in the cache. Each is made anew, so
+    that no compiled code in this process is found for it.
+    """
     results, hits = [], 0
     for factor in ("2.0", "5.0"):
         names = {"__name__": "a_program", "FACTOR": float(factor)}
@@ -99,7 +100,7 @@ def _made():
 
 @lru_cache
 def _first(of):
-    """What is right, and the folder's files once it was found out."""
+    """The right results, and the files in the folder after they were computed."""
     place = Path(_made().name) / of
     found, hits = RUNS[of](place)
     assert hits == 0
@@ -139,7 +140,7 @@ def _edit(files, *, way, file, at, bytes, **others):
 
 
 def _exchange(path, other, way):
-    """What is done with files as a whole."""
+    """Apply an edit of whole files."""
     if way == "swap" and other.is_file():
         mine, theirs = path.read_bytes(), other.read_bytes()
         path.write_bytes(theirs)

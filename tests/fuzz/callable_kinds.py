@@ -1,4 +1,4 @@
-"""Random sites of calls: callables of every kind take turns in every holder and form of call."""
+"""Random call sites: callables of every kind, in every holder and form of call."""
 
 import random
 from collections import Counter
@@ -16,7 +16,7 @@ from tests.overlay.python.callable_programs import (
 
 
 def draw(seed):
-    """Sites, the callees of each in their order, how often each is called, and the table."""
+    """Sites, the callees of each in order, the number of calls of each, and the table."""
     rng = random.Random(seed)
     tables = (HOLDERS, FORMS, SURROUNDINGS)
     sites = [[rng.choice(list(table)) for table in tables] for _ in range(rng.randint(1, 6))]
@@ -28,14 +28,15 @@ def draw(seed):
 
 
 def _row(rng):
-    """Few callees that come back, or many."""
+    """A few callees that recur, or many."""
     some = rng.sample(list(CALLEES), rng.choice((1, 2, 3, len(CALLEES))))
     return [rng.choice(some) for _ in range(rng.randint(1, 12))]
 
 
 def check(case):
-    """Raises AssertionError where a call gives anything else than natively, or than where what is
-    a target was replaced by its method."""
+    """Raises AssertionError if a call returns another result than natively, or than with the target
+    replaced by its method.
+    """
     sites = [tuple(site) for site in case["sites"]]
     with runs.deep_stack():
         calls = same_as_natively(

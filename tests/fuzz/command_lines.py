@@ -1,4 +1,4 @@
-"""Command lines with mutated arguments: an exit code that is documented, and no traceback."""
+"""Command lines with mutated arguments: the exit code is documented, and there is no traceback."""
 
 import contextlib
 import importlib
@@ -86,7 +86,9 @@ def _change(rng, words):
 
 
 def check(case):
-    """Raises AssertionError for a code that is not documented, and whatever the line raised."""
+    """Raises AssertionError for an undocumented exit code, and any exception of the
+    command line.
+    """
     main = importlib.import_module(MODULES[case["package"]]).main  # which atheris imports first
     out, code = io.StringIO(), None
     with _place(), contextlib.redirect_stdout(out), contextlib.redirect_stderr(out):
@@ -103,7 +105,7 @@ def check(case):
 
 @contextlib.contextmanager
 def _place():
-    """A folder with a script and a module of contexts, and an end to what is typed in."""
+    """A folder with a script and a module of contexts, and with an end of standard input."""
     before = os.getcwd(), sys.argv[:], dict(sys.modules)
     changed = mock.patch.dict(os.environ, OVERLAY_CACHE_DIR=str(_folder() / "cache"))
     typed = mock.patch.object(sys, "stdin", io.StringIO())

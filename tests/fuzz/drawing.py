@@ -1,4 +1,4 @@
-"""What strategies of hypothesis write, as seeds number it: the same for a seed each time."""
+"""Values drawn by strategies of hypothesis, numbered by seeds: equal for equal seeds."""
 
 import functools
 
@@ -12,9 +12,9 @@ BATCH = 10
 
 
 def example(strategy, seed):
-    """The seed's value of a strategy, which ``strategy`` makes from the number of its batch.
+    """The value of a strategy for a seed, which ``strategy`` makes from the number of its batch.
 
-    ``strategy`` is a function, so that what it writes is kept for the seeds of the batch.
+    ``strategy`` is a function, so that its values are cached for the seeds of the batch.
     """
     found = _batch(strategy, seed // BATCH)
     return found[seed % BATCH % len(found)]

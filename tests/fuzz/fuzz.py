@@ -108,7 +108,7 @@ def heard(name, said, figures, begun):
 
 
 def failed(name, seed, why, figures):
-    """Keep a case that has failed."""
+    """Store a case that has failed."""
     from tests.fuzz.kinds import KINDS
 
     figures["failed"].append({"seed": seed, "why": why})
@@ -121,7 +121,7 @@ def failed(name, seed, why, figures):
 
 
 def work(kind, first, count, seconds):
-    """Check one case after the other, and say what came of each."""
+    """Check the cases one after the other, and report the outcome of each."""
     signal.signal(signal.SIGALRM, too_slow)
     end, seed = time.monotonic() + seconds, first
     with os.fdopen(os.dup(sys.stdout.fileno()), "w") as out:

@@ -26,7 +26,7 @@ def draw(seed):
 
 
 def check(case):
-    """Raises AssertionError for a wrong answer, or an error that is none of ours."""
+    """Raises AssertionError for a wrong answer, or an error that is not one of ours."""
     args = tuple(map(_argument, case["args"]))
     types = tuple(map(_type, args))
     value = value_of(function(case["source"]), args)

@@ -1,7 +1,7 @@
-"""What is fuzzed: each kind draws a case for a seed, and checks it.
+"""The kinds of fuzzing: each draws a case for a seed, and checks it.
 
-``draw(seed)`` gives a case that JSON can hold; ``check(case)`` counts what was reached, and raises
-where something is wrong. ``count`` is how many make a short campaign.
+``draw(seed)`` returns a case that JSON can represent. ``check(case)`` counts what was reached, and
+raises if something is wrong. ``count`` is the number of cases in a short campaign.
 """
 
 from collections import Counter
@@ -26,7 +26,7 @@ __all__ = ["KINDS", "Kind"]
 
 @dataclass(frozen=True)
 class Kind:
-    """One kind. count: of a short campaign."""
+    """One kind. count: the number of cases in a short campaign."""
 
     draw: Callable[[int], dict[str, Any]]
     check: Callable[[dict[str, Any]], Counter]

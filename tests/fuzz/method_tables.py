@@ -1,4 +1,4 @@
-"""Random tables: which method is the most specific, and what is ambiguous, as plum has it."""
+"""Random tables: the most specific method, and ambiguities, agree with plum."""
 
 import random
 from collections import Counter
@@ -7,7 +7,9 @@ from tests.overlay.generics.tables_beside_plum import HINTS, VALUES, compare
 
 
 def draw(seed):
-    """Methods, by the places of their annotations in HINTS, and calls, by those in VALUES."""
+    """Methods, by the positions of their annotations in HINTS, and calls, by those of values in
+    VALUES.
+    """
     rng = random.Random(seed)
     hints, values = range(len(HINTS)), range(len(VALUES))
     methods = [

@@ -1,4 +1,4 @@
-"""Plugins that give back nonsense, and edit with nonsense: an error that names it, or no harm."""
+"""Plugins that return nonsense, and edit with nonsense: an error names it, or it has no effect."""
 
 import math
 import random
@@ -89,7 +89,7 @@ NONSENSE = {
 
 
 def draw(seed):
-    """The hooks with what each gives back, and edits with what they are made."""
+    """The hooks with the value that each returns, and edits with their arguments."""
     rng = random.Random(seed)
     hooks = rng.sample(HOOKS, rng.choice((1, 1, 2, 4)))
     edits = [
@@ -105,8 +105,9 @@ def draw(seed):
 
 
 def check(case):
-    """Raises AssertionError where something else than one of our errors comes of it, or where
-    the program is not what it was without the plugin."""
+    """Raises AssertionError if the outcome is an error that is not one of ours, or if the program
+    differs from the one without the plugin.
+    """
     program, seen = PROGRAMS[case["program"]], Counter()
     ctx = Context(plugins=(_plugin(case, seen),))
     ends = [_end(ctx, program) for _ in range(2)]
@@ -116,7 +117,7 @@ def check(case):
 
 
 def _end(ctx, program):
-    """What comes of it: the kind of result, or the error and what it says, less addresses."""
+    """The outcome: the kind of result, or the error and its message without addresses."""
     try:
         return type(ctx.jit(program)(1.5)).__name__
     except OverlayError as error:
@@ -128,7 +129,7 @@ def _end(ctx, program):
 
 
 def _plugin(case, seen):
-    """A plugin with hooks that do as the case says."""
+    """A plugin with hooks as in the case."""
 
     def hook(name):
         def given(self, value, *rest):

@@ -1,4 +1,4 @@
-"""Random numeric programs: native Python, and both engines, with tables and without."""
+"""Random numeric programs: plain Python, and both engines, with tables and without."""
 
 from collections import Counter
 from dataclasses import asdict
@@ -21,7 +21,7 @@ def _strategy(_batch):
 
 
 def check(case):
-    """Raises AssertionError where an engine gives another result than plain Python."""
+    """Raises AssertionError if an engine returns another result than plain Python."""
     program, args = _program(case["program"]), case["args"]
     by_hand = repr(program.by_hand()(*args))
     main, tables = program.in_context()

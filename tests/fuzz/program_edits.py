@@ -1,9 +1,11 @@
-"""Tables, helpers and metadata change while threads run: no call is stale, none is mixed.
+"""Tables, helpers and metadata change while threads run: no call is stale, and none mixes two
+states.
 
-An edit of a place raises the place's version: before it begins in ``started``, after its end in
-``finished``. What a call reads of a place is right where it belongs to a version that was the
-last one, finished or begun, at some time during the call. In one call a place never goes back;
-and compiled code, which sees changes when Python enters it, does not change while it runs.
+An edit of a place increases the version of the place: before it begins in ``started``, after its
+end in ``finished``. A value that a call reads of a place is right if it belongs to a version that
+was the last one, finished or begun, at some time during the call. During one call a place never
+goes back to an older version; and compiled code, which sees changes when Python enters it, does not
+change while it runs.
 """
 
 import random
@@ -47,7 +49,7 @@ PATIENCE = 20
 
 
 def draw(seed):
-    """The engine, how many threads there are, and the edits in their order."""
+    """The engine, the number of threads, and the edits in order."""
     rng = random.Random(seed)
     engine = "compiled" if seed % 5 == 0 else "interpreted"
     count = rng.randint(2, 6) if engine == "compiled" else rng.randint(10, 80)
@@ -56,7 +58,7 @@ def draw(seed):
 
 
 def check(case):
-    """Raises AssertionError where a call has read what was out of date, or parts of two states."""
+    """Raises AssertionError if a call has read a stale value, or parts of two states."""
     world = World(case["engine"])
     stop, wrong = threading.Event(), []
     calls = [0] * case["threads"]
@@ -87,7 +89,7 @@ def check(case):
 
 
 def _wait(calls, wrong):
-    """Until some calls more were made; not for ever, where something hangs."""
+    """Wait until more calls were made, with a time limit in case something hangs."""
     pause, begin = threading.Event(), sum(calls)
     for _ in range(PATIENCE * 1000):
         if sum(calls) >= begin + CALLS_BETWEEN or wrong:
@@ -97,7 +99,7 @@ def _wait(calls, wrong):
 
 
 class World:
-    """A module, two tables and a context, and what each place held in each of its versions."""
+    """A module, two tables and a context, with the value of each place in each of its versions."""
 
     def __init__(self, engine):
         self.names = {"__name__": "an_edited_module", "current_context": current_context}
@@ -131,7 +133,7 @@ class World:
         self.finished[place] += 1
 
     def _result(self, edited, place, value):
-        """What the place gives after the edit."""
+        """The value of the place after the edit."""
         if place != "shadowed":
             return -1 if value is None else value
         self.methods[edited] = value
@@ -160,7 +162,7 @@ class World:
     # ---- calling ----
 
     def call(self, thread):
-        """What is wrong with one call."""
+        """The fault of one call."""
         context, low = self.context, dict(self.finished)
         found = self._run(context, thread)
         high = dict(self.started)

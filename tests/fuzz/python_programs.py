@@ -1,4 +1,4 @@
-"""Random Python programs do in a context what they do natively, and their calls are seen."""
+"""Random Python programs behave in a context as natively, and their calls are seen."""
 
 import sys
 import warnings
@@ -24,7 +24,7 @@ PROPERTIES = {
 
 
 def draw(seed):
-    """A program, and which property it is tried on."""
+    """A program, and the property to test."""
     name = _property(seed // BATCH)
     return {"property": name, "program": example(_strategy, seed)}
 
@@ -38,7 +38,7 @@ def _strategy(batch):
 
 
 def check(case):
-    """Raises AssertionError where the program does anything else in a context."""
+    """Raises AssertionError if the program behaves differently in a context."""
     hook, sys.unraisablehook = sys.unraisablehook, lambda _: None  # of abandoned generators
     try:
         with runs.deep_stack(), warnings.catch_warnings():

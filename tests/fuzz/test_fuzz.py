@@ -1,4 +1,6 @@
-"""What has failed once is tried again; campaigns are the same for a seed, and say what fails."""
+"""Cases that failed once are tried again; campaigns are equal for equal seeds, and
+report failures.
+"""
 
 import json
 import subprocess

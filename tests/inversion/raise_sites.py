@@ -1,7 +1,7 @@
-"""The places in the packages that make an error of some classes, found in their source.
+"""The sites in the packages that make an error of some classes, found in their source.
 
-A place is a call of an error's class, or of a function that is annotated to return one. What such
-a function does inside is no place of its own: its callers are.
+A site is a call of the class of an error, or of a function that is annotated to return one. Calls
+inside such a function are not sites; its callers are.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ def _is_error(thing: Any, errors: tuple[type[Exception], ...]) -> bool:
 
 
 def _is_maker(thing: Any, errors: tuple[type[Exception], ...]) -> bool:
-    """Whether a thing is an error's class, or a function that is annotated to return one."""
+    """Return whether an object is the class of an error, or a function annotated to return one."""
     if not isinstance(thing, FunctionType):
         return _is_error(thing, errors)
     returned = thing.__annotations__.get("return")
@@ -110,7 +110,7 @@ def _is_maker(thing: Any, errors: tuple[type[Exception], ...]) -> bool:
 
 
 def _texts(tree: ast.AST) -> list[tuple[int, str, str]]:
-    """The line, the name and the text of each name that is set to a text."""
+    """The line, the name and the text of each name that is assigned a text."""
     return [
         (node.lineno, target.id, _text(node.value))
         for node in ast.walk(tree)
@@ -121,8 +121,9 @@ def _texts(tree: ast.AST) -> list[tuple[int, str, str]]:
 
 
 def _message(call: ast.Call, texts: list[tuple[int, str, str]], module: ModuleType) -> str:
-    """The text of the first argument that is a text, with ``{}`` for what varies. texts: of names,
-    of which an argument may be one.
+    """The text of the first argument that is a text, with ``{}`` for inserted values.
+
+    texts: the texts of names, of which an argument may be one.
     """
     for given in call.args:
         text = _text(given)

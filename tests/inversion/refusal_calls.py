@@ -1,4 +1,4 @@
-"""Calls that are refused, one for each place that refuses calls, and each with its remedy."""
+"""Calls that are refused, one for each site that refuses calls, each with its remedy."""
 
 from __future__ import annotations
 
@@ -249,7 +249,10 @@ def solutions_of_a_text():
     assert [found.point for found in invert(of_text, str).solutions("a!")] == [("a",)]
 
 
-@refused_call("inverse.Inverse.nearest: cannot measure how near solutions of {} are: z3 gives any")
+@refused_call(
+    "inverse.Inverse.nearest: cannot find the nearest solution of {}: z3 returns solutions in "
+    "any order"
+)
 def nearest_of_a_formula():
     invert(masked, solver="z3").nearest(8, (9,))
 
@@ -279,8 +282,8 @@ def power(n, k):
 
 
 @refused_call(
-    "least_squares.fitted_arguments: {} has no fit: it takes unknown floats, and results that are "
-    "numbers"
+    "least_squares.fitted_arguments: {} has no fit: the unknown inputs have to be floats, the "
+    "results numbers"
 )
 def fit_of_a_text():
     invert(of_text, str).fit("a!")

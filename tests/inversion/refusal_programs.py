@@ -1,4 +1,4 @@
-"""Programs that are refused, one for each place that refuses programs, and each with its remedy."""
+"""Programs that are refused, one for each site that refuses programs, each with its remedy."""
 
 # ruff: noqa: B905, C406, F507, F841, RET504, RUF059, UP030, UP031, UP032
 
@@ -60,7 +60,7 @@ def class_outside(x):
 
 @refusal(
     "lifted_statements.StatementCall._unpacking: a call with unpacked arguments whose number "
-    "varies",
+    "depends on the arguments",
     F,
     int,
 )
@@ -87,7 +87,7 @@ def managed(x):
 
 
 class Lock:
-    """A context manager that changes something."""
+    """A context manager with an effect."""
 
     def __enter__(self):
         return self
@@ -197,7 +197,9 @@ def as_many(x):
     return a + b + c
 
 
-@refusal("lifted_statements._starred: unpacking with a star of what varies in length", F, int)
+@refusal(
+    "lifted_statements._starred: unpacking with a star of a sequence of unknown length", F, int
+)
 def starred_range(x, n):
     first, *rest = range(n)  # here
     return x + first
@@ -224,7 +226,9 @@ def enough(x):
 # ---- values -----------------------------------------------------------------------------------
 
 
-@refusal("lifted_values.plain: a {} that varies stands where what is known beforehand is needed", F)
+@refusal(
+    "lifted_values.plain: a {} that depends on the arguments is used where a constant is needed", F
+)
 def by_a_varying_sign(x):
     return sorted((1.0, 2.0), reverse=x > 0.0)[0] + x  # here
 
@@ -249,7 +253,7 @@ def set_before(x):
     return x * y
 
 
-@refusal("lifted_values.unpacked: a {} taken apart into {}", F, int)
+@refusal("lifted_values.unpacked: unpacking of a {} into {}", F, int)
 def range_taken_apart(x, n):
     a, b = range(n)  # here
     return x + a + b
@@ -317,14 +321,14 @@ def range_of_numbers(x):
 
 
 class Slotted:
-    """A class with a way of its own to set attributes."""
+    """A class that sets attributes in its own way."""
 
     def __setattr__(self, name, value):
         raise AttributeError(name)
 
 
 class Computed:
-    """A class with an attribute that is computed, by a descriptor."""
+    """A class with a computed attribute, by a descriptor."""
 
     def __init__(self, x):
         self.x = x
@@ -341,7 +345,7 @@ class Computed:
 
 
 class Held:
-    """A class with a property that cannot be set, and a method that asks one above."""
+    """A class with a read-only property, and a method that calls one of its base class."""
 
     def __init__(self, x):
         self.x = x
@@ -355,14 +359,14 @@ class Held:
 
 
 class Scaled(Pair):
-    """A class below another one."""
+    """A subclass."""
 
     def total(self):
         return 2.0 * super().total()  # here
 
 
 class Empty:
-    """A class without anything."""
+    """An empty class."""
 
 
 @refusal("class_instances._instance: an instance of {}, which defines {}", F)
@@ -500,7 +504,7 @@ def extended_by_items(x, n):
     return xs[0] + xs[2]
 
 
-@refusal("container_calls._varying_key: {} of a dict by a key that varies", int)
+@refusal("container_calls._varying_key: {} of a dict by a key that depends on the arguments", int)
 def popped_by_a_key(n):
     table = {1: 2.0, 2: 5.0}
     return table.pop(n)  # here
@@ -548,7 +552,7 @@ def item_of_a_copy_set(x):
     return row[0]
 
 
-@refusal("container_calls._set: assignment of varying length to a slice", F, int)
+@refusal("container_calls._set: assignment of unknown length to a slice", F, int)
 def slice_set_to_a_range(x, n):
     row = [x, 1.0]
     row[1:] = range(n)  # here
@@ -603,7 +607,7 @@ def item_deleted(x):
     return row[0]
 
 
-@refusal("container_calls._remove: remove of an item that varies", F)
+@refusal("container_calls._remove: remove of an item that depends on the arguments", F)
 def varying_item_removed(x):
     row = [1.0, 2.0, x]
     row.remove(x)  # here
@@ -633,7 +637,7 @@ def known_item_removed(x):
 # ---- objects ------------------------------------------------------------------------------------
 
 
-@refusal("heap.contents_of: a {} is used that was made on another way through the program", F, int)
+@refusal("heap.contents_of: a {} is used that was made on another execution path", F, int)
 def list_of_calls(x, n):
     return kept_list(x, n)[0]  # here
 
@@ -651,7 +655,7 @@ def kept_tuple(x, n):
     return (x,) if n < 1 else kept_tuple(2.0 * x, n - 1)
 
 
-@refusal("heap.change: a {} is changed that is one or another, or that has several names", F)
+@refusal("heap.change: a {} is changed that may be one of several, or has several names", F)
 def one_or_another(x):
     one, other = [x], [2.0]
     row = one if x > 0.0 else other
@@ -684,7 +688,7 @@ def holding_a_copy(x):
 # ---- iterables ----------------------------------------------------------------------------------
 
 
-@refusal("iterable_calls.key_of: a key or a place in a container that varies", F)
+@refusal("iterable_calls.key_of: a key or an index that depends on the arguments", F)
 def varying_key(x):
     return len({x: 1.0}) + x  # here
 
@@ -704,7 +708,7 @@ def mapping_of_pairs(x):
     return dict((("a", x),))["a"]
 
 
-@refusal("iterable_calls.set_of: a set of items that vary", F)
+@refusal("iterable_calls.set_of: a set of items that depend on the arguments", F)
 def varying_set(x):
     return len({x, 1.0}) + x  # here
 
@@ -724,7 +728,7 @@ def sliced_forwards(x):
     return sum(itertools.islice((x, 1.0), 2))
 
 
-@refusal("iterable_calls._enumerate: enumerate from a number that varies", F, int)
+@refusal("iterable_calls._enumerate: enumerate from a number that depends on the arguments", F, int)
 def counted_from(x, n):
     total = x
     for i, item in enumerate((x, 1.0), n):  # here
@@ -750,7 +754,7 @@ def next_of_one(x):
     return x + next(iter((1.0,)))
 
 
-@refusal("iterable_calls._filter: a filter whose condition varies", F)
+@refusal("iterable_calls._filter: a filter whose condition depends on the arguments", F)
 def filtered(x):
     return sum(filter(lambda a: a > 0.0, (x, 1.0)))  # here
 
@@ -780,7 +784,7 @@ def least_or_default(x):
     return x + min((), default=1.0)
 
 
-@refusal("iterable_calls._sorted: sorting of items that vary", F)
+@refusal("iterable_calls._sorted: sorting of items that depend on the arguments", F)
 def sorted_items(x):
     return sorted((x, 1.0))[0]  # here
 
@@ -793,7 +797,7 @@ def least_item(x):
 # ---- lookups ------------------------------------------------------------------------------------
 
 
-@refusal("lookups.looked_up: an item by a {} that varies", F, int)
+@refusal("lookups.looked_up: an item by a {} that depends on the arguments", F, int)
 def item_by_a_list(x, n):
     row = [1.0, 2.0]
     return x + row[[n]]  # here
@@ -804,7 +808,7 @@ def item_by_an_index(x, n):
     return x + [1.0, 2.0][n]
 
 
-@refusal("lifter.Lifter.call: a slice whose bounds vary", F, int)
+@refusal("lifter.Lifter.call: a slice whose bounds depend on the arguments", F, int)
 def varying_slice(x, n):
     return sum([x, 1.0, 2.0][:n])  # here
 
@@ -815,7 +819,11 @@ def known_slices(x, n):
     return sum(row[:1]) if n == 1 else sum(row[:2])
 
 
-@refusal("lookups._entries: an item of an empty container by what varies", F, int)
+@refusal(
+    "lookups._entries: an item of an empty container, by an index that depends on the arguments",
+    F,
+    int,
+)
 def item_of_none(x, n):
     return x + [][n]  # here
 
@@ -826,8 +834,8 @@ def item_of_some(x, n):
 
 
 @refusal(
-    "lookups._entries: an item is read by a place or key that varies, of a container whose items "
-    "are no numbers, strings, or rows of them that are alike",
+    "lookups._entries: an item is read by an index or key that depends on the arguments, from "
+    "a container whose items are not numbers, strings, or rows of them with one structure",
     F,
     int,
 )
@@ -841,7 +849,7 @@ def function_by_if(x, n):
 
 
 @refusal(
-    "lookups._of_mixed_types: an item of a table of floats, and of integers that no float is",
+    "lookups._of_mixed_types: an item of a table of floats, and of integers that no float equals",
     F,
     int,
 )
@@ -955,7 +963,7 @@ def of_one_shape(x):
     return row[0] + row[-1]
 
 
-@refusal("joining.Join.value: one way of a branch", int, context=OVERLAID)
+@refusal("joining.Join.value: one path of a branch", int, context=OVERLAID)
 def itself_in_a_pair(n):
     if n < 1:
         return 0
@@ -970,7 +978,7 @@ def itself_alone(n):
     return itself_alone(n - 1) + 1 if n > 3 else n + 2
 
 
-@refusal("joining.Join.value: a value is {} on one way and {} on the other", F)
+@refusal("joining.Join.value: a value is {} on one path and {} on the other", F)
 def number_or_tuple(x):
     y = (x, 1.0) if x > 1.0 else x  # here
     return y
@@ -982,7 +990,7 @@ def tuple_on_both(x):
     return y
 
 
-@refusal("joining.Join.number: {} is of type {} on one way and of type {} on the other", F)
+@refusal("joining.Join.number: {} is of type {} on one path and of type {} on the other", F)
 def real_or_complex(x):
     y = complex(x, 1.0) if x > 1.0 else x  # here
     return y
@@ -998,8 +1006,7 @@ def always_complex(x):
 
 
 @refusal(
-    "iterations.looped: cannot invert {}: its loops have more than {} turns that are known "
-    "beforehand",
+    "iterations.looped: cannot invert {}: its unrolled loops have more than {} iterations",
     F,
 )
 def many_known_turns(x):
@@ -1015,7 +1022,7 @@ def many_turns_of_a_range(x):
     return x
 
 
-@refusal("iterations.Turns.same_arrays: a write in a loop to what {} shows", Z(3), int)
+@refusal("iterations.Turns.same_arrays: a write in a loop to the array of {}", Z(3), int)
 def written_view(x, turns):
     y = x * 1.0
     rows = [y]
@@ -1032,7 +1039,9 @@ def written_by_its_name(x, turns):
     return y[1:]
 
 
-@refusal("iterations.Turns.same_arrays: a write in a loop to an array of several names", Z(3), int)
+@refusal(
+    "iterations.Turns.same_arrays: a write in a loop to an array with several names", Z(3), int
+)
 def written_by_two_names(x, turns):
     y = x * 1.0
     z = y
@@ -1050,7 +1059,7 @@ def written_by_one_name(x, turns):
 
 
 @refusal(
-    "repeating.Repeating.as_list: a {} has another number of items after a turn of the loop",
+    "repeating.Repeating.as_list: a {} has another number of items after an iteration of the loop",
     F,
     int,
 )
@@ -1070,7 +1079,9 @@ def grown_in_columns(x, n):
     return first, second
 
 
-@refusal("repeating.Repeating.wider: a {} has another number of items after a turn of the loop", F)
+@refusal(
+    "repeating.Repeating.wider: a {} has another number of items after an iteration of the loop", F
+)
 def grown_dict(x):
     table = {}
     while x < 100.0:  # here from Python 3.14 on
@@ -1089,7 +1100,9 @@ def grown_dict_of_known_length(x):
 
 
 @refusal(
-    "repeating.Repeating.wider: {} is a {} before a turn of the loop and {} {} after it", F, int
+    "repeating.Repeating.wider: {} is a {} before an iteration of the loop and {} {} after it",
+    F,
+    int,
 )
 def number_then_tuple(x, n):
     y = x
@@ -1308,7 +1321,8 @@ def applied_one(n, f, x):
 
 
 @refusal(  # here
-    "recursion.Calls.forward: cannot invert {}: it calls itself, and not with numbers for a number",
+    "recursion.Calls.forward: cannot invert {}: it calls itself with an argument or a result "
+    "that is not a number",
     int,
 )
 def two_of_itself(n):
@@ -1406,7 +1420,7 @@ def number_of_digits(x):
     return int("12") + x
 
 
-@refusal("text_calls._formatted: a format that varies", F, int)
+@refusal("text_calls._formatted: a format that depends on the arguments", F, int)
 def varying_format(x, n):
     return f"{x:.{n}f}"  # here
 
@@ -1500,8 +1514,7 @@ def as_many_to_unpack(n):
 
 
 @refusal(
-    "lifted_statements._made: defaults of an inner function beside which others are chosen by a "
-    "condition",
+    "lifted_statements._made: defaults of an inner function that differ between execution paths",
     F,
 )
 def chosen_defaults(x):
@@ -1727,8 +1740,8 @@ def copy_written(x):
 
 
 @refusal(
-    "array_writes.ArrayWrite._write: a write to an array that is part of another in some cases "
-    "only",
+    "array_writes.ArrayWrite._write: a write to an array that is a view of another one on "
+    "some execution paths only",
     Z((2, 3)),
     F,
 )
@@ -1973,7 +1986,7 @@ def inverse_by_theta(y):
     return root(y, (True,))[0]
 
 
-@refusal("interpreted_calls._inverted: an inverse whose θ varies", F)
+@refusal("interpreted_calls._inverted: an inverse whose θ depends on the arguments", F)
 def inverse_of_a_varying_choice(y):
     return root(y, (y > 2.0,))[0]  # here
 
@@ -2053,8 +2066,8 @@ def used_twice_with_a_search(x):
 
 
 @refusal(  # here
-    "causality.causalise: cannot invert {}: its branches within branches, or its loops, take more "
-    "than {} steps to put in order",
+    "causality.causalise: cannot invert {}: ordering its nested branches and loops takes more "
+    "than {} steps",
     F,
 )
 def cell_of_many(x):
@@ -2101,8 +2114,8 @@ def scaled_by_an_integer(n):
 
 
 @refusal(
-    "smt_programs.Formula._turns: cannot translate the loop {} for z3: it has more than {} turns, "
-    "or their number depends on what is not known",
+    "smt_programs.Formula._turns: cannot translate the loop {} for z3: it has more than {} "
+    "iterations, or an unknown number of them",
     int,
     solver="z3",
     domain=FEW,
@@ -2126,8 +2139,8 @@ def turns_that_are_known(n):
 
 
 @refusal(
-    "smt_programs.Formula._range: cannot translate the loop {} for z3: the ends of its range are "
-    "not known, or it has more than {} turns",
+    "smt_programs.Formula._range: cannot translate the loop {} for z3: the ends of its range "
+    "are not known, or it has more than {} iterations",
     int,
     solver="z3",
     domain=FEW,

@@ -1,4 +1,6 @@
-"""A registry of refusals: for each place that makes an error, what reaches it, and its remedy."""
+"""A registry of refusals: for each site that makes an error, a program or call that reaches it, and
+its remedy.
+"""
 
 from __future__ import annotations
 
@@ -51,7 +53,7 @@ Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
 def refusal(site: str, *types: Any, inherent: str = "", **options: Any) -> Decorator:
-    """Register a program that is refused. options: of ``invert``."""
+    """Register a program that is refused. options: those of ``invert``."""
 
     def registered(function: Callable[..., Any]) -> Callable[..., Any]:
         assert site not in REFUSALS, f"{site} has two entries"
@@ -73,8 +75,8 @@ def refused_call(site: str, *, inherent: str = "") -> Decorator:
 
 
 def remedy(*arguments: Any, **more: Any) -> Decorator:
-    """Register the last refused program again, with its remedy applied; it is inverted at these
-    arguments, with these options. Without arguments it is a call that is answered.
+    """Register the last refused program again, with its remedy applied. It is inverted at these
+    arguments, with these options; without arguments it is a call that succeeds.
     """
 
     def registered(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -1,4 +1,6 @@
-"""All solutions and how a search ends, against counts that are certified otherwise."""
+"""The number of solutions, and the status of the search, compared with independently certified
+counts.
+"""
 
 import itertools
 import math

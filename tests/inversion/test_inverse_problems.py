@@ -1,4 +1,4 @@
-"""The gallery of inverse problems is what its page shows."""
+"""The page of inverse problems shows the current gallery."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""What invert and choose answer, and what they refuse."""
+"""Answers and refusals of invert and choose."""
 
 import enum
 import functools
@@ -239,7 +239,7 @@ def test_a_function_that_only_runs_forward_says_which_modes_it_has():
     assert f"test_invert.py:{line}]" in text
     assert "modes available: {return}" in text
     help = "give spacing an inverse in a method table"  # x is all that is unknown
-    assert caught.value.help == f"{help}, or allow root_finding=True: a search for a root"
+    assert caught.value.help == f"{help}, or give root_finding=True, which searches for a root"
     assert invert(f, F, F)(10.0, (4.0,)) == (4.0, 9.0)
 
 
@@ -296,9 +296,9 @@ def cached(x):
 partial = functools.partial(operator.mul, 2.0)
 NARROW = np.float32(2)
 UNSUPPORTED = {
-    "two kinds": (two_kinds, "on one way and a float on the other"),
+    "two kinds": (two_kinds, "on one path and a float on the other"),
     "endless loop": (endless, "never left"),
-    "recursion": (recursive, "calls itself for ever"),
+    "recursion": (recursive, "calls itself endlessly"),
     "varargs": (any_number, "any number of arguments"),
     "unpacked call": (lambda x: helper(*x), "unpacked|tuple"),
     "no number": (lambda x: math, "returns <module"),
@@ -429,7 +429,7 @@ def test_types_that_do_not_fit_are_refused():
         invert(lambda x: x, F, F)
     with pytest.raises(WrongArguments, match="does not say the type of x"):
         invert(lambda x: x)
-    with pytest.raises(WrongArguments, match="no plain type"):
+    with pytest.raises(WrongArguments, match="not supported"):
         invert(lambda x: x, "float")
     with pytest.raises(NotInvertible, match="choose a value of type"):
         invert(lambda x, s: x, F, bytearray)
@@ -439,12 +439,12 @@ def test_subclasses_of_numbers_are_refused():
     class Colour(enum.IntEnum):
         RED = 1
 
-    with pytest.raises(WrongArguments, match="a subclass of a number's"):
+    with pytest.raises(WrongArguments, match="a subclass of a supported type"):
         invert(lambda x: x + 1, Colour)
 
 
 def test_domains_that_do_not_fit_are_refused():
-    for kind, example in ((F, "Interval(0, 1)"), (I, "range(256)"), (str, "Strings(")):
+    for kind, example in ((F, "Interval(0, 1)"), (I, "range("), (str, "Strings(")):
         for wrong in (3, (0, 1), range(0), range(0, 9, 2)):
             with suppress_type_checks(), pytest.raises(WrongArguments, match="is no domain") as e:
                 invert(lambda x: x + x, kind, domain={"x": wrong})

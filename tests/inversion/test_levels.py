@@ -1,6 +1,6 @@
 """Three levels of inversion: by overlays alone, with the relations, with the whole program.
 
-Each level answers what the one below does, with the same answers, and more.
+Each level has the answers of the one below, and further ones.
 """
 
 import math

@@ -1,4 +1,4 @@
-"""Inversion by overlays alone, and the planner's agreement with it."""
+"""Inversion by overlays alone, and its agreement with the planner."""
 
 import math
 

@@ -110,7 +110,7 @@ def test_what_is_no_part_or_known_twice_is_refused():
 def test_a_tuple_may_be_given_as_a_list_or_as_an_array(given):
     both = invert(lambda x, y: (x + y, x - y), float, float)
     assert both(given) == (2.0, 1.0)
-    with pytest.raises(WrongArguments, match="is not built as"):
+    with pytest.raises(WrongArguments, match="does not have the structure"):
         both([*given, 1.0])
 
 

@@ -1,4 +1,6 @@
-"""Each place that refuses a program names what, its line and a remedy, and the remedy works."""
+"""Each site that refuses a program names the construct, its line and a remedy, and the remedy
+works.
+"""
 
 from __future__ import annotations
 
@@ -49,7 +51,7 @@ WITHOUT: dict[str, str] = {
 
 @contextmanager
 def recorded() -> Iterator[dict[int, list[tuple[str, int]]]]:
-    """The files and lines that each error is made at, by the error's id."""
+    """The files and lines at which each error is made, by the id of the error."""
     stacks: dict[int, list[tuple[str, int]]] = {}
     before = OverlayError.__init__
 
@@ -119,7 +121,7 @@ def test_the_remedy_of_a_refusal_works(site):
 
 
 def alike(one: Any, other: Any) -> bool:
-    """Whether two results are equal, up to rounding."""
+    """Return whether two results are equal, up to rounding."""
     if isinstance(one, (tuple, list)):
         pairs = zip(one, other, strict=True)
         return type(one) is type(other) and all(alike(*pair) for pair in pairs)

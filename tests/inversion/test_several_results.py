@@ -1,4 +1,4 @@
-"""Functions with two results: quotients with remainders, and floats taken apart."""
+"""Functions with two results: quotients with remainders, and decompositions of floats."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Programs as people write them, some of them by people who have never heard of this."""
+"""Programs as people write them, some of them by people who do not know this package."""
 
 import colorsys
 import math
@@ -350,7 +350,7 @@ def inverse_of(f):
 
 
 def of(inverse, theta):
-    """θ as an argument, where there are parameters."""
+    """θ as an argument, if there are parameters."""
     return (theta,) if len(inverse.parameters) else ()
 
 
@@ -404,7 +404,7 @@ def test_a_worked_program_is_inverted_compiled(f):
 
 def test_a_worked_program_that_numba_does_not_read_stays_interpreted():
     inverse = inverse_of(arm_2)  # numba has no zip(..., strict=True)
-    with pytest.raises(NotCompilable, match="calls stay interpreted"):
+    with pytest.raises(NotCompilable, match="calls run in the interpreter"):
         inverse.compile()
     assert inverse(arm_2(0.3, 0.7), inverse.recover(0.3, 0.7)) == pytest.approx((0.3, 0.7))
 

@@ -25,7 +25,7 @@ MATRIX = (
 
 
 def array_program(rng):
-    """The source, and how many arguments it has."""
+    """The source, and the number of its arguments."""
     inputs = rng.randint(1, 2)
     names, lines = [f"x{i}" for i in range(inputs)], []
     pending = list(names)
@@ -51,5 +51,5 @@ def _second(rng, pending, names):
 
 
 def _filled(text, first, second):
-    """The first place with the first operand, the others with the second."""
+    """The first placeholder filled with the first operand, the others with the second."""
     return text.replace("{}", first, 1).replace("{}", second)

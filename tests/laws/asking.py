@@ -1,5 +1,6 @@
-"""Programs that ask of which class a value is, or what it can do, and multiply by 9.0 for a float
-and by 1.0 for anything else."""
+"""Programs that test the class or the capabilities of a value, and multiply by 9.0 for a float and
+by 1.0 for anything else.
+"""
 
 import functools
 import math

@@ -27,7 +27,7 @@ class Program:
         return f"v{self.made}"
 
     def returned(self, text):
-        """What is returned early: as many results as at the end."""
+        """The values of an early return: as many as at the end."""
         return ", ".join([text] * self.results)
 
     def expression(self, names):
@@ -86,7 +86,7 @@ class Program:
         return [f"{pad}while {target} > 2.0:", *([] if endless else rows), last]
 
     def exits(self, names, indent):
-        """Ways out of a loop."""
+        """Exits from a loop."""
         rng, pad = self.rng, "    " * indent
         rows = []
         for _ in range(rng.randint(1, 2)):

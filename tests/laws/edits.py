@@ -1,5 +1,6 @@
-"""Edits of what a program reads: for each kind of thing a program that multiplies by 1.0, and what
-makes the factor 9.0."""
+"""Edits of the dependencies of a program: for each kind a program that multiplies by 1.0, and the
+edit that makes the factor 9.0.
+"""
 
 import types
 
@@ -301,7 +302,7 @@ GENERIC = {
 
 
 def method_of_table():
-    """What the program does in a context: that is given too."""
+    """The result of the program in a context; it is returned as well."""
     table = MethodTable("edited")
 
     def grow(x):

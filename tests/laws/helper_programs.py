@@ -4,7 +4,7 @@ from tests.laws.control_flow import Program
 
 
 class HelperProgram(Program):
-    """A random function that branches, loops, calls helpers, and takes and gives tuples."""
+    """A random function that branches, loops, calls helpers, and takes and returns tuples."""
 
     def __init__(self, rng):
         self.rng = rng
@@ -23,7 +23,7 @@ class HelperProgram(Program):
         self.source = "\n\n".join([*helpers, "\n".join(program)])
 
     def helper(self, name):
-        """A function of one or two numbers, which gives one or two."""
+        """A function of one or two numbers, which returns one or two."""
         rng = self.rng
         names = ["a", "b"][: rng.randint(1, 2)]
         self.results = rng.randint(1, 2)

@@ -6,7 +6,7 @@ AT_LEAST_ONE = {"//": 9, "%": 9, ">>": 4, "<<": 4}  # and at most so much
 
 
 def integer_program(rng):
-    """The source, and how many arguments it has."""
+    """The source, and the number of its arguments."""
     inputs = rng.randint(1, 3)
     names, lines = [f"x{i}" for i in range(inputs)], []
     pending = list(names)

@@ -34,14 +34,16 @@ def random_program(rng, reuse):
 
 
 def function(source):
-    """The function f of a source."""
+    """The function f defined in a source."""
     namespace = {"math": math, "np": np}
     exec(source, namespace)
     return namespace["f"]
 
 
 def value_of(f, args):
-    """What a function gives, run by Python; None where it refuses, or gives what is not finite."""
+    """The result of a function, run by Python; None if it refuses, or if the result is
+    not finite.
+    """
     try:
         with np.errstate(all="ignore"):
             value = f(*args)
@@ -51,7 +53,7 @@ def value_of(f, args):
 
 
 def numbers_of(value):
-    """The numbers and arrays that a value is made of."""
+    """The numbers and arrays in a value."""
     if isinstance(value, tuple):
         return [number for part in value for number in numbers_of(part)]
     return [value]

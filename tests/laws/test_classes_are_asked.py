@@ -1,5 +1,6 @@
-"""A program that asks of which class a value is, or what it can do, is told what it would be told
-of the plain value: by every interpretation, or it is refused by name."""
+"""A program that tests the class or the capabilities of a value gets the answer for the plain
+value, in every interpretation, or is refused by name.
+"""
 
 import numpy as np
 import pytest

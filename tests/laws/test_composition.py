@@ -1,5 +1,6 @@
-"""Overlays, inverses and derivatives in every order, one to three of them: each composition gives
-what the same composition gives in numbers of many digits."""
+"""Overlays, inverses and derivatives in every order, one to three of them: each composition has the
+value that it has in high precision.
+"""
 
 import itertools
 import math
@@ -69,8 +70,9 @@ OVERLAYS = (  # each with the meaning of a call, given that of the calls outside
 
 
 class Expected:
-    """A composition in numbers of many digits: its value by x, and by the sine that is in force.
-    point: an argument, on the branch that each inverse answers.
+    """A composition in high precision: its value as a function of x and of the sine in force.
+
+    point: an argument, on the branch that each inverse returns.
     """
 
     def __init__(self, order, program):
@@ -88,7 +90,7 @@ class Expected:
         self.value = lambda x, sin: mpmath.diff(lambda t: inner(t, sin), x)
 
     def inverse(self, inner, overlays):
-        """It was made outside of any context, and stays as it was made."""
+        """The inverse is made outside all contexts, and does not change."""
         start = self.point
         self.point = inner(start, mpmath.sin)
         self.value = lambda x, sin: mpmath.findroot(
@@ -115,7 +117,7 @@ def called_inside(function, context):
 
 
 def inverse_of(function, at):
-    """The inverse of a function of which it answers this argument."""
+    """The inverse of a function, which returns this argument."""
     inverse = invert(function, float)
     if not len(inverse.parameters):
         return lambda y: inverse(y)[0]
@@ -138,7 +140,10 @@ WAYS = {  # of overlays and of derivatives
 
 
 def composed(order, program, way="wrap, derivative", outermost=None):
-    """The composition as a function, and the point. outermost: the way of the last derivative."""
+    """The composition as a function, and the point.
+
+    outermost: the mode of the last derivative.
+    """
     overlaid, differentiated = WAYS[way]
     function, point, overlays = program, POINT, iter(OVERLAYS)
     for place, step in enumerate(order, 1):
@@ -279,7 +284,7 @@ def test_the_derivative_of_such_an_overlay_is_not_inverted_and_without_the_relat
     there = Context(own)
     with pytest.raises(NotInvertible, match=r"no derivative is known here of .*sin") as caught:
         invert(derivative(there.wrap(growth)), float)
-    assert "a table methods, and no relations" in str(caught.value)
+    assert "without branches, loops and relations" in str(caught.value)
     without = context_of(hyperbolic).wrap(growth)
     value = derivative(there.wrap(growth))(POINT)
     assert inverse_of(derivative(without), POINT)(value) == pytest.approx(POINT)
@@ -301,8 +306,9 @@ def test_a_faithful_overlay_of_what_is_differentiated_is_refused_and_may_be_left
 
 @pytest.mark.parametrize("order", [order for order in ORDERS if len(order) < 3])
 def test_enclosures_of_compositions(order):
-    """The enclosure has the value; where it would go through an inverse it is refused, with the
-    remedy, which encloses what the inverse answers."""
+    """The enclosure contains the value. An enclosure through an inverse is refused; the remedy
+    encloses the answers of the inverse.
+    """
     function, point = composed(order, growth)
     box = Interval(point - 1e-3, point + 1e-3)
     runs = (
@@ -355,7 +361,9 @@ WRITTEN = {"O": "ctx.wrap({})", "I": "inverse({})", "D": "derivative({})"}
 
 
 def table_of_orders():
-    """The rows of the document's table: each order from the inside, and its value for growth."""
+    """The rows of the table in the document: each order from the inside, and its value
+    for growth.
+    """
     rows = ["| From the inside | Written | At | Value |", "| --- | --- | --- | --- |"]
     for order in ORDERS:
         point, value = Expected.of(order, growth)

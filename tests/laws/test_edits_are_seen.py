@@ -1,5 +1,6 @@
-"""A change of what a program reads is seen by all that was made of the program before: by the
-engines, derivatives, enclosures, kernels and inverses, at the next call."""
+"""Everything made from a program sees a change of its dependencies at the next call: engines,
+derivatives, enclosures, kernels and inverses.
+"""
 
 import math
 

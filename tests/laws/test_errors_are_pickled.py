@@ -1,4 +1,4 @@
-"""All exceptions of the packages are pickled, as they cross to and from other processes."""
+"""All exceptions of the packages can be pickled, to cross between processes."""
 
 import importlib
 import inspect
@@ -18,7 +18,7 @@ HOLD_WHAT_RUNS = {"CallsItself", "Split", "NeedsArray"}  # signals within one ru
 
 
 def classes():
-    """The exceptions, as far as their modules can be imported here."""
+    """The exceptions whose modules can be imported here."""
     found = {}
     for package in (overlay, primitives, inversion):
         for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
@@ -32,7 +32,7 @@ def classes():
 
 
 def made(kind):
-    """An error of the class, with texts for what it takes."""
+    """An error of the class, with texts for its parameters."""
     if kind is Refused:
         return Refused(RefusedCall("os.remove", "'x'", "here.py:1"))
     own = inspect.signature(kind.__init__).parameters

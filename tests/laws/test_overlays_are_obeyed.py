@@ -1,5 +1,6 @@
 """Derivatives, enclosures and inverses are those of the methods that calls reach: every kind of
-method, on each host, compared with the same composition written by hand."""
+method, on each host, compared with the same composition written by hand.
+"""
 
 import math
 import operator
@@ -114,7 +115,7 @@ def compiled(context, function):
 
 
 def in_kernel(context, function):
-    """Its code for GPUs, which the CPU runs."""
+    """Its code for GPUs, run on the CPU."""
     pytest.importorskip("numba_cuda", reason="the extra 'cuda' is not installed")
     from tests.overlay.compiled.cuda import gpu_code
 
@@ -221,7 +222,7 @@ def answer_of(inv):
 
 
 def derivative_of_inverse_in_force(host, context, function, hand):
-    """Where the tables are in force, an inverse has its own meaning still."""
+    """If the tables are in force, an inverse keeps its own meaning."""
     inv = inverted(context, function)
     answer = answer_of(inv)
     found = host(context, lambda z: autodiff(answer, z))(hand.value)

@@ -1,6 +1,6 @@
-"""The laws of inverses, over random programs that branch and loop.
+"""The laws of inverses, for random programs that branch and loop.
 
-``RANDOM_PROGRAMS=2000`` before a run tries that many.
+The environment variable ``RANDOM_PROGRAMS=2000`` sets their number.
 """
 
 import os

@@ -1,4 +1,4 @@
-"""The laws of inverses, over random straight-line programs."""
+"""The laws of inverses, for random straight-line programs."""
 
 import random
 
@@ -48,7 +48,9 @@ def _operand(draw, pending, names):
 
 
 def check_inverse(source, inputs, args, units):
-    """Sound at any θ, complete at the recovered one; whether it answered there."""
+    """Check that it is sound for any θ, and complete for the recovered one; return whether it
+    answered there.
+    """
     f = function(source)
     value = value_of(f, args)
     assume(value is not None)
@@ -122,7 +124,9 @@ def test_the_planner_agrees_with_inversion_by_overlays_alone(program, args, choi
 
 
 def shares(reuse, count=120):
-    """Of random programs with a value: how many are planned, recovered, answered at random θ."""
+    """The shares of random programs with a value that are planned, recovered, and answered for
+    random θ.
+    """
     rng, draws = random.Random(1), np.random.default_rng(1)
     tried = planned = recovered = answered = 0
     while tried < count:

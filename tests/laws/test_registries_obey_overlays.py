@@ -1,5 +1,6 @@
-"""Every function that has a rule of differentiation, an enclosure or a relation, with another
-function in its place: what is derived, enclosed and inverted is that one."""
+"""Every function with a rule of differentiation, an enclosure or a relation, overlaid by another
+function: derivatives, enclosures and inverses are those of the overlay.
+"""
 
 import operator
 
@@ -27,8 +28,9 @@ def ten_and(x: float, y: float):
 
 
 def in_the_place_of(function, arity):
-    """A context where the function is ten times its first argument, and the second. Where that
-    would be computed with the function itself, None."""
+    """A context in which the function is ten times its first argument, and the second. None if that
+    would be computed by the function itself.
+    """
     used = (operator.add, operator.mul, operator.iadd, operator.imul)
     if arity > 2 or any(function is each for each in used):
         return None

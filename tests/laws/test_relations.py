@@ -20,9 +20,9 @@ from primitives import (
     NoSolution,
     Positive,
     Real,
+    base_relations,
     parametric,
     relation,
-    relations,
 )
 from primitives.floats.arithmetic import factor, squared
 from primitives.integers.modular_powers import power_modulo
@@ -38,7 +38,7 @@ from primitives.testing import (
 )
 from tests.examples import examples
 
-TABLE = list(dict.fromkeys(m.function() for m in relations.methods()))
+TABLE = list(dict.fromkeys(m.function() for m in base_relations.methods()))
 MODES = [(r, mode) for r in TABLE for mode in r.modes.values()]
 # strings and lists are not compiled, nor are powers modulo an integer
 COMPILED = [
@@ -49,7 +49,7 @@ COMPILED = [
 
 
 def members(domain):
-    """The members of a domain: its edges, its samples, and anything else inside."""
+    """Members of a domain: its edges, samples, and further values inside."""
     if isinstance(domain, Integers):
         anything = st.integers(domain.low, domain.high)
     elif domain.kind is complex:
@@ -96,7 +96,9 @@ REFUSALS = (OverlayError, ValueError, ArithmeticError)
 
 
 def solvable(rel, mode, rng):
-    """What a mode takes: at some arguments, with the coordinates recovered, and at random."""
+    """Arguments of a mode: at some arguments, with the coordinates recovered, and at
+    random ones.
+    """
     domains = [domain_at(rel, axis) for axis in rel.axes]
     edges = ([d.edges[rng.integers(len(d.edges))] for d in domains] for _ in range(12))
     drawn = ([domain.sample(rng) for domain in domains] for _ in range(20))
@@ -116,7 +118,7 @@ def solvable(rel, mode, rng):
 
 
 def refused_or(function, values):
-    """The answer, or the error by which it is refused."""
+    """The answer, or the error that refuses it."""
     try:
         return function(*values)
     except REFUSALS as error:
@@ -125,7 +127,7 @@ def refused_or(function, values):
 
 @pytest.mark.parametrize(("rel", "mode"), COMPILED, ids=repr)
 def test_compiled_modes_answer_as_interpreted_ones(rel, mode):
-    """Integers that need more than 64 bits apart: compiled solvers refuse these."""
+    """Except for integers that need more than 64 bits, which compiled solvers refuse."""
     is_python = isinstance(mode.solver, FunctionType)  # what is in C is called as it is
     fast = compiled_solvers.jit(mode.solver) if is_python else mode.solver
     answered = 0

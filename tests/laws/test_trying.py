@@ -1,4 +1,4 @@
-"""What is tried on thousands of random programs, on a few; and those that once failed."""
+"""The trials for thousands of random programs, on a few, and on programs that failed once."""
 
 import numpy as np
 import pytest

@@ -1,5 +1,6 @@
-"""Code in C applies operators and functions as they are, whatever a table has in their place: so do
-derivatives and enclosures of it."""
+"""Code in C applies operators and functions without overlays; so do its derivatives and
+enclosures.
+"""
 
 import bisect
 import functools

@@ -1,7 +1,7 @@
-"""A function in a wrapper takes what the wrapper's code takes, whoever asks.
+"""A function in a wrapper takes the parameters of the wrapper's code, for every caller.
 
-``functools.wraps`` gives the wrapper the signature of the function that it calls, whose parameters
-may have other names, and be fewer.
+``functools.wraps`` gives the wrapper the signature of the wrapped function, whose parameters may
+have other names, and be fewer.
 """
 
 import functools

@@ -57,7 +57,9 @@ def main():
 
 
 def by_the_whole(kind, seed, trial):
-    """Whether the inverse of the whole program answers, at some θ or at the one it recovers."""
+    """Return whether the inverse of the whole program answers, for some θ or for the one that it
+    recovers.
+    """
     signal.setitimer(signal.ITIMER_VIRTUAL, LIMIT)
     try:
         outcome = tried(kind, seed, trial)
@@ -69,7 +71,7 @@ def by_the_whole(kind, seed, trial):
 
 
 def by_overlays(level, trial, seed):
-    """Whether a level answers at one of some random θ."""
+    """Return whether a level answers for one of some random θ."""
     if not isinstance(trial.value, float) or set(trial.types) != {float}:
         return False
     rng, f = random.Random(seed), function(trial.source)

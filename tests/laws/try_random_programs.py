@@ -27,7 +27,9 @@ LIMIT = 60
 
 
 class TooSlow(BaseException):
-    """No Exception, so that nothing on the way takes it for one of a program's."""
+    """A trial took too long. It is no Exception, so that no handler takes it for one of the
+    program's.
+    """
 
 
 def main():
@@ -70,13 +72,13 @@ def parsed():
 
 
 def in_processes(chunks, processes):
-    """Each chunk's kind and outcomes, in order."""
+    """The kind and outcomes of each chunk, in order."""
     with ThreadPoolExecutor(processes) as threads:
         yield from zip((kind for kind, *_ in chunks), threads.map(in_process, chunks), strict=True)
 
 
 def in_process(chunk):
-    """A chunk's outcomes, from a process of its own; that it dies is a defect."""
+    """The outcomes of a chunk, from its own process; the death of that process is a defect."""
     spawn = get_context("spawn")
     here, there = spawn.Pipe(duplex=False)
     process = spawn.Process(target=chunk_sent, args=(there, *chunk))
@@ -121,7 +123,7 @@ def too_slow(_number, _frame):
 
 
 def figures_of(outcomes):
-    """What is reported of one kind."""
+    """The reported figures of one kind."""
     ends = Counter(outcome.end for outcome in outcomes)
     inverted = [outcome for outcome in outcomes if outcome.end == "inverted"]
     thetas = sum((outcome.thetas for outcome in inverted), Counter())
@@ -156,7 +158,7 @@ def spread(times):
 
 
 def most_common(reasons):
-    """Reasons, without names and numbers, the most common ones first."""
+    """The most common reasons, without names and numbers."""
     plain = (re.sub(r"`[^`]*`|'[^']*'|\{[^}]*\}|\([^)]*\)", "…", reason) for reason in reasons)
     plain = (re.sub(r"-?\b\d[\d.e+-]*|\b[xtvahp]\d*\b", "_", reason) for reason in plain)
     return dict(Counter(reason[:120] for reason in plain).most_common(12))

@@ -1,4 +1,6 @@
-"""One random program tried: inverted, answered at several θ, its own arguments found again."""
+"""Trial of one random program: it is inverted, answered for several θ, and its own arguments are
+recovered.
+"""
 
 import math
 import random
@@ -25,9 +27,9 @@ THETAS = 2
 
 @dataclass(frozen=True)
 class Trial:
-    """A program, the types that it is inverted for, and arguments with their value.
+    """A program, the types for which it is inverted, and arguments with their value.
 
-    value: None where none of the arguments that were drawn has one.
+    value: None if none of the drawn arguments has one.
     """
 
     source: str
@@ -100,7 +102,7 @@ KINDS = {
 
 @dataclass
 class Outcome:
-    """What became of a program. thetas: of those tried, how many were answered, and so on."""
+    """The outcome for a program. thetas: for those tried, the number answered, and so on."""
 
     kind: str
     seed: int
@@ -118,8 +120,10 @@ def made(kind, seed):
 
 
 def tried(kind, seed, trial, *, compiled=False):
-    """Try one program; what is wrong with the inverse stands in ``defects``. compiled: also what
-    ``compile`` gives."""
+    """Try one program; ``defects`` lists the faults of the inverse.
+
+    compiled: whether to try the compiled form as well.
+    """
     outcome = Outcome(kind, seed)
     if trial.value is None:
         return outcome
@@ -149,8 +153,9 @@ def tried(kind, seed, trial, *, compiled=False):
 
 
 def thetas_of(inverse, seed, recovered):
-    """Some points of the space of parameters, and beside what was recovered; None where it has no
-    dimension."""
+    """Some points of the parameter space, and neighbours of the recovered point; None if it has no
+    dimension.
+    """
     space = inverse.parameters
     if not len(space):
         return [None]
@@ -163,7 +168,7 @@ def thetas_of(inverse, seed, recovered):
 
 
 def moved(rng, parameter, value, drawn):
-    """A coordinate that is another one half of the time, a float only a little."""
+    """A coordinate that differs half of the time; a float differs only a little."""
     if rng.random() < 0.5:
         return value
     near = value * rng.uniform(0.9, 1.1) if isinstance(value, float) else drawn
@@ -171,7 +176,7 @@ def moved(rng, parameter, value, drawn):
 
 
 def answered(outcome, inverse, value, theta):
-    """The answer; None where there is none."""
+    """The answer; None if there is none."""
     try:
         return inverse(value, *([] if theta is None else [theta]))
     except NoSolution:
@@ -182,7 +187,7 @@ def answered(outcome, inverse, value, theta):
 
 
 def compiled_form(outcome, inverse):
-    """The inverse compiled; None where numba cannot."""
+    """The compiled inverse; None if numba cannot compile it."""
     try:
         return inverse.compile()
     except NotCompilable:
@@ -193,8 +198,9 @@ def compiled_form(outcome, inverse):
 
 
 def check_compiled(outcome, f, fast, interpreted, value, theta):
-    """What compiled code answers is right, and what the interpreter answers; what it refuses is
-    left to that."""
+    """Check that the answers of compiled code are right, and those of the interpreter; calls that
+    it refuses are left to the interpreter.
+    """
     try:
         answer = fast(value, *([] if theta is None else [theta]))
     except Exception:
@@ -208,7 +214,7 @@ def check_compiled(outcome, f, fast, interpreted, value, theta):
 
 
 def crashed(outcome, where, error):
-    """Note an error that is none of ours."""
+    """Record an error that is not one of ours."""
     text = str(error).partition("\n")[0]
     outcome.defects.append(f"{where} raised {type(error).__name__}: {text}")
     outcome.end = "crashed" if where == "invert" else outcome.end
@@ -216,7 +222,7 @@ def crashed(outcome, where, error):
 
 
 def recover(outcome, f, inverse, args, value):
-    """The θ that leads to the program's own arguments, if it does; else None."""
+    """The θ for the program's own arguments, if it leads to them; else None."""
     try:
         theta = inverse.recover(*args)
     except NoSolution as error:
@@ -245,8 +251,9 @@ def check(outcome, f, answer, value, theta):
 
 
 def close(found, wanted):
-    """Whether values agree as ``invert`` promises: integers exactly, where they are not floats on
-    other ways through the program."""
+    """Return whether values agree as ``invert`` promises: integers exactly, unless they are floats
+    on other paths through the program.
+    """
     pairs = list(zip(numbers_of(found), numbers_of(wanted), strict=True))
     return all(
         np.array_equal(a, b)

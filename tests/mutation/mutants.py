@@ -20,9 +20,12 @@ SPELT = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 @dataclass(frozen=True)
 class Mutant:
-    """One fault. function: the outermost function that it stands in, by its qualified name.
-    what: what was done, with a number where it can be done to such a line again; text: the line as
-    it was; source: of the whole module."""
+    """One fault.
+
+    function: the outermost function that contains it, by its qualified name. what: the change, with
+    a number if such a line allows several. text: the original line. source: the source of the whole
+    module.
+    """
 
     function: str
     line: int
@@ -47,8 +50,9 @@ def mutants_of(source):
 
 
 def _functions(tree):
-    """Functions of the module and methods of its classes, by qualified name. What only prints
-    is left out."""
+    """The functions of the module and methods of its classes, by qualified name, except those that
+    only print.
+    """
     for node in tree.body:
         if isinstance(node, SPELT):
             yield node.name, node
@@ -59,7 +63,7 @@ def _functions(tree):
 
 
 def _faults(function):
-    """Each fault as a node, what is done to it, and the text that takes its place."""
+    """Each fault as a node, its description, and the text that replaces the node."""
     for node in _walked(function.body):
         if isinstance(node, ast.Compare):
             sides = [f"({ast.unparse(side)})" for side in (node.left, *node.comparators)]
@@ -90,7 +94,7 @@ def _faults(function):
 
 
 def _walked(body):
-    """The nodes of a function's body, less what only says something to people."""
+    """The nodes of the body of a function, except messages for people."""
     pending = list(body)
     while pending:
         node = pending.pop(0)
@@ -112,7 +116,7 @@ def _is_none(node):
 
 
 def _is_effect(node):
-    """Whether it is a statement that leaves names as they are."""
+    """Whether a node is a statement that assigns no names."""
     if isinstance(node, ast.Expr):
         return isinstance(node.value, ast.Call)
     if isinstance(node, ast.Assign):
@@ -121,7 +125,7 @@ def _is_effect(node):
 
 
 def _replaced(source, node, new):
-    """The source with something else in a node's place; the lines after it stay where they are."""
+    """The source with a node replaced; later lines keep their numbers."""
     lines = [line.encode() for line in source.splitlines(keepends=True)]
     first, last = node.lineno - 1, node.end_lineno - 1
     start, end = lines[first][: node.col_offset], lines[last][node.end_col_offset :]

@@ -35,7 +35,7 @@ makes them run on, or wait for ever, is killed."""
 
 
 def tests_in(folder, *names):
-    """The files of tests of these names."""
+    """The test files with these names."""
     return [f"tests/{folder}/test_{name}.py" for name in names]
 
 
@@ -156,12 +156,12 @@ def tried(name, asked, known, earlier=None):
 
 
 def fault_of(file, mutant):
-    """What tells a fault from others, wherever its line may come to stand."""
+    """The parts that identify a fault, independent of its line number."""
     return file, mutant.function, mutant.text, mutant.what
 
 
 def keep(found):
-    """Put figures of cores in the place of those that the report has."""
+    """Replace the figures of cores in the report."""
     kept = json.loads(KEPT.read_text())
     for name, figures in found.items():
         survivors = [
@@ -174,7 +174,7 @@ def keep(found):
 
 
 def header():
-    """When, and by which Python."""
+    """The date, and the version of Python."""
     return {
         "date": datetime.now(UTC).strftime("%Y-%m-%d"),
         "python": platform.python_version(),
@@ -185,7 +185,7 @@ def header():
 
 
 def prepare(tests):
-    """Import what the tests need, and see that they pass as things are."""
+    """Import the modules that the tests need, and check that the tests pass without a fault."""
     os.chdir(ROOT)
     with contextlib.redirect_stdout(io.StringIO()):
         run((*tests, "--collect-only"))
@@ -194,7 +194,7 @@ def prepare(tests):
 
 
 def run(tests):
-    """What pytest says of the tests: 0 where all pass."""
+    """The exit code of pytest for the tests: 0 if all pass."""
     import pytest
 
     # what is compiled takes longest, and concerns other modules
@@ -203,14 +203,14 @@ def run(tests):
 
 
 class Limited:
-    """Has a test that runs on end the process."""
+    """Plugin that ends the process if a test runs too long."""
 
     def pytest_runtest_logstart(self):
         signal.setitimer(signal.ITIMER_PROF, LIMIT)
 
 
 def in_a_copy(action):
-    """What an action gives in a copy of this process: 0, or a number that says it failed."""
+    """The result of an action in a copy of this process: 0, or a number for a failure."""
     child = os.fork()
     if child == 0:
         nothing = os.open(os.devnull, os.O_WRONLY)
@@ -231,7 +231,7 @@ def in_a_copy(action):
 
 
 def put_in(file, mutant):
-    """Give the function that a fault stands in its faulty code, wherever it is held."""
+    """Give the function that contains a fault its faulty code, wherever it is referenced."""
     name = file.removesuffix(".py").replace("/", ".")
     module = importlib.import_module(name)
     names = {"__name__": name, "__file__": module.__file__, "__package__": module.__package__}
@@ -241,7 +241,7 @@ def put_in(file, mutant):
 
 
 def reached(namespace, path):
-    """What a qualified name stands for in a module, as its class holds it."""
+    """The object with a qualified name in a module, as its class stores it."""
     first, *rest = path.split(".")
     found = namespace[first]
     for each in rest:
@@ -250,7 +250,7 @@ def reached(namespace, path):
 
 
 def plain(held):
-    """The function in what decorators have made of it."""
+    """The function inside its decorators."""
     kinds = {staticmethod: "__func__", classmethod: "__func__", property: "fget"}
     kinds[functools.cached_property] = "func"
     while type(held) in kinds:

@@ -1,4 +1,4 @@
-"""What a person meets in a notebook: magics, cells that are run again, places, pictures."""
+"""The notebook as users see it: magics, cells that are run again, places in errors, pictures."""
 
 import re
 from textwrap import dedent
@@ -86,7 +86,7 @@ FAILING = ("failing", "no context", "not first", "not compiled")
 
 @pytest.fixture(scope="module")
 def outputs():
-    """What each cell has shown, by its name, from one kernel."""
+    """The output of each cell, by its name, from one kernel."""
     cells = [nbformat.v4.new_code_cell(dedent(source).strip()) for source in CELLS.values()]
     for name, cell in zip(CELLS, cells, strict=True):
         cell.metadata.tags = ["raises-exception"] if name in FAILING else []

@@ -1,4 +1,4 @@
-"""The notebooks run top to bottom, and hold what they show."""
+"""The notebooks run from top to bottom, and contain their current outputs."""
 
 import re
 from pathlib import Path
@@ -13,7 +13,7 @@ MACHINE = re.compile(r"/(?:tmp|home|root|usr|opt|work|var)/|site-packages|ipyker
 
 
 def kinds(notebook):
-    """What each cell shows: the kinds of its outputs, and of their data."""
+    """The outputs of each cell: their kinds, and the kinds of their data."""
     return [
         sorted({kind for o in cell.outputs for kind in o.get("data", {"stream": None})})
         for cell in notebook.cells
@@ -22,7 +22,7 @@ def kinds(notebook):
 
 
 def texts(notebook):
-    """All that is written in outputs."""
+    """The text in outputs."""
     for cell in notebook.cells:
         for output in cell.get("outputs", ()):
             yield output.get("text", "")

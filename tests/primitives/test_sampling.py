@@ -35,7 +35,7 @@ def rounded_odds(k):
 
 
 def distance(samples, distribution):
-    """How far the samples' distribution is from one, at the samples themselves."""
+    """The largest distance between the distribution of samples and another one, at the samples."""
     at, counts = np.unique(samples.astype(np.float64), return_counts=True)
     return np.max(np.abs(np.cumsum(counts) / len(samples) - distribution(at)))
 

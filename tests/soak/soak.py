@@ -64,8 +64,9 @@ def parsed():
 
 
 def look():
-    """What there is after a full collection: blocks that Python has given, objects of ours, and
-    the process's resident memory."""
+    """Memory after a full collection: blocks allocated by Python, objects of ours, and the resident
+    memory of the process.
+    """
     from tests.overlay.test_soak import counts
 
     objects = sum(counts().values())
@@ -79,23 +80,25 @@ def look():
 
 
 def trimmed():
-    """Give back to the system what is free: how much of it malloc keeps depends on the order in
-    which a thousand tasks let go of theirs."""
+    """Return free memory to the system: the amount that malloc keeps depends on the order in which
+    a thousand tasks release theirs.
+    """
     trim = getattr(ctypes.CDLL(None), "malloc_trim", None) if sys.platform == "linux" else None
     if trim is not None:
         trim(0)
 
 
 def growth(looks):
-    """What has grown from the second look, when all is warm, to the last."""
+    """The growth from the second measurement, after the warm-up, to the last one."""
     first, last = looks[1], looks[-1]
     return {key: last[key] - first[key] for key in ROOM if last[key] > first[key] + ROOM[key]}
 
 
 def looked_at(rounds, each, quiet=contextlib.nullcontext()):
-    """Do something so often, and look ten times on the way; what was wrong, and the looks.
+    """Repeat an action, and measure ten times in between; return faults and measurements.
 
-    quiet: in which nothing else runs. (Who counts objects holds those that are half made, too.)
+    quiet: a lock during which nothing else runs. (Counting objects would include objects under
+    construction.)
     """
     wrong, looks = [], []
     for part in range(LOOKS):
@@ -124,7 +127,7 @@ def contexts(scale):
 
 
 def threads(scale):
-    """Calls from 64 threads, each in a context of its own, which each round starts anew."""
+    """Calls from 64 threads, each in its own context, which each round makes anew."""
     from tests.overlay.test_soak import number, own_context
 
     def program(times):
@@ -149,8 +152,7 @@ def threads(scale):
 
 
 def tasks(scale):
-    """A thousand tasks of asyncio at once, each in a context of its own, which each round starts
-    anew."""
+    """A thousand tasks of asyncio at once, each in its own context, which each round makes anew."""
     from tests.overlay.test_soak import TASKS, number, own_context
 
     async def program():
@@ -179,8 +181,9 @@ SWITCH = 0.0001
 
 
 def redefinitions(scale):
-    """A module's functions and a table's method are defined anew each millisecond, while a
-    thread calls them: no call gives what was there before it began, or is still to come."""
+    """The functions of a module and the method of a table are redefined each millisecond, while a
+    thread calls them: no call sees a version from before its start or after its end.
+    """
     from overlay import Context, MethodTable
     from tests.overlay.test_soak import number
 

@@ -1,4 +1,4 @@
-"""The parts of the soak, each for a moment: they do what they say, and growth is noticed."""
+"""The parts of the soak, each for a moment: they do what they claim, and growth is noticed."""
 
 import json
 import subprocess

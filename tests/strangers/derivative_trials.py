@@ -1,4 +1,6 @@
-"""One program of strangers differentiated in every way, and compared with finite differences."""
+"""Trial of one program of strangers: differentiated in every mode, and compared with finite
+differences.
+"""
 
 import json
 import warnings
@@ -49,12 +51,14 @@ def programs():
 
 
 def table(path=TABLE):
-    """The outcomes that a table holds: by program, by way."""
+    """The outcomes in a table: by program, by mode."""
     return json.loads(path.read_text())
 
 
 def counts(outcomes):
-    """How many programs are right in each way, in every way, and wrong in some way."""
+    """The numbers of programs that are right in each mode, right in every mode, and wrong in some
+    mode.
+    """
     rows = [*outcomes.values()]
     right = {way: sum(row[way] == "right" for row in rows) for way in ways}
     every = sum(all(said == "right" for said in row.values()) for row in rows)
@@ -86,7 +90,7 @@ def flat(parts):
 
 
 def tried(program, name):
-    """The outcome of a program in one way, at each point: the first that is not "right"."""
+    """The outcome of a program in one mode, at each point: the first that is not "right"."""
     outcomes = (judged(program, name, point) for point in POINTS)
     return next((said for said in outcomes if said != "right"), "right")
 

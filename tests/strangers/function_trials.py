@@ -1,5 +1,6 @@
-"""The functions that autograd and JAX differentiate, differentiated in every way, and compared
-with finite differences."""
+"""The functions that autograd and JAX differentiate, differentiated in every mode, and compared
+with finite differences.
+"""
 
 import importlib
 import json

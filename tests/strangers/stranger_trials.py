@@ -1,4 +1,6 @@
-"""One program of strangers tried: inverted, and asked for what leads to its example's result."""
+"""Trial of one program of strangers: it is inverted, and asked for arguments that give its
+example's result.
+"""
 
 import argparse
 import json
@@ -42,10 +44,10 @@ class TooSlow(BaseException):
 
 @dataclass
 class Outcome:
-    """What became of a program, over all its examples, the worst first.
+    """The outcome for a program, over all its examples, the worst first.
 
-    refused: the error, with what was asked; "" where it is accepted. without_theta: "answered", or
-    the error. recovered: "exact", or the error. wrong: an answer that is none.
+    refused: the error, with the request; "" if it is accepted. without_theta: "answered", or the
+    error. recovered: "exact", or the error. wrong: an answer that is not a solution.
     """
 
     name: str
@@ -103,7 +105,7 @@ def command_options(description):
 
 @contextmanager
 def within(seconds):
-    """Raise TooSlow in the block once the time is over."""
+    """Raise TooSlow in the block after this time."""
 
     def late(*_):
         raise TooSlow
@@ -138,7 +140,9 @@ def tried(program, limit=LIMIT):
 
 
 def example(outcome, program, inverse, args, limit):
-    """Ask for what leads to the result of one example, without θ and with the θ of the example."""
+    """Ask for arguments that give the result of one example, without θ and with the θ of the
+    example.
+    """
     values = known_values(program, inverse, args)
     answer, error = asked(lambda: inverse(*values), limit)
     outcome.without_theta = outcome.without_theta or error
@@ -160,7 +164,7 @@ def example(outcome, program, inverse, args, limit):
 
 
 def asked(call, limit):
-    """What a call gives, and ""; or None and the error."""
+    """The result of a call, and ""; or None and the error."""
     try:
         with within(limit):
             return call(), ""

@@ -14,6 +14,7 @@ from inversion.emitting.module_text import Source, tuple_of
 from inversion.errors import NoSolution, NotWritable, OutsideDomain
 from inversion.program.statements import renumbered
 from inversion.program.trees import as_name
+from inversion.tools.standalone.wrapping import wrapped_source
 from inversion.tools.standalone.writing_out import ModuleWriter, documented
 from primitives.relation import RETURN
 
@@ -32,21 +33,23 @@ def {name}(function):
 
     return refused
 """
-"""Decorator that turns errors of a computation, such as a division by 0, into the module's own."""
+"""A decorator that turns errors of a computation, such as a division by 0, into the
+module's own.
+"""
 
 
 def standalone(definition: Definition) -> str:
     """The source of an inverse as a module with ``inverse``, ``forward`` and ``recover``.
 
-    ``forward`` is the function itself, if it has a source and no context changes its calls;
-    otherwise the program that was lifted from it. Objects without source are imported by name.
-    Raises NotWritable for an object with neither.
+    ``forward`` is the function itself, if it has source and no context changes its calls; otherwise
+    it is the program that was lifted from it. Objects without source are imported by name. Raises
+    NotWritable for an object with neither.
     """
     if definition.context is None:
         try:
             return _module(definition, definition.source, with_function=True)
         except NotWritable:
-            pass  # the lifted program is known in any case
+            pass  # the lifted program is available in any case
     plan, axes, tolerance = definition.plan, definition.axes, definition.tolerance
     source = emit(plan, axes, *tolerance, definition.domains, with_forward=True)
     return _module(definition, source, with_function=False)
@@ -76,7 +79,7 @@ def _module(definition: Definition, source: Source, *, with_function: bool) -> s
         *(f"{each}\n" for each in (*writer.classes, *writer.definitions)),
         text,
     ]
-    return "\n".join(part for part in parts if part.strip())
+    return wrapped_source("\n".join(part for part in parts if part.strip()))
 
 
 def _refusing(writer: ModuleWriter, *, with_domains: bool) -> str:

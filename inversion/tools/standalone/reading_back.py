@@ -18,7 +18,7 @@ Node = ast.FunctionDef | ast.Lambda
 
 
 def node_of(function: FunctionType) -> Node | None:
-    """The definition of a function, or None if there is no source that is its own."""
+    """The definition of a function; None if no source is its own."""
     code = function.__code__
     lines = linecache.getlines(code.co_filename, function.__globals__)
     for text, first, indent in _texts(lines, code):
@@ -30,8 +30,8 @@ def node_of(function: FunctionType) -> Node | None:
 
 
 def _texts(lines: list[str], code: CodeType) -> Iterator[tuple[str, int, int]]:
-    """The texts to parse: the file, or, if it is not all Python, the statement; each with the
-    number of lines before it and of columns cut.
+    """The texts to parse: the file, or the statement if the file is not all Python; each with the
+    number of lines before it and the number of columns cut.
     """
     yield "".join(lines), 0, 0
     first = code.co_firstlineno - 1
@@ -89,7 +89,7 @@ def _within(node: Any, span: tuple[int, int, int, int], first: int, indent: int)
 
 
 def _is_source_of(node: Node, code: CodeType) -> bool:
-    """Whether a definition compiles to this code: files may change after they are loaded."""
+    """Return whether a definition compiles to this code: files may change after they are loaded."""
     row = node if isinstance(node, ast.FunctionDef) else ast.copy_location(ast.Expr(node), node)
     try:
         module = compile(ast.Module([row], []), code.co_filename, "exec")

@@ -1,4 +1,4 @@
-"""Values of the names in generated code, written as Python."""
+"""Values of the names in generated code, written as Python source."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ class ModuleWriter:
         self.imports: list[str] = []
         self.classes: list[str] = []
         self.definitions: list[str] = []
-        self.needs: list[str] = []  # imports from packages other than Python's own
+        self.needs: list[str] = []  # imports from packages outside the standard library
         self._names: dict[Any, str] = {}
-        self._kept: list[Any] = []  # keeps ids unique
+        self._kept: list[Any] = []  # keeps the values alive, so that ids stay unique
 
     def define(self, name: str, value: Any) -> None:
         """Define a name for a value."""
@@ -218,7 +218,7 @@ class ModuleWriter:
 
 
 def _body_of(node: ast.FunctionDef | ast.Lambda, renamed: Mapping[str, str]) -> str:
-    """A function's body with renamed globals, and without annotations."""
+    """The body of a function with renamed globals, and without annotations."""
     copied = ast.parse(ast.unparse(node)).body[0]
     rows: list[ast.stmt]
     if isinstance(copied, ast.FunctionDef):
@@ -264,14 +264,14 @@ def _key(value: Any) -> Any:
 
 
 def _function_in(value: Any) -> Any:
-    """The Python function behind a compiled one, or one that is never compiled."""
+    """The Python function inside a compiled one, or inside one that is never compiled."""
     if isinstance(value, Interpreted):
         return _function_in(value.function)
     return getattr(value, "py_func", value)
 
 
 def _looked_up(function: FunctionType, name: str) -> tuple[bool, Any]:
-    """Whether a name is found outside a function, builtins excepted, and its value."""
+    """Return whether a name is found outside a function, apart from builtins, and its value."""
     code = function.__code__
     if name in code.co_freevars:
         cell = (function.__closure__ or ())[code.co_freevars.index(name)]
@@ -280,7 +280,7 @@ def _looked_up(function: FunctionType, name: str) -> tuple[bool, Any]:
 
 
 def _is_everywhere(module: object) -> bool:
-    """Whether a module is available wherever the code can run."""
+    """Return whether a module is available wherever the code may run."""
     package = str(module).partition(".")[0]
     return package in sys.stdlib_module_names or package in EVERYWHERE
 

@@ -108,7 +108,7 @@ class ContextReads(Fingerprint):
         self._methods[id(table)] = methods
         self.write("methods", table.name, int(table.check), len(methods))
         for method in methods:
-            self._place = f"the method {method!r}"
+            self._place = f"the method {method}"
             self._target(method.target)
             self.write("method", method.precedence, int(method.generated))
             self._parameters(method)

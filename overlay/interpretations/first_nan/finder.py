@@ -60,6 +60,9 @@ class NaNFinder:
         self.found: FirstNaN | None = None
         self.context = Context(_watched_operators(self), plugins=(_Watches(self),))
 
+    def __repr__(self) -> str:
+        return f"NaNFinder(infinities={self.infinities})"
+
     def __call__(self, f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
         """Run a function with checks.
 

@@ -20,12 +20,12 @@ from overlay.interpretations.intervals.following import (
     fill_refusing,
 )
 from overlay.interpretations.intervals.interval_arrays import fill_arrays
-from overlay.interpretations.intervals.interval_numbers import EMPTY, Interval, set_outside
+from overlay.interpretations.intervals.interval_numbers import EMPTY, Interval
 from overlay.interpretations.intervals.interval_programs import fill_containers, fill_plain
 from overlay.interpretations.intervals.methods import fill
 from overlay.sets import NotAnInterval
 
-__all__ = ["enclose", "intervals"]
+__all__ = ["OUTSIDE", "enclose", "intervals"]
 
 MOST_PIECES = 100_000
 
@@ -59,7 +59,8 @@ fill_plain(_plain)
 fill_refusing(_refusing)
 fill_following(_following)
 fill_leaving(_leaving)
-set_outside(Context(intervals, _refusing, _leaving))
+OUTSIDE = Context(intervals, _refusing, _leaving)
+"""The context in which operators of intervals run outside of programs."""
 _CONTEXTS = {
     "refuse": Context(intervals, _containers, _plain, _refusing),
     "follow": Context(intervals, _containers, _plain, _following),

@@ -12,12 +12,16 @@ import numpy as np
 
 from overlay import sets
 from overlay.catalogue import FUNCTIONS, everywhere
+from overlay.core.public_names import hides
+from overlay.core.short_repr import short_repr
+from overlay.core.target import describe
 from overlay.interpretations.intervals.errors import Undecided
 from overlay.sets import Bounds
 
 __all__ = ["RULES", "IntervalRule", "rule"]
 
 
+@hides("spellings")
 class IntervalRule(NamedTuple):
     """Rule for a function on intervals.
 
@@ -51,6 +55,9 @@ class IntervalRule(NamedTuple):
     defined: Callable[..., int]
     raises: type[Exception]
     also: tuple[Callable[..., Any], ...]
+
+    def __repr__(self) -> str:
+        return short_repr("IntervalRule", f"for {describe(self.function)}")
 
     @property
     def spellings(self) -> tuple[Callable[..., Any], ...]:

@@ -10,6 +10,7 @@ import numpy as np
 
 from overlay import nonoverlay
 from overlay.core.location import name_of
+from overlay.core.short_repr import short_repr
 from overlay.interpretations.precision.single import lowered, single_precision
 from overlay.interpretations.precision.stochastic import MOST_DIGITS, Significance, significance
 
@@ -42,6 +43,10 @@ class PrecisionReport:
     double: Significance
     single: Any
     by_function: dict[str, Any]
+
+    def __repr__(self) -> str:
+        digits = f"{float(np.min(self.double.digits)):.1f} digits"
+        return short_repr("PrecisionReport", f"{digits} of {self.value!r}")
 
     def digits_of(self, other: Any) -> float:
         """The number of decimal digits in which another result agrees with ``value``.

@@ -14,6 +14,7 @@ from scipy import special  # pyright: ignore[reportMissingTypeStubs]
 
 from overlay import Context, MethodTable, OverlayError, call_next, current_context, nonoverlay
 from overlay.core.location import caller, name_of
+from overlay.core.short_repr import short_repr
 from overlay.interpretations.precision.operations import (
     ARRAY_BINARY,
     ARRAY_UNARY,
@@ -259,6 +260,10 @@ class Significance:
     value: Any
     digits: Any
     samples: Any
+
+    def __repr__(self) -> str:
+        digits = f"{float(np.min(self.digits)):.1f} digits"
+        return short_repr("Significance", f"{digits} of {self.value!r}")
 
     def __str__(self) -> str:
         pairs = zip(np.ravel(self.value), np.ravel(self.digits), strict=True)

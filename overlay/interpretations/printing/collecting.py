@@ -10,6 +10,7 @@ from typing import Any
 
 from overlay import Context, MethodTable, call_next, nonoverlay
 from overlay.core.location import caller
+from overlay.core.short_repr import counted, short_repr
 
 __all__ = ["Printed", "PrintedCall", "collect", "silenced"]
 
@@ -36,6 +37,9 @@ class PrintedCall:
     text: str
     where: str | None
 
+    def __repr__(self) -> str:
+        return short_repr("PrintedCall", repr(self.text), self.where)
+
 
 @dataclass(eq=False)
 class Printed:
@@ -58,6 +62,10 @@ class Printed:
 
     result: Any = None
     calls: list[PrintedCall] = field(default_factory=list[PrintedCall])
+
+    def __repr__(self) -> str:
+        lines = counted(len(self.lines), "line")
+        return short_repr("Printed", f"{counted(len(self.calls), 'call')}, {lines}")
 
     @property
     def text(self) -> str:

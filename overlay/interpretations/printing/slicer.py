@@ -17,6 +17,7 @@ from overlay import (
     recurse,
 )
 from overlay.core.location import caller
+from overlay.core.short_repr import short_repr
 from overlay.core.target import canonical, describe
 from overlay.interpretations.printing.ir_slicing import slice_ir
 from overlay.interpretations.printing.slicing import sliced, sliced_source
@@ -64,6 +65,9 @@ class Slicer:
             table.overlay(target)(_nothing)
         self.context = Context(table, plugins=(_SlicesFunctions(self),))
         self.compiling = Context(plugins=(_SlicesIR(self),))
+
+    def __repr__(self) -> str:
+        return short_repr("Slicer", f"of {', '.join(map(describe, self.targets))}")
 
     def __call__(self, f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
         """Run a function, and all code that it calls, without the calls.

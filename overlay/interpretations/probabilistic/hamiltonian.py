@@ -16,6 +16,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from overlay import Context, NotCompilable
+from overlay.core.public_names import hides
 from overlay.interpretations.autodiff import NotDifferentiable, add_gradient
 from overlay.interpretations.probabilistic.compiled_chain import check_size
 from overlay.interpretations.probabilistic.compiled_source import (
@@ -387,6 +388,7 @@ def _refuse_guards(structure: Structure, found: Slice) -> None:
 # ---- the sampler --------------------------------------------------------------------------------
 
 
+@hides("density", "order", "q", "rng", "sizes")
 class HamiltonianMonteCarlo:
     """A running chain of trajectories. ``run`` makes some steps.
 

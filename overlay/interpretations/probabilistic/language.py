@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from overlay import generic
+from overlay.core.public_names import hides
 from overlay.interpretations.probabilistic.errors import UnknownSite, refuse_duplicate
 from overlay.interpretations.probabilistic.random_values import draw, scored
 
@@ -96,6 +97,7 @@ class Site(NamedTuple):
     observed: bool
 
 
+@hides("note")
 class Trace:
     """A record of one run of a program.
 

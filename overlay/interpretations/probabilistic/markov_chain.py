@@ -6,11 +6,13 @@ from typing import Any
 
 import numpy as np
 
+from overlay.core.public_names import hides
 from overlay.interpretations.probabilistic.errors import refuse_unknown
 
 __all__ = ["Chain"]
 
 
+@hides("note", "note_many")
 class Chain:
     """The choices after each step of a chain.
 

@@ -10,6 +10,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from overlay import Context, MethodTable
+from overlay.core.public_names import hides
 from overlay.interpretations.probabilistic.compiled_chain import Halt, Machine
 from overlay.interpretations.probabilistic.compiled_steps import chosen
 from overlay.interpretations.probabilistic.errors import (
@@ -185,6 +186,7 @@ def gibbs(
     return sampler.run(steps)
 
 
+@hides("args", "compiled", "model", "proposal", "rng", "structure", "structures")
 class MetropolisHastings:
     """A running chain. ``step`` makes one step, ``run`` several.
 

@@ -11,6 +11,7 @@ from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 from overlay.core.location import caller, name_of
+from overlay.core.short_repr import short_repr
 from overlay.core.target import describe
 from overlay.interpretations.tagging.tagged_values import base_of, found_in
 from overlay.interpretations.tagging.tags import Tagging
@@ -45,6 +46,11 @@ class Origin:
     where: str | None
     parts: tuple[Origin, ...]
     number: int
+
+    def __repr__(self) -> str:
+        return short_repr(
+            "Origin", self.name if self.is_input else f"{self} {self.name}", self.where
+        )
 
     @property
     def is_input(self) -> bool:
@@ -82,6 +88,10 @@ class Condition:
     where: str
     parts: tuple[Origin, ...]
     result: bool
+
+    def __repr__(self) -> str:
+        parts = ", ".join(map(str, self.parts))
+        return short_repr("Condition", f"{self.name}({parts}) is {self.result}", self.where)
 
 
 class _ProvenanceRecorder(Tagging):

@@ -1,4 +1,4 @@
-"""Programs over arrays: round trips, any θ, systems, batches, compiled, and what is refused."""
+"""Programs over arrays: round trips, any θ, systems, batches, compiled inverses, and refusals."""
 
 import math
 from typing import Annotated

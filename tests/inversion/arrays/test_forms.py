@@ -1,4 +1,4 @@
-"""The forms in which people write functions of arrays: arguments are given back."""
+"""The forms in which people write functions of arrays: the inverse returns the arguments."""
 
 import numpy as np
 import pytest

@@ -46,7 +46,7 @@ def flat(value):
 
 
 def given_back(f, value):
-    """Whether the inverse of a function gives its argument back; None where it is refused."""
+    """Return whether the inverse of a function returns its argument; None if it is refused."""
     with np.errstate(all="ignore"):
         try:
             inverse = invert(f, value)

@@ -18,7 +18,7 @@ REFUSALS = (NoSolution, ValueError, ArithmeticError)
 
 
 def set_around(value, rng):
-    """A set with a number: the number alone, an interval, or two pieces."""
+    """A set that contains a number: the number alone, an interval, or two pieces."""
     alone = point(value)
     if rng.random() < 0.3:
         return alone

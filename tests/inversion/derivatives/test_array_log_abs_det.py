@@ -135,7 +135,7 @@ def test_what_is_not_square_counts_elements():
 
 
 def mixed(x):
-    """Somebody's function of an array, in C as far as we can know."""
+    """A function of an array from elsewhere, whose code is not known."""
     return np.fft.irfft(np.fft.rfft(x) * 2, len(x))
 
 

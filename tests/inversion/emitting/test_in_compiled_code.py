@@ -1,5 +1,6 @@
-"""Inverses that are called in code that a context compiles: the same answers as interpreted, the
-same refusals, and derivatives."""
+"""Inverses called in code that a context compiles have the answers, refusals and derivatives of
+interpreted ones.
+"""
 
 import math
 import traceback
@@ -110,7 +111,9 @@ def test_integers_stay_exact():
 
 
 def test_derivatives_are_those_of_the_equation():
-    """By each known value, and of second order, as interpreted and as differences say."""
+    """Derivatives by each known value, and of second order, agree with the interpreter and with
+    differences.
+    """
     hot = Context().jit(slope)
     assert np.allclose(hot(2.0, 3.0), slope(2.0, 3.0), rtol=1e-12)
     assert np.allclose(hot(2.0, 3.0), (1 / 2.0, -1 / 3.0), rtol=1e-12)
@@ -157,7 +160,7 @@ def test_theta_is_alone_where_there_is_one_parameter():
 
 
 def test_an_inverse_is_that_of_its_own_context():
-    """In both engines: a table around does not change what was inverted."""
+    """In both engines: a surrounding table does not change the inverted function."""
     table = MethodTable("first order")
 
     @table.overlay(math.exp)
@@ -175,7 +178,9 @@ def test_an_inverse_is_that_of_its_own_context():
 
 
 def test_an_inverse_has_the_derivative_of_the_function_that_was_inverted():
-    """It answers for that function, also where a table gives another meaning to what it calls."""
+    """The derivative is that of the inverted function, even if a table overlays a function that it
+    calls.
+    """
     table = MethodTable("first order")
 
     @table.overlay(math.exp)

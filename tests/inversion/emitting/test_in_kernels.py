@@ -1,5 +1,6 @@
-"""Inverses that kernels call: their code for GPUs, run on the CPU, gives the CPU's answers, and NaN
-where there is none."""
+"""Inverses that kernels call: their GPU code, run on the CPU, gives the answers of the CPU, and NaN
+where there is none.
+"""
 
 import math
 
@@ -27,7 +28,7 @@ def tax(income: float):
 
 
 def bounced(x: float):
-    """Compared is what Python refuses to compute, below 0."""
+    """It compares a value that Python refuses to compute below 0."""
     if math.sqrt(x) < 2.0:
         return x
     return 1.0 / (x - 4.0)
@@ -47,8 +48,7 @@ def solved(y):
 
 
 def test_answers_and_their_derivatives_are_nan_where_there_is_none():
-    """No number has a negative softplus. (A search for a root is among the programs that
-    ``test_gpu_check`` runs.)"""
+    """No number has a negative softplus. (``test_gpu_check`` runs a program with root finding.)"""
 
     def kernel(y, out, slopes):
         i = cuda.grid(1)
@@ -66,7 +66,7 @@ def test_answers_and_their_derivatives_are_nan_where_there_is_none():
 
 
 def test_arms_are_tried_in_the_order_of_theta():
-    """A record of θ for each thread; the arm that cannot be is left for the other."""
+    """Each thread has a record of θ; an arm without an answer gives way to the other one."""
     due = invert(tax)
     assert due.parameters.names == ("then_income",)
 
@@ -83,8 +83,9 @@ def test_arms_are_tried_in_the_order_of_theta():
 
 
 def test_what_raises_in_python_is_no_answer_on_a_gpu():
-    """A GPU gives NaN for the root of a negative number, and infinity for a quotient by 0; both
-    are refused by the check, though what is compared and returned would be a number."""
+    """A GPU gives NaN for the root of a negative number, and infinity for a quotient by 0. The
+    check refuses both, although the compared and returned value would be a number.
+    """
     back = invert(bounced)
     first = back.parameters.default()
 

@@ -1,4 +1,4 @@
-"""What raises in Python is no answer of compiled code either."""
+"""A call that raises in Python has no answer in compiled code either."""
 
 import itertools
 import math
@@ -33,7 +33,7 @@ def straight(x):
 
 
 def outcome(f, *args):
-    """What a call gives; None where it raises, or gives what is no float."""
+    """The result of a call; None if it raises, or if the result is not a float."""
     try:
         found = f(*args)
     except (ValueError, ArithmeticError):
@@ -43,7 +43,7 @@ def outcome(f, *args):
 
 @pytest.fixture(scope="module")
 def each():
-    """Calls the function of a number, compiled."""
+    """Calls a function of a number, compiled."""
     rows = (f"    if i == {i}: return math.{f.__name__}(a)\n" for i, f in enumerate(FUNCTIONS))
     space = {"math": math}
     exec("def each(i, a):\n" + "".join(rows) + "    return a\n", space)

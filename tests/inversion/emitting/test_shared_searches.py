@@ -1,4 +1,4 @@
-"""Equations that take the same types share a search for a root, which numba compiles once."""
+"""Equations of the same types share one root search, which numba compiles once."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Loops that are left at several places: ``break``, ``return``, ``else``, one inside the other."""
+"""Loops with several exits: ``break``, ``return``, ``else``, and nested loops."""
 
 import numpy as np
 import pytest

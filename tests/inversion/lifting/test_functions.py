@@ -1,4 +1,4 @@
-"""Programs over the functions of the base table: every solution is reached, edges are decided."""
+"""Programs of the functions in the base table: every solution is reached, and edges are tested."""
 
 import cmath
 import functools
@@ -74,7 +74,7 @@ def test_compiled_inverses_answer_as_interpreted_ones(name):
 
 
 def reached(inverse, *known):
-    """The answers at many random θ."""
+    """The answers for many random θ."""
     rng, found = np.random.default_rng(0), set()
     for _ in range(200):
         try:

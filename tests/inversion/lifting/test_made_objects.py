@@ -1,4 +1,6 @@
-"""Python as people write it: what a function makes, and changes, is read like any other value."""
+"""Python as people write it: objects that a function makes and changes are lifted like other
+values.
+"""
 
 import functools
 import itertools
@@ -19,8 +21,8 @@ READ = {}
 
 
 def reads(f):
-    """A program of two floats, of which the result determines both, and which has results above 0
-    for x = 2 and y = 3.
+    """A program of two floats. The result determines both, and is defined and positive for x = 2
+    and y = 3.
     """
     READ[f.__name__] = f
     return f
@@ -683,15 +685,15 @@ def sets_what_is_outside(x):
 
 OUTSIDE = {}
 REFUSED = {
-    of_two_shapes: "a list has 1 items on one way|a list has 2 items on one way",
-    one_or_another: "a list is changed that is one or another",
+    of_two_shapes: "a list has 1 items on one path|a list has 2 items on one path",
+    one_or_another: "a list is changed that may be one of several",
     grows_with_rows: "a list with items of the types tuple",
-    grows_a_dict: "a dict has another number of items after a turn",
+    grows_a_dict: "a dict has another number of items after an iteration",
     used_up: "a generator that is used again",
     of_itself: "a list that contains itself",
     sets_what_is_outside: "an item of what the function did not make",
-    (lambda x: {x}): "a set of items that vary",
-    (lambda x: sorted([x, 1.0 - x, 2.0])[1]): "sorting of items that vary",
+    (lambda x: {x}): "a set of items that depend on the arguments",
+    (lambda x: sorted([x, 1.0 - x, 2.0])[1]): "sorting of items that depend on the arguments",
 }
 
 

@@ -1,4 +1,4 @@
-"""Numbers whose Python type varies: each result is the one that Python gives for the type."""
+"""Numbers whose Python type depends on the path: each result is that of Python for the type."""
 
 import itertools
 import math
@@ -27,7 +27,7 @@ CONTAINERS = {
 
 
 def programs_of(table, kind):
-    """Functions of a key of a table whose results depend on the type of the item, or do not."""
+    """Functions of a key of a table, whose results depend on the type of the item, or do not."""
 
     def shown(k: kind) -> str:
         return str(table[k])
@@ -167,7 +167,7 @@ def test_overlay_methods_are_chosen_by_the_type_of_an_item():
 
 
 def branches():
-    """Functions that give a number of another type on each way."""
+    """Functions that return a number of a different type in each branch."""
 
     def if_expression(x: int) -> str:
         return str(1 if x > 3 else 0.5)

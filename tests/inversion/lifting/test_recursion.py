@@ -1,4 +1,4 @@
-"""Functions that call themselves: loops, where what that gives is added to and multiplied."""
+"""Recursive functions: they become loops if their results are only added to and multiplied."""
 
 import math
 
@@ -152,7 +152,7 @@ def paired(x):
     ("f", "kind", "message"),
     [
         (twice, int, "cannot solve `result = twice"),
-        (paired, F, "not with numbers for a number"),
+        (paired, F, "a result that is not a number"),
     ],
 )
 def test_other_recursion_is_refused(f, kind, message):
@@ -189,5 +189,5 @@ def test_overlays_hold_inside_the_calls():
     def largest(a: float, b: float):
         return a + b
 
-    with pytest.raises(NotInvertible, match="takes what that gives for max"):
+    with pytest.raises(NotInvertible, match="uses the result for max"):
         invert(compared, F, context=Context(other))

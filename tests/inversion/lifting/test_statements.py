@@ -1,4 +1,4 @@
-"""Statements that are read as Python has them, on every version: answered, or refused by name."""
+"""Statements of Python on every version: they have its meaning, or are refused by name."""
 
 import builtins
 import math

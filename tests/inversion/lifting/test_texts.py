@@ -1,4 +1,4 @@
-"""Programs that format, cut and put together strings and bytes, and go through them."""
+"""Programs that format, split, concatenate and iterate over strings and bytes."""
 
 import base64
 import math

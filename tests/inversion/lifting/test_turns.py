@@ -1,4 +1,4 @@
-"""Loops each turn of which leaves a choice: one coordinate has a value for every turn."""
+"""Loops with a choice in each iteration: one coordinate has a value for every iteration."""
 
 import math
 

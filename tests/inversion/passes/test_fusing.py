@@ -1,4 +1,4 @@
-"""Statements that are understood together; calls whose value is known while lifting."""
+"""Statements that are solved together, and calls whose value is known at lifting."""
 
 import operator
 

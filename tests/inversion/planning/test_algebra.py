@@ -21,14 +21,14 @@ F = float
 
 
 def closed(f, kinds, known=("return",)):
-    """Its inverse, which is solved without a search."""
+    """The inverse, which is solved without a search."""
     inverse = choose(f, *kinds, known=known)
     assert not any(isinstance(step, Root) for step in inverse.program.steps)
     return inverse
 
 
 def answered(inverse, *values):
-    """All that an inverse answers, for the choices of its truth values."""
+    """All answers of an inverse, for all choices of its truth values."""
     found = []
     for negative in (False, True):
         theta = tuple(negative if p.name.startswith("neg") else 7.0 for p in inverse.parameters)
@@ -73,7 +73,7 @@ def test_each_root_is_found_whatever_the_coefficients_are(f, x, others):
 @settings(max_examples=examples(40))
 @given(p=small, q=small, r=small, s=small, z=small)
 def test_an_answer_is_refused_only_where_there_is_none(p, q, r, s, z):
-    """Against the equation (p - z r) x = z s - q, of which the pole is no solution."""
+    """Compared with the equation (p - z r) x = z s - q, of which the pole is not a solution."""
     inverse = closed(moebius, [F] * 5, ("return", "p", "q", "r", "s"))
     exists = any(
         r * x + s != 0

@@ -1,4 +1,4 @@
-"""Algebra of complex numbers, and of real ones inside complex results."""
+"""Algebra of complex numbers, and of real unknowns in complex results."""
 
 import cmath
 import math

@@ -1,4 +1,4 @@
-"""Integers whose uses are understood together: digits, quadratics, sums of the same integers."""
+"""Integers whose uses are solved together: digits, quadratics, sums of the same integers."""
 
 import itertools
 

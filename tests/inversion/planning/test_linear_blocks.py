@@ -1,4 +1,4 @@
-"""Several numbers that share linear equations: solved together, as a system."""
+"""Unknowns that share linear equations are solved together, as a system."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""The space of choices: length, order, dtype, samples."""
+"""The parameter space: length, order, dtype, samples."""
 
 import math
 

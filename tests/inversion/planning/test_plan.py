@@ -1,4 +1,4 @@
-"""Lifting, rewriting and planning: programs and plans are data, and read well."""
+"""Lifting, rewriting and planning: programs and plans are data with a readable text."""
 
 import math
 import random
@@ -146,7 +146,9 @@ def random_program(rng):
 
 
 def brute_force(program):
-    """Whether some choice of free variables lets propagation solve everything, with no check."""
+    """Return whether propagation solves the whole program for some choice of free variables,
+    without a check.
+    """
     unknown = set(program.variables) - {program.result}
     need = len(unknown) - len(program.statements)
 
@@ -227,7 +229,7 @@ def test_comparisons_in_a_loop_are_left_to_the_check_one_after_the_other():
             raise ValueError("too high")
         return x * math.exp(x)
 
-    with pytest.raises(NotInvertible, match=r"for \{x\}: no algebra here collects"):
+    with pytest.raises(NotInvertible, match=r"for \{x\}: no rule of algebra collects"):
         invert(f, F, root_finding=False)
     assert invert(f, F)(math.exp(-1.0) * -0.5, (-0.3,)) is not None
 

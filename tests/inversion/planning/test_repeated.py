@@ -1,4 +1,4 @@
-"""Coordinates with a value for every turn: members, records, units, batches."""
+"""Coordinates with a value for every iteration: members, records, unit numbers, batches."""
 
 import numpy as np
 import pytest

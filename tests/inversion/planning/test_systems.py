@@ -1,4 +1,4 @@
-"""Equations in several unknowns that are looked for together; answers are run forwards again."""
+"""Equations in several unknowns that are searched for together; answers are checked forwards."""
 
 import itertools
 import math

@@ -1,4 +1,4 @@
-"""Parameters that are kept to where a run of the program can have them."""
+"""Domains of parameters are restricted to values that some run of the program has."""
 
 import math
 

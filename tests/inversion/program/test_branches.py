@@ -1,4 +1,4 @@
-"""Programs that branch: each arm is inverted, the condition checked, θ ranks the arms."""
+"""Programs that branch: each arm is inverted, the condition is checked, and θ ranks the arms."""
 
 import math
 from typing import NamedTuple

@@ -1,4 +1,4 @@
-"""Programs that loop: turns are undone, the last one first, or an unknown is looked for."""
+"""Programs that loop: iterations are undone in reverse order, or an unknown is searched for."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""Names of parameters: after expressions of the source, told apart, and stable."""
+"""Names of parameters: they follow expressions of the source, are unique, and stable."""
 
 import keyword
 import linecache
@@ -20,7 +20,7 @@ def names(f, *types, **options):
 
 
 def written(source, name="f"):
-    """A function of a file of its own, so that it has lines."""
+    """A function in its own file, so that it has source lines."""
     filename = f"<written {random.random()}>"
     linecache.cache[filename] = (len(source), None, source.splitlines(True), filename)
     namespace = {"math": math}

@@ -1,4 +1,4 @@
-"""What an inverse was made from: an edit is told, and no answer is wrong."""
+"""Dependencies of an inverse: an edit of one is detected, and no answer is wrong."""
 
 import types
 

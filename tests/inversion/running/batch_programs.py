@@ -1,4 +1,4 @@
-"""Programs of which batches are solved, and their inverses."""
+"""Programs whose batches are solved, and their inverses."""
 
 import math
 from typing import Annotated

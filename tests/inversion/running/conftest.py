@@ -1,4 +1,4 @@
-"""Both forms of a batch: what a test asks of one is asked of the other."""
+"""Both forms of a batch, interpreted and compiled: each test runs with both."""
 
 import contextlib
 
@@ -11,7 +11,7 @@ from overlay.core.background import Later
 
 @pytest.fixture(params=["interpreted", "compiled"])
 def form(request, monkeypatch):
-    """Has batches run in one form."""
+    """Make batches run in one form."""
     if request.param == "interpreted":
         monkeypatch.setattr(Later, "is_made", False)
     else:

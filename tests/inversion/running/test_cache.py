@@ -1,4 +1,4 @@
-"""Compiled inverses on disk: loaded by another process, and made anew where anything differs."""
+"""Compiled inverses on disk: another process loads them, and compiles again if anything differs."""
 
 import json
 import math

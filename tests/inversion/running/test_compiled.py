@@ -1,4 +1,4 @@
-"""Compiled inverses and batches answer as interpreted ones do."""
+"""Compiled inverses and batches have the answers of interpreted ones."""
 
 import gc
 import math
@@ -169,7 +169,7 @@ def test_batches_that_do_not_fit_are_refused():
         inverse.batch(np.ones(2), theta=np.ones(3))
     with pytest.raises(WrongArguments, match="complex"):
         inverse.batch(np.ones(2, complex), theta=(1.0,))
-    with pytest.raises(WrongArguments, match="no theta"):
+    with pytest.raises(WrongArguments, match="no θ"):
         invert(lambda x: x + 1, F).batch(np.ones(2), theta=(1.0,))
     with pytest.raises(WrongArguments, match="do not broadcast"):
         inverse.batch(np.ones(2), theta=np.ones(3, inverse.parameters.dtype))

@@ -90,7 +90,7 @@ def test_what_does_not_fit_is_refused_at_once():
         (lambda: invert(doubled).batch(da.arange(4, chunks=2), on_error="nan"), "on_error"),
         (lambda: PAIR.batch((values, values[:3])), "do not broadcast"),
         (lambda: TOTAL.batch(), "theta="),
-        (lambda: LINE.batch(values, theta=values), "no theta"),
+        (lambda: LINE.batch(values, theta=values), "no θ"),
         (lambda: TOTAL.batch(values, **{TOTAL.parameters.names[0]: values}), "by name"),
         (lambda: SCALED.batch(values, 1.0, theta=SCALED.parameters.default()), "end with"),
         (lambda: choose(line, known=("return", "x")).batch(values, values), "nothing is unknown"),

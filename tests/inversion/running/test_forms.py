@@ -1,5 +1,6 @@
-"""A batch is interpreted first, and compiled in the background where that pays: both forms answer,
-refuse and raise alike."""
+"""A batch is interpreted first, and compiled in the background if that pays off: both forms answer,
+refuse and raise alike.
+"""
 
 import logging
 import math

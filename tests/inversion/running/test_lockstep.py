@@ -1,4 +1,4 @@
-"""Functions of numbers over columns: each row as a call answers it, or left to calls."""
+"""Functions of numbers over columns: each row has the answer of a call, or is left to calls."""
 
 import math
 import random
@@ -15,7 +15,9 @@ RNG = np.random.default_rng(3)
 
 
 def over_columns(f, *given, count):
-    """What a function gives over columns, NaN where rows are left to calls, and which are."""
+    """The results of a function over columns, NaN in rows that are left to calls, and
+    these rows.
+    """
     out = np.full(count, np.nan)
     run = Lockstep(f, fits=True)
     left = [row for start, stop in run.missed(given, [out], 0, count) for row in range(start, stop)]
@@ -23,7 +25,9 @@ def over_columns(f, *given, count):
 
 
 def agrees(f, *given, count, ulps=4):
-    """Whether each row that is not left to calls is that of a call; the number of them."""
+    """Return whether each row that is not left to calls has the result of a call, and the number of
+    these rows.
+    """
     out, left, _ = over_columns(f, *given, count=count)
     rows = np.setdiff1d(np.arange(count), left)
     for row in rows:

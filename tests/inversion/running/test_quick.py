@@ -1,5 +1,6 @@
-"""Batches of floats are solved by code in which nothing can raise: the same answers as calls, and
-the same refusals."""
+"""Batches of floats are solved by code that never raises: with the answers and refusals
+of calls.
+"""
 
 import math
 import tracemalloc

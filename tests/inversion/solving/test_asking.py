@@ -1,4 +1,4 @@
-"""An inverse is asked without θ: what is not given is searched for, the same way every time."""
+"""Calls without θ: missing coordinates are searched for, always in the same order."""
 
 from __future__ import annotations
 

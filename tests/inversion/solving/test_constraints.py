@@ -1,4 +1,4 @@
-"""Contraction loses no solution, proves that there is none, and covers all of them."""
+"""Contraction loses no solution and proves that there is none; pavings cover all solutions."""
 
 import math
 import statistics

@@ -1,4 +1,4 @@
-"""Least squares, beside those of scipy."""
+"""Least-squares fits, compared with those of scipy."""
 
 import math
 from typing import Annotated

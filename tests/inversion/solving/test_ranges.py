@@ -1,4 +1,6 @@
-"""What is the same in each turn: rates are looked for, the end of a range is counted to."""
+"""State that is equal in each iteration: rates are searched for, and the end of a range is counted
+to.
+"""
 
 import re
 
@@ -65,7 +67,7 @@ def test_of_several_numbers_of_turns_the_one_closest_to_the_choice_is_taken():
     assert inverse.parameters.names == ("trips", "beyond")
     assert [inverse(periodic(21), (t, 0)) for t in (0, 9, 21, 30)] == [(5,), (5,), (21,), (37,)]
     assert inverse(1, (0, 4)) == (-4,)
-    with pytest.raises(NoSolution, match="no number of turns"):
+    with pytest.raises(NoSolution, match="no number of iterations"):
         inverse(17, (0, 0))
 
 

@@ -97,7 +97,7 @@ class Concrete:
 
 
 def outcome(rule, args):
-    """The results of a relation's function, as a tuple; None where it raises."""
+    """The results of a relation's function, as a tuple; None if it raises."""
     try:
         with np.errstate(all="ignore"):
             found = rule.target(*args)
@@ -108,8 +108,8 @@ def outcome(rule, args):
 
 
 def translated(rule, args, unknown, as_bits, width):
-    """The results of the translation for arguments of which some are unknown terms; None where a
-    condition says that it raises.
+    """The results of the translation for arguments of which some are unknown terms; None if a
+    condition says that the function raises.
     """
     model, conditions = Concrete(), []
     given = [
@@ -139,7 +139,7 @@ def cases(rule):
 
 
 def is_bearable(rule, args):
-    """Whether Python computes it quickly."""
+    """Return whether Python computes it quickly."""
     whole = [abs(int(a)) for a in args if not isinstance(a, (str, list))]
     if rule.target in (operator.pow, pow, operator.lshift) or "factorial" in rule.equation:
         return len(whole) > 2 or whole[-1] <= 64

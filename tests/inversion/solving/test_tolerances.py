@@ -1,4 +1,4 @@
-"""What counts as the known result: a relative difference, and an absolute one from 0 alone."""
+"""Tolerance of the known result: a relative difference, and an absolute one only at 0."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Where no derivative says what to change, arguments are found by trials."""
+"""Arguments found by trials, for functions without useful derivatives."""
 
 from __future__ import annotations
 

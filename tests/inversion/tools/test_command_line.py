@@ -1,4 +1,4 @@
-"""``python -m inversion``: what it answers, and what it says where it cannot."""
+"""``python -m inversion``: its answers and its error messages."""
 
 import colorsys
 import json

@@ -1,4 +1,4 @@
-"""What an inverse prints: solved formulas, in lines that fit a page."""
+"""The text of an inverse: solved formulas, in lines that fit a page."""
 
 import math
 import re
@@ -51,7 +51,7 @@ def test_arms_show_the_parameters_of_the_whole():
 
 
 def test_formulas_are_true():
-    """Run downwards, as they stand, they give what the inverse answers."""
+    """Executed from top to bottom, they give the answers of the inverse."""
 
     def f(x, y, z):
         a = 3 * x - 1

@@ -1,4 +1,4 @@
-"""What inverses, plans and parameter spaces look like in a notebook, and their drawings."""
+"""The HTML of inverses, plans and parameter spaces in a notebook, and their drawings."""
 
 import math
 import xml.etree.ElementTree as ET

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from overlay import Context
-from primitives import NoSolution, relation_of, relations
+from primitives import NoSolution, base_relations, relation_of
 from primitives.testing import check_complete
 
 LARGEST = 1.7976931348623157e308
@@ -16,12 +16,12 @@ TINY = 5e-324
 
 
 def find(target, *types):
-    method = Context(relations).method(relation_of(target), *types)
+    method = Context(base_relations).method(relation_of(target), *types)
     return method.implementation(types)
 
 
 def solve(target, unknown, *values, types=(float,)):
-    """What the mode for these axes answers to values in its own order."""
+    """The answer of the mode for these axes, to values in its own order."""
     mode = find(target, *types).mode(unknown.split())
     return mode.solver(*values)
 
@@ -148,7 +148,7 @@ ANSWERS = [
 
 
 def shown(value):
-    """A value in a test's name: the same in each process."""
+    """A value in the name of a test, equal in every process."""
     return value.__name__ if hasattr(value, "__name__") else str(value)[:40]
 
 
@@ -199,8 +199,8 @@ REFUSED = [
     (math.gamma, (float,), "a", (0.5, 0), "does not reach"),
     (math.gamma, (float,), "a", (-1.0, 0), "other sign"),
     (math.gamma, (float,), "a", (1e-30, 44), "does not reach"),
-    (math.gamma, (float,), "a", (1.0, 10**9), "no solutions are looked for"),
-    (cmath.log, (complex,), "a", (4j,), "another branch"),
+    (math.gamma, (float,), "a", (1.0, 10**9), "are not searched for"),
+    (cmath.log, (complex,), "a", (4j,), "principal branch"),
     (complex, TWO, "a", (3 - 4j, 4.0), "parts of the result"),
 ]  # fmt: skip
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from overlay import Context
-from primitives import NoSolution, relation_of, relations
+from primitives import NoSolution, base_relations, relation_of
 from primitives.floats.arithmetic import ints_becoming
 from primitives.integers.bits import (
     bit_count,
@@ -29,12 +29,12 @@ REFUSED = (NoSolution, ValueError, ArithmeticError)
 
 
 def found(f, *types):
-    method = Context(relations).method(relation_of(f), *types)
+    method = Context(base_relations).method(relation_of(f), *types)
     return method.implementation(types)
 
 
 def solved(rel, unknown, **values):
-    """The answer of the mode for these unknowns, NO where there is none."""
+    """The answer of the mode for these unknowns; NO if there is none."""
     values = {RETURN if name == "ret" else name: value for name, value in values.items()}
     mode = rel.mode(unknown)
     try:
@@ -280,7 +280,7 @@ def chosen_at(mode, values):
 @pytest.mark.parametrize("f", BINARY)
 @pytest.mark.parametrize("unknown", ["a", "b"])
 def test_exactly_the_small_solutions_are_reached(f, unknown):
-    """Compared with trying all small integers."""
+    """Compared with a trial of all small integers."""
     rel = found(f, int, int)
     mode = rel.mode([unknown])
     other = "b" if unknown == "a" else "a"

@@ -1,11 +1,13 @@
-"""Relations of strings and lists that are made for what a program says: parts, items, slices."""
+"""Relations of strings and lists that are made for the constants of a program: parts, items,
+slices.
+"""
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from primitives import NoSolution, relations
+from primitives import NoSolution, base_relations
 from primitives.domains import Text
 from primitives.sequences.chains import chain
 from primitives.sequences.lists import Lists, is_list, list_of
@@ -81,7 +83,7 @@ def test_the_digits_of_a_choice_are_cases():
     solve = upper.mode(["a"]).solver
     assert {solve("AB1", choice) for choice in range(4)} == {"AB1", "aB1", "Ab1", "ab1"}
     assert {solve("SS", choice) for choice in range(20)} >= {"SS", "ss", "ß", "sS"}
-    with pytest.raises(NoSolution, match="in a case"):
+    with pytest.raises(NoSolution, match="letters in this case"):
         solve("a", 0)
     solve = lower.mode(["a"]).solver
     assert {solve("ας", choice) for choice in range(4)} >= {"ας", "ΑΣ"}
@@ -108,5 +110,5 @@ def test_domains_of_strings_and_lists_draw_members():
 
 
 def test_the_base_table_has_relations_of_strings_and_lists():
-    kinds = {kind for m in relations.methods() for kind in m.function().types}
+    kinds = {kind for m in base_relations.methods() for kind in m.function().types}
     assert set(KINDS) <= kinds

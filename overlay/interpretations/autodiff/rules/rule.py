@@ -6,6 +6,10 @@ import inspect
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
+from overlay.core.public_names import hides
+from overlay.core.short_repr import short_repr
+from overlay.core.target import describe
+
 __all__ = ["Interval", "Rule", "rule", "takes_result"]
 
 Interval = tuple[float, float]
@@ -14,6 +18,7 @@ bounds that has no derivative, whole numbers are drawn.
 """
 
 
+@hides("spellings", "takes_result")
 class Rule(NamedTuple):
     """The partial derivatives of a function.
 
@@ -55,6 +60,9 @@ class Rule(NamedTuple):
     kink: Callable[..., bool] | None
     constant: frozenset[int]
     optional: frozenset[int]
+
+    def __repr__(self) -> str:
+        return short_repr("Rule", f"for {describe(self.function)}")
 
     @property
     def takes_result(self) -> bool:

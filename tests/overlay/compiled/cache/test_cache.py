@@ -599,10 +599,10 @@ def test_the_warning_points_at_the_call(folder):
 @pytest.mark.parametrize(
     ("platform", "variables", "expected"),
     [
-        ("linux", {}, "~/.cache/overlay"),
-        ("linux", {"XDG_CACHE_HOME": "/elsewhere"}, "/elsewhere/overlay"),
-        ("linux", {"XDG_CACHE_HOME": "relative"}, "~/.cache/overlay"),
-        ("darwin", {}, "~/Library/Caches/overlay"),
+        ("linux", {}, "~/.cache/overlay-dispatch"),
+        ("linux", {"XDG_CACHE_HOME": "/elsewhere"}, "/elsewhere/overlay-dispatch"),
+        ("linux", {"XDG_CACHE_HOME": "relative"}, "~/.cache/overlay-dispatch"),
+        ("darwin", {}, "~/Library/Caches/overlay-dispatch"),
         ("linux", {"OVERLAY_CACHE_DIR": "~/here"}, "~/here"),
     ],
 )

@@ -35,6 +35,7 @@ from inversion.solving.smt import by_formula, check_solver
 from overlay import Context
 from overlay.contexts.wrapping import wrapped_in
 from overlay.core.location import caller
+from overlay.core.logs import timed
 from overlay.core.target import describe
 from primitives import Domain, Integers
 from primitives.forms.bit_systems import BitSystem
@@ -43,6 +44,7 @@ from primitives.sequences.lists import is_list, length_of
 
 __all__ = ["choose", "invert"]
 
+LOGGER = "inversion"
 WORDS = (np.int64, np.uint64)
 WORD_BITS = 64
 
@@ -60,39 +62,62 @@ def invert(
     solver: Literal["z3"] | None = None,
     solver_timeout: float = 60.0,
 ) -> Inverse:
-    """The parametric inverse of a function: from its result to all its arguments.
+    """Invert a function: the parametric inverse maps its result to all its arguments.
+
+    The function is lifted to a program of primitives, and each statement is solved backwards
+    (back-substitution). If several inputs have the same result, the inverse has parameters θ: each
+    is one degree of freedom, and each solution is the answer for some θ.
 
     Parameters
     ----------
-    types
-        Types of the arguments, or examples of them; by default the annotations. A parameter without
-        one keeps its default. ``Annotated[float, Interval(0, 1)]`` restricts answers to a domain.
-    context
-        Calls in f, and relations, are resolved against its tables; answers are checked under it.
-    domain
-        Domains that restrict answers, by argument; ``range(256)`` means ``Integers(0, 255)``.
-    root_finding
-        Whether to find roots numerically where algebra cannot isolate a shared variable: a
-        parameter then says where the search begins. Otherwise such a program is refused.
-    max_trips
-        The most iterations of a ``while`` loop; more are refused when the inverse is called.
-    rtol, atol
-        Tolerances of f at the answer: relative to each number of the known result, and for a 0.
-    cache
-        Whether to store compiled code on disk for other processes; or the folder.
-    solver
-        ``"z3"``: the whole program, of integers, words, truth values, strings and lists, is
-        translated into a formula, which z3 solves, where relations have no plan or only search.
-        By default the inverse is planned from relations. It needs the extra ``smt``.
-    solver_timeout
-        The time limit of z3, in seconds; beyond it calls raise ``primitives.errors.TooHard``.
+    f : callable
+        A function written in Python, whose calls end in functions that have relations.
+    *types : type or object
+        The types of the arguments, or example values, in order; by default the annotations.
+        Arguments without a type keep their default. ``Annotated[float, Interval(0, 1)]`` restricts
+        answers to a domain.
+    context : Context, optional
+        The context in which calls in f and relations are resolved, and in which answers are
+        checked.
+    domain : mapping of str to Domain or range, optional
+        Domains that restrict answers, by the name of the argument; ``range(256)`` means
+        ``Integers(0, 255)``.
+    root_finding : bool
+        Whether to find roots numerically where algebra cannot isolate a variable that occurs
+        several times. The inverse then has a parameter for the start of the search. If False, such
+        a program is refused.
+    max_trips : int
+        The largest number of iterations of a ``while`` loop; calls that need more raise NoSolution.
+    rtol, atol : float
+        Tolerances of the check that f gives the known values: ``rtol`` is relative to each number
+        of the result, ``atol`` is absolute and applies to numbers that are 0.
+    cache : bool or path
+        Whether to store compiled code on disk, for other processes; or the folder for it.
+    solver : {"z3"}, optional
+        With ``"z3"`` the whole program is translated into a formula that z3 solves. The program may
+        have integers, words, truth values, strings and lists. Use it if relations give no plan, or
+        only a search. By default the inverse is planned from relations. It needs the extra ``smt``.
+    solver_timeout : float
+        The time limit of one run of z3, in seconds; beyond it calls raise
+        ``primitives.errors.TooHard``.
+
+    Returns
+    -------
+    Inverse
+        The inverse: ``inverse(value)`` is the tuple of arguments.
 
     Raises
     ------
     NotInvertible
-        A statement cannot be solved, or translated for the solver; the error has its line.
+        A statement cannot be solved, or cannot be translated for z3; the error has its line.
+    WrongArguments
+        A type is missing or not supported, or a name in ``domain`` is no argument.
     MissingPackage
         The solver is not installed.
+
+    See Also
+    --------
+    choose : Inverses in which other axes are known.
 
     Examples
     --------
@@ -101,6 +126,12 @@ def invert(
     >>> inverse = invert(lambda x: 2 * math.exp(x) + 3, float)
     >>> inverse(5.0)
     (0.0,)
+
+    The sum of two numbers has many inverses; a parameter chooses one:
+
+    >>> split = invert(lambda x, y: x + y, float, float)
+    >>> split.parameters.names, split(5.0, (2.0,))
+    (('v_x_y',), (3.0, 2.0))
     """
     return choose(
         f, *types, known=(RETURN,), context=context, domain=domain, root_finding=root_finding,
@@ -123,12 +154,35 @@ def choose(
     solver: Literal["z3"] | None = None,
     solver_timeout: float = 60.0,
 ) -> Inverse:
-    """The inverse of a function with any axes known: names of arguments, and ``"return"``.
+    """Invert a function for a choice of known axes: arguments, and ``"return"``, its result.
 
-    It takes the parameters of ``invert``, and raises its errors. known: the axes, in the order in
-    which calls take their values; they answer the other arguments in parameter order, an unknown
-    ``"return"`` last. Parts of tuples and records may be known: ``"return[0]"``, ``"o.strike"``;
-    an axis known in part is answered as a whole.
+    Parameters
+    ----------
+    f : callable
+        The function.
+    *types : type or object
+        The types of the arguments, as in ``invert``.
+    known : sequence of str
+        The known axes, in the order in which calls take their values: names of arguments, and
+        ``"return"``. A part of a tuple or record may be known: ``"return[0]"``, ``"o.strike"``.
+        Calls then return that axis as a whole.
+    context, domain, root_finding, max_trips, rtol, atol, cache, solver, solver_timeout
+        As in ``invert``.
+
+    Returns
+    -------
+    Inverse
+        The inverse. Its calls return the unknown arguments in the order of the function's
+        parameters, an unknown ``"return"`` last.
+
+    Raises
+    ------
+    NotInvertible
+        A statement cannot be solved, or cannot be translated for z3; the error has its line.
+    WrongArguments
+        A known axis does not exist or is named twice, or as in ``invert``.
+    MissingPackage
+        The solver is not installed.
 
     Examples
     --------
@@ -139,7 +193,15 @@ def choose(
     """
     if not callable(f):
         raise WrongArguments(
-            f"{f!r} is no function", where=caller(), help="give the function that is to be inverted"
+            f"cannot invert {f!r}: it is not a function",
+            where=caller(),
+            help="give the function first, as in invert(lambda x: 2 * x, float)",
+        )
+    if context is not None and not isinstance(context, Context):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise WrongArguments(
+            f"context is not a Context: {context!r}",
+            where=caller(),
+            help="give context=overlay.Context(table), with your method tables",
         )
     check_interpreted(f, caller() or "")
     inputs, domains = inputs_within(f, types, domain or {})
@@ -188,8 +250,10 @@ def _chosen(
     shapes: Mapping[str, Template],
     marks: set[str],
 ) -> Inverse:
-    """The inverse that was asked for. shapes: of sequences that are taken apart into their items.
-    marks: takes the characters at which the function cuts these.
+    """The inverse for a request.
+
+    shapes: the shapes of sequences that are split into their items. marks: receives the characters
+    at which the function splits strings.
     """
     options = request.options
     f, context = _inside(request.function, options["context"])
@@ -199,8 +263,11 @@ def _chosen(
     keywords = _by_keyword(f, names)
     lifted: Lifted | None = None
     try:
-        lifted = lift(f, inputs, context, root_finding=root_finding, max_trips=max_trips,
-                      keywords=keywords, domains=domains, shapes=shapes, marks=marks)  # fmt: skip
+        with timed(LOGGER, f"lifting {describe(f)}"):
+            lifted = lift(
+                f, inputs, context, root_finding=root_finding, max_trips=max_trips,
+                keywords=keywords, domains=domains, shapes=shapes, marks=marks,
+            )  # fmt: skip
         axes = _axes(f, lifted, known)
         if options.get("solver") is not None:
             function, stated = _positional(f, names, keywords), _stated(lifted, domains)
@@ -216,7 +283,8 @@ def _chosen(
             raise
         lifted, axes = tried, _axes(f, tried, known)
         program, made, stated = _planned(lifted, axes, domains, root_finding=root_finding)
-    source = emit(made, axes, rtol, atol, stated)
+    with timed(LOGGER, f"writing the inverse of {describe(f)}"):
+        source = emit(made, axes, rtol, atol, stated)
     hides = may_hide_errors(program, lifted.program)
     function = _positional(f, names, keywords)
     definition = Definition(
@@ -228,7 +296,7 @@ def _chosen(
 def _inside(
     f: Callable[..., Any], context: Context | None
 ) -> tuple[Callable[..., Any], Context | None]:
-    """The function behind one that is bound to a context, and the context that it runs in."""
+    """The function inside a wrapper of a context, and the context in which it runs."""
     bound = wrapped_in(f)
     while bound is not None:
         inner, f = bound
@@ -238,7 +306,7 @@ def _inside(
 
 
 def _check_known(f: Callable[..., Any], known: Sequence[str], axes: Sequence[str]) -> None:
-    """Raise WrongArguments unless the known axes are some of these, or parts of them."""
+    """Raise WrongArguments unless each known axis is one of these axes, or a part of one."""
     if isinstance(known, str):
         raise WrongArguments(
             f"known is a tuple of axes, not the string {known!r}",
@@ -290,7 +358,7 @@ def _by_keyword(f: Callable[..., Any], names: Sequence[str]) -> tuple[str, ...]:
 def _positional(
     f: Callable[..., Any], names: Sequence[str], keywords: Sequence[str]
 ) -> Callable[..., Any]:
-    """A function that takes these parameters by position, and passes keyword-only ones on."""
+    """A function that takes these parameters by position, and passes keyword-only ones by name."""
     if not keywords:
         return f
     passed = [f"{name}={name}" if name in keywords else name for name in names]
@@ -311,6 +379,21 @@ def _planned(
     root_finding: bool,
 ) -> tuple[Program, Plan, Mapping[str, Domain]]:
     """The rewritten program, its plan, and the domains declared for its inputs."""
+    size = f"{lifted.program.name}, {len(lifted.program.statements)} statements"
+    with timed(
+        LOGGER, f"planning {size}: {', '.join(known.unknown)} from {', '.join(known.known)}"
+    ):
+        return _planned_anyhow(lifted, known, domains, root_finding=root_finding)
+
+
+def _planned_anyhow(
+    lifted: Lifted,
+    known: Axes,
+    domains: Mapping[str, Domain],
+    *,
+    root_finding: bool,
+) -> tuple[Program, Plan, Mapping[str, Domain]]:
+    """The plan of the program, or else in one of its other forms."""
     parts = [leaf for axis in known.known for leaf in leaves(known.trees[axis])]
     stated = _stated(lifted, domains)
     program = rewritten(lifted.program, parts)
@@ -346,8 +429,11 @@ def _stated(lifted: Lifted, domains: Mapping[str, Domain]) -> dict[str, Domain]:
 
 
 def _is_any_word(variable: Variable, stated: Mapping[str, Domain]) -> bool:
-    """Whether an input is a word without a domain of fewer bits, of which it fills at least half.
-    numba compiles no system of bits: a plan for these is kept."""
+    """Return whether a word input may have almost any value: it has no declared domain, or one that
+    needs all 64 bits or fills at least half of its bits.
+
+    numba cannot compile a system of bits, so these inputs keep the plan without one.
+    """
     domain = stated.get(variable.name)
     if variable.kind not in WORDS:
         return False
@@ -382,14 +468,14 @@ def _in_other_forms(
             made = plan(other, known, domains, root_finding=root_finding)
         except NotInvertible:
             continue
-        # else all would be chosen, and the known values only checked
+        # otherwise all unknowns would be chosen freely, and the known values only checked
         if not {v for v in other.inputs if v.name not in known} <= set(made.free):
             return other, made
     return None
 
 
 def _without_width(lifted: Lifted, known: Sequence[str], stated: Mapping[str, Domain]) -> list[str]:
-    """The inputs for whose lack of a domain a program over bits cannot be planned."""
+    """The integer inputs without a domain, if a plan over bits exists once they have one."""
     inputs = [v for v in lifted.program.inputs if v.name not in known and v.kind is int]
     lacking = [v.name for v in inputs if v.name not in stated]
     wide = {**stated, **dict.fromkeys(lacking, Integers(0, 2**64 - 1))}
@@ -399,7 +485,7 @@ def _without_width(lifted: Lifted, known: Sequence[str], stated: Mapping[str, Do
 def _in_bits(
     lifted: Lifted, known: Sequence[str], stated: Mapping[str, Domain]
 ) -> tuple[Program, Plan] | None:
-    """The program with its sums of bits combined, and its plan, if there are any and it has one."""
+    """The program with its sums of bits combined, and its plan; None if one of them is missing."""
     program = rewritten(lifted.program, known, IN_BITS, stated)
     if not any(isinstance(s.relation, BitSystem) for s in program.statements):
         return None
