@@ -33,15 +33,18 @@ on_each = status=0; for version in $(1); do \
 		|| { echo "skipped: no CPython $$version that fits is here"; continue; }; \
 	echo "Python $$version: $$python"; $(2) || status=1; done
 
+# The environment of $$version, as a command in on_each: $(VENV) where that is of this version.
+own_venv = venv=.venv-$$version; case "$$($(BIN)/python -V 2>&1)" in *" $$version."*) venv=$(VENV);; esac
+
 .DEFAULT_GOAL := help
 .PHONY: FORCE help venv cuda published demo gallery notebooks test test-long test-short test-all test-others test-oldest
 .PHONY: conformance check measures format peers report
 .PHONY: fuzz mutation coverage soak docs dist dist-check gpu-check clean
 
-help:  ## this list
+help:  ## print this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile
 
-venv: $(READY)  ## the environment, in .venv
+venv: $(READY)  ## make the environment, in .venv
 
 # Looked at each time: the environment may have been made by a Python that is gone by now.
 $(READY): FORCE
@@ -50,21 +53,21 @@ $(READY): FORCE
 
 FORCE:
 
-demo: $(READY)  ## overlays and inverses on real code, in about three minutes
+demo: $(READY)  ## run the demonstration: overlays and inverses on real code, in about three minutes
 	@$(BIN)/python demo.py
 
-gallery: $(READY) peers  ## the programs of docs/gallery, and the inverse problems beside their peers: the pages and their pictures
+gallery: $(READY) peers  ## run the gallery, and the inverse problems with their peers; write the pages and draw the pictures
 	@$(BIN)/python -m scripts.context_gallery
 	@$(BIN)/python -m scripts.inverse_problems
 
-notebooks: $(READY)  ## the notebooks, run top to bottom; what they show is written into them
+notebooks: $(READY)  ## run the notebooks top to bottom, and write their output into them
 	@$(BIN)/python -m scripts.run_notebooks
 
-test: $(READY) cuda  ## the quick tests, the README's and the docstrings' examples among them
+test: $(READY) cuda  ## run the quick tests, including the examples of the README, the documents and the docstrings
 	@status=0; $(BIN)/python -m pytest $(PYTEST_FLAGS) $(QUICK) tests || status=1; \
 	$(BIN)/python -m pytest $(PYTEST_FLAGS) $(QUICK) $(DOCUMENTS) || status=1; exit $$status
 
-test-long: $(READY) cuda published  ## the slow and broad tests, and the examples with checked annotations
+test-long: $(READY) cuda published  ## run the slow and broad tests, and the examples with checked annotations
 	@status=0; $(BIN)/python -m pytest $(PYTEST_FLAGS) $(LONG) tests || status=1; \
 	CHECK_ANNOTATIONS=1 $(BIN)/python -m pytest $(PYTEST_FLAGS) $(DOCUMENTS) || status=1; \
 	exit $$status
@@ -90,16 +93,16 @@ published: $(READY)  # packages whose compiled functions the tests run, where th
 		else echo "left out: the functions of $$left published packages that cannot be installed" \
 			"($(VENV)/published.log)"; fi; }
 
-test-all:  ## all tests on each Python in VERSIONS that is there
+test-all:  ## run all tests on each installed Python in VERSIONS
 	@$(call on_each,$(VERSIONS),$(MAKE) -k --no-print-directory test test-long \
 		VENV=.venv-$$version PYTHON=$$python); exit $$status
 
-test-others: $(READY)  ## a short part of the tests on each other Python in VERSIONS that is there
+test-others: $(READY)  ## run a short part of the tests on each other installed Python in VERSIONS
 	@$(call on_each,$(filter-out $(shell $(BIN)/python -c \
 		'import sys; print("%d.%d" % sys.version_info[:2])'),$(VERSIONS)),$(MAKE) \
 		--no-print-directory test-short VENV=.venv-$$version PYTHON=$$python); exit $$status
 
-test-oldest: build/constraints-oldest.txt  ## all tests with the oldest numba that is claimed
+test-oldest: build/constraints-oldest.txt  ## run all tests with the oldest supported numba
 	@python=$$(PYTHON='$(PYTHON)' sh scripts/choose_python.sh 3.13 3.12) || exit 1; \
 		$(MAKE) -k --no-print-directory test test-long VENV=.venv-oldest CONSTRAINTS=$< PYTHON=$$python
 
@@ -107,34 +110,33 @@ build/constraints-oldest.txt: constraints-oldest.txt constraints.txt
 	@mkdir -p $(@D)
 	@awk -F== 'NR == FNR { oldest[$$1] } NR == FNR || !($$1 in oldest)' $^ > $@
 
-conformance:  ## CPython's own tests in a context, on each Python in VERSIONS that is there
-	@$(call on_each,$(VERSIONS),{ \
-		venv=.venv-$$version; case "$$($(BIN)/python -V 2>&1)" in *" $$version."*) venv=$(VENV);; esac; \
+conformance:  ## run CPython's own tests in a context, on each installed Python in VERSIONS
+	@$(call on_each,$(VERSIONS),{ $(own_venv); \
 		$(MAKE) --no-print-directory venv VENV=$$venv PYTHON=$$python || exit 1; \
 		last=$$venv/bin/python; $$last tests/conformance/run.py $(CONFORMANCE_FLAGS); }); \
 	test -z "$$last" || $$last tests/conformance/run.py --totals \
 		--keep docs/report/kept/conformance.json; exit $$status
 
-fuzz: $(READY)  ## random programs, tables, edits, files and command lines; FUZZ_FLAGS="--seconds 60"
+fuzz: $(READY)  ## try random programs, tables, edits, files and command lines; FUZZ_FLAGS="--seconds 60"
 	@test -e $(VENV)/fuzz || { $(BIN)/python -m pip install -qq --disable-pip-version-check --retries 1 \
 		-c $(CONSTRAINTS) -e '.[fuzz]' >$(VENV)/fuzz.log 2>&1; touch $(VENV)/fuzz; }
 	@status=0; $(BIN)/python -m tests.fuzz.fuzz --json build/proof/fuzz.json $(FUZZ_FLAGS) || status=1; \
 		$(BIN)/python -m tests.fuzz.atheris_lines $(ATHERIS_FLAGS) || status=1; exit $$status
 
-mutation: $(READY)  ## small faults in the cores: which the tests find; MUTATION_FLAGS="--count 20"
+mutation: $(READY)  ## insert small faults into the cores, and count those that the tests detect; MUTATION_FLAGS="--count 20"
 	@$(BIN)/python -m tests.mutation.mutate --json build/proof/mutation.json $(MUTATION_FLAGS)
 
-coverage: $(READY) cuda published  ## the tests with what they run, by line and branch (half an hour on 2 cores)
+coverage: $(READY) cuda published  ## measure the lines and branches that the tests run (half an hour on 2 cores)
 	@rm -rf build/coverage; mkdir -p build/coverage build/proof
 	@status=0; $(BIN)/python -m coverage run -m pytest $(PYTEST_FLAGS) $(COVERAGE_FLAGS) || status=1; \
 		$(BIN)/python -m coverage combine -q && \
 		$(BIN)/python -m coverage json -q -o build/proof/coverage.json && \
 		$(BIN)/python -m scripts.uncovered build/proof/coverage.json || status=1; exit $$status
 
-soak: $(READY)  ## contexts made and dropped, calls from 64 threads, redefinitions; SOAK_FLAGS="--scale 0.1"
+soak: $(READY)  ## run contexts, calls from 64 threads and redefinitions for a long time; SOAK_FLAGS="--scale 0.1"
 	@$(BIN)/python -m tests.soak.soak --json build/proof/soak.json $(SOAK_FLAGS)
 
-check: $(READY)  ## format, lint, types, imports between the packages, measures, and the workflow of CI
+check: $(READY)  ## check format, lint, types, imports between the packages, measures, and the workflow of CI
 	@$(BIN)/ruff format --check
 	@$(BIN)/ruff check
 	@$(BIN)/pyright --pythonpath $(BIN)/python
@@ -144,10 +146,10 @@ check: $(READY)  ## format, lint, types, imports between the packages, measures,
 	@$(BIN)/check-jsonschema -q --builtin-schema vendor.github-issue-forms .github/ISSUE_TEMPLATE/*.yml
 	@$(BIN)/check-jsonschema -q --builtin-schema vendor.citation-file-format --default-filetype yaml CITATION.cff
 
-measures: $(READY)  ## cycles, fans, names used twice and other measures of the structure
+measures: $(READY)  ## print measures of the structure: cycles, fans, names used twice and others
 	@$(BIN)/python -m scripts.measures --ways
 
-format: $(READY)  ## rewrite the files as "check" wants them
+format: $(READY)  ## format the files as "check" requires
 	@$(BIN)/ruff format
 	@$(BIN)/ruff check --fix
 
@@ -158,29 +160,36 @@ peers: $(READY)  # what the report compares with; it says what is not there
 	} || echo "left out: comparisons with JAX, Oryx, autograd and sympy, since the extra 'peers'" \
 		"cannot be installed ($(VENV)/peers.log)"
 
-report: $(READY) peers  ## what the project claims, measured, in under 40 minutes: docs/report.md
+report: $(READY) peers  ## measure the project's claims, in under 40 minutes, and write docs/report.md
 	@cd bench && $(abspath $(BIN))/python -m report $(REPORT_FLAGS)
 
 $(VENV)/docs: $(READY)
 	@$(BIN)/python -m pip install -qq --disable-pip-version-check -c $(CONSTRAINTS) -e '.[docs]'
 	@touch $@
 
-docs: $(VENV)/docs  ## the documentation as a site, in build/site; warnings are errors
+docs: $(VENV)/docs  ## build the documentation as a site, in build/site; warnings are errors
 	@rm -rf build/docs build/site; mkdir -p build; cp -r docs build/docs; mkdir build/docs/project
 	@cp README.md CONTRIBUTING.md CHANGELOG.md build/docs/project/
 	@mkdir build/docs/notebooks; cp notebooks/*.ipynb notebooks/*.py build/docs/notebooks/
 	@$(BIN)/python -m sphinx -q -W --keep-going -c docs build/docs build/site
 	@echo "build/site/index.html"
 
-dist: $(READY)  ## the wheel and the sdist, in dist
+$(VENV)/dist: $(READY)
+	@$(BIN)/python -m pip install -qq --disable-pip-version-check --retries 1 -c $(CONSTRAINTS) \
+		-e '.[dist]' >$(VENV)/dist.log 2>&1 && touch $@ \
+		|| echo "left out: wheels for any Linux, since the extra 'dist' cannot be installed ($(VENV)/dist.log)"
+
+dist: $(VENV)/dist  ## build the sdist and the wheel for any Linux, in dist
 	@$(BIN)/python -m scripts.try_distributions --build
 
-dist-check: $(READY)  ## the same, each installed into an empty environment and tried there
-	@$(BIN)/python -m scripts.try_distributions
+dist-check:  ## build them on each installed Python in VERSIONS, and test each file in an empty environment
+	@$(call on_each,$(VERSIONS),{ $(own_venv); \
+		$(MAKE) --no-print-directory $$venv/dist VENV=$$venv PYTHON=$$python \
+		&& $$venv/bin/python -m scripts.try_distributions; }); exit $$status
 
-gpu-check: $(READY) cuda  ## kernels on the GPU that is at hand, against the CPU; without one it says so
+gpu-check: $(READY) cuda  ## compare kernels on the present GPU with the CPU
 	@$(BIN)/python -m scripts.gpu_check $(GPU_FLAGS)
 
-clean:  ## remove all that these targets made
+clean:  ## remove everything that these targets made
 	rm -rf .venv .venv-* build dist .pytest_cache .ruff_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -prune -exec rm -rf {} +

@@ -42,7 +42,7 @@ def expect(holds, what):
 
 @contextlib.contextmanager
 def left_out_where_refused(what):
-    """Say so where this Python has no engine for ordinary code in a context, and go on."""
+    """Print where this Python has no engine for ordinary code in a context, and continue."""
     try:
         yield
     except UnsupportedPython as error:
@@ -104,9 +104,9 @@ def payment(loan: float, rate: float, months: int) -> float:
 
 
 def model_backwards():
-    print("3. Which input gives this result? A loan's payment, asked for each of its inputs:")
+    print("3. Which input gives this result? A loan's payment, solved for each of its inputs:")
     asked = {"return": 1432.25, "loan": 300_000.0, "rate": 0.004, "months": 360}
-    rows = [("known", "found", "payment forwards")]
+    rows = [("known", "found", "payment, run forwards")]
     for unknown in ("rate", "loan"):
         known = [axis for axis in asked if axis != unknown]
         inverse = choose(payment, known=known, domain={"rate": Positive})
@@ -146,9 +146,9 @@ ctx = Context(lab)
 
 
 def standard_library():
-    print("(a) Python's own statistics and colorsys, unmodified, under a table of overlays")
+    print("(a) Python's statistics and colorsys, unmodified, under a table of overlays")
     heights = [160.0 + 0.1 * i for i in range(400)]
-    rows = [("call", "as it is", "in the context")]
+    rows = [("call", "outside", "in the context")]
     for label, call in {
         "statistics.fmean(heights)": lambda: statistics.fmean(heights),
         "colorsys.hls_to_rgb(0.6, 0.4, 0.3)[0]": lambda: colorsys.hls_to_rgb(0.6, 0.4, 0.3)[0],
@@ -200,7 +200,7 @@ def compiled():
     steps = 2_000_000
     variants = {
         "njit, math.sin": numba.njit(pendulum),
-        "njit, series written by hand": numba.njit(pendulum_by_hand),
+        "njit, hand-written series": numba.njit(pendulum_by_hand),
         "ctx.jit, math.sin overlaid by the series": ctx.jit(pendulum),
     }
     results = {name: f(0.5, steps) for name, f in variants.items()}
@@ -212,7 +212,7 @@ def compiled():
         expect(ctx(pendulum, 0.5, 1000) == ctx.jit(pendulum)(0.5, 1000), "the engines differ")
     base = times["njit, math.sin"]
     rows = [(name, f"{1e3 * t:.1f} ms", f"{t / base:.2f}") for name, t in times.items()]
-    print(table(("variant", "time", "of njit"), *rows), end="\n\n")
+    print(table(("variant", "time", "relative to njit"), *rows), end="\n\n")
 
 
 # ---- many answers, with a picture ---------------------------------------------------------
@@ -224,7 +224,7 @@ def height(a, b, c):
 
 
 def arms():
-    print("   Where many inputs give it: which angles of a robot arm bring its hand to a shelf")
+    print("   Many inputs can give one result: which angles of a robot arm put its hand on a shelf")
     print("   1.2 above its shoulder?")
     shelf, wanted = 1.2, 60
     start = time.perf_counter()
@@ -234,7 +234,8 @@ def arms():
     first = inverse(shelf)
     expect(math.isclose(height(*first), shelf, rel_tol=1e-9), f"{first} miss the shelf")
     print(
-        f"  one way: a, b, c = {', '.join(f'{angle:.4g}' for angle in first)}; to choose another:"
+        f"  one solution: a, b, c = {', '.join(f'{angle:.4g}' for angle in first)};",
+        "parameters of the others:",
     )
     for parameter in inverse.parameters:
         print(f"    {parameter}")
@@ -255,7 +256,9 @@ def arms():
     rows = [("arm", "a", "b", "c", "height")]
     rows += [(i, *map(float, arm), height(*arm)) for i, arm in enumerate(found[:4])]
     print(table(*rows))
-    print(f"  {wanted} arms from {tried} choices, each checked forward; drawn in {PICTURE}\n")
+    print(
+        f"  {wanted} arms from {tried} choices, each checked by a forward run; picture: {PICTURE}\n"
+    )
     draw(found, shelf)
 
 
@@ -275,7 +278,7 @@ def draw(found, shelf):
     axes.plot(0, 0, "s", color="black", ms=9)
     axes.annotate("shelf", (2.25, shelf), (0, 4), textcoords="offset points", ha="right")
     axes.set(aspect="equal", xlim=(-2.3, 2.3), ylim=(-0.3, 1.9), xlabel="x", ylabel="height")
-    axes.set_title(f"{len(found)} arms whose hand touches the shelf")
+    axes.set_title(f"{len(found)} arms with the hand on the shelf")
     axes.spines[["top", "right"]].set_visible(False)
     PICTURE.parent.mkdir(exist_ok=True)
     figure.savefig(PICTURE, dpi=150)
@@ -303,7 +306,7 @@ def growth(rate):
 
 
 def overlaid_inverse():
-    print("(c) the inverse follows the overlay: exp(x) taken as 1 + x")
+    print("(c) the inverse follows the overlay, which replaces exp(x) by 1 + x")
     linear = MethodTable("linear")
 
     @linear.overlay(math.exp)
@@ -311,8 +314,8 @@ def overlaid_inverse():
         return 1.0 + x
 
     context = Context(linear)
-    rows = [("", "growth(0.25)", "its inverse there", "at 7.0")]
-    for name, chosen in (("as it is", None), ("in the context", context)):
+    rows = [("", "growth(0.25)", "inverse of it", "inverse at 7.0")]
+    for name, chosen in (("outside", None), ("in the context", context)):
         inverse = invert(growth, float, context=chosen)
         forward = context(growth, 0.25) if chosen else growth(0.25)
         (back,), (at_seven,) = inverse(forward), inverse(7.0)

@@ -1,9 +1,9 @@
 """The distribution: where its packages are imported from.
 
 ``overlay``, ``primitives`` and ``inversion`` are common words. Another distribution may install a
-package of such a name, and a file ``overlay.py`` beside a script hides ours. ``check`` finds this
-out, and our packages ask it about those that they stand on. ``python -m overlay_dispatch`` lists
-what is imported from where.
+package of such a name, and a file ``overlay.py`` beside a script hides ours. ``check`` detects
+this; our packages call it for the packages that they import. ``python -m overlay_dispatch`` lists
+the location of each.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import importlib.util
 import os
 import sys
 
-__all__ = ["check", "found"]
+__all__ = ["check", "found", "is_ours"]
 
 PACKAGES = {"overlay": "MethodTable", "primitives": "relation_of", "inversion": "invert"}
 """Our packages, and a name that only ours has."""
@@ -29,14 +29,27 @@ def found(name: str) -> str | None:
     return None if spec is None else spec.origin
 
 
+def is_ours(name: str) -> bool:
+    """Whether a module, by its full name, is one of our packages or stands in one."""
+    package = name.partition(".")[0]
+    if package not in PACKAGES:
+        return False
+    place = found(package)
+    return place is not None and os.path.abspath(place) == _file_of(package)
+
+
+def _file_of(package: str) -> str:
+    return os.path.join(_HERE, package, "__init__.py")
+
+
 def check(*names: str) -> None:
     """Import packages of ours; an ImportError where others have their names."""
     for name in names:
-        place, own = found(name), os.path.join(_HERE, name, "__init__.py")
-        if place is None or os.path.abspath(place) != own:
-            raise ImportError(_message(name, place, own), name=name, path=place)
-        if not hasattr(importlib.import_module(name), PACKAGES[name]):
-            raise ImportError(_message(name, place, None), name=name, path=place)
+        if not is_ours(name):
+            place = found(name)
+            raise ImportError(_message(name, place, _file_of(name)), name=name, path=place)
+        if PACKAGES[name] not in dir(importlib.import_module(name)):
+            raise ImportError(_message(name, found(name), None), name=name, path=found(name))
 
 
 def _message(name: str, place: str | None, own: str | None) -> str:
@@ -51,7 +64,10 @@ def _message(name: str, place: str | None, own: str | None) -> str:
 
 
 def main() -> int:
-    """Print where each package is imported from; 1 where one is not ours."""
+    """Print where each package is imported from; 1 where one is not ours, 2 for arguments."""
+    if sys.argv[1:]:
+        print("python -m overlay_dispatch takes no arguments", file=sys.stderr)
+        return 2
     status = 0
     for name in PACKAGES:
         try:

@@ -21,7 +21,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     """Registers the rest where the option is given."""
     name = config.getoption("--overlay")
-    if name:
+    if name is not None:
         import overlay_dispatch
 
         overlay_dispatch.check("overlay")

@@ -226,13 +226,13 @@ def page(figures):
         section("The first calls with a value", "From Python, one each.", lines=lines[:-1]),
         section(
             "Contexts made for a call",
-            "A call from Python in a context that is made for it, against one made before.",
+            "A call from Python in a context made for the call, relative to an existing context.",
             lines=[f"ratio: {changing}"],
         ),
     ]
     text = (
-        "Calls in contexts of which only the running program knows the metadata. The peer is a "
-        "call that is not inlined, of a function that takes the value as an argument."
+        "Calls in contexts with metadata that only the running program knows. The peer is a "
+        "call of a function that takes the value as an argument and is not inlined."
     )
     return part("Barriers", text, sections)
 

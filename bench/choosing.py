@@ -1,8 +1,8 @@
-"""One change of behaviour by each mechanism: methods, generated methods, metadata, state, barriers
-and plugins.
+"""One change of behaviour by each mechanism: methods, generated methods, metadata, state,
+barriers and plugins.
 
-The program is that of docs/choosing.md, against the program with the change written by hand. All
-run interleaved in one process, by processor time.
+The program is that of docs/choosing.md; the baseline is the program with the change written by
+hand. All run interleaved in one process, by processor time.
 """
 
 import math
@@ -184,10 +184,11 @@ def cells(name, figure):
 def page(figures):
     """The part of docs/report.md."""
     text = (
-        "The program of [Choosing an extension mechanism](choosing.md) with each mechanism. The "
-        "first columns are ratios to the program with the change written into it by hand; the last "
-        "the time to the first compiled answer after the value has changed. A barrier runs "
-        "interpreted at first; tables and plugins are made anew each time. Medians."
+        "The program of [Choosing an extension mechanism](choosing.md) with each mechanism. "
+        "The first columns are ratios to the program with the change written by hand. The "
+        "last column is the time to the first compiled answer after the value has changed. A "
+        "barrier runs interpreted at first; tables and plugins are made for each run. "
+        "Medians."
     )
     rows = [HEAD, *(cells(name, figure) for name, figure in figures.items())]
     return part("Extension mechanisms", text, [section("One program, six mechanisms", "", rows)])

@@ -1,9 +1,9 @@
 """Compile time: processor time from a program to its first compiled answer, in fresh processes.
 
-Each compilation runs in a process of its own, after the imports. Gradients are beside JAX's, and
-beside numba's compilation of the function alone; inverses beside Oryx's, where Oryx can invert the
-program. Code from disk is measured by the time of the whole process, beside a gradient by hand that
-numba keeps with ``cache=True``.
+Each compilation runs in a separate process, after the imports. Gradients are beside JAX's, and
+beside numba's compilation of the function alone; inverses beside Oryx's, where Oryx can invert
+the program. Code from disk is measured by the time of the whole process, beside a gradient by
+hand that numba stores with ``cache=True``.
 """
 
 import importlib.util
@@ -228,9 +228,9 @@ def main():
         print(f"\n{title}\n{table(rows)}", flush=True)
         sections.append(section(title, "", rows))
     text = (
-        "Processor time from a program to its first compiled answer, each in a fresh process after "
-        "its imports; of code from disk that of the whole process, imports included. The peers "
-        "are JAX and Oryx, where they are installed, and numba."
+        "Processor time from a program to its first compiled answer, each in a new process "
+        "after its imports. For code from disk it is that of the whole process, including "
+        "imports. The peers are JAX and Oryx, if they are installed, and numba."
     )
     figures = {**found, "page": part("Compile time", text, sections)}
     written(figures, chosen.json)

@@ -357,8 +357,8 @@ def page(figures):
     """The part of docs/report.md."""
     sections = [PAGES[name](figures[name]) for name in PAGES if name in figures]
     text = (
-        "The peer is the same program compiled by plain `@njit`, by processor time. *Instructions* "
-        "are those of the compiled function and of all that it calls."
+        "The peer is the program compiled by plain `@njit`, by processor time. "
+        "*Instructions* are those of the compiled function and of all that it calls."
     )
     return part("Compiled engine", text, sections)
 
@@ -444,17 +444,17 @@ def page_of_graph(found):
         f"compiled again though they do not lead to the three: {found['needless']}, asked "
         f"{found['verdict']} ({found['leading to the three']} lead to them)"
     )
-    text = "A tree of functions, of which each calls three; the first call of its root."
+    text = "A tree of functions, each of which calls three; the first call of its root."
     return section("A graph of functions", text, rows, [line])
 
 
 PAGES = {
     "programs": page_of_rows(
         "Programs",
-        "*Never reached*: under a table with a method for a type that the program never has, "
-        "against the program itself. *Overlaid*: against the program with the method written in "
-        "place of the target. More instructions are those that note, where a call of a method "
-        "may raise, which call an exception came out of.",
+        "*Never reached*: under a table with a method for a type that does not occur, "
+        "relative to the program itself. *Overlaid*: relative to the program with the target "
+        "replaced by hand. Where a call of a method may raise, additional instructions "
+        "record which call an exception came from.",
     ),
     "entry": page_of_rows("Calls from Python", "One call, of a function that does nothing."),
     "contexts": page_of_contexts,

@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 from common.options import options
 from common.page import part, section, written
 
-from primitives import relations
+from primitives import base_relations
 from primitives.base_table import RELATIONS
 
 ROOT = Path(__file__).parents[1]
@@ -79,7 +79,7 @@ def small_programs():
             (ROOT / "notebooks" / "from_nothing.py").read_text()
         ),
         "an interpretation: units of measure": lines(code_of("docs/write_an_interpretation.md")),
-        "a relation of one's own": lines(relation_of_a_user()),
+        "a relation of a user": lines(relation_of_a_user()),
     }
 
 
@@ -99,7 +99,7 @@ def of_relations():
     return {
         "relations": len(RELATIONS),
         "modes": sum(len(relation.modes) for relation in RELATIONS),
-        "methods of their table": len(relations),
+        "methods of their table": len(base_relations),
     }
 
 
@@ -123,15 +123,15 @@ def page(figures):
         for key in ("lines", "parts")
     )
     text = (
-        "Lines of code are those that are not empty, and no comment, docstring or example of "
-        f"what comes out. What others cannot invert, or invert wrongly, stands in `{OF_OTHERS}`."
+        "Lines of code do not include empty lines, comments, docstrings and example output. "
+        f"`{OF_OTHERS}` has programs that others cannot invert, or invert wrongly."
     )
     counts = [f"{name}: {count}" for name, count in figures["relations"].items()]
     others = figures["others"]
     counts.append(f"tests of what others cannot: {others['tried']}, failed: {others['failed']}")
     sections = [
         section("Small programs", "", small),
-        section("Inversion", "The parts of its work.", parts),
+        section("Inversion", "Lines for each part of the work.", parts),
         section("Relations and cases", "", (), counts),
     ]
     return part("Counts", text, sections)

@@ -345,9 +345,9 @@ def as_written_section(found):
         against = times(seconds["JAX"] / seconds["compiled"]) if "JAX" in seconds else "-"
         rows.append((row["case"], *cells, against, f"{row['spread']:.0%}"))
     text = (
-        "One gradient, processor time, the median: by `ctx.jit`, by `gradient` interpreted in "
-        "reverse, and by the peers; a loop is given to JAX and autograd in the form that they "
-        "want. Their first compiled answers stand under [Compile time](#compile-time)."
+        "The median processor time of one gradient: by `ctx.jit`, by `gradient` interpreted "
+        "in reverse mode, and by the peers. JAX and autograd receive a loop in the form that "
+        "they need. [Compile time](#compile-time) has their first compiled answers."
     )
     return section("Programs as they are written", text, rows)
 
@@ -368,7 +368,7 @@ def gradients_section(figures):
         verdict = row["verdict"]
         runs = f"{others['function']:.1f} of at most {TIMES:.0f}"
         rows.append((*ratios_of(row), verdict, runs, *shown_peers))
-    text = "Gradients by the adjoints that are made; of each peer the ratio to the adjoint by hand."
+    text = "Gradients by generated adjoints; for each peer the ratio to the hand-written adjoint."
     return section("By many numbers", text, rows)
 
 
@@ -379,9 +379,9 @@ def page(figures):
         against = "-" if jax is None else times(jax)
         rows.append((*ratios_of(row), row["verdict"], against))
     text = (
-        "Derivatives in compiled code, by one number forwards at many points, by many in reverse. "
-        "The peer is a derivative written by hand and compiled by numba; further columns are of "
-        "others against the same peer."
+        "Derivatives in compiled code: with respect to one number in forward mode, at many "
+        "points; with respect to many numbers in reverse mode. The peer is a hand-written "
+        "derivative, compiled by numba; further columns compare other libraries with it."
     )
     sections = [
         section("By one number", "", rows),

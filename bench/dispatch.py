@@ -169,9 +169,9 @@ def page(figures):
         for rows in (list(report(int(arity), found)) for arity, found in figures.items())
     ]
     text = (
-        "A call of a function of one method, for one or two floats. The peers are a direct call "
-        "and other libraries. *plum /* is how many times faster than plum a call is, */ best "
-        "peer* how many times slower than the fastest of the libraries."
+        "A call of a function with one method, for one or two floats. The peers are a direct "
+        "call and other libraries. *plum /* is the speed relative to plum, and */ best peer* "
+        "the time relative to the fastest library."
     )
     return part("Generic functions", text, sections)
 

@@ -86,10 +86,10 @@ def kept_memory(smallest: bool) -> dict[str, float | None]:
 def page(rows, kept):
     """The part of docs/report.md."""
     text = (
-        "Each cost at sizes that differ by factors: the exponent is the slope through the largest "
-        f"{FITTED} sizes where both axes are logarithms, so that 0 is a cost that does not grow "
-        "and 1 one that grows as its size does. *Peer*: the same program natively, or by `njit`. "
-        "*To the peer*: the ratio at the least and at the largest size. Medians."
+        "Each cost at sizes that differ by factors. The exponent is the slope through the largest "
+        f"{FITTED} sizes on logarithmic axes: 0 is a constant cost, and 1 a cost proportional to "
+        "the size. *Peer*: the program natively, or by `njit`. *To the peer*: the ratio at the "
+        "least and at the largest size. Medians."
     )
     grows = list(dict.fromkeys(row["grows"] for row in rows))
     sections = [
@@ -98,7 +98,7 @@ def page(rows, kept):
     ]
     if kept:
         shown = [(name, "-" if n is None else f"{n:.0f} kB") for name, n in kept.items()]
-        text_of_memory = "Resident memory that remains of each, machine code among it."
+        text_of_memory = "Resident memory that remains of each, including machine code."
         head = ("redefinition", "kept of each")
         sections.append(section("Memory", text_of_memory, [head, *shown]))
     return part("How costs grow", text, sections)

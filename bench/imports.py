@@ -16,6 +16,7 @@ ROOTS = (
     "overlay.interpretations.intervals",
     "primitives",
     "inversion",
+    "inversion.inverting",  # all that inverts functions
     "numba",
     "plum",
     "numpy",
@@ -76,8 +77,9 @@ def cells(row, start):
 def page(figures):
     """The part of docs/report.md."""
     text = (
-        "The CPU time of a fresh Python that imports a module, above that of one that imports "
-        "nothing; the least of runs in turns. Files are in the system's memory, bytecode on disk."
+        "The CPU time of a new Python process that imports a module, in addition to one that "
+        "imports nothing; the minimum of alternating runs. Files are in the system's memory, "
+        "bytecode on disk."
     )
     start = figures["start"]
     rows = [HEAD, *(cells(row, start) for row in figures["rows"])]

@@ -340,7 +340,7 @@ def main():
     programs = list(BY_HAND)
     found = {
         "A million elements": (
-            "Of `batch`, which checks each answer; the others do not.",
+            "`batch` checks each answer; the others do not.",
             {f.__name__: arrays(f, rounds, size) for f in programs},
             "ours",
         ),
@@ -350,9 +350,9 @@ def main():
             "compiled",
         ),
         "To the first answer": (
-            "From a program that was never seen to its first answer. What numba takes "
-            "for a function that does nothing no compiled inverse can be under, and for the "
-            "inverse written by hand, without a check.",
+            "Time from a new program to its first answer. The time of numba for a function that "
+            "does nothing is a lower bound for compiled inverses. A further column has numba's "
+            "time for the hand-written inverse, without a check.",
             {f.__name__: first(f, rounds) for f in [*programs, ten_statements]},
             "interpreted",
         ),
@@ -366,14 +366,15 @@ def main():
     rows = list(planning_rows(plans, statements))
     print(f"\nPlanning\n{table(rows)}")
     text = (
-        "From random programs of so many statements, a third of which use a variable again, to "
-        "inverses: the median, and the exponent of its growth from 100 statements on."
+        "Time from random programs with a number of statements, a third of which use a "
+        "variable again, to their inverses: the median, and the exponent of its growth from "
+        "100 statements on."
     )
     sections.append(section("Planning", text, rows))
     text = (
-        "Programs of one float, inverted. The peers are inverses written by hand for numba, Oryx "
-        "(on JAX) and sympy, where these are installed and can invert the program. Medians; "
-        "*spread* is that of ours."
+        "Inverses of programs of one float. The peers are hand-written inverses for numba, "
+        "Oryx (on JAX) and sympy, if these are installed and can invert the program. "
+        "Medians; *spread* is that of ours."
     )
     figures = {title: measured for title, (_, measured, _) in found.items()}
     figures["Planning"] = plans

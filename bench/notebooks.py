@@ -23,8 +23,8 @@ def rows(found):
 def page(found):
     """The part of docs/report.md."""
     text = (
-        "`make demo`, once it is set up, and the notebooks, each run top to bottom in a kernel of "
-        "its own, by the clock on the wall."
+        "`make demo`, after set-up, and the notebooks, each run top to bottom in a separate "
+        "kernel; wall-clock time."
     )
     return part("Demo and notebooks", text, [section("Each", "", rows(found))])
 

@@ -96,8 +96,8 @@ def shown(rows):
 def page(rows, title):
     text = (
         "The programs of the Python engine in a context with operators on builtin types as "
-        "targets: *not applied* by the program; *applied*, `operator.add`, for types that never "
-        "come; *four applied*, with `mul`, `getitem` and `lt`."
+        "targets. *Not applied*: by the program. *Applied*: `operator.add`, for types that "
+        "do not occur. *Four applied*: `mul`, `getitem` and `lt` too."
     )
     return part(title, text, [section("Programs", "", shown(rows), remarks(rows))])
 

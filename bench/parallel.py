@@ -158,9 +158,8 @@ def cells(row):
 def page(figures):
     """The part of docs/report.md."""
     text = (
-        "Loops whose calls are made at the same time, by two processes or threads, against the "
-        "same loops one call after another, and against a pool of concurrent.futures, by hand; by "
-        "the clock on the wall."
+        "Loops with parallel calls, in two processes or threads, relative to the sequential "
+        "loops, and to a hand-written pool of concurrent.futures; wall-clock time."
     )
     rows = [HEAD, *map(cells, figures["rows"])]
     return part("Parallel loops", text, [section("A loop", "", rows)])

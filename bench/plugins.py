@@ -187,9 +187,9 @@ def shown(rows):
 
 def page(rows):
     text = (
-        "Programs that make one kind of call, natively, with each callee wrapped *by hand* in a "
-        "function, with a plugin that puts the same *around* each call, and with one that is "
-        "asked at each call by *enter*; to native."
+        "Programs that make one kind of call, relative to native: with each callee wrapped "
+        "*by hand* in a function, with a plugin that wraps each call by *around*, and with "
+        "one that is called at each call by *enter*."
     )
     return part("Plugins around calls", text, [section("Calls", "", shown(rows), ())])
 

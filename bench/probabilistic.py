@@ -219,16 +219,16 @@ def cells(figure):
 def page(figures):
     """The part of docs/report.md."""
     text = (
-        "Steps of single-site Metropolis-Hastings: ours run again what depends on the choice that "
-        "changes, the peer runs all of the program. Both chains are the same, bit for bit. The "
-        "last but one column is one log joint density of a random walk, written by hand; the last "
-        "counts the programs that were generated."
+        "Steps of single-site Metropolis-Hastings: ours recompute only what depends on the "
+        "changed choice, the peer runs the whole program. Both chains are equal, bit for "
+        "bit. The last but one column is one hand-written log joint density of a random "
+        "walk; the last counts the generated programs."
     )
     rows = [HEAD, *map(cells, figures["rows"])]
     compiled = [COMPILED_HEAD, *map(compiled_cells, figures["compiled"])]
     about = (
-        "A step of compiled Metropolis-Hastings, inside its loop, to one log joint density of the "
-        "program, written by hand and compiled, inside a loop."
+        "A step of compiled Metropolis-Hastings, inside its loop, relative to one "
+        "hand-written and compiled log joint density of the program, inside a loop."
     )
     sections = [section("A step", "", rows), section("A compiled step", about, compiled)]
     return part("Probabilistic programs", text, sections)

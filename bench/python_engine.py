@@ -264,7 +264,7 @@ def remaining():
 def page(figures, title):
     """The part of docs/report.md."""
     sections = [made(figures[name]) for name, made in PAGES.items() if name in figures]
-    text = "The peer is the same program without a context, by processor time."
+    text = "The peer is the program without a context, by processor time."
     return part(title, text, sections)
 
 
@@ -272,9 +272,10 @@ def page_of_kernels(found):
     rows = [Row(**row) for row in found]
     shown = [(HEAD[0], *HEAD[2:]), *((cell[0], *cell[2:]) for cell in map(cells, rows))]
     text = (
-        "*never*: under a table that the program never reaches; *reached*: with a method of a "
-        "function that it calls, which goes on to the function itself; *ns/call*: what each of "
-        "these calls adds; *calls*: how many the context saw, and how many there are natively."
+        "*Never*: under a table that the program never reaches. *Reached*: with a method of "
+        "a function that it calls, which calls the original function. *Ns/call*: the "
+        "additional time of each of these calls. *Calls*: the number that the context saw, "
+        "and the number of native calls."
     )
     return section("Programs", text, shown, remarks(rows))
 
@@ -289,14 +290,15 @@ def page_of_entry(found):
 def page_of_outside(found):
     kinds = [outside.Outside(**each) for each in found]
     text = (
-        "A call of a target where no context is in force: *held* while a living context has the "
-        "target, *released* once none has; beside another of the same cost that no table has had."
+        "A call of a target where no context is in force: *held* while a living context has "
+        "the target, *released* afterwards; in addition to a similar function that was never "
+        "a target."
     )
     return section("Outside", text, rows_of_outside(kinds), remarks_on_outside(kinds))
 
 
 def page_of_first_use(uses):
-    text = "What the first call of functions of the standard library costs, by lines of source."
+    text = "The cost of the first call of functions of the standard library, by lines of source."
     return section("First use", text, lines=[cost_of_first_use(uses)])
 
 
@@ -304,7 +306,7 @@ def page_of_memory(found):
     lines = [f"{what} gone: {'yes' if gone else 'NO'}" for what, gone in found["gone"].items()]
     lines.append(f"objects kept after {memory.CONTEXTS} dropped contexts: {found['objects']}")
     lines.append(target("bytes kept for each dropped context", found["bytes"], memory.MOST_BYTES))
-    return section("Memory", "What stays of what was dropped.", lines=lines)
+    return section("Memory", "Memory that remains of dropped objects.", lines=lines)
 
 
 PAGES = {

@@ -105,7 +105,7 @@ class Batch:
 def cases(smallest):
     return {
         "calls in a context, interpreted": Calls(smallest),
-        "a batch whose rows are searched": Batch(drifting, 400_000, smallest),
+        "a batch with searched rows": Batch(drifting, 400_000, smallest),
         "a batch in closed form": Batch(softplus, 8_000_000, smallest),
     }
 
@@ -161,10 +161,10 @@ def cells(row):
 def page(figures):
     """The part of docs/report.md."""
     text = (
-        "The same work in one process (which for batches in closed form uses all cores by itself), "
-        "on one and two worker processes of dask, and two of joblib. Workers and what they have "
-        "compiled are there already; ratios are to one process, by the clock on the wall, and of "
-        "the CPU time of all processes together."
+        "Equal work in one process (which uses all cores for batches in closed form), in one "
+        "and two worker processes of dask, and in two of joblib. Workers have started and "
+        "compiled before. Ratios are to one process, of wall-clock time, and of the total "
+        "CPU time of all processes."
     )
     return part("Scaling", text, [section("Work", "", [HEAD, *map(cells, figures["rows"])])])
 

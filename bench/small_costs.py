@@ -248,8 +248,8 @@ def rows(found):
 def page(found):
     """The part of docs/report.md."""
     text = (
-        "Costs that the documents tell of beside the larger ones: a ratio where one is named to "
-        "which it is, else seconds, of a call those that come on top."
+        "Other costs that the documents mention: a ratio if a peer is named, otherwise "
+        "seconds, in addition to the call."
     )
     return part("Small costs", text, [section("Each", "", rows(found))])
 

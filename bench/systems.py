@@ -118,11 +118,15 @@ def main():
         rows.append((name, duration(ours), duration(scipys), ratio, spread))
     print(f"\n{table(rows)}")
     text = (
-        "One answer of a call, interpreted and checked, with no start given; `scipy.optimize.root` "
-        "starts at four fifths of the arguments that are looked for, and checks nothing. Medians."
+        "One answer of a call, interpreted and checked, without a given start. "
+        "`scipy.optimize.root` starts at four fifths of the correct arguments, and does not "
+        "check. Medians."
     )
     sections = [section("One answer", text, rows)]
-    intro = "Programs of as many results as unknowns, which no single statement determines."
+    intro = (
+        "Programs with as many results as unknowns, in which no single statement determines "
+        "an unknown."
+    )
     written(
         {"systems": found, "page": part("Systems of several unknowns", intro, sections)},
         chosen.json,

@@ -26,6 +26,8 @@ extensions = [
 napoleon_google_docstring = False
 html_theme = "furo"
 html_title = project
+html_static_path = ["static"]
+html_css_files = ["site.css"]
 html_copy_source = True  # notebooks may be downloaded
 html_show_sourcelink = False
 nb_execution_mode = "off"  # what they show is in them
@@ -35,7 +37,9 @@ copybutton_prompt_is_regexp = True
 pygments_dark_style = "monokai"
 myst_heading_anchors = 4
 autodoc_member_order = "bysource"
-autodoc_default_options = {"inherited-members": "Exception, object, tuple, dict, ABC, Enum, type"}
+autodoc_default_options = {
+    "inherited-members": "BaseException, Exception, object, tuple, dict, ABC, Enum, type"
+}
 autodoc_typehints = "description"
 autodoc_typehints_description_target = "documented"
 
@@ -45,7 +49,17 @@ NOTEBOOKS = (
     "from_nothing",
 )
 PAGES = {
-    "Start": ("project/README", "tutorial", "cheat_sheet", "troubleshooting", "glossary"),
+    "Start": (
+        *(
+            "README <project/README>",
+            "tutorial",
+            "cheat_sheet",
+            "migration",
+            "faq",
+            "troubleshooting",
+        ),
+        "glossary",
+    ),
     "Notebooks": ("notebooks", *(f"notebooks/{name}" for name in NOTEBOOKS)),
     "How to": (
         *("choosing", "programs", "looking", "generic", "write_an_interpretation"),

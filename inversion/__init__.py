@@ -5,7 +5,7 @@ interrupted.
 ``errors``: the errors of inversion.
 ``inverse``: the inverse of a function: a callable that solves for the inputs and checks its answer.
 ``inverse_command``: the command line: ``python -m inversion FUNCTION --return VALUE``.
-``invert``: ``invert`` and ``choose``: from a function to its inverse.
+``inverting``: ``invert`` and ``choose``: from a function to its inverse.
 ``minimal``: a complete minimal implementation of inversion by overlays alone, for straight-line
 programs.
 ``minimal_relations``: ``inversion.minimal`` with all primitives, by overlays and the table of
@@ -27,29 +27,30 @@ solved.
 ``by_length``: inverses of functions that iterate over strings, bytes or lists of unknown length.
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import overlay_dispatch
 
 overlay_dispatch.check("overlay", "primitives")
 
-from inversion.errors import (
-    MissingPackage,
-    NoSolution,
-    NotInvertible,
-    NotWritable,
-    OutsideDomain,
-    WrongArguments,
-)
-from inversion.inverse import Inverse
-from inversion.invert import choose, invert
-from inversion.planning.parameters import Parameter, ParameterSpace
-from inversion.solving.least_squares import Fit
-from inversion.solving.solutions import SolutionBranch, Solutions
-from inversion.tools.renderers import register as _register
+from inversion.program import late_parts
+from overlay.core.late_binding import lazy_names
 
 if TYPE_CHECKING:
+    from inversion.errors import (
+        MissingPackage,
+        NoSolution,
+        NotInvertible,
+        NotWritable,
+        OutsideDomain,
+        WrongArguments,
+    )
+    from inversion.inverse import Inverse
+    from inversion.inverting import choose, invert
+    from inversion.planning.parameters import Parameter, ParameterSpace
     from inversion.solving.constraints import Paving, contract, pave, solve
+    from inversion.solving.least_squares import Fit
+    from inversion.solving.solutions import SolutionBranch, Solutions
 
 __all__ = [
     "Fit",
@@ -72,15 +73,41 @@ __all__ = [
     "solve",
 ]
 
-_register()
 
-# imported on first access, because the tables of intervals that they need are slow to import
-_LATER = ("Paving", "contract", "pave", "solve")
+# imported on first access: numba, the tables and the parts of inversion are slow to import
+__getattr__, __dir__ = lazy_names(
+    __name__,
+    {
+        "errors": (
+            "MissingPackage",
+            "NoSolution",
+            "NotInvertible",
+            "NotWritable",
+            "OutsideDomain",
+            "WrongArguments",
+        ),
+        "inverse": ("Inverse",),
+        "inverting": ("choose", "invert"),
+        "planning.parameters": ("Parameter", "ParameterSpace"),
+        "solving.constraints": ("Paving", "contract", "pave", "solve"),
+        "solving.least_squares": ("Fit",),
+        "solving.solutions": ("SolutionBranch", "Solutions"),
+    },
+)
 
 
-def __getattr__(name: str) -> Any:
-    if name not in _LATER:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from inversion.solving import constraints
+# ---- what programs ask of parts above them --------------------------------------------------
 
-    return getattr(constraints, name)
+
+@late_parts.renderers.bind
+def _():
+    from inversion.tools.renderers import register
+
+    register()
+
+
+@late_parts.plans.bind
+def _():
+    from inversion.planning import loop_modes, statement_modes
+
+    return loop_modes, statement_modes  # their imports register what they plan

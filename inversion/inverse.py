@@ -44,13 +44,16 @@ as long as the compilation.
 
 @hides(
     "agrees",
+    "axes",
     "coordinates_of",
+    "definition",
     "is_result",
     "known_values",
     "leads_to",
     "lifted_call",
     "request",
     "result_of",
+    "unknown_domains",
 )
 class Inverse(Checkable):
     """A parametric inverse: ``inv(*known, theta)`` is the tuple of the unknown axes.

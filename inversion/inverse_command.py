@@ -13,7 +13,7 @@ import numpy as np
 
 from inversion.errors import NoSolution
 from inversion.inverse import Inverse
-from inversion.invert import choose
+from inversion.inverting import choose
 from overlay import OverlayError
 from overlay.tools.named import named, named_context, named_type
 from overlay.tools.terminal import (
@@ -33,12 +33,12 @@ __all__ = ["main"]
 _EXAMPLES = """\
   %(prog)s "lambda x, y: x * y" --return 6                  x = 6.0, y = 1.0, for one θ
   %(prog)s "lambda x, y: x * y" --return 6 --known x=2      y = 3.0
-  %(prog)s "lambda x, y, z: x * y + z" --return 5 --seed 0  another of its solutions
-  %(prog)s "lambda x: math.exp(2 * x) + 1" --show           the inverse, to read
+  %(prog)s "lambda x, y, z: x * y + z" --return 5 --seed 0  another solution
+  %(prog)s "lambda x: math.exp(2 * x) + 1" --show           print the inverse
   %(prog)s package.module:function float --return 1.5 --json
 
-Exit codes: 0 with an answer, 1 where there is none, 2 where it was asked for wrongly or cannot be
-inverted."""
+Exit codes: 0 with an answer, 1 without an answer, 2 for a wrong command line or a function that
+cannot be inverted."""
 _NO_SOLUTION = 1
 _NAMES = {"math": math, "np": np, "numpy": np}  # the names that a lambda may use
 
@@ -70,7 +70,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog=command_name("inversion"),
         parents=[common_options()],
-        description="Find a function's arguments from its result, or any of its axes from others.",
+        description="Find a function's arguments from its result, or any axes from the others.",
         **described(_EXAMPLES),
     )
     parser.add_argument(
@@ -78,11 +78,11 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument(
         "types", nargs="*", default=[], metavar="TYPE",
-        help="of the arguments; by default from annotations, and float in a lambda",
+        help="types of the arguments; by default from annotations, and float in a lambda",
     )  # fmt: skip
     parser.add_argument(
         "--return", dest="result", metavar="VALUE",
-        help="the known result, with = where it begins with -: --return=-1e5",
+        help="the known result; use = if it begins with -: --return=-1e5",
     )  # fmt: skip
     parser.add_argument(
         "--known", action="append", default=[], metavar="NAME=VALUE", help="a known argument"
@@ -91,7 +91,7 @@ def _parser() -> argparse.ArgumentParser:
     theta.add_argument(
         "--theta",
         metavar="V,V,...",
-        help="the parameters, in order; those left out at the end have their defaults",
+        help="the parameters, in order; missing ones at the end have their defaults",
     )
     theta.add_argument("--seed", type=_seed, help="draw the parameters at random")
     parser.add_argument("--context", metavar="package.module:name", help="the Context to use")

@@ -1,8 +1,8 @@
 """Inversion by overlays and the table of relations: ``inversion.minimal`` with all primitives.
 
-Each relation of floats in ``primitives.relations`` makes an overlay of its function, for each set
-of unknown arguments that it has a mode for; the mode sends a value backwards. Nothing is lifted or
-planned here either.
+Each relation of floats in ``primitives.base_relations`` makes an overlay of its function, for each
+set of unknown arguments that it has a mode for; the mode sends a value backwards. Nothing is lifted
+or planned here either.
 
 >>> import math
 >>> from inversion.minimal_relations import run_backwards

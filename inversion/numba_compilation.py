@@ -1,46 +1,61 @@
-"""Compilation of generated functions by numba, and inference of return types."""
+"""Compilation of generated functions by numba, which is imported when the first is compiled; and
+inference of return types.
+"""
 
 from __future__ import annotations
 
 import reprlib
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
-
-import numba
-from numba.extending import as_numba_type
 
 from inversion.errors import WrongArguments
 from overlay import NotCompilable
+from overlay.core.late_binding import LateBound
 from overlay.core.location import caller
 
-try:
-    from numba.core import errors
-    from numba.core.registry import cpu_target
-except ImportError as error:
-    raise NotCompilable(
-        f"cannot compile with numba {numba.__version__}, whose internals are not known here",
-        notes=[("numba", str(error))],
-        help="install a version of numba that docs/versions.md names",
-    ) from error
-
 __all__ = ["jitted", "result_type"]
+
+
+@LateBound
+def _numba() -> SimpleNamespace:
+    """The parts of numba that are used. Raises NotCompilable where it has no such parts."""
+    import numba
+    from numba.extending import as_numba_type
+
+    try:
+        from numba.core import errors
+        from numba.core.registry import cpu_target
+    except ImportError as error:
+        raise NotCompilable(
+            f"cannot compile with numba {numba.__version__}, whose internals are not known here",
+            notes=[("numba", str(error))],
+            help="install a version of numba that docs/versions.md names",
+        ) from error
+    return SimpleNamespace(
+        NumbaError=errors.NumbaError,
+        as_numba_type=as_numba_type,
+        target=cpu_target,
+        typeof=numba.typeof,
+    )
 
 
 def result_type(function: Any, kinds: tuple[Any, ...]) -> type | None:
     """The Python type that a function returns for argument types, inferred by numba; None if numba
     cannot infer it, or if it is not a number.
     """
-    context = cpu_target.typing_context
-    cpu_target.target_context.refresh()  # this loads the types of further functions
+    numba = _numba.load()
+    context = numba.target.typing_context
+    numba.target.target_context.refresh()  # it loads the types of more functions
     context.refresh()
     try:
-        asked = tuple(as_numba_type(kind) for kind in kinds)
+        asked = tuple(numba.as_numba_type(kind) for kind in kinds)
         signature = context.resolve_function_type(context.resolve_value_type(function), asked, {})
         found = signature.return_type
-    except (errors.NumbaError, AttributeError, KeyError, TypeError, ValueError):
+    except (numba.NumbaError, AttributeError, KeyError, TypeError, ValueError):
         return None
     return next(
-        (kind for kind in (float, int, bool, complex) if as_numba_type(kind) == found), None
+        (kind for kind in (float, int, bool, complex) if numba.as_numba_type(kind) == found), None
     )
 
 
@@ -56,6 +71,7 @@ def jitted(
     fitted: converts arguments of other types to these. If Python calls the dispatcher with
     arguments that do not fit even then, it raises WrongArguments.
     """
+    numba = _numba.load()
     kinds = tuple(numba.typeof(value) for value in example)
 
     def again(*args: Any, **kwargs: Any) -> Callable[..., Any]:
@@ -77,7 +93,7 @@ def jitted(
 
     try:
         made.compile(kinds)
-    except errors.NumbaError as error:
+    except numba.NumbaError as error:
         raise NotCompilable(
             f"numba cannot compile {name}: {str(error).strip().splitlines()[-1]}",
             where=where,

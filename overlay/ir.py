@@ -1,11 +1,11 @@
 """IR for compiler plugins: one function, to inspect and edit.
 
 A plugin is given an ``IR`` by ``before_inference`` and ``after_inference``, and a ``Call`` by
-``infer`` and ``inline``. Nothing else of the compiler need be known. ``read`` gives the IR of any
-function, to inspect. Importing this module does not import numba.
+``infer`` and ``inline``; it needs to know nothing else of the compiler. ``read`` gives the IR of
+any function, to inspect. Importing this module does not import numba.
 
-``IR.calls`` is enough for most plugins. Beneath the calls are blocks of statements, branches with
-the edges out of them, stores, and the chains from definitions to uses.
+``IR.calls`` is enough for most plugins. Beneath the calls are basic blocks of statements,
+branches with their edges, stores, and def-use chains.
 
 >>> import math
 >>> from overlay.ir import read
@@ -36,6 +36,9 @@ from typing import TYPE_CHECKING, Any
 
 from overlay.code.dominance import dominators, post_dominators
 from overlay.core import late_binding
+from overlay.core.location import name_of
+from overlay.core.public_names import hides
+from overlay.core.short_repr import counted, short_repr
 
 if TYPE_CHECKING:
     from overlay.analysis.runs import Run, Step
@@ -58,7 +61,14 @@ __all__ = [
 
 
 class Unknown(enum.Enum):
-    """Type of ``UNKNOWN``: the constant of a value that is known only at run time."""
+    """Type of ``UNKNOWN``: the constant of a value that is known only at run time.
+
+    Examples
+    --------
+    >>> from overlay.ir import UNKNOWN, Unknown
+    >>> UNKNOWN is Unknown.UNKNOWN
+    True
+    """
 
     UNKNOWN = enum.auto()
 
@@ -71,25 +81,63 @@ UNKNOWN = Unknown.UNKNOWN
 
 @dataclass(frozen=True)
 class Variable:
-    """A variable of a function: of the program, or for an intermediate result of an expression."""
+    """A variable of a function: of the program, or for an intermediate result of an expression.
+
+    Attributes
+    ----------
+    name : str
+        Its name, unique in the function.
+
+    Examples
+    --------
+    >>> from overlay.ir import read
+    >>> read(lambda x: x + 1).arguments
+    (Variable(name='x'),)
+    """
 
     name: str
 
 
+@hides("ways")
 @dataclass(frozen=True)
 class Call:
     """A call in a function: of a callable, or through an operator (``a + b`` is a call of
     ``operator.add``).
 
-    target: the callee in the program, or UNKNOWN. args, kwargs: the arguments; None in ``args`` for
-    ``*rest`` of an unknown length. result: the variable that takes the result.
-    where: ``file:line``. caller: the function that contains the call.
-    types: of the positional arguments, as signatures have them; None before types are known.
-    result_type: the type of the result; None before it is known.
-    constants: the values of positional arguments that are known, UNKNOWN for others.
-    metadata: of the context, as ``IR.metadata``.
-    inlined: whether the callee's body replaces the call; None if undecided.
-    native: the call as numba represents it, for details that are not here.
+    Attributes
+    ----------
+    target : object
+        The callee in the program, or UNKNOWN.
+    args : tuple of (Variable or None)
+        The positional arguments; None for ``*rest`` of an unknown length.
+    kwargs : mapping of str to Variable
+        The keyword arguments.
+    result : Variable
+        The variable that takes the result.
+    where : str
+        ``file:line``.
+    caller : callable
+        The function that contains the call.
+    types : tuple or None
+        The types of the positional arguments, as signatures have them; None before types are
+        known.
+    result_type : type or None
+        The type of the result; None before it is known.
+    constants : tuple
+        The values of the positional arguments that are known, UNKNOWN for others.
+    inlined : bool or None
+        Whether the callee's body replaces the call; None if undecided.
+    metadata : object
+        That of the context, as ``IR.metadata``.
+    native : object
+        The call as numba represents it, for details that are not here.
+
+    Examples
+    --------
+    >>> from overlay.ir import read
+    >>> (call,) = read(lambda x: x + 1, int).calls()
+    >>> call.target, call.constants, call.types
+    (<built-in function add>, (UNKNOWN, 1), (<class 'int'>, <class 'int'>))
     """
 
     target: Any
@@ -106,9 +154,15 @@ class Call:
     native: Any = field(default=None, repr=False, compare=False)
     ways: Callable[[], tuple[Edge, ...]] | None = field(default=None, repr=False, compare=False)
 
+    def __repr__(self) -> str:
+        given = ["..." if each is None else each.name for each in self.args]
+        given += [f"{name}={each.name}" for name, each in self.kwargs.items()]
+        callee = "?" if self.target is UNKNOWN else name_of(self.target)
+        return short_repr("Call", f"{callee}({', '.join(given)})", self.where)
+
     @property
     def edges(self) -> tuple[Edge, ...]:
-        """The edges of branches on all ways to the call, outermost first, also in ``infer`` and
+        """The edges of branches on all paths to the call, outermost first, also in ``infer`` and
         ``inline``.
 
         Examples
@@ -129,10 +183,28 @@ class Call:
 class Store:
     """An assignment to a variable of the program, to an item, or to an attribute.
 
-    kind: ``"variable"``, ``"item"`` or ``"attribute"``. target: the variable, the container or the
-    object. key: the index, a variable or a constant; the name of an attribute; None for a variable.
-    value: the variable with the new value; None for a constant that a variable is given, and where
-    an item or an attribute is deleted. where: ``file:line``.
+    Attributes
+    ----------
+    kind : str
+        ``"variable"``, ``"item"`` or ``"attribute"``.
+    target : Variable
+        The variable, the container or the object.
+    key : object
+        The index, a variable or a constant; the name of an attribute; None for a variable.
+    value : Variable or None
+        The variable with the new value; None for a constant that a variable is given, and where
+        an item or an attribute is deleted.
+    where : str
+        ``file:line``.
+
+    Examples
+    --------
+    >>> from overlay.ir import read
+    >>> def clear(xs, i):
+    ...     xs[i] = 0.0
+    >>> (store,) = read(clear).stores()
+    >>> store.kind, store.target.name, store.key.name
+    ('item', 'xs', 'i')
     """
 
     kind: str
@@ -144,12 +216,28 @@ class Store:
 
 @dataclass(frozen=True)
 class Edge:
-    """A way from the end of one block to another.
+    """A control-flow edge from the end of one block to another.
 
-    source, target: the labels of the blocks. condition: the variable that a branch tests; None for
-    a jump. truth: whether the edge is that of a true condition; None for a jump. test: the call
-    whose result is the condition, such as that of ``operator.gt``; None if it is none.
-    where: ``file:line`` of the branch.
+    Attributes
+    ----------
+    source, target : int
+        The labels of the blocks.
+    condition : Variable or None
+        The variable that a branch tests; None for a jump.
+    truth : bool or None
+        Whether the edge is that of a true condition; None for a jump.
+    test : Call or None
+        The call whose result is the condition, such as that of ``operator.gt``; None if there is
+        none.
+    where : str
+        ``file:line`` of the branch.
+
+    Examples
+    --------
+    >>> from overlay.ir import read
+    >>> (branch,) = read(lambda x: 1 if x > 0 else -1).branches()
+    >>> branch.yes.truth, branch.no.truth, branch.yes.source == branch.block
+    (True, False, True)
     """
 
     source: int
@@ -159,13 +247,34 @@ class Edge:
     test: Call | None = field(default=None, compare=False)
     where: str = field(default="", compare=False)
 
+    def __repr__(self) -> str:
+        test = "" if self.condition is None else f", where {self.condition.name} is {self.truth}"
+        return short_repr("Edge", f"{self.source} -> {self.target}{test}", self.where)
+
 
 @dataclass(frozen=True, eq=False)
 class BranchPoint:
-    """The end of a block that goes on along one of two edges.
+    """The end of a block that continues along one of two edges.
 
-    block: its label. condition: the variable that it tests. test: as in ``Edge``.
-    where: ``file:line``.
+    Attributes
+    ----------
+    block : int
+        The label of the block.
+    condition : Variable
+        The variable that it tests.
+    yes, no : Edge
+        The edges of a true and of a false condition.
+    test : Call or None
+        As in ``Edge``.
+    where : str
+        ``file:line``.
+
+    Examples
+    --------
+    >>> from overlay.ir import read
+    >>> (branch,) = read(lambda x: 1 if x > 0 else -1).branches()
+    >>> branch.test.target
+    <built-in function gt>
     """
 
     block: int
@@ -175,30 +284,56 @@ class BranchPoint:
     test: Call | None
     where: str
 
+    def __repr__(self) -> str:
+        ways = f"{self.yes.target} or {self.no.target}"
+        return short_repr("BranchPoint", f"on {self.condition.name}: {ways}", self.where)
+
 
 @dataclass(frozen=True, eq=False)
 class IRStatement:
     """One step of a function. Statements are equal if they are the same step.
 
-    operation: one of
+    Attributes
+    ----------
+    operation : str
+        One of
 
-    - ``"argument"``, ``"constant"``, ``"copy"``: the result is a parameter, an object of the
-      program, another variable;
-    - ``"call"``, ``"operator"``: a ``call``; ``"update"``: one that may change its first operand
-      in place, such as ``+=``; ``"conversion"``: a call that the language makes, such as that of
-      ``bool`` where a branch tests a condition;
-    - ``"attribute"``: an attribute is read, whose name is ``name``;
-    - ``"build"``: a new tuple, list, set or dict; ``"iterator"``: a new iterator; ``"advance"``:
-      the next item of one; ``"item"``: a part of a result that numba splits;
-    - ``"store"``: a ``store`` to an item or an attribute;
-    - ``"branch"``, ``"jump"``, ``"return"``, ``"raise"``, ``"yield"``;
-    - ``"other"``: all else.
+        - ``"argument"``, ``"constant"``, ``"copy"``: the result is a parameter, an object of the
+          program, another variable;
+        - ``"call"``, ``"operator"``: a ``call``;
+        - ``"update"``: a call that may change its first operand in place, such as ``+=``;
+        - ``"conversion"``: a call that the language makes, such as that of ``bool`` where a branch
+          tests a condition;
+        - ``"attribute"``: an attribute is read, whose name is ``name``;
+        - ``"build"``: a new tuple, list, set or dict;
+        - ``"iterator"``: a new iterator; ``"advance"``: the next item of one;
+        - ``"item"``: a part of a result that numba splits;
+        - ``"store"``: a ``store`` to an item or an attribute;
+        - ``"branch"``, ``"jump"``, ``"return"``, ``"raise"``, ``"yield"``;
+        - ``"other"``: all else.
+    result : Variable or None
+        The variable that it assigns.
+    reads : tuple of Variable
+        The variables that it reads.
+    block : int
+        The label of its block.
+    where : str
+        ``file:line``.
+    name : str or None
+        The name of the attribute that is read.
+    call, store, branch : Call, Store or BranchPoint, or None
+        The call, store or branch that the statement is. A store to a variable is also the
+        statement that computes the value.
+    constant : object
+        The object of the program that a ``"constant"`` is, UNKNOWN for others.
+    native : object
+        The statement as numba represents it.
 
-    result: the variable that it assigns, or None. reads: the variables that it reads. block: the
-    label of its block. where: ``file:line``. call, store, branch: what it is, in more detail; a
-    store to a variable is also the statement that computes the value. constant: the object of the
-    program that a ``"constant"`` is, UNKNOWN for others.
-    native: the statement as numba represents it.
+    Examples
+    --------
+    >>> from overlay.ir import read
+    >>> [statement.operation for statement in read(lambda x: x + 1).statements()]
+    ['argument', 'constant', 'operator', 'copy', 'return']
     """
 
     operation: str
@@ -213,6 +348,11 @@ class IRStatement:
     constant: Any = UNKNOWN
     native: Any = field(default=None, repr=False)
 
+    def __repr__(self) -> str:
+        result = "" if self.result is None else f"{self.result.name} = "
+        reads = ", ".join(each.name for each in self.reads)
+        return short_repr("IRStatement", f"{result}{self.operation}({reads})", self.where)
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, IRStatement) and self.native is other.native
 
@@ -222,14 +362,34 @@ class IRStatement:
 
 @dataclass(frozen=True)
 class BasicBlock:
-    """Statements that run one after the other; only the last one branches, jumps or leaves.
+    """A basic block: statements that run one after the other, of which only the last branches,
+    jumps or leaves the function.
 
-    label: its number in the function; the first block has the lowest. edges: the ways out of it.
+    Attributes
+    ----------
+    label : int
+        Its number in the function; the first block has the lowest.
+    statements : tuple of IRStatement
+        The statements, in their order.
+    edges : tuple of Edge
+        The edges to its successors.
+
+    Examples
+    --------
+    >>> from overlay.ir import read
+    >>> (block,) = read(lambda x: x + 1).blocks()
+    >>> block.edges
+    ()
     """
 
     label: int
     statements: tuple[IRStatement, ...]
     edges: tuple[Edge, ...]
+
+    def __repr__(self) -> str:
+        ways = ", ".join(str(edge.target) for edge in self.edges)
+        facts = f"{self.label}: {counted(len(self.statements), 'statement')}"
+        return short_repr("BasicBlock", f"{facts}, then {ways}" if ways else facts)
 
 
 # A statement, or a block or its label.
@@ -240,7 +400,22 @@ Place = IRStatement | BasicBlock | int
 class RaisePoint:
     """A place where a function is left by an exception that its source raises.
 
-    where: ``file:line``. native: the statement as numba represents it, for what is not here.
+    Attributes
+    ----------
+    where : str
+        ``file:line``.
+    native : object
+        The statement as numba represents it, for details that are not here.
+
+    Examples
+    --------
+    >>> from overlay.ir import read
+    >>> def inverse(x):
+    ...     if x == 0:
+    ...         raise ValueError("zero has no inverse")
+    ...     return 1 / x
+    >>> len(read(inverse).raises())
+    1
     """
 
     where: str
@@ -248,12 +423,25 @@ class RaisePoint:
 
 
 class FlowGraph(ABC):
-    """The blocks of one function, and what follows from them: the part of ``IR`` that inspects
-    control flow and data flow."""
+    """Control-flow graph of one function, with its def-use chains: the part of ``IR`` that
+    inspects control flow and data flow.
+
+    Examples
+    --------
+    >>> from overlay.ir import FlowGraph, read
+    >>> graph = read(lambda x: 1 if x > 0 else -1)
+    >>> isinstance(graph, FlowGraph), len(graph.blocks())
+    (True, 3)
+    """
 
     @abstractmethod
     def blocks(self) -> tuple[BasicBlock, ...]:
-        """Its blocks, in the order of their labels.
+        """The basic blocks, in the order of their labels.
+
+        Returns
+        -------
+        tuple of BasicBlock
+            The blocks; the first is the entry.
 
         Examples
         --------
@@ -271,15 +459,32 @@ class FlowGraph(ABC):
         """
 
     def statements(self) -> tuple[IRStatement, ...]:
-        """Its statements, block by block."""
+        """The statements, block by block.
+
+        Returns
+        -------
+        tuple of IRStatement
+            The statements.
+        """
         return tuple(each for block in self.blocks() for each in block.statements)
 
     def branches(self) -> tuple[BranchPoint, ...]:
-        """Its branches, in the order of their blocks."""
+        """The branches, in the order of their blocks.
+
+        Returns
+        -------
+        tuple of BranchPoint
+            The branches.
+        """
         return tuple(s.branch for s in self.statements() if s.branch is not None)
 
     def stores(self) -> tuple[Store, ...]:
-        """Its stores, block by block.
+        """The stores, block by block.
+
+        Returns
+        -------
+        tuple of Store
+            Assignments to variables, items and attributes.
 
         Examples
         --------
@@ -295,13 +500,24 @@ class FlowGraph(ABC):
     @property
     @abstractmethod
     def handles_exceptions(self) -> bool:
-        """Whether it has a ``try``: ways from a statement that raises to a handler are not among
-        the edges."""
+        """Whether it has a ``try``: paths from a statement that raises to a handler are not among
+        the edges.
+        """
 
     @abstractmethod
     def callees(self, call: Call) -> tuple[Any, ...]:
-        """The functions one of which a call enters: its target, or those that the function chooses
-        among, by branches or from tuples and dicts; none where they are not known.
+        """The functions one of which a call enters.
+
+        Parameters
+        ----------
+        call : Call
+            A call in this function.
+
+        Returns
+        -------
+        tuple
+            Its target, or the functions among which the function chooses, by branches or from
+            tuples and dicts; empty where they are not known.
 
         Examples
         --------
@@ -316,8 +532,20 @@ class FlowGraph(ABC):
         """
 
     def definitions(self, variable: Variable) -> tuple[IRStatement, ...]:
-        """The statements that assign a variable. Once types are known a variable of the program
-        has a variable for each assignment, and copies where two ways meet.
+        """The statements that assign a variable.
+
+        Once types are known the function is in static single assignment form: a variable of the
+        program has a variable for each assignment, and copies where two paths join.
+
+        Parameters
+        ----------
+        variable : Variable
+            A variable of this function.
+
+        Returns
+        -------
+        tuple of IRStatement
+            The definitions.
 
         Examples
         --------
@@ -334,12 +562,32 @@ class FlowGraph(ABC):
         return tuple(s for s in self.statements() if s.result == variable)
 
     def uses(self, variable: Variable) -> tuple[IRStatement, ...]:
-        """The statements that read a variable."""
+        """The statements that read a variable.
+
+        Parameters
+        ----------
+        variable : Variable
+            A variable of this function.
+
+        Returns
+        -------
+        tuple of IRStatement
+            The uses.
+        """
         return tuple(s for s in self.statements() if variable in s.reads)
 
     def dominates(self, one: Place, other: Place) -> bool:
-        """Whether each way to ``other``, a statement or a block, passes ``one``; so does each of
-        itself.
+        """Return whether each path to one place passes another: dominance.
+
+        Parameters
+        ----------
+        one, other : IRStatement, BasicBlock or int
+            Two statements, or blocks or their labels.
+
+        Returns
+        -------
+        bool
+            Whether each path to ``other`` passes ``one``; True where they are the same place.
 
         Examples
         --------
@@ -363,14 +611,39 @@ class FlowGraph(ABC):
         return self._is_among(one, other, found, after=False)
 
     def post_dominates(self, one: Place, other: Place) -> bool:
-        """Whether each way from ``other``, a statement or a block, out of the function passes
-        ``one``; so does each of itself. Exceptions that no ``raise`` of the function raises are no
-        ways out."""
+        """Return whether each path from one place out of the function passes another:
+        post-dominance.
+
+        An exception that no ``raise`` of the function raises is no path out of it.
+
+        Parameters
+        ----------
+        one, other : IRStatement, BasicBlock or int
+            Two statements, or blocks or their labels.
+
+        Returns
+        -------
+        bool
+            Whether each path from ``other`` passes ``one``; True where they are the same place.
+        """
         return self._is_among(one, other, post_dominators(self._successors()), after=True)
 
     def controls(self, place: Place) -> tuple[Edge, ...]:
-        """The edges that decide whether a statement or a block runs: its control dependences. From
-        the target of such an edge each way leads there, from its source not."""
+        """The control dependences of a place: the edges that decide whether it runs.
+
+        From the target of such an edge each path leads to the place; from its source not every
+        path does.
+
+        Parameters
+        ----------
+        place : IRStatement, BasicBlock or int
+            A statement, or a block or its label.
+
+        Returns
+        -------
+        tuple of Edge
+            The edges, all of branches.
+        """
         after = post_dominators(self._successors())
         label = _label(place)
         return tuple(
@@ -383,7 +656,18 @@ class FlowGraph(ABC):
         )
 
     def edges_to(self, place: Place) -> tuple[Edge, ...]:
-        """The edges of branches that each way to a statement or a block takes, outermost first."""
+        """The edges of branches that each path to a place takes.
+
+        Parameters
+        ----------
+        place : IRStatement, BasicBlock or int
+            A statement, or a block or its label.
+
+        Returns
+        -------
+        tuple of Edge
+            The edges, outermost first.
+        """
         before = dominators(self._successors(), self.blocks()[0].label)
         above = before.get(_label(place), set())
         edges = [edge for block in self.blocks() for edge in block.edges]
@@ -411,27 +695,60 @@ class IR(FlowGraph):
     Edits change it in place. For an argument or a value, give a ``Variable`` of the function, or
     anything else as a constant. An edit that is not possible raises OverlayError, and changes
     nothing.
+
+    Attributes
+    ----------
+    function : callable
+        The function.
+    interpretation : object
+        The result of ``Plugin.interpreter`` of the active plugins.
+    metadata : object
+        That of the context for which the function is compiled; where only types are inferred,
+        UNKNOWN for values that are set at run time.
+
+    Examples
+    --------
+    >>> import math
+    >>> from overlay.ir import read
+    >>> ir = read(lambda x: math.sin(x))
+    >>> (call,) = ir.calls(math.sin)
+    >>> ir.replace(call, math.cos, call.args[0]).target
+    <built-in function cos>
     """
 
     function: Callable[..., Any]
-    # the result of ``Plugin.interpreter`` of the active plugins
     interpretation: Any = None
-    # of the context for which the function is compiled; where only types are inferred, UNKNOWN for
-    # values that are set at run time
     metadata: Any = None
+
+    def __repr__(self) -> str:
+        return short_repr("IR", f"of {self.name}", self.where)
 
     # ---- the interpretation in force ----
 
     @property
     def analysis(self) -> Run | None:
-        """The analysis of this function in the interpretation in force, a ``Domain`` of
-        ``overlay.analysis``, from the types of its arguments: the result, and each call. None where
-        no such interpretation is in force, and where its code cannot be analysed."""
+        """The analysis of this function in the interpretation in force, from the types of its
+        arguments.
+
+        The interpretation is a ``Domain`` of ``overlay.analysis``, and the analysis has the
+        result and each call. None where no such interpretation is in force, and where the code
+        cannot be analysed.
+        """
         return None
 
     def analysed(self, call: Call) -> Step | None:
-        """One call in that analysis, with abstract arguments and result. None where there is no
-        analysis, and for a call that is never reached."""
+        """One call in the analysis in force, with abstract arguments and result.
+
+        Parameters
+        ----------
+        call : Call
+            A call in this function.
+
+        Returns
+        -------
+        Step or None
+            None where there is no analysis, and for a call that is never reached.
+        """
         return None
 
     # ---- the function ----
@@ -444,7 +761,7 @@ class IR(FlowGraph):
     @property
     @abstractmethod
     def arguments(self) -> tuple[Variable, ...]:
-        """Its parameters."""
+        """The parameters."""
 
     @property
     @abstractmethod
@@ -465,17 +782,47 @@ class IR(FlowGraph):
 
     @abstractmethod
     def calls(self, *targets: Any) -> tuple[Call, ...]:
-        """Its calls in the order of the source: all, or those of these targets. A call that an
-        edit has removed or replaced is no longer among them."""
+        """The calls, in the order of the source.
+
+        Parameters
+        ----------
+        *targets : callable
+            The targets whose calls to return; all calls without them.
+
+        Returns
+        -------
+        tuple of Call
+            The calls. One that an edit has removed or replaced is no longer among them.
+        """
 
     @abstractmethod
     def raises(self) -> tuple[RaisePoint, ...]:
-        """Where it raises, in the order of the source; not in a ``try`` whose handlers catch it."""
+        """The places where it raises, in the order of the source.
+
+        Returns
+        -------
+        tuple of RaisePoint
+            The places, without those in a ``try`` whose handlers catch the exception.
+        """
 
     def analysed_on(self, edge: Edge, variable: Variable) -> Any:
-        """The abstract value of a variable on an edge, in the analysis in force: the domain's
-        ``assume`` has refined it by the condition. None where there is no analysis, for an edge
-        that is never taken, and for a variable that is not read beyond it."""
+        """The abstract value of a variable on an edge, in the analysis in force.
+
+        The domain's ``assume`` has refined it by the condition.
+
+        Parameters
+        ----------
+        edge : Edge
+            An edge of this function.
+        variable : Variable
+            A variable that is read beyond it.
+
+        Returns
+        -------
+        object or None
+            The abstract value. None where there is no analysis, for an edge that is never taken,
+            and for a variable that is not read beyond it.
+        """
         run = self.analysis
         if run is None:
             return None
@@ -483,20 +830,64 @@ class IR(FlowGraph):
 
     @abstractmethod
     def constant(self, variable: Variable) -> Any:
-        """The value of a variable where the source says it (a literal, a global, a closure's
-        variable, an attribute of a module, a tuple of these), else UNKNOWN."""
+        """The value of a variable, if the source says it.
+
+        Parameters
+        ----------
+        variable : Variable
+            A variable of this function.
+
+        Returns
+        -------
+        object
+            The value of a literal, a global, a closure's variable, an attribute of a module, or a
+            tuple of these; else UNKNOWN.
+        """
 
     @abstractmethod
     def type_of(self, variable: Variable) -> Any:
-        """The type of a variable as a signature has it; None before types are known."""
+        """The type of a variable.
+
+        Parameters
+        ----------
+        variable : Variable
+            A variable of this function.
+
+        Returns
+        -------
+        type or None
+            The type as a signature has it; None before types are known.
+        """
 
     @abstractmethod
     def numba_type_of(self, variable: Variable) -> Any:
-        """The numba type of a variable; None before types are known."""
+        """The numba type of a variable.
+
+        Parameters
+        ----------
+        variable : Variable
+            A variable of this function.
+
+        Returns
+        -------
+        numba.types.Type or None
+            The type; None before types are known.
+        """
 
     @abstractmethod
     def is_used(self, variable: Variable) -> bool:
-        """Whether anything reads a variable."""
+        """Return whether a statement reads a variable.
+
+        Parameters
+        ----------
+        variable : Variable
+            A variable of this function.
+
+        Returns
+        -------
+        bool
+            Whether there is a use.
+        """
 
     @abstractmethod
     def __str__(self) -> str:
@@ -512,21 +903,79 @@ class IR(FlowGraph):
         *args: Any,
         kwargs: Mapping[str, Any] | None = None,
     ) -> Call:
-        """Replace a call by one of ``target`` with these arguments. Its result replaces the old
-        one: once types are known it is converted to that type."""
+        """Replace a call by one of another target.
+
+        The result of the new call replaces the old one: once types are known it is converted to
+        the type of the old result.
+
+        Parameters
+        ----------
+        call : Call
+            A call in this function.
+        target : callable
+            The new callee.
+        *args
+            Its positional arguments: variables of the function, or constants.
+        kwargs : mapping or None
+            Its keyword arguments.
+
+        Returns
+        -------
+        Call
+            The new call.
+
+        Raises
+        ------
+        OverlayError
+            The edit is not possible; nothing was changed.
+        """
 
     @abstractmethod
     def set_result(self, call: Call, value: Any) -> None:
-        """Replace a call by a value; the call is not made any more."""
+        """Replace a call by a value; the call is not made any more.
+
+        Parameters
+        ----------
+        call : Call
+            A call in this function.
+        value : object
+            A variable of the function, or a constant.
+
+        Raises
+        ------
+        OverlayError
+            The edit is not possible; nothing was changed.
+        """
 
     @abstractmethod
     def delete(self, call: Call) -> None:
-        """Remove a call whose result is not used; for others see ``set_result``."""
+        """Remove a call whose result is not used; for others see ``set_result``.
+
+        Parameters
+        ----------
+        call : Call
+            A call in this function.
+
+        Raises
+        ------
+        OverlayError
+            The result is used; nothing was changed.
+        """
 
     @abstractmethod
     def remove(self, *statements: IRStatement) -> None:
-        """Remove statements, all at once: what they assign may be read by one another, and by
-        nothing that stays. The end of a block cannot be removed.
+        """Remove statements, all at once.
+
+        Parameters
+        ----------
+        *statements : IRStatement
+            The statements. The variables that they assign may be read by one another, and by no
+            statement that stays. The end of a block cannot be removed.
+
+        Raises
+        ------
+        OverlayError
+            A statement cannot be removed; nothing was changed.
 
         Examples
         --------
@@ -544,8 +993,21 @@ class IR(FlowGraph):
 
     @abstractmethod
     def jump(self, branch: BranchPoint, block: BasicBlock | int) -> None:
-        """Let a branch always go on at one block, which need not be one of its own. Blocks that
-        are not reached any more are removed.
+        """Replace a branch by a jump to one block.
+
+        Blocks that are not reached any more are removed.
+
+        Parameters
+        ----------
+        branch : BranchPoint
+            A branch of this function.
+        block : BasicBlock or int
+            The block or its label, which need not be a successor of the branch.
+
+        Raises
+        ------
+        OverlayError
+            The edit is not possible; nothing was changed.
 
         Examples
         --------
@@ -561,22 +1023,93 @@ class IR(FlowGraph):
 
     @abstractmethod
     def insert_before(self, call: Call, target: Any, *args: Any) -> Variable:
-        """Insert a call of ``target`` before a call. Return the variable of its result."""
+        """Insert a call before another.
+
+        Parameters
+        ----------
+        call : Call
+            A call in this function.
+        target : callable
+            The callee of the new call.
+        *args
+            Its arguments: variables of the function, or constants.
+
+        Returns
+        -------
+        Variable
+            The variable of its result.
+
+        Raises
+        ------
+        OverlayError
+            The edit is not possible; nothing was changed.
+        """
 
     @abstractmethod
     def insert_after(self, call: Call, target: Any, *args: Any) -> Variable:
-        """Insert a call of ``target`` after a call, whose ``result`` can be among the arguments.
-        Return the variable of its result."""
+        """Insert a call after another, whose ``result`` can be among the arguments.
+
+        Parameters
+        ----------
+        call : Call
+            A call in this function.
+        target : callable
+            The callee of the new call.
+        *args
+            Its arguments: variables of the function, or constants.
+
+        Returns
+        -------
+        Variable
+            The variable of its result.
+
+        Raises
+        ------
+        OverlayError
+            The edit is not possible; nothing was changed.
+        """
 
     @abstractmethod
     def insert_first(self, target: Any, *args: Any) -> Variable:
-        """Insert a call of ``target`` at the start of the function, whose parameters can be among
-        the arguments. Return the variable of its result."""
+        """Insert a call at the start of the function, whose parameters can be among the
+        arguments.
+
+        Parameters
+        ----------
+        target : callable
+            The callee of the new call.
+        *args
+            Its arguments: parameters of the function, or constants.
+
+        Returns
+        -------
+        Variable
+            The variable of its result.
+
+        Raises
+        ------
+        OverlayError
+            The edit is not possible; nothing was changed.
+        """
 
     @abstractmethod
     def return_instead(self, raised: RaisePoint, value: Any) -> None:
-        """Return a value where the function raises: once types are known it is converted to
-        ``result_type``."""
+        """Return a value where the function raises.
+
+        Once types are known the value is converted to ``result_type``.
+
+        Parameters
+        ----------
+        raised : RaisePoint
+            A place of ``raises``.
+        value : object
+            A variable of the function, or a constant.
+
+        Raises
+        ------
+        OverlayError
+            The edit is not possible; nothing was changed.
+        """
 
 
 def _label(place: Place) -> int:
@@ -586,10 +1119,30 @@ def _label(place: Place) -> int:
 
 
 def read(function: Callable[..., Any], *types: Any) -> IR:
-    """The IR of a function outside any context, to inspect, with the types that follow from those
-    of its arguments, where they are given.
+    """The IR of a function outside any context, to inspect.
 
-    types: Python types as in signatures, or numba's. Raises NotCompilable where numba cannot
-    read the function.
+    Parameters
+    ----------
+    function : callable
+        A Python or @njit function.
+    *types
+        The types of its arguments: Python types as in signatures, or numba's. With them the other
+        types are inferred.
+
+    Returns
+    -------
+    IR
+        The IR; edits of it have no effect on the function.
+
+    Raises
+    ------
+    NotCompilable
+        numba cannot read the function.
+
+    Examples
+    --------
+    >>> from overlay.ir import read
+    >>> read(lambda x: x * 2.0, int).result_type
+    <class 'float'>
     """
     return late_binding.read_ir.load()(function, types)

@@ -5,7 +5,8 @@
 ``domains``: the sets of values that axes and parameters take.
 ``errors``: the errors of relations and of the inverses made from them.
 ``logical``: bool values: not, and, or, exclusive or, equality, and the truth of numbers.
-``partials``: partial derivatives of the primitives, as methods that are looked up like relations.
+``partial_slopes``: partial derivatives of the primitives, as methods that are chosen like
+relations.
 ``relation``: equations between the arguments and the results of one function, with solvers.
 ``relations_document``: the base table as a document: ``python -m primitives.relations_document >
 docs/relations.md``.
@@ -23,29 +24,34 @@ collected.
 ``finite_tables``: the entry at an index or key, and membership.
 """
 
+from typing import TYPE_CHECKING
+
 import overlay_dispatch
 
 overlay_dispatch.check("overlay")
 
-from primitives.arrays.domain import Arrays, Shape, array_of
-from primitives.base_table import relation_of, relations
-from primitives.domains import (
-    Bool,
-    Complex,
-    ComplexNumbers,
-    Domain,
-    Integer,
-    Integers,
-    Interval,
-    NonNegative,
-    NonZero,
-    Positive,
-    Real,
-    WholeFloats,
-)
-from primitives.errors import NoSolution
-from primitives.partials import partials, partials_of
+from overlay.core.late_binding import lazy_names
 from primitives.relation import Mode, Relation, parametric, relation
+
+if TYPE_CHECKING:
+    from primitives.arrays.domain import Arrays, Shape, array_of
+    from primitives.base_table import base_relations, relation_of
+    from primitives.domains import (
+        Bool,
+        Complex,
+        ComplexNumbers,
+        Domain,
+        Integer,
+        Integers,
+        Interval,
+        NonNegative,
+        NonZero,
+        Positive,
+        Real,
+        WholeFloats,
+    )
+    from primitives.errors import NoSolution
+    from primitives.partial_slopes import base_partials, partials_of
 
 __all__ = [
     "Arrays",
@@ -66,10 +72,35 @@ __all__ = [
     "Shape",
     "WholeFloats",
     "array_of",
+    "base_partials",
+    "base_relations",
     "parametric",
-    "partials",
     "partials_of",
     "relation",
     "relation_of",
-    "relations",
 ]
+
+# imported on first access: the table of relations and that of derivatives are slow to make
+__getattr__, __dir__ = lazy_names(
+    __name__,
+    {
+        "arrays.domain": ("Arrays", "Shape", "array_of"),
+        "base_table": ("base_relations", "relation_of"),
+        "domains": (
+            "Bool",
+            "Complex",
+            "ComplexNumbers",
+            "Domain",
+            "Integer",
+            "Integers",
+            "Interval",
+            "NonNegative",
+            "NonZero",
+            "Positive",
+            "Real",
+            "WholeFloats",
+        ),
+        "errors": ("NoSolution",),
+        "partial_slopes": ("base_partials", "partials_of"),
+    },
+)

@@ -35,7 +35,7 @@ from primitives.integers.integer_table import INTEGER_RELATIONS
 from primitives.relation import Relation
 from primitives.sequences.sequence_table import SEQUENCES
 
-__all__ = ["RelationOf", "relation_of", "relations"]
+__all__ = ["RelationOf", "base_relations", "relation_of"]
 
 
 class RelationOf:
@@ -55,7 +55,7 @@ class RelationOf:
         raise OverlayError(
             f"{self} is a target for method tables, and is not called",
             where=caller(),
-            help=f"Context(relations).method({self}, *types) finds the relation",
+            help=f"Context(base_relations).method({self}, *types) finds the relation",
         )
 
 
@@ -83,14 +83,14 @@ def relation_of(function: Callable[..., Any]) -> RelationOf:
     --------
     >>> import math
     >>> from overlay import Context
-    >>> from primitives import relation_of, relations
-    >>> Context(relations).method(relation_of(math.sin), float).implementation((float,))
+    >>> from primitives import base_relations, relation_of
+    >>> Context(base_relations).method(relation_of(math.sin), float).implementation((float,))
     <Relation 'return = sin(a)' for math.sin(float)>
     """
     return RelationOf(canonical(function))
 
 
-relations = MethodTable("relations")
+base_relations = MethodTable("relations")
 """The relations of the primitives. Methods in the tables of a context take precedence."""
 
 
@@ -239,7 +239,7 @@ def declare(table: MethodTable, relation: Relation, target: Any) -> None:
 
 
 for _relation in RELATIONS:
-    declare(relations, _relation, _relation.target)
+    declare(base_relations, _relation, _relation.target)
     _spellings = (a for t, a in ALIASES if t is _relation or t is _relation.target)
     for _alias in dict.fromkeys(_spellings):
-        declare(relations, _relation, _alias)
+        declare(base_relations, _relation, _alias)

@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 
 from overlay import OverlayError
 from overlay.core.location import caller
+from overlay.core.public_names import hides
 from overlay.sets import Bounds, NumberSet, number_set
 from primitives.errors import OutsideDomain
 
@@ -55,8 +56,9 @@ _SMALLEST, _LARGEST = 2.0**-53, 1 - 2.0**-53
 _NUMBERS = (int, float, np.integer, np.floating)
 
 
+@hides("cast", "closure", "condition", "edges", "spread", "within")
 class Domain:
-    """A set of values, with membership, sampling, and a test for generated code.
+    """A set of values, with membership and sampling.
 
     Base class of all domains. A subclass defines ``kind``, ``contains``, ``spread``, ``default``,
     ``edges``, ``condition`` and ``meet``.
@@ -65,8 +67,8 @@ class Domain:
     --------
     >>> from primitives import Integers, Real
     >>> digit = Integers(0, 9)
-    >>> digit.contains(10), digit.from_unit(0.5), digit.default, digit.condition("x")
-    (False, 5, 0, 'x >= 0 and x <= 9')
+    >>> digit.contains(10), digit.from_unit(0.5), digit.default
+    (False, 5, 0)
     >>> Real.total, digit.total
     (True, False)
     """
@@ -248,6 +250,7 @@ def _odds(units: NDArray[np.float64]) -> NDArray[np.float64]:
     return inside / (1 - inside)
 
 
+@hides("ends")
 @dataclass(frozen=True)
 class Interval(Domain):
     """The real numbers from ``low`` to ``high``, except some points; infinities are not members.

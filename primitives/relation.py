@@ -23,6 +23,7 @@ from typing import Any
 
 from overlay import OverlayError
 from overlay.core.location import caller, location_of
+from overlay.core.public_names import hides
 from overlay.core.signature import shown_hint
 from overlay.core.target import canonical, describe, with_code
 from primitives.domains import Domain, domain_of
@@ -92,6 +93,7 @@ def parametric(
     return Parametric(solver, recover, coordinates, determined_if, rounding_only, all_or_nothing)
 
 
+@hides("labels", "parts", "settled")
 @dataclass(frozen=True)
 class Mode:
     """A solver of a relation for some axes, from all the others; ``relation`` makes it.
@@ -173,6 +175,7 @@ class Mode:
 Solution = Solver | Parametric | Mode
 
 
+@hides("around", "identity", "kinds", "name", "rows", "shown", "whole")
 class Relation:
     """Equation between the arguments and results of one function, for one signature, with modes.
 

@@ -9,24 +9,26 @@ import numpy as np
 
 from overlay.core.signature import shown_hint
 from overlay.core.target import describe
-from primitives.base_table import RelationOf, relations
+from primitives.base_table import RelationOf, base_relations
 from primitives.relation import RETURN, Mode, Relation
 
 __all__ = ["markdown"]
 
 HEAD = """# Relations
 
-What `inversion` solves by itself: the base table `primitives.relations`. This page is made from it
-by `python -m primitives.relations_document`. A relation of one's own is added in a method table
-([Inversion](inversion.md)), and checked with `primitives.testing.check_relation`.
+For users of `inversion`: the relations of the base table `primitives.base_relations`, which it
+solves without further declarations. `python -m primitives.relations_document` makes this page from the
+table. To add a relation, put it into a method table ([Inversion](inversion.md)) and check it with
+`primitives.testing.check_relation`.
 
-- *Solves for*: each set of axes that a mode finds from all the others, with the parameters that
-  choose among its solutions, and their domains. Every relation also runs forward.
-- A parameter `near` is an argument itself: it is the answer where it satisfies the equation to the
-  last digits, so that every argument is reached; elsewhere the equation decides. *Spare*: it
-  counts only where rounding has made several arguments one result, and may be left out.
-- NaN is never an answer; a solution larger than any float is refused. Values outside a domain or a
-  codomain are refused.
+- *Solves for* lists each set of axes that a mode computes from all the others, with the parameters
+  that choose among its solutions, and their domains. Every relation also runs forwards.
+- A parameter `near` is an argument itself: it is the answer if it satisfies the equation to the
+  last digits, so that every argument is reached. Otherwise the equation decides.
+- *Rounding only* marks parameters that matter only if rounding has mapped several arguments to one
+  result. They may be omitted.
+- NaN is never an answer. Solutions larger than any float, and values outside a domain or a
+  codomain, are refused.
 """
 
 
@@ -40,7 +42,7 @@ def markdown() -> str:
 def _spelled() -> Iterator[tuple[Relation, list[str]]]:
     """Each relation with the names of its functions."""
     found: dict[int, tuple[Relation, list[str]]] = {}
-    for method in relations.methods():
+    for method in base_relations.methods():
         relation: Relation = method.function()
         target: RelationOf = method.target
         names = found.setdefault(id(relation), (relation, []))[1]

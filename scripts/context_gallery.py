@@ -1,7 +1,7 @@
 """Runs the gallery of contexts, and writes the page that shows it.
 
-A program is a file in ``docs/gallery``: what people use contextual dispatch for, in this and in
-other languages. It prints the same in every run, and a test compares what it prints with the page.
+A program is a file in ``docs/gallery``, for a common use of contextual dispatch. Its output is
+equal in every run, and a test compares it with the page.
 """
 
 import argparse
@@ -27,7 +27,7 @@ RUN_BY = (
 
 
 def ran(name: str) -> tuple[dict[str, Any], str]:
-    """Run a program; return its names, and what it printed."""
+    """Run a program; return its names and its output."""
     module: dict[str, Any] = {"__name__": name}
     printed = io.StringIO()
     code = compile(GALLERY.source(name), str(FOLDER / f"{name}.py"), "exec")
@@ -51,7 +51,7 @@ def _written(kept: dict[str, str]) -> Iterator[str]:
     yield _BEGINNING.format(count=len(kinds))
     for kind in dict.fromkeys(kinds.values()):
         yield f"## {kind[0].upper()}{kind[1:]}\n"
-        yield "| What | Tests |\n| --- | --- |"
+        yield "| Program | Tests |\n| --- | --- |"
         of_kind = [name for name in kinds if kinds[name] == kind]
         for name in of_kind:
             said = GALLERY.described(name)
@@ -74,11 +74,10 @@ def links(tests: str) -> list[str]:
 
 _BEGINNING = """# Gallery
 
-{count} programs for what people use contextual dispatch for, in this and in other languages: to
-start from. Each is a file in [docs/gallery](gallery) that runs as it is, and a
-[test](../tests/overlay/interpretations/test_gallery.py) compares what it prints with this page;
-the tables name what else is tested of it. `make gallery` runs the programs, draws the pictures and
-writes the page.
+For readers who look for a program to start from: {count} programs for common uses of contextual
+dispatch, in this and in other languages. Each is a standalone file in [docs/gallery](gallery). A
+[test](../tests/overlay/interpretations/test_gallery.py) compares its output with this page, and the
+tables name further tests. `make gallery` runs the programs, draws the pictures and writes the page.
 """
 
 

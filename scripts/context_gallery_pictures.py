@@ -1,7 +1,7 @@
 """Pictures of the gallery of contexts.
 
-A function for each program that has one, called as the program is: it draws into axes what the
-names of the program say, and its docstring is the alternative text.
+A function for each program that has a picture, with the program's name: it draws the program's
+values into axes, and its docstring is the alternative text.
 """
 
 from pathlib import Path

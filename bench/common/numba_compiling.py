@@ -13,6 +13,7 @@ from common.timing import machine
 
 __all__ = ["compiled_functions", "instructions", "machine_and_numba"]
 
+LOWERING = ("native_lowering", "overlay_lowering")  # the pass of numba, and of contexts
 WRAPPER = re.compile(r'"?(_ZN7cpython|cfunc\.)')  # numba's names for them
 
 
@@ -44,7 +45,7 @@ class _Lowered(numba_events.Listener):
         self.names: list[str] = []
 
     def on_start(self, event: Any) -> None:
-        if str(event.data["name"]).startswith("native_lowering"):
+        if str(event.data["name"]).startswith(LOWERING):
             self.names.append(str(event.data.get("qualname", event.data)))
 
     def on_end(self, event: Any) -> None:

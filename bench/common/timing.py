@@ -26,10 +26,11 @@ def interleaved(
     clock: Clock = time.perf_counter,
 ) -> dict[str, list[float]]:
     """Seconds of each run of each variant. The variants alternate, each round in a random order:
-    else one would always find the caches as a certain other one leaves them.
+    otherwise a variant would always find the caches in the state in which the same other one
+    leaves them.
 
-    limit: no round starts after this many seconds, except for the first three.
-    clock: ``time.process_time`` leaves out the time of other programs on the machine.
+    limit: no round starts after this many seconds, except for the first three. clock:
+    ``time.process_time`` leaves out the time of other programs on the machine.
     """
     for run in variants.values():
         run()
@@ -58,8 +59,9 @@ def interleaved_apart(
     limit: float = math.inf,
     clock: Clock = time.perf_counter,
 ) -> dict[str, list[float]]:
-    """Like ``interleaved``, with each variant made and run in a forked process of its own: the
-    contexts of one do not affect another. The variants still alternate."""
+    """Like ``interleaved``, with each variant made and run in a separate forked process: the
+    contexts of one do not affect another. The variants still alternate.
+    """
     with ExitStack() as processes:
         clocked = {
             name: processes.enter_context(served(lambda make=make: _clocked(make(), clock)))

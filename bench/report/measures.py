@@ -413,6 +413,14 @@ def step_growth(figures: Figures) -> Cases:
     }
 
 
+@measure("probabilistic")
+def compiled_step_to_full(figures: Figures) -> Cases:
+    return {
+        f"{row['sines']} sines for each observation, {row['sites']}": (row["ratio"], row["spread"])
+        for row in figures["compiled"]
+    }
+
+
 @measure("growth")
 def growth(figures: Figures) -> Cases:
     """The cost at the largest size, relative to the least."""
@@ -497,6 +505,13 @@ MEASURES["random_programs", "wrong"] = of_kinds("wrong")
 @measure("imports")
 def imported(figures: Figures) -> Cases:
     return {row["module"]: (row["seconds"], row["spread"]) for row in figures["rows"]}
+
+
+@measure("imports")
+def imported_to_numpy(figures: Figures) -> Cases:
+    found = imported(figures)
+    seconds, spread = found["numpy"]
+    return {name: (value / seconds, other + spread) for name, (value, other) in found.items()}
 
 
 def of_cases(name: str) -> Measure:

@@ -13,41 +13,42 @@ __all__ = ["Report", "page"]
 WIDTH = 100
 HEAD = """# Report
 
-`make report` measures all of this and writes this page: what the project claims, beside its peers
-and its targets. Figures are ratios to a peer that is measured in the same run, in the same process,
-the two taking turns: 1.00 is the speed of the peer, more is slower. Where nothing else is said the
-fastest runs are compared; *median* is that of the rounds' ratios, *spread* half the distance
-between their quartiles, *noise* how far two equal programs lie apart. A run on a machine that does
-other work says little beyond its spread."""
+For readers who want measurements of the project's claims, compared with its peers and its targets.
+`make report` measures them and writes this page. Most figures are ratios to a peer that is measured
+in the same run and process, in alternating rounds: 1.00 is the speed of the peer, more is slower.
+By default the fastest runs are compared. *Median* is that of the rounds' ratios, *spread* half the
+distance between their quartiles, and *noise* the difference between two equal programs. If the
+machine does other work, a run says little beyond its spread."""
 QUICK = (
     "**This was a quick run, which shows that everything works: its figures say nothing. No page "
     "quotes them.**"
 )
 ALWAYS = ("Targets: met and missed", "Regressions", "Not measured here")
-"""The parts that are written anew for each report."""
+"""The parts that are written again for each report."""
 TRIED = {
     "levels": (
         *("Three levels", "kinds"),
-        "The random programs that each level of inversion answers ([Potential and "
+        "The share of random programs that each level of inversion answers ([Potential and "
         "limits](potential_and_limits.md)).",
     ),
     "fuzz": ("Fuzzing", "kinds", "Random programs, tables, edits, files and command lines."),
-    "soak": ("Soak", "parts", "Hours of use in minutes."),
-    "mutation": ("Mutation testing", "cores", "Faults put into the code, one at a time."),
-    "coverage": ("Coverage", "packages", "What the tests run, by lines and branches."),
+    "soak": ("Soak", "parts", "Load equal to hours of use."),
+    "mutation": ("Mutation testing", "cores", "Faults inserted into the code, one at a time."),
+    "coverage": ("Coverage", "packages", "The lines and branches that the tests run."),
     "derivative_coverage": (
         *("Coverage of derivatives", "lists"),
         "The functions that autograd and JAX differentiate: the share that is right in all forms.",
     ),
     "derivative_programs": (
         *("Programs of others, differentiated", "runs"),
-        "Functions that nobody wrote for this package: those whose derivatives are right at two "
-        "points in each way, when they were tried first, and now. Others are refused by name.",
+        "Functions that were not written for this package: the number with right derivatives "
+        "at two points in each mode, at the first trial and now. The others are refused by "
+        "name.",
     ),
     "programs_to_invert": (
         *("Programs of others, inverted", "runs"),
-        "Programs from textbooks, standards and published code, as their authors' fields write "
-        "them: what became of each when it was tried first, and now.",
+        "Programs from textbooks, standards and published code, in the style of their "
+        "fields: the outcomes at the first trial and now.",
     ),
     "tests": ("Tests", "runs", "`make test-all` and `make test-oldest`."),
     "packages": (
@@ -140,7 +141,7 @@ def about(report: Report) -> Iterator[str]:
     machine = f"{run['processor']}, {run['cores']} cores, {run['system']}"
     minutes = f"{run['seconds'] / 60:.0f} minutes"
     load = f"load of each core at the start {run['load']:.1f}"
-    yield filled(f"{run['date']}, in {minutes}, {load}: {machine}; {run['python']}, {versions}.")
+    yield filled(f"{run['date']}, in {minutes}, {load}: {machine}. {run['python']}, {versions}.")
     if run["quick"]:
         yield filled(QUICK)
     missing = [name for name, v in known.items() if v == "-"]
@@ -160,8 +161,8 @@ def targets(report: Report) -> Iterator[str]:
     counts = ", ".join(f"{verdicts.count(v)} {v}" for v in kinds if v in verdicts)
     yield "## Targets: met and missed"
     yield filled(
-        f"Limits that were set before the work: {counts}. *Cases* are the least and the most of "
-        "them, where the figure is made of several."
+        f"Limits that were set before the work: {counts}. If a figure combines several cases, "
+        "*cases* gives the least and the most of them."
     )
     head = ("part", "measure", "target", "measured", "cases", "spread", "")
     yield table([head, *map(row_of_target, asked, [report.found[a.name] for a in asked])], 2)
@@ -203,20 +204,20 @@ def changes(report: Report) -> Iterator[str]:
     )
     worse = f"{len(rows) - 1} of {compared} lines"
     if len(rows) == 1:
-        worse = f"Of {compared} lines none"
+        worse = f"None of {compared} lines"
     yield filled(
-        f"{worse} got worse by more than the spread since the last report, which is taken as 2 % "
-        "at least, and as 10 % of what is measured once in a run."
+        f"{worse} got worse by more than the spread since the last report. The spread counts as at "
+        "least 2 %, and as 10 % for figures that are measured once in a run."
     )
     if len(rows) > 1:
         yield table(rows)
     if wide := [line for line in report.lines if spreads(report.found[line.name])]:
         names = ", ".join(f"[{line.text}](report.md#{line.name})" for line in wide)
-        yield filled(f"Spread by more than {LARGE_SPREAD:.0%}, so that nothing follows: {names}.")
+        yield filled(f"Figures with a spread above {LARGE_SPREAD:.0%}, which say nothing: {names}.")
 
 
 def spreads(found: Found | str) -> bool:
-    """Whether a figure varied so much within the run that it says little."""
+    """Whether a figure varied so much within the run that it is uninformative."""
     return isinstance(found, Found) and found.spread > LARGE_SPREAD
 
 
@@ -258,8 +259,8 @@ def conformance(report: Report) -> Iterator[str]:
         return
     yield "## Conformance"
     yield filled(
-        "CPython's own tests in a context, on each version; `make conformance` takes longer "
-        "than this report may: these are the counts of its last whole run, with its day. "
+        "CPython's own tests in a context, on each version. `make conformance` takes too "
+        "long for this report: these are the counts of its last complete run, with its date. "
         "[Conformance](conformance.md) says what is compared."
     )
     yield from figures(report, "Conformance")
@@ -279,8 +280,8 @@ def random_programs(report: Report) -> Iterator[str]:
         return
     yield "## Random programs"
     yield filled(
-        f"{kept['about']} Of {kept['date']}, by {kept['by']}: this takes longer than this report "
-        "may. [Potential and limits](potential_and_limits.md) says what came of them."
+        f"{kept['about']} They were run on {kept['date']} by {kept['by']}, since they take too "
+        "long for this report. [Potential and limits](potential_and_limits.md) discusses the results."
     )
     yield from figures(report, "Random programs")
     shares = ("inverted", "answered", "own arguments found again", "random θ answered")
@@ -306,7 +307,7 @@ def tried(
 ) -> Iterator[str]:
     """Counts that take too long for the report."""
     yield f"## {title}"
-    yield filled(f"{text} This takes longer than this report may: of {kept['date']}.")
+    yield filled(f"{text} Measured on {kept['date']}, since it takes too long for this report.")
     yield from figures(report, title)
     rows = {row: counts(each) for row, each in kept[key].items()}
     names = list(dict.fromkeys(name for each in rows.values() for name in each))

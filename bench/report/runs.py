@@ -54,8 +54,9 @@ def in_order(names: Iterable[str]) -> list[str]:
 
 
 def run(name: str, folder: Path, quick: bool, limit: float) -> str:
-    """Run one benchmark; return an empty text, or why it failed. Its output is stored beside its
-    figures."""
+    """Run one benchmark; return an empty text, or the reason of its failure. Its output is stored
+    beside its figures.
+    """
     options = QUICK if quick else ("--rounds", str(ROUNDS.get(name, OTHERS)))
     figures = (folder / f"{name}.json").resolve()
     command = [sys.executable, str(BENCHMARKS / f"{name}.py"), *options, "--json", str(figures)]

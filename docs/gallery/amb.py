@@ -1,6 +1,6 @@
-"""Amb: every outcome of a program that chooses.
+"""Amb: every outcome of a program that makes choices.
 
-Kind: control
+Kind: control flow
 Shows: choices of random, tried one after the other
 """
 

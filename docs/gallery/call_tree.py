@@ -1,7 +1,7 @@
 """A tree of nested calls.
 
-Kind: calls that are seen
-Shows: the tracer, a plugin that the package brings
+Kind: observed calls
+Shows: the tracer, a plugin of the package
 Tests: tests/overlay/interpretations/test_tracing.py:
  test_calls_stand_below_those_that_made_them
 """

@@ -1,7 +1,7 @@
-"""A tree of calls by another plugin for each level.
+"""A tree of calls, with another plugin for each level.
 
-Kind: calls that are seen
-Shows: enter, which says with which plugin a call goes on below
+Kind: observed calls
+Shows: enter, which returns the plugin that is active below a call
 Tests: tests/overlay/python/test_plugins.py:
  test_a_plugin_that_bails_out_is_not_active_below
 """

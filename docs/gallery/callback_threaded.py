@@ -1,7 +1,7 @@
-"""A callback that every call is given.
+"""A callback that every call receives.
 
-Kind: calls that are seen
-Shows: state that reaches functions which have no parameter for it
+Kind: observed calls
+Shows: state that reaches functions without a parameter for it
 Tests: tests/overlay/python/test_metadata.py:
  test_metadata_change_for_calls_inside_calls
 """

@@ -1,7 +1,7 @@
 """Count all calls.
 
-Kind: calls that are seen
-Shows: a counter that sees functions in Python and in C, with no edit of the program
+Kind: observed calls
+Shows: a counter that sees functions in Python and in C, in an unmodified program
 Tests: tests/overlay/python/test_around.py:
  test_a_real_program_gives_what_it_gives_and_is_seen_whole
 """

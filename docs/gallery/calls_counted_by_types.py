@@ -1,7 +1,7 @@
 """Count calls by the types of their arguments.
 
-Kind: calls that are seen
-Shows: a method that goes on with call_next, inside a library
+Kind: observed calls
+Shows: a method that calls call_next, inside a library
 Tests: tests/overlay/interpretations/test_profiling.py:
  test_counts_are_those_of_cprofile
 """

@@ -1,6 +1,6 @@
 """Log each call before and after it.
 
-Kind: calls that are seen
+Kind: observed calls
 Shows: a plugin around each call, in code of the standard library
 Tests: tests/overlay/python/test_around.py:
  test_functions_classes_methods_and_what_is_written_in_c

@@ -1,7 +1,7 @@
 """A profile by function and argument types.
 
-Kind: calls that are seen
-Shows: the profiler, of which the counts are exact
+Kind: observed calls
+Shows: the profiler, with exact counts
 Tests: tests/overlay/interpretations/test_profiling.py:
  test_own_time_is_without_that_of_calls_below
 """

@@ -1,7 +1,7 @@
 """Constraints contracted.
 
-Kind: numbers
-Shows: primitives run backwards, sets that meet; what is left covers all solutions
+Kind: numerics
+Shows: primitives run backwards on sets, and the sets intersected; the rest covers all solutions
 Tests: tests/inversion/solving/test_constraints.py:
  test_boxes_get_narrow,
  tests/inversion/solving/test_constraints.py:

@@ -1,7 +1,7 @@
 """A context from another module.
 
 Kind: code of any shape
-Shows: a module that brings a context, in helpers/degrees.py
+Shows: a module that defines a context, in helpers/degrees.py
 """
 
 import math

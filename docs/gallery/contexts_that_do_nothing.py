@@ -1,7 +1,7 @@
 """Contexts that do nothing, three deep.
 
-Kind: calls with another meaning
-Shows: compiled code is shared with the plain context, and interpreted code runs as it is
+Kind: replaced calls
+Shows: compiled code is shared with the plain context, and interpreted code runs unchanged
 Tests: tests/overlay/compiled/test_sharing.py:
  test_a_context_of_no_table_and_one_of_unreached_tables_share
 """

@@ -1,7 +1,7 @@
 """Continuations that are called any number of times.
 
-Kind: control
-Shows: shift and reset, by running the program again up to where it was
+Kind: control flow
+Shows: shift and reset, implemented by running the program again up to the shift
 """
 
 import statistics

@@ -1,6 +1,6 @@
-"""Refuse a dangerous call, however it is made.
+"""Refuse a dangerous call, whatever its form.
 
-Kind: runs
+Kind: whole runs
 Shows: a splat, a callback, a name made at run time, code made at run time
 Tests: tests/overlay/interpretations/test_sandbox.py:
  test_a_call_is_refused_however_it_is_made

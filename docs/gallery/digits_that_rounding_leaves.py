@@ -1,7 +1,7 @@
 """Stochastic arithmetic: the digits that rounding leaves.
 
-Kind: numbers
-Shows: the same run several times with random rounding
+Kind: numerics
+Shows: a program run several times with random rounding
 Tests: tests/overlay/interpretations/test_precision.py:
  test_cancellation_is_seen
 """

@@ -1,8 +1,8 @@
 """A fast sine everywhere but inside itself.
 
-Kind: calls with another meaning
-Shows: a method interpreted and compiled, and a compiler plugin; the callee is written,
- returned by a function, or an item of a tuple
+Kind: replaced calls
+Shows: a method, interpreted and compiled, and a compiler plugin; the callee is named, returned by a
+    function, or an item of a tuple
 Tests: tests/overlay/python/test_plugins.py:
  test_a_plugin_that_also_enters_works_by_that_and_is_heard_in_what_is_compiled
 """

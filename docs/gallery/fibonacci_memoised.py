@@ -1,7 +1,7 @@
-"""Memoise a recursive function as it is.
+"""Memoise an unmodified recursive function.
 
-Kind: calls with another meaning
-Shows: calls that a function makes of itself are answered from the memo
+Kind: replaced calls
+Shows: the memo answers recursive calls
 Tests: tests/overlay/interpretations/test_memoisation.py:
  test_a_function_runs_once_for_each_argument
 """

@@ -1,7 +1,7 @@
 """Stop at the first NaN.
 
-Kind: numbers
-Shows: a traceback that ends at the line, and an error that has the values
+Kind: numerics
+Shows: a traceback that ends at the line, and an error with the values
 Tests: tests/overlay/interpretations/test_first_nan.py:
  test_the_traceback_ends_at_the_line_and_has_the_values
 """

@@ -1,6 +1,6 @@
 """A hook that the context's metadata configures.
 
-Kind: calls that are seen
+Kind: observed calls
 Shows: metadata, and a changed copy of a context
 Tests: tests/overlay/python/test_metadata.py:
  test_metadata_change_for_a_call_and_below_it

@@ -1,7 +1,7 @@
 """Interval arithmetic.
 
-Kind: numbers
-Shows: enclosures of a program as it is, closer the more the input is cut up
+Kind: numerics
+Shows: enclosures of an unmodified program, narrower the more pieces the input has
 Tests: tests/overlay/interpretations/intervals/test_intervals.py:
  test_programs_of_the_standard_library
 """

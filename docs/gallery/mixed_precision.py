@@ -1,6 +1,6 @@
 """Mixed precision: chosen functions in single.
 
-Kind: numbers
+Kind: numerics
 Shows: one function of a program in single precision, with all that it calls
 Tests: tests/overlay/interpretations/test_precision.py:
  test_one_function_alone_is_lowered

@@ -1,7 +1,7 @@
 """Mocks for tests, for one thread and for one task.
 
-Kind: runs
-Shows: a clock that stands still in some threads, wherever they have it from
+Kind: whole runs
+Shows: a frozen clock in some threads, wherever they import it from
 Tests: tests/overlay/interpretations/test_mocks.py:
  test_each_thread_has_its_own,
  tests/overlay/interpretations/test_mocks.py:

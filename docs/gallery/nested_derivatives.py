@@ -1,6 +1,6 @@
 """Derivatives of derivatives, kept apart.
 
-Kind: numbers
+Kind: numerics
 Shows: perturbations of nested derivatives are not confused
 Tests: tests/overlay/interpretations/autodiff/test_forward.py:
  test_perturbations_of_nested_derivatives_stay_apart

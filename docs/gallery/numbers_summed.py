@@ -1,7 +1,7 @@
-"""Sum every number that a call gives.
+"""Sum every number that a call returns.
 
-Kind: calls that are seen
-Shows: results looked at, of functions in Python and in C
+Kind: observed calls
+Shows: results of functions in Python and in C, observed
 Tests: tests/overlay/python/test_around.py:
  test_arguments_and_results_may_be_others_and_the_call_left_out
 """

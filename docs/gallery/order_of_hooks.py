@@ -1,6 +1,6 @@
 """Hooks in an exact order.
 
-Kind: calls that are seen
+Kind: observed calls
 Shows: the plugin of the inner context sees a call first, and its result last
 Tests: tests/overlay/python/test_around.py:
  test_the_innermost_plugin_sees_a_call_first

@@ -1,7 +1,7 @@
-"""Slice the prints out of a program.
+"""Remove the prints from a program.
 
-Kind: calls with another meaning
-Shows: what only the prints need goes with them
+Kind: replaced calls
+Shows: code that only the prints need is removed too
 Tests: tests/overlay/interpretations/test_printing.py:
  test_prints_go_with_what_only_they_need
 """

@@ -1,7 +1,7 @@
 """Products become sums.
 
-Kind: calls with another meaning
-Shows: an operator as target: written, in reduce, and in compiled code
+Kind: replaced calls
+Shows: an operator as target: in an expression, in reduce, and in compiled code
 Tests: tests/overlay/python/test_operators.py:
  test_infix,
  tests/overlay/python/test_operators.py:

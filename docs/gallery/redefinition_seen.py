@@ -1,4 +1,4 @@
-"""A redefinition is seen by contexts that are there.
+"""Existing contexts see a redefinition.
 
 Kind: code of any shape
 Shows: methods that are replaced, and functions that are rebound, interpreted and compiled

@@ -1,7 +1,7 @@
 """Record a run and replay it.
 
-Kind: runs
-Shows: clock, chance and files as they were, on any machine
+Kind: whole runs
+Shows: recorded values of clock, chance and files, on any machine
 Tests: tests/overlay/interpretations/test_record_replay.py:
  test_a_run_is_replayed_without_its_calls
 """

@@ -1,7 +1,7 @@
 """Code that draws from global generators, made reproducible.
 
-Kind: runs
-Shows: a run that its seed decides, beside generators that nobody changes
+Kind: whole runs
+Shows: a run that its seed determines, next to unchanged global generators
 Tests: tests/overlay/interpretations/test_seeding.py:
  test_a_run_is_decided_by_its_seed
 """

@@ -1,7 +1,7 @@
 """Redirect a function that a library calls.
 
-Kind: calls with another meaning
-Shows: a builtin in the place of a builtin, in code that has it from an import of its own
+Kind: replaced calls
+Shows: one builtin replaced by another, in code that has imported it
 Tests: tests/overlay/python/test_routes.py:
  test_each_call_of_a_target_is_seen_and_the_outcome_is_as_natively
 """

@@ -1,7 +1,7 @@
-"""Bail out below a call.
+"""Leave the context below a call.
 
-Kind: calls with another meaning
-Shows: nonoverlay, after which nothing of the context holds
+Kind: replaced calls
+Shows: nonoverlay, below which the context has no effect
 Tests: tests/overlay/python/test_plugins.py:
  test_a_plugin_that_bails_out_is_not_active_below
 """

@@ -1,7 +1,7 @@
 """A transform of a transform.
 
-Kind: calls with another meaning
-Shows: what the inner context makes of a program is seen by the outer one
+Kind: replaced calls
+Shows: the outer context sees the program that the inner context transforms
 Tests: tests/overlay/contexts/test_composition.py:
  test_joining_is_nesting
 """

@@ -1,7 +1,7 @@
 """Values tagged through objects, arrays, closures and branches.
 
-Kind: numbers
-Shows: metadata that stays with values where nobody passes it on; two taggings apart
+Kind: numerics
+Shows: metadata that stays with values without being passed on; two separate taggings
 Tests: tests/overlay/interpretations/tagging/test_tagging.py:
  test_attributes_containers_closures_generators_and_branches,
  tests/overlay/interpretations/tagging/test_tagging.py:

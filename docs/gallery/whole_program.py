@@ -1,7 +1,7 @@
 """A context for all later lines.
 
-Kind: calls with another meaning
-Shows: install, which holds at top level until its handle is removed
+Kind: replaced calls
+Shows: install, which applies to top-level code until its handle is removed
 Tests: tests/overlay/tools/test_install.py:
  test_the_top_level_code_of_a_script_is_in_what_its_first_line_installs
 """

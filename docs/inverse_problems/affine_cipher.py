@@ -3,7 +3,7 @@
 Field: ciphers
 Shows: a system of congruences, with all its solutions
 Source: D. R. Stinson, Cryptography: Theory and Practice, 3rd ed., sec. 1.1.3 and 1.2
-Question: E and T, the most frequent letters, have become R and D. Which keys do that?
+Question: E and T, the most frequent letters, are enciphered as R and D. Which keys do that?
 """
 
 from typing import Annotated

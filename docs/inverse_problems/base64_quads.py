@@ -3,7 +3,7 @@
 Field: codes
 Shows: letters of a table, and bits that overlap; a letter outside the alphabet is refused
 Source: RFC 4648, section 4
-Question: Which three bytes are written "TWFu"?
+Question: Which three bytes are encoded as "TWFu"?
 """
 
 from typing import Annotated

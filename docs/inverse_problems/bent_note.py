@@ -1,4 +1,4 @@
-"""Music: which key, bent by how much, has a frequency.
+"""Music: the keys and pitch bends of a frequency.
 
 Field: music
 Shows: an integer and a float unknown, with all answers

@@ -1,9 +1,10 @@
 """Bonds: the yield of a price.
 
 Field: finance
-Shows: an unknown that is the same in every turn of a loop
+Shows: an unknown that is constant in every iteration of a loop
 Source: F. J. Fabozzi, Bond Markets, Analysis, and Strategies, ch. 3 (measuring yield)
-Question: A bond of ten years pays 4.5 twice a year by halves, and costs 93.2. What does it yield?
+Question: A bond of ten years pays a coupon of 4.5 a year in two halves, and costs 93.2. What is its
+    yield?
 """
 
 import math

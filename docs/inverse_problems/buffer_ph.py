@@ -3,8 +3,8 @@
 Field: chemistry
 Shows: a root over many orders of magnitude
 Source: D. C. Harris, Quantitative Chemical Analysis, ch. 9 and 11 (charge balance)
-Question: 25 ml of acetic acid, 0.1 molar, are titrated with a base, 0.1 molar. Which pH has the
-    solution after 20 ml? The balance of charges says which volume belongs to a pH.
+Question: 25 ml of acetic acid, 0.1 molar, are titrated with a base, 0.1 molar. What is the pH after
+    20 ml? The charge balance gives the volume for each pH.
 """
 
 import math

@@ -1,9 +1,9 @@
-"""Camera calibration: a photograph without its distortion.
+"""Camera calibration: a photograph without distortion.
 
 Field: cameras
 Shows: two unknowns guessed at once
 Source: D. C. Brown, Close-range camera calibration (1971); the model of OpenCV's calib3d
-Question: Which ideal point is seen at x = 0.3, y = -0.2 by a lens with these coefficients?
+Question: Which ideal point is seen at x = 0.3, y = -0.2 through a lens with these coefficients?
 """
 
 import math

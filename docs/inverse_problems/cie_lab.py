@@ -1,9 +1,9 @@
-"""CIE L*a*b*: the display colour of a measured one.
+"""CIE L*a*b*: the display colour of a measured colour.
 
 Field: colour
 Shows: helpers with branches, and a matrix
 Source: CIE 15:2004, Colorimetry; IEC 61966-2-1 (sRGB, D65)
-Question: Which linear RGB is the colour L* = 60, a* = 30, b* = 40?
+Question: Which linear RGB values give the colour L* = 60, a* = 30, b* = 40?
 """
 
 import math

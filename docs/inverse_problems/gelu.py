@@ -1,7 +1,7 @@
-"""GELU: both inputs of an activation that is not monotonic.
+"""GELU: both inputs of a non-monotonic activation.
 
 Field: machine learning
-Shows: all solutions on both sides of a minimum; none below it, proved
+Shows: all solutions on both sides of a minimum; a proof that there are none below it
 Source: D. Hendrycks and K. Gimpel, Gaussian Error Linear Units, arXiv:1606.08415
 Question: Which inputs have the activation -0.1? And -0.2?
 """

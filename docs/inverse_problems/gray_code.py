@@ -1,7 +1,7 @@
 """Gray code: the position of a shaft.
 
 Field: codes
-Shows: an exclusive or of a number with itself, shifted
+Shows: the exclusive or of a number with its shifted self
 Source: F. Gray, Pulse code communication, US patent 2,632,058 (1953)
 Question: The shaft's contacts read 1011 0010. Which position is that?
 """

@@ -1,10 +1,10 @@
-"""Hamming code: every word that is received as another with one error.
+"""Hamming code: every sent word that one error turns into the received one.
 
 Field: codes
-Shows: all solutions over declared integers, the error among them
+Shows: all solutions over declared integers, including the error
 Source: R. W. Hamming, Error detecting and error correcting codes, Bell System Tech. J. 29 (1950)
-Question: 1011110 is received over a line that turns one bit at most. What was sent, and which bit
-    was turned?
+Question: 1011110 is received over a line that flips at most one bit. Which word was sent, and which
+    bit was flipped?
 """
 
 from typing import Annotated

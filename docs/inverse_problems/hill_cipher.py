@@ -1,4 +1,4 @@
-"""Hill cipher: letters back from their mixture.
+"""Hill cipher: the letters of a ciphertext.
 
 Field: ciphers
 Shows: a linear system modulo 26, with all its solutions

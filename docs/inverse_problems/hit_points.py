@@ -1,10 +1,10 @@
-"""Games: what a creature was born with, from what it shows.
+"""Games: a creature's hidden values from its hit points.
 
 Field: games
-Shows: all solutions through two roundings, with the nearest one to a guess
+Shows: all solutions through two roundings, and the one nearest to a guess
 Source: Bulbapedia, Stat (the formula of the third generation on)
-Question: A creature of level 50, whose kind has the base 108, shows 175 hit points. Which
-    individual value (0 to 31) and effort (a multiple of four, up to 252) can it have?
+Question: A creature of level 50, of a kind with base 108, shows 175 hit points. Which individual
+    value (0 to 31) and effort (a multiple of four, up to 252) can it have?
 """
 
 from typing import Annotated

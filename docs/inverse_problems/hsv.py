@@ -1,7 +1,7 @@
-"""HSV: what colorsys of the standard library does, backwards.
+"""HSV: the inverse of colorsys in the standard library.
 
 Field: colour
-Shows: branches whose arms go together: which channel is the largest
+Shows: branches with dependent arms: which channel is the largest
 Source: CPython, Lib/colorsys.py (rgb_to_hsv); A. R. Smith, Color gamut transform pairs (1978)
 Question: Which colour has the hue 0.6, the saturation 0.5 and the value 0.8?
 """

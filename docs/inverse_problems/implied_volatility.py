@@ -1,9 +1,10 @@
-"""Options: the volatility in a price.
+"""Options: the implied volatility of a price.
 
 Field: finance
-Shows: one argument of five; that no volatility gives a price is proved
+Shows: one argument of five; a proof that no volatility gives a price
 Source: J. C. Hull, Options, Futures, and Other Derivatives, 10th ed., ch. 15 and 20
-Question: A call on 100 for 105, due in half a year at 2 %, costs 4.2. What volatility is in that?
+Question: A call on 100 with strike 105, due in half a year at 2 %, costs 4.2. Which volatility does
+    the price imply?
 """
 
 import math

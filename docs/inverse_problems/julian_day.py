@@ -1,7 +1,7 @@
 """Calendars: the date of a Julian day number.
 
 Field: calendars
-Shows: divisions whose remainders are lost; every triple that the formula takes for this day
+Shows: divisions that lose remainders; every triple that the formula accepts for this day
 Source: H. F. Fliegel and T. C. Van Flandern, CACM 11(10), 1968
 Question: Which date has the Julian day number 2440423?
 """

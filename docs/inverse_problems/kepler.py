@@ -1,9 +1,9 @@
-"""Kepler's equation: where a comet is.
+"""Kepler's equation: the position of a comet.
 
 Field: orbits
-Shows: a root, and a batch of them that is compiled
+Shows: a root, and a compiled batch of roots
 Source: J. Meeus, Astronomical Algorithms, 2nd ed., ch. 30 (equation of Kepler)
-Question: Which eccentric anomaly has the mean anomaly 0.2 where the eccentricity is 0.9?
+Question: Which eccentric anomaly has the mean anomaly 0.2 at an eccentricity of 0.9?
 """
 
 import math

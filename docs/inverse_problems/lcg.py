@@ -1,4 +1,4 @@
-"""Linear congruential generators: the state before.
+"""Linear congruential generators: the previous state.
 
 Field: random generators
 Shows: arithmetic modulo 2**64, a batch of a million states

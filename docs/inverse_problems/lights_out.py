@@ -1,9 +1,10 @@
 """Lights out: which buttons to press.
 
 Field: games
-Shows: bits that depend on one another, and all solutions
+Shows: interdependent bits, and all solutions
 Source: M. Anderson and T. Feil, Turning Lights Out with Linear Algebra, Math. Magazine 71 (1998)
-Question: Each of 3 x 3 buttons turns its own lamp and those beside it. Which ones turn on all?
+Question: Each of 3 x 3 buttons switches its lamp and those next to it. Which buttons switch on all
+    lamps?
 """
 
 from typing import Annotated

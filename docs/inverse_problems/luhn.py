@@ -1,10 +1,10 @@
-"""Luhn: the digit that cannot be read.
+"""Luhn: an unreadable digit.
 
 Field: codes
 Shows: all solutions of a check sum
 Source: H. P. Luhn, US patent 2,950,048 (1960); ISO/IEC 7812-1, annex B
-Question: 7992 7398 71? is a number with its check digit. Which one? And which digits may two
-    unreadable places have had?
+Question: 7992 7398 71? is a number with its check digit. What is the digit? And which digits are
+    possible for two unreadable places?
 """
 
 from typing import Annotated

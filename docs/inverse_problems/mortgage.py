@@ -1,9 +1,9 @@
 """Mortgages: rate or principal, from one formula.
 
 Field: finance
-Shows: one axis of a program asked for after the other
+Shows: one axis of a program after the other
 Source: numpy-financial, pmt; R. A. Brealey and S. C. Myers, Principles of Corporate Finance, ch. 2
-Question: 250,000 are paid back in 360 months with 1200 a month. What is the rate?
+Question: A loan of 250,000 is repaid in 360 months with 1200 a month. What is the rate?
 """
 
 import math

@@ -1,9 +1,9 @@
-"""Statistics: quantiles from a distribution function of the standard library.
+"""Statistics: quantiles from the standard library's distribution function.
 
 Field: statistics
-Shows: a method of a class that nobody wrote for this; a box of all answers, proved
+Shows: a method of a class of the standard library; a box of all answers, proved
 Source: CPython, Lib/statistics.py (NormalDist.cdf); tables of the normal distribution
-Question: Below which size are 97.5 % of all, where sizes are normal around 100 with deviation 15?
+Question: Sizes are normal around 100 with deviation 15. Below which size are 97.5 % of them?
 """
 
 import math

@@ -1,7 +1,7 @@
-"""Normalising flows: the density of a layer that has no formula for its inverse.
+"""Normalising flows: the density of a layer without a closed-form inverse.
 
 Field: machine learning
-Shows: determinants of inverses: what a change of variables needs
+Shows: determinants of inverses, for a change of variables
 Source: D. J. Rezende and S. Mohamed, Variational Inference with Normalizing Flows, ICML 2015
 Question: A normal variable goes through a planar layer. How dense is the result at (0.5, 1.5)?
 """

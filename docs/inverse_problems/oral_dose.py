@@ -1,7 +1,7 @@
-"""Pharmacokinetics: how long a dose lasts.
+"""Pharmacokinetics: the duration of a dose.
 
 Field: pharmacokinetics
-Shows: all solutions: the level is passed going up and going down
+Shows: all solutions: the level is reached while rising and while falling
 Source: M. Rowland and T. N. Tozer, Clinical Pharmacokinetics, ch. on oral doses (Bateman function)
 Question: When is the level in the blood 4 mg/l after a dose of 500 mg?
 """

@@ -1,7 +1,7 @@
 """Orbits: the ellipse through a state.
 
 Field: orbits
-Shows: a system whose unknowns are shared, solved by algebra and a root
+Shows: a system with shared unknowns, solved by algebra and a root
 Source: D. A. Vallado, Fundamentals of Astrodynamics and Applications, ch. 2 (vis-viva, conic)
 Question: A satellite is 7000 km from the centre, and moves with 8 km/s, 5 degrees above the
     horizon. Which orbit is it on (semi-latus rectum, eccentricity), and where (true anomaly)?

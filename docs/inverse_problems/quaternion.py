@@ -1,9 +1,9 @@
-"""Quaternions: the rotation that was applied last.
+"""Quaternions: the last rotation.
 
 Field: kinematics
-Shows: what is known in part, a linear system of four unknowns
+Shows: partly known arguments, a linear system of four unknowns
 Source: W. R. Hamilton, Elements of Quaternions (1866), book II (the product)
-Question: The attitude was p, and is q = s p now. Which rotation s was it?
+Question: The attitude was p, and now it is q = s p. Which rotation was s?
 """
 
 import math

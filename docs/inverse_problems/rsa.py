@@ -1,7 +1,7 @@
-"""RSA: every message of a small key, without the private one.
+"""RSA: every message of a small key, without the private key.
 
 Field: ciphers
-Shows: values tried: what no algebra solves, over a declared domain
+Shows: trial over a declared domain, where no algebra gives the solution
 Source: R. L. Rivest, A. Shamir and L. Adleman, A method for obtaining digital signatures, CACM 1978
 Question: Which messages are enciphered as 2790 with n = 3233 and e = 17?
 """

@@ -3,7 +3,7 @@
 Field: kinematics
 Shows: all solutions, with a branch for each elbow
 Source: J. J. Craig, Introduction to Robotics, 3rd ed., ch. 4 (inverse manipulator kinematics)
-Question: Which angles and which stroke bring the tool to x = 0.45, y = 0.2, z = 0.1?
+Question: Which angles and which stroke move the tool to x = 0.45, y = 0.2, z = 0.1?
 """
 
 import math

@@ -1,10 +1,10 @@
 """Snell's law: two angles of incidence for one deviation.
 
 Field: optics
-Shows: all solutions of an equation that no algebra solves; none, proved
+Shows: all solutions of an equation without a closed form; a proof that there are none
 Source: M. Born and E. Wolf, Principles of Optics, 7th ed., sec. 4.7 (dispersion by a prism)
-Question: At which angles does a ray meet a prism of 60 degrees, n = 1.5, to be turned by 40
-    degrees? And by 35?
+Question: At which angles does a ray enter a prism of 60 degrees, n = 1.5, so that it is deviated by
+    40 degrees? And by 35?
 """
 
 import math

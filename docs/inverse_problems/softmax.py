@@ -1,7 +1,7 @@
 """Softmax: logits of given probabilities.
 
 Field: machine learning
-Shows: arrays, and a parameter for what the program forgets
+Shows: arrays, and a parameter for lost information
 Source: J. S. Bridle, Probabilistic interpretation of feedforward network outputs (1990)
 Question: Which logits give the probabilities 0.1, 0.2, 0.3 and 0.4?
 """

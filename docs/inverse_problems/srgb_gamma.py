@@ -3,7 +3,7 @@
 Field: colour
 Shows: branches, and a batch of a million pixels
 Source: IEC 61966-2-1:1999 (sRGB), the transfer function
-Question: How much light is the byte 128?
+Question: How much light does the byte 128 encode?
 """
 
 import math

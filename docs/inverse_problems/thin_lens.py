@@ -1,10 +1,10 @@
-"""Thin lens: where an object stands of which there is such an image.
+"""Thin lens: the lens or the object for a given image.
 
 Field: optics
-Shows: any axis asked for, and a family of lenses with a free parameter
+Shows: any axis as the unknown, and a family of lenses with a free parameter
 Source: E. Hecht, Optics, 5th ed., sec. 5.2 (lensmaker's formula, thin lens)
-Question: Which lenses of a glass with n = 1.5168 make an image 200 mm behind them of what is
-    300 mm before them? And which glass, where both radii are 120 mm?
+Question: Which lenses of a glass with n = 1.5168 make an image 200 mm behind them of an object 300
+    mm before them? And which glass, if both radii are 120 mm?
 """
 
 import math

@@ -1,9 +1,9 @@
-"""UTF-8: the character of some bytes.
+"""UTF-8: the character encoded by some bytes.
 
 Field: codes
 Shows: integers through shifts, masks and branches; overlong forms have no character
 Source: RFC 3629, section 3
-Question: Which character are the bytes E2 82 AC? And C0 80, an overlong form?
+Question: Which character do the bytes E2 82 AC encode? And C0 80, an overlong form?
 """
 
 from typing import Annotated

@@ -1,7 +1,7 @@
-"""Calendars: Fridays that are the thirteenth.
+"""Calendars: Fridays the thirteenth.
 
 Field: calendars
-Shows: part of the arguments known, and all solutions
+Shows: some arguments known, and all solutions
 Source: C. Zeller, Kalender-Formeln, Acta Mathematica 9 (1887)
 Question: In which months of 2026 is the 13th a Friday?
 """

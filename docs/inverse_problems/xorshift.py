@@ -1,9 +1,9 @@
 """Xorshift: the seed of a generator, from one output.
 
 Field: random generators
-Shows: three shifts undone, each as one relation
+Shows: three shifts, each inverted as one relation
 Source: G. Marsaglia, Xorshift RNGs, Journal of Statistical Software 8(14), 2003
-Question: Which seed is the generator of 64 bits given that starts with 8748534153485358512?
+Question: A 64-bit generator outputs 8748534153485358512 first. What was its seed?
 """
 
 import numpy as np

@@ -14,12 +14,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse  # pyright: ignore[reportMissingTypeStubs]
-from scipy.sparse.linalg import splu  # pyright: ignore[reportMissingTypeStubs, reportUnknownVariableType]
 
 from inversion.program.elementwise_statements import Elementwise
 from inversion.program.moved_elements import Moved
 from inversion.program.statements import Variable
+from overlay.core.late_binding import LateBound
 from primitives import NoSolution, Relation
 from primitives.arrays.array_table import ARRAY_RELATIONS
 from primitives.arrays.domain import is_array, shape_of
@@ -47,6 +46,22 @@ DENSE = 300
 """The largest number of rows for which the determinant is computed from a dense matrix."""
 
 
+@LateBound
+def _sparse() -> Any:
+    """Sparse matrices of scipy."""
+    from scipy import sparse  # pyright: ignore[reportMissingTypeStubs]
+
+    return sparse
+
+
+@LateBound
+def _factored() -> Any:
+    """Scipy's factors of a sparse matrix, lower and upper."""
+    from scipy.sparse import linalg  # pyright: ignore[reportMissingTypeStubs]
+
+    return linalg.splu
+
+
 def has_steps(rule: Relation) -> bool:
     """Return whether a relation's function accepts complex steps: those in the table do."""
     return rule.target in ARRAY_RELATIONS
@@ -57,11 +72,12 @@ def unit_rows(start: int, count: int, size: int) -> Slope:
     identity matrix.
     """
     at = np.arange(count)
-    return sparse.csr_array((np.ones(count), (at, at + start)), shape=(count, size))
+    return _sparse.load().csr_array((np.ones(count), (at, at + start)), shape=(count, size))
 
 
 def rows_of(values: Sequence[Value], kinds: Sequence[type], size: int) -> Slope:
     """The derivatives of several values, stacked."""
+    sparse = _sparse.load()
     blocks = [
         sparse.csr_array((math.prod(shape_of(kind)), size)) if slope is None else slope
         for (_, slope), kind in zip(values, kinds, strict=True)
@@ -112,6 +128,7 @@ def of_elements(
             values[number].append(value)
             if slope is not None:
                 slopes[number, :, element] = slope
+    sparse = _sparse.load()
     moving = [_spread(given[place][1], rule.read[place], rule, count) for place in places]
     return [
         (
@@ -143,6 +160,7 @@ def of_whole(
     values = [value for value, _ in given]
     known = None if partials is None else partials(*values)
     result = rule(*values)
+    sparse = _sparse.load()
     total: Any = sparse.csr_array((np.size(result), size))
     for place, (value, slope) in enumerate(given):
         if slope is not None:
@@ -175,8 +193,9 @@ def log_determinant(jacobian: Slope) -> float:
     if jacobian.shape[0] <= DENSE:
         dense = jacobian if isinstance(jacobian, np.ndarray) else jacobian.toarray()
         return float(np.linalg.slogdet(dense)[1])
+    matrix = _sparse.load().csc_array(jacobian)
     try:
-        factors = splu(sparse.csc_array(jacobian))
-    except RuntimeError:  # the matrix is exactly singular
+        factors = _factored.load()(matrix)
+    except RuntimeError:  # it is exactly singular
         return -math.inf
     return float(np.log(np.abs(factors.U.diagonal())).sum())

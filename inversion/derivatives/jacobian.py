@@ -2,7 +2,7 @@
 
 Each value carries its derivatives with respect to the unknown inputs. The partial derivatives of a
 statement are looked up like its relation: in the tables of a context, else in
-``primitives.partials``.
+``primitives.base_partials``.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from inversion.program.statements import Constant, Operand, Statement, Variable
 from inversion.program.trees import leaves, taken_apart
 from overlay import Context, Method
 from overlay.core.dispatch import MethodChain, by_types
-from primitives import Relation, partials, partials_of
+from primitives import Relation, base_partials, partials_of
 from primitives.arrays.domain import element_of, is_array, shape_of
 from primitives.base_table import RELATIONS
 from primitives.relation import RETURN
@@ -258,7 +258,7 @@ class _Forward:
         """The rule for a function's partial derivatives. Raises NotInvertible if there is none."""
         if rule in self.rules:
             return self.rules[rule]
-        tables = (*self.tables, partials) if rule in RELATIONS else self.tables
+        tables = (*self.tables, base_partials) if rule in RELATIONS else self.tables
         method = MethodChain.of(partials_of(rule.target), tables).resolve(by_types(rule.types))
         if not isinstance(method, Method):
             raise self.unknown(statement, rule)

@@ -29,6 +29,7 @@ from inversion.lifting.lifted_values import (
 from overlay import Context
 from overlay.contexts.wrapping import wrapped_in
 from overlay.core.target import describe
+from overlay.interpretations import intervals
 from overlay.interpretations.autodiff import (
     Rule,
     autodiff,
@@ -36,7 +37,6 @@ from overlay.interpretations.autodiff import (
     transformations,
 )
 from overlay.interpretations.autodiff.transformations import Derivative
-from overlay.interpretations.intervals import enclose
 
 if TYPE_CHECKING:
     from inversion.lifting.lifter import Lifter
@@ -102,7 +102,7 @@ def check_interpreted(function: Any, where: str) -> None:
     """
     module = function.__module__ if isinstance(function, FunctionType) else None
     help = ""
-    if function is enclose:
+    if module == f"{intervals.__name__}.enclosing" and function is intervals.enclose:
         help = "contract(f, Interval(low, high), returns=interval) encloses what leads to one"
     elif function is differentiation or function == Context.jit:
         help = "make the context, or the compiled function, outside of the function to invert"

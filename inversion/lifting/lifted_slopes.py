@@ -82,7 +82,7 @@ def check_faithful(site: CallSite, method: Method) -> None:
     """
     if site.differentiated and method.table.faithful:
         raise NotInvertible(
-            f"cannot invert a derivative of what calls {method!r}, whose table is faithful",
+            f"cannot invert a derivative of what calls {method}, whose table is faithful",
             where=site.where,
             help="leave the table out of the context: it changes no derivative",
         )

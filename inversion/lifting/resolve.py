@@ -33,7 +33,7 @@ from overlay.core.dispatch import MethodChain, by_types
 from overlay.core.location import shown as place
 from overlay.core.signature import NO_VARARGS
 from overlay.core.target import canonical, describe
-from primitives import NoSolution, Relation, relation, relation_of, relations
+from primitives import NoSolution, Relation, base_relations, relation, relation_of
 from primitives.arrays.domain import is_array
 from primitives.integers.integer_powers import power_int
 from primitives.sequences.lists import is_list
@@ -106,7 +106,7 @@ class Resolver:
         """The relation of a function for these types. base: ignore the tables of the context."""
         key = id(target), tuple(kinds), base
         if key not in self.asked:
-            tables = (relations,) if base else (*self.tables, relations)
+            tables = (base_relations,) if base else (*self.tables, base_relations)
             found = _found(tables, target, kinds)
             self.asked[key] = target, None if found is None else _made(found, kinds)
         return self.asked[key][1]
@@ -171,7 +171,7 @@ def _made(method: Method, kinds: Sequence[Any]) -> Relation:
     made = method.function(*kinds) if method.generated else None
     if not isinstance(made, Relation):
         raise OverlayError(
-            f"{method!r} gave {made!r}, which is no relation",
+            f"{method} gave {made!r}, which is no relation",
             where=method.where,
             help="register it with @table.generated(relation_of(f)) and return relation(...)",
         )

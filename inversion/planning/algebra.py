@@ -22,7 +22,7 @@ from inversion.planning.joins import joins
 from inversion.program.statements import Constant, Operand, Program, Statement, Variable
 from inversion.program.variable_names import word_for
 from overlay import Context
-from primitives import Relation, relation_of, relations
+from primitives import Relation, base_relations, relation_of
 from primitives.arrays.domain import is_array
 from primitives.floats.arithmetic import squared
 from primitives.forms.fractions import fraction
@@ -101,7 +101,7 @@ def _applied(program: Program, changed: Mapping[tuple[Variable, ...], Rewritten]
 
 
 def _relation(target: Callable[..., Any], *kinds: Any) -> Relation | None:
-    method = Context(relations).method(relation_of(target), *kinds)
+    method = Context(base_relations).method(relation_of(target), *kinds)
     return None if method is None else method.function(*kinds)
 
 

@@ -17,11 +17,13 @@ from inversion.program.statements import renumbered
 from inversion.program.variable_names import Label
 from overlay.core.location import caller
 from overlay.core.public_names import hides
+from overlay.core.short_repr import cut, short_repr
 from primitives import Domain
 
 __all__ = ["Coordinates", "Parameter", "ParameterSpace"]
 
 
+@hides("key", "label", "variable")
 @dataclass(frozen=True)
 class Parameter:
     """One parameter of an inverse: a degree of freedom, with the domain of its values.
@@ -56,6 +58,9 @@ class Parameter:
     label: Label = field(default=Label("", "", ""), compare=False)
     key: str = field(default="", compare=False)
 
+    def __repr__(self) -> str:
+        return short_repr("Parameter", f"{self.name}: {self.domain!r}", self.line)
+
     @property
     def variable(self) -> str:
         """The name in generated code."""
@@ -65,9 +70,7 @@ class Parameter:
         return f"{self.name}: {self.domain!r}   {self.line}"
 
 
-@hides(
-    *("check_known", "check_names", "chosen", "counted", "from_unit", "normal", "repeats", "wrong")
-)
+@hides(*("check_known", "check_names", "chosen", "counted", "filled", "normal", "repeats", "wrong"))
 class ParameterSpace:
     """The parameters of an inverse, in the order of θ: a sequence of ``Parameter``.
 
@@ -106,8 +109,7 @@ class ParameterSpace:
         return hash(self._parameters)
 
     def __repr__(self) -> str:
-        shown = ", ".join(f"{p.name}: {p.domain!r}" for p in self)
-        return f"ParameterSpace({shown})"
+        return f"ParameterSpace({cut(', '.join(f'{p.name}: {p.domain!r}' for p in self))})"
 
     def _repr_html_(self) -> str:
         return html_of(self)

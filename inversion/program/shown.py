@@ -5,6 +5,9 @@ renderers.
 from __future__ import annotations
 
 from functools import singledispatch
+from typing import Any
+
+from inversion.program.late_parts import renderers
 
 __all__ = ["html_of", "svg_of", "text_of"]
 
@@ -12,13 +15,13 @@ __all__ = ["html_of", "svg_of", "text_of"]
 @singledispatch
 def text_of(value: object) -> str:
     """The text of a value, one or more lines."""
-    raise _not_registered(value)
+    return _registered(text_of, value)(value)
 
 
 @singledispatch
 def html_of(value: object) -> str:
     """The HTML of a value, for notebooks."""
-    raise _not_registered(value)
+    return _registered(html_of, value)(value)
 
 
 @singledispatch
@@ -27,8 +30,13 @@ def svg_of(value: object, *, is_alone: bool = True) -> str:
 
     is_alone: whether it includes the styles that it needs outside a page.
     """
-    raise _not_registered(value)
+    return _registered(svg_of, value)(value, is_alone=is_alone)
 
 
-def _not_registered(value: object) -> TypeError:
-    return TypeError(f"nothing is registered that shows a {type(value).__name__}")
+def _registered(shown: Any, value: object) -> Any:
+    """The renderer of a value, once all are registered. Raises TypeError where there is none."""
+    renderers.load()
+    found = shown.dispatch(type(value))
+    if found is shown.dispatch(object):
+        raise TypeError(f"nothing is registered that shows a {type(value).__name__}")
+    return found

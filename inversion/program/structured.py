@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from inversion.errors import NotInvertible
+from inversion.program.late_parts import plans
 from inversion.program.statements import Operand, Statement, Variable
 from primitives import Domain, Relation
 from primitives.relation import Mode
@@ -154,9 +155,13 @@ class Whole(Structured):
 def planned(rule: Structured, unknown: frozenset[str]) -> Mode | None:
     """The mode of a rule for these axes, if the statements inside can be solved for them.
 
-    ``inversion.planning`` registers an implementation for each kind.
+    ``inversion.planning`` registers an implementation for each kind, when the first is asked for.
     """
-    raise TypeError(f"nothing is registered that plans a {type(rule).__name__}")
+    plans.load()
+    found = planned.dispatch(type(rule))
+    if found is planned.dispatch(object):
+        raise TypeError(f"nothing is registered that plans a {type(rule).__name__}")
+    return found(rule, unknown)
 
 
 def generated(*args: Any) -> Any:

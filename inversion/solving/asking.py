@@ -48,6 +48,7 @@ from inversion.solving.solutions import SolutionBranch, search
 from inversion.solving.starting import infeasible
 from inversion.solving.trials import RUNS, arguments_by_trials, has_trials
 from inversion.solving.unproved import Unproved
+from overlay.core.logs import timed
 from primitives.relation import RETURN
 
 if TYPE_CHECKING:
@@ -124,7 +125,8 @@ def asked(
         proof.proved, proof.help = True, _none_exists(inverse)
         proof.notes = (("with the default θ", refused.asked), *proof.notes)
         raise proof
-    found = next(search.run(steps), None)
+    with timed("inversion", f"searching a solution of {inverse!r}"):
+        found = next(search.run(steps), None)
     if found is None:
         raise search.error(refused)
     return found
@@ -168,7 +170,8 @@ def asked_first(
     None if there is none.
     """
     search = _Search(inverse, known, given, solve)
-    return next(search.of_arguments(from_arguments(inverse, known, search.fixed)), None)
+    with timed("inversion", f"searching arguments of {inverse!r}"):
+        return next(search.of_arguments(from_arguments(inverse, known, search.fixed)), None)
 
 
 def working_theta(inverse: Inverse, known: tuple[Any, ...], solve: Solve) -> list[tuple[str, str]]:

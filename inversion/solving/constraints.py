@@ -21,6 +21,7 @@ from inversion.program.trees import Node, Tree
 from inversion.solving.negative_powers import REMEDY, negative_powers
 from overlay import Context
 from overlay.core.location import caller
+from overlay.core.short_repr import short_repr
 from overlay.core.target import describe
 from overlay.interpretations.intervals import Interval, Undecided, enclose
 from overlay.sets import NumberSet, point
@@ -60,6 +61,10 @@ class Paving(NamedTuple):
 
     inner: list[Arguments]
     boundary: list[Arguments]
+
+    def __repr__(self) -> str:
+        boxes = f"{len(self.inner)} inner boxes, {len(self.boundary)} on the boundary"
+        return short_repr("Paving", boxes)
 
 
 def contract(

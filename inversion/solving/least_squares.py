@@ -23,6 +23,7 @@ from inversion.solving.argument_search import (
     flat_numbers,
     has_known_numbers,
 )
+from overlay.core.late_binding import LateBound
 from overlay.core.location import caller
 from primitives.relation import RETURN
 
@@ -104,6 +105,14 @@ class Fit:
         return f"<Fit {shown}; cost {self.cost:.6g}{ended}>"
 
 
+@LateBound
+def _least_squares() -> Any:
+    """The solver of scipy."""
+    from scipy import optimize  # pyright: ignore[reportMissingTypeStubs]
+
+    return optimize.least_squares
+
+
 def fitted_arguments(
     inverse: Inverse,
     known: tuple[Any, ...],
@@ -116,16 +125,13 @@ def fitted_arguments(
     noise, weights: those of the known numbers of the result, or None. start: values of the unknown
     axes. Raises NoSolution if the function gives no numbers from any start.
     """
-    from scipy import optimize  # pyright: ignore[reportMissingTypeStubs]
-
     if not has_known_numbers(inverse):
         raise NotInvertible(
             f"{inverse!r} has no fit: the unknown inputs have to be floats, the results numbers",
             where=inverse.origin.where,
             help="make the inputs that are not floats known, with choose",
         )
-    least_squares: Any = optimize.least_squares
-
+    least_squares = _least_squares.load()
     problem = argument_problem(inverse, known)
     fit = _FitProblem(inverse, known, problem, noise, weights)
     low, high = problem.ends()

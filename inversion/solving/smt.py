@@ -23,7 +23,9 @@ from inversion.program.trees import Axes, Tree, as_name, leaves, rebuilt, taken_
 from inversion.program.variable_names import Label
 from inversion.solving.finite import decided
 from overlay import Context
+from overlay.core.late_binding import LateBound
 from overlay.core.location import caller
+from overlay.core.logs import timed
 from primitives import Domain, NoSolution, Relation, relation
 from primitives.domains import Bool, Int64, domain_of
 from primitives.errors import TooHard
@@ -42,6 +44,12 @@ TIME_IS_UP = ("timeout", "canceled", "")
 """The reasons that z3 gives when it has reached the time limit."""
 
 _one_at_a_time = threading.RLock()  # the terms of z3 belong to a context, which one thread uses
+
+
+@LateBound
+def _z3() -> Any:
+    """The solver, where it is installed."""
+    return importlib.import_module("z3")
 
 
 def check_solver(solver: Any, timeout: Any) -> None:
@@ -63,7 +71,7 @@ def check_solver(solver: Any, timeout: Any) -> None:
             help="give solver_timeout=60",
         )
     try:
-        importlib.import_module("z3")
+        _z3.load()
     except ModuleNotFoundError as error:
         raise MissingPackage(
             "solver='z3' solves by z3, which is not installed",
@@ -302,7 +310,8 @@ def _solved(task: Task, known: Mapping[str, Any], near: Mapping[str, Any]) -> di
     inside = all(task.domains[name].contains(near[name]) for name in near if name in task.domains)
     found: Mapping[str, Any] | None = near
     if not inside or not task.is_solution(known, {**known, **near}):
-        found = next(task.answers(known), None)
+        with timed("inversion", f"solving {task.program.name} by z3"):
+            found = next(task.answers(known), None)
     if found is None:
         raise NoSolution(PROOF)
     inputs = {v.name: known.get(v.name, found.get(v.name)) for v in task.program.inputs}

@@ -29,6 +29,7 @@ from inversion.solving.smt import PROOF, Task, task_of
 from inversion.solving.starting import box_of, infeasible, states
 from inversion.solving.unproved import Unproved
 from overlay.core.location import caller
+from overlay.core.short_repr import cut, short_repr
 from primitives.errors import TooHard, reason_of
 from primitives.relation import RETURN
 
@@ -189,10 +190,15 @@ class SolutionBranch:
         return self._inverse.agrees(answers, args)
 
     def __repr__(self) -> str:
-        chosen = ", ".join(f"{name}={value!r}" for name, value in self.chosen.items())
+        return short_repr("SolutionBranch", self._facts)
+
+    @property
+    def _facts(self) -> str:
+        """The single solution; or else what is chosen, and what is open."""
         if self._answer is not None:
-            return f"<SolutionBranch {self._answer!r}>"
-        return f"<SolutionBranch {chosen or 'nothing chosen'}; open {self.parameters!r}>"
+            return repr(self._answer)
+        chosen = ", ".join(f"{name}={value!r}" for name, value in self.chosen.items())
+        return f"{chosen or 'nothing chosen'}; open {self.parameters!r}"
 
 
 def solved(inverse: Inverse, known: Sequence[Any], theta: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -470,11 +476,12 @@ class Solutions:
 
     def __repr__(self) -> str:
         count = len(self._found)
-        shown = list(map(repr, self._found[:SHOWN]))
+        shown = [branch._facts for branch in self._found[:SHOWN]]
         if count > SHOWN or self._status == "searching":
             shown.append("...")
+        found = cut(f"[{', '.join(shown)}]")
         why = f": {self._reason}" if self._reason else ""
-        return f"<Solutions [{', '.join(shown)}] {self._status}{why}>"
+        return f"<Solutions {found} {cut(f'{self._status}{why}')}>"
 
     def _repr_html_(self) -> str:
         return html_of(self)

@@ -1,7 +1,7 @@
 /* Calls in a stack with plugins.
  *
- * Before an instruction calls something in such a stack (traps.h), the callee is replaced by its
- * stand-in: an Around, which calls what the plugins have put around the call. Innermost is a
+ * Before an instruction makes a call in such a stack (traps.h), the callee is replaced by its
+ * stand-in: an Around, which calls the wrappers that the plugins have put around the call. Innermost is a
  * Run, which calls the callee in the stack. The plugins' own functions run undispatched, and
  * without events for tools; a Run restores both for the callee.
  */
@@ -36,7 +36,7 @@ static PyObject *call_around(PyObject *self, PyObject *const *args, size_t nargs
     PyObject *result = NULL;
 #if COUNTS_LEVELS
     if (check_room() < 0) goto done;
-    grant_levels(8); /* levels that the native call does not use */
+    grant_levels(8); /* levels of C calls that a native call does not use */
 #endif
     result = call_quietly(it->instead, args, nargsf, names);
 #if COUNTS_LEVELS

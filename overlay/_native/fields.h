@@ -71,7 +71,7 @@ static inline PyObject *code_of(struct _PyInterpreterFrame *frame) {
 #endif
 }
 
-/* 3.12 to 3.15: whether code has instructions that tools are told of. From 3.13 on the interpreter
+/* 3.12 to 3.15: whether code has instructions that send events to tools. From 3.13 on the interpreter
  * enters __init__ from a frame whose code has none, and lacks fields that other code has. */
 static inline int has_traceable(PyObject *code) {
     return ((PyCodeObject *)code)->_co_firsttraceable < Py_SIZE(code);

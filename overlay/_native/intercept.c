@@ -1,6 +1,6 @@
 /* Interception of calls of targets.
  *
- * While a target is installed, each call of it, whoever makes it, enters `trampoline`. Without a
+ * While a target is installed, each call of it, from any caller, enters `trampoline`. Without a
  * stack of contexts in force, it calls the target's own code. In a stack, the target's memo
  * gives the implementation for the argument types; on a miss, `resolver(interception, args,
  * kwargs)` in Python does. No Python frame is between a caller and the implementation.
@@ -40,7 +40,7 @@ typedef struct {
 /* Data of a method of a C class, which is never freed: bound methods that were made while it was
  * installed point at `definition`, and call the thunk, for as long as they live. */
 typedef struct {
-    PyObject *descriptor; /* held for good */
+    PyObject *descriptor; /* held for the life of the process */
     PyObject *untouched;  /* a descriptor of the same method that is known only here */
     PyMethodDef *original;
     PyMethodDef native;     /* copy of the original definition; `untouched` uses it */
@@ -426,7 +426,7 @@ static inline PyObject *called(Interception *it, PyObject *const *args, size_t n
         Py_DECREF(stack);
         return NULL;
     }
-    /* levels that the native call does not use */
+    /* levels of C calls that a native call does not use */
     grant_levels(4);
 #endif
     Py_INCREF(it); /* the call may remove its target's interception */
@@ -1032,7 +1032,7 @@ static int traverse(Interception *it, visitproc visit, void *arg) {
 }
 
 static int clear(Interception *it) {
-    /* an installed one is held by the table and never garbage: this one is not called any more */
+    /* an installed one is held by the table and never garbage: this one is no longer called */
     forget_all(&it->memo);
     Py_CLEAR(it->record);
     Py_CLEAR(it->always);

@@ -1,6 +1,6 @@
 /* Hooks before instructions: those that apply operators, and calls in a stack with plugins.
  *
- * When code starts or resumes in a stack, its wanted instructions are instrumented through the
+ * When code starts or resumes in a stack, its requested instructions are instrumented through the
  * public `sys.monitoring`: the interpreter calls `trap` before each of them, and then runs it in
  * its unspecialised form. Where a method matches the operands' types, `trap` replaces an operand
  * on the frame's stack by a Trap. The instruction then applies its operator to the Trap, which
@@ -371,7 +371,7 @@ static PyObject *set_up_traps(PyObject *module, PyObject *args) {
     Py_RETURN_NONE;
 }
 
-/* other_traps(): the set of wanted instructions has changed: code is prepared again. */
+/* other_traps(): the set of requested instructions has changed: code is prepared again. */
 static PyObject *other_traps(PyObject *module, PyObject *nothing) {
     sites_version++;
     Py_RETURN_NONE;

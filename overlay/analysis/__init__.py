@@ -23,8 +23,9 @@ The checker, ``program_checks``, runs over ``checked_types``: types with constan
 ``attribute_names``, ``special_methods``, ``step_rules`` and ``unpacked_arguments`` are parts.
 """
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from overlay.core.late_binding import lazy_names
 
 if TYPE_CHECKING:
     from overlay.analysis.abstract_values import Number, array, floats, integers
@@ -60,34 +61,18 @@ __all__ = [
     "sites",
 ]
 
-# The module of each name. Modules are imported on first use, since some need readable code, and
-# intervals are of use on a Python version whose code cannot be read.
-_MODULES = {
-    "CallError": "call_arguments",
-    "CallErrors": "call_arguments",
-    "CheckerPlugin": "program_checks",
-    "Domain": "lattice",
-    "Finding": "program_checks",
-    "Findings": "program_checks",
-    "Interpreter": "interpreter",
-    "Number": "abstract_values",
-    "Intervals": "interval_domain",
-    "Lattice": "lattice",
-    "Proofs": "proofs",
-    "Run": "runs",
-    "Site": "proofs",
-    "Step": "runs",
-    "array": "abstract_values",
-    "check": "program_checks",
-    "check_calls": "call_arguments",
-    "floats": "abstract_values",
-    "integers": "abstract_values",
-    "prove": "proofs",
-    "sites": "proofs",
-}
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _MODULES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(importlib.import_module(f"{__name__}.{_MODULES[name]}"), name)
+# imported on first access: some need readable code, and intervals are of use on a Python version
+# whose code cannot be read
+__getattr__, __dir__ = lazy_names(
+    __name__,
+    {
+        "abstract_values": ("Number", "array", "floats", "integers"),
+        "call_arguments": ("CallError", "CallErrors", "check_calls"),
+        "interpreter": ("Interpreter",),
+        "interval_domain": ("Intervals",),
+        "lattice": ("Domain", "Lattice"),
+        "program_checks": ("CheckerPlugin", "Finding", "Findings", "check"),
+        "proofs": ("Proofs", "Site", "prove", "sites"),
+        "runs": ("Run", "Step"),
+    },
+)

@@ -108,8 +108,25 @@ class Number:
         return self.low <= 0 <= self.high and not self.nonzero
 
     def ceiling(self, key: Any) -> int | None:
-        """The least known ``k`` such that the value is at most the length of ``key`` plus ``k``;
-        None if there is none."""
+        """The least known bound of the value by a length.
+
+        Parameters
+        ----------
+        key : hashable
+            The key of the length, as in ``ceilings``.
+
+        Returns
+        -------
+        int or None
+            The least ``k`` such that the value is at most the length plus ``k``; None if none is
+            known.
+
+        Examples
+        --------
+        >>> from overlay.analysis import Number
+        >>> Number(0, 9, ceilings=(("n", -1),)).ceiling("n")
+        -1
+        """
         return dict(self.ceilings).get(key)
 
 
@@ -152,8 +169,7 @@ class BuiltinObject:
 
 
 class KnownValue:
-    """A known object of the program that is not a number: a function, a module, None, a
-    string."""
+    """A known object of the program that is not a number: a function, a module, None, a string."""
 
     __slots__ = ("value",)
 
@@ -176,8 +192,20 @@ NUMBER = Number(-INF, INF, "number", nan=True)
 
 
 def integers(low: Bound = -INF, high: Bound = INF) -> Number:
-    """Abstract integer from ``low`` to ``high``, both included; infinite by default.
+    """Abstract integer between two bounds.
 
+    Parameters
+    ----------
+    low, high : int or infinity
+        The bounds, both included; infinite by default.
+
+    Returns
+    -------
+    Number
+        The abstract value of kind ``"int"``.
+
+    Examples
+    --------
     >>> from overlay.analysis import integers
     >>> integers(0, 9)
     int [0, 9]
@@ -186,9 +214,22 @@ def integers(low: Bound = -INF, high: Bound = INF) -> Number:
 
 
 def floats(low: float = -INF, high: float = INF, nan: bool = False) -> Number:
-    """Abstract float from ``low`` to ``high``, both included; infinite by default. nan: whether
-    it may be a NaN besides.
+    """Abstract float between two bounds.
 
+    Parameters
+    ----------
+    low, high : float
+        The bounds, both included; infinite by default.
+    nan : bool
+        Whether the value may also be a NaN.
+
+    Returns
+    -------
+    Number
+        The abstract value of kind ``"float"``.
+
+    Examples
+    --------
     >>> from overlay.analysis import floats
     >>> floats(0.0, 1.0)
     float [0.0, 1.0]
@@ -204,8 +245,9 @@ def made(
     nonzero: bool = False,
     ceilings: Ceilings = (),
 ) -> Any:
-    """Make a ``Number``, or BOTTOM if it has no value; an integer's interval is shrunk by an end
-    that is zero if zero is excluded."""
+    """Make a ``Number``, or BOTTOM if it represents no value. If zero is excluded, an integer's
+    bound that is zero is moved by one.
+    """
     if kind == "int" and nonzero:
         low, high = (1 if low == 0 else low), (-1 if high == 0 else high)
     if low > high or (nonzero and low == high == 0):
@@ -228,11 +270,16 @@ def array(*lengths: int | str | Number, item: Any = NUMBER) -> Array:
 
     Parameters
     ----------
-    *lengths
+    *lengths : int, Number or str
         A number, an interval, or a name; axes with the same name have the same length.
-    item
+    item : object
         Abstract value of all elements. It is assumed to hold after writes too; ``prove`` reports
         each write as a site of kind ``"element"``.
+
+    Returns
+    -------
+    Array
+        The abstract value.
 
     Examples
     --------

@@ -29,7 +29,7 @@ __all__ = [
 ]
 
 _STORES = ("STORE_ATTR", "DELETE_ATTR")
-# classes of which the ``__getattribute__`` does what that of ``object`` does
+# classes whose ``__getattribute__`` does the same as that of ``object``
 _GENERIC: frozenset[type] = frozenset(
     (
         *(object, int, float, complex, str, bytes, bytearray, list, tuple, dict, set, frozenset),
@@ -37,7 +37,7 @@ _GENERIC: frozenset[type] = frozenset(
         *(map, filter, reversed, GeneratorType, property, staticmethod, classmethod),
     )
 )
-_MOST = 20_000  # codes of which the names are kept
+_MOST = 20_000  # the number of code objects whose names are cached
 _GLOBALS = ("STORE_GLOBAL", "DELETE_GLOBAL")
 # code that uses one of these may set an attribute of any name
 _WRITERS = frozenset(("setattr", "__setattr__", "__dict__", "vars"))
@@ -75,7 +75,7 @@ class StoredNames:
         self.names: set[str] = set()
 
     def add(self, namespace: dict[str, Any]) -> None:
-        """Add what the code of a module stores."""
+        """Add the names that the code of a module stores."""
         self._of(namespace)
 
     def _of(self, namespace: dict[str, Any]) -> frozenset[str] | None:

@@ -58,13 +58,14 @@ _FUNCTIONS: dict[Any, tuple[Any, ...]] = {
 
 # By a function's identity: the function, and its result. Lists are in ``LISTS``.
 RESULTS: dict[int, tuple[Any, Any]] = {}
-# By a function's identity: the function, and the items of the list that it gives.
+# By a function's identity: the function, and the items of the list that it returns.
 LISTS: dict[int, tuple[Any, Any]] = {}
 
 
 class Taken(NamedTuple):
-    """Arguments of a builtin function of which no signature can be read: the names of its keywords,
-    None if it takes any, and the least and most positional ones."""
+    """Arguments of a builtin function whose signature cannot be read: the names of its keywords,
+    None if it takes any, and the least and most positional ones.
+    """
 
     names: tuple[str, ...] | None
     least: int

@@ -14,6 +14,7 @@ from overlay.analysis.kinds import Kinds, Types, kinds_of
 from overlay.analysis.runs import Run, Step
 from overlay.core.errors import AmbiguousMethod, MethodNotFound, OverlayError
 from overlay.core.location import location_of, name_of
+from overlay.core.short_repr import counted, short_repr
 
 if TYPE_CHECKING:
     from overlay.contexts.context import Context
@@ -33,11 +34,22 @@ class CallError:
         The function that contains the call.
     error
         The exception that the call would raise, with the argument types and the nearest methods.
+
+    Examples
+    --------
+    >>> from overlay import Context
+    >>> from overlay.analysis import check_calls
+    >>> (found,) = check_calls(Context(), lambda x: x + "a", int).errors
+    >>> found.error.asked
+    'add(int, str) has no method'
     """
 
     where: str
     function: Callable[..., Any]
     error: OverlayError
+
+    def __repr__(self) -> str:
+        return short_repr("CallError", f"{name_of(self.function)}: {self.error.asked}", self.where)
 
     def __str__(self) -> str:
         return f"{self.where}  {name_of(self.function)}: {self.error.asked}"
@@ -53,10 +65,20 @@ class CallErrors:
         A ``CallError`` for each call that would raise.
     unread
         Functions below the call whose code cannot be read, so that calls in them are not checked.
+
+    Examples
+    --------
+    >>> from overlay import Context
+    >>> from overlay.analysis import check_calls
+    >>> print(check_calls(Context(), lambda x: x + 1, int))
+    no call without a method was found
     """
 
     errors: tuple[CallError, ...]
     unread: tuple[Callable[..., Any], ...]
+
+    def __repr__(self) -> str:
+        return short_repr("CallErrors", counted(len(self.errors), "error"))
 
     def __bool__(self) -> bool:
         return bool(self.errors)
@@ -80,6 +102,11 @@ def check_calls(context: Context, function: Callable[..., Any], *types: Any) -> 
     *types
         Types of the arguments: classes or unions of them, ``object`` for any. By default they are
         taken from the annotations.
+
+    Returns
+    -------
+    CallErrors
+        The errors, and the functions that were not checked.
 
     Raises
     ------

@@ -79,7 +79,8 @@ class CheckedTypes(Types):
     """Type domain that knows constants, and the contents of containers and objects, and raises
     errors for names, attributes and calls that certainly fail.
 
-    contents: of what the analysed code makes. stored: the names of attributes that code stores.
+    contents: of the containers and objects that the analysed code makes. stored: the names of
+    attributes that code stores.
     """
 
     def __init__(self) -> None:
@@ -178,7 +179,7 @@ class CheckedTypes(Types):
         return self.made(cls, self.place, item, key)
 
     def item_of(self, value: Any) -> Any:
-        """The join of what iteration over a value gives."""
+        """The join of the items that iteration over a value yields."""
         return self.rules.item_of(value)
 
     # ---- steps ----
@@ -199,7 +200,7 @@ class CheckedTypes(Types):
         error = UnsetVariable(
             f"the variable {name!r} is read before anything is assigned to it",
             notes=candidates(nearest(name, own)),
-            help="assign it on each way to this line",
+            help="assign it on each path to this line",
         )
         error.variable = name
         raise error
@@ -228,7 +229,7 @@ class CheckedTypes(Types):
         return entered_by(self, function, args, kwargs)
 
     def result_beside(self, function: Any, args: Sequence[Any], found: Any) -> Any:
-        """The result of a native function, of which the callbacks give ``found``."""
+        """The result of a native function whose callbacks return ``found``."""
         return self.rules.result_beside(function, args, found)
 
     def check(
@@ -303,10 +304,10 @@ _NATIVES = (
     types.ClassMethodDescriptorType,
 )
 _CLASS_TESTS = (isinstance, operator.is_, operator.is_not, bool, marks.holds_items)
-# classes of which a call gives something else, or of which objects have other attributes
+# classes whose calls make another object, or whose objects have other attributes
 _OTHER_CLASSES = (type, super, property, types.ModuleType)
 _IDENTITY = (operator.is_, operator.is_not)
-# classes of objects of which there is one alone, also where an analysis makes some of its own
+# classes with a single instance, also where an analysis makes instances of it
 _LASTING = (type, types.ModuleType, *_NATIVES)
 _COMPARED = (
     *(operator.eq, operator.ne, operator.lt, operator.le, operator.gt, operator.ge),
@@ -355,8 +356,9 @@ def constants_for(function: Any, args: tuple[Any, ...], truth: bool) -> Any:
 
 
 def _makes_instance(function: Any) -> bool:
-    """Whether a callable is a class of which ``__new__`` and ``__init__`` are in C, and of which no
-    transfer function tells more."""
+    """Whether a callable is a class whose ``__new__`` and ``__init__`` are in C, and for which no
+    transfer function is more precise.
+    """
     if not isinstance(function, type) or issubclass(function, _OTHER_CLASSES):
         return False
     plain = type_attribute(type(function), "__call__") is type.__dict__["__call__"]
@@ -377,7 +379,7 @@ def _bound_builtin(function: Any) -> Any:
 
 
 def _check_taken(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
-    """Check a call of a builtin function of which no signature can be read."""
+    """Check a call of a builtin function whose signature cannot be read."""
     found = TAKEN.get(id(function))
     if found is None or found[0] is not function or REST in args:
         return
@@ -397,7 +399,7 @@ def _check_taken(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) 
 
 
 def _is_exact_class(plain: Any) -> bool:
-    """Whether a callable is a builtin class of which the signature is that of its calls."""
+    """Whether a callable is a builtin class whose signature is that of its calls."""
     return type(plain) is type and plain in SAMPLES and id(plain) not in TAKEN
 
 

@@ -57,12 +57,12 @@ class Rules:
         return called
 
     def unknown(self, *values: Any) -> Any:
-        """The result of a call of which nothing is known."""
+        """The result of a call about which nothing is known."""
         self.domain.handed(values)
         return TOP
 
     def result_beside(self, function: Any, args: Sequence[Any], found: Any) -> Any:
-        """The result of a native function, of which the callbacks give ``found``."""
+        """The result of a native function whose callbacks return ``found``."""
         if function is map:
             return Iteration(found)
         if function is filter:
@@ -85,7 +85,7 @@ class Rules:
     # ---- items ----
 
     def item_of(self, value: Any) -> Any:
-        """The join of what iteration over a value gives."""
+        """The join of the items that iteration over a value yields."""
         if isinstance(value, ItemValues):
             return self.domain.joined(value.items)
         if isinstance(value, Iteration):
@@ -558,7 +558,7 @@ def class_of(rules: Rules, value: Any, *others: Any) -> Any:
 
 
 RULES = {key: function for key, (function, _) in _RULES.items()}
-# By the function in the table, the rule that it stands for.
+# By the function in the table, its rule.
 _BOUND: dict[Any, Rule] = {}
 contents_table = MethodTable("contents")
 

@@ -1,4 +1,6 @@
-"""Writes of calls to arrays with restricted elements: those of which more is known than a type."""
+"""Writes of calls to arrays with restricted elements: arrays about whose elements more is known
+than the type.
+"""
 
 from __future__ import annotations
 

@@ -19,6 +19,8 @@ from overlay.contexts.current import nonoverlay
 from overlay.core.dispatch import MethodChain, by_values
 from overlay.core.errors import NotCompilable, OverlayError
 from overlay.core.location import is_ours, location_of, name_of
+from overlay.core.public_names import hides
+from overlay.core.short_repr import counted, short_repr
 from overlay.generics.plum_methods import is_function
 
 if TYPE_CHECKING:
@@ -35,6 +37,16 @@ T = TypeVar("T")
 Key = tuple[Any, tuple[Any, ...], Setting]
 
 
+@hides(
+    "analyse",
+    "body",
+    "enter",
+    "function_made",
+    "run_body",
+    "setting",
+    "transfer",
+    "without_overlays",
+)
 class Interpreter:
     """Abstract interpreter: runs functions over the values of a domain, as in a context.
 
@@ -72,12 +84,36 @@ class Interpreter:
         self._made: dict[Any, tuple[Make, list[Any], Any]] = {}
         self._transfers: dict[int, MethodChain] = {}  # by the identity of the target
 
-    def run(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Run:
-        """Analyse a call of a function's own code. args, kwargs: abstract values; parameters
-        without one have their defaults.
+    def __repr__(self) -> str:
+        return short_repr("Interpreter", f"over {self.domain!r}: {counted(len(self._runs), 'run')}")
 
-        Raises NotCompilable if the function's code cannot be read, and OverlayError if the
-        arguments do not fit its parameters.
+    def run(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Run:
+        """Analyse a call of a function's own code.
+
+        Parameters
+        ----------
+        function : callable
+            A Python or @njit function.
+        *args, **kwargs
+            Abstract values; parameters without one have their defaults.
+
+        Returns
+        -------
+        Run
+            The result, and the calls.
+
+        Raises
+        ------
+        NotCompilable
+            The function's code cannot be read.
+        OverlayError
+            The arguments do not fit the parameters.
+
+        Examples
+        --------
+        >>> from overlay.analysis import Interpreter, Intervals, integers
+        >>> Interpreter(Intervals()).run(lambda x, y: x - y, integers(0, 9), integers(0, 1)).result
+        int [-1, 9]
         """
         body = self.body(function)
         if body is None:
@@ -96,13 +132,28 @@ class Interpreter:
         return self.run_body(body, given, self.setting)
 
     def run_body(self, body: Body, args: Sequence[Any], setting: Setting) -> Run:
-        """Analyse a function by its body, with an abstract value for each parameter."""
+        """Analyse a function by its body.
+
+        Parameters
+        ----------
+        body : Body
+            The code of the function.
+        args : sequence
+            An abstract value for each parameter.
+        setting : Setting
+            The tables in force.
+
+        Returns
+        -------
+        Run
+            The result, and the calls.
+        """
         run = self._repeated(lambda: self.analyse(body, tuple(args), setting))
         assert run is not None
         return run
 
     def _repeated(self, analyse: Callable[[], T]) -> T:
-        """The result of an analysis, with all that the domain knows in the end."""
+        """The result of an analysis, repeated until the facts of the domain grow no more."""
         self._begun = 0
         self.domain.grown()
         found = analyse()
@@ -115,8 +166,40 @@ class Interpreter:
     def enter(
         self, function: Callable[..., Any], *args: Any, **kwargs: Any
     ) -> tuple[Any, tuple[Run, ...]]:
-        """Analyse a call with dispatch, which may enter methods of the context's tables. Return
-        its result, and the runs of the functions that it enters. Raises as ``run`` does."""
+        """Analyse a call with dispatch, which may enter methods of the context's tables.
+
+        Parameters
+        ----------
+        function : callable
+            A Python, @njit or generic function, or a class.
+        *args, **kwargs
+            Abstract values; parameters without one have their defaults.
+
+        Returns
+        -------
+        (object, tuple of Run)
+            The abstract result, and the runs of the functions that the call enters.
+
+        Raises
+        ------
+        NotCompilable
+            The code that the call runs is not known, or cannot be read.
+        OverlayError
+            The arguments do not fit the parameters.
+
+        Examples
+        --------
+        >>> from overlay import Context, MethodTable
+        >>> from overlay.analysis import Interpreter, Intervals, integers
+        >>> def size(x):
+        ...     return x
+        >>> table = MethodTable("table")
+        >>> @table.overlay(size)
+        ... def doubled(x):
+        ...     return 2 * x
+        >>> Interpreter(Intervals(), Context(table)).enter(size, integers(0, 9))[0]
+        int [0, 18]
+        """
         chain = MethodChain.of(function, self.setting.tables)
         is_plain = not is_function(function) and not isinstance(function, type)
         if is_plain and not chain.methods():
@@ -130,7 +213,7 @@ class Interpreter:
             raise NotCompilable(
                 f"cannot tell which code {name_of(function)} runs for these arguments",
                 where=location_of(function),
-                help="give arguments of which the types are known, or analyse one of its methods",
+                help="give arguments whose types are known, or analyse one of its methods",
             )
         return outcome.result, tuple(outcome.inner)
 
@@ -142,7 +225,18 @@ class Interpreter:
     # ---- functions ----
 
     def body(self, function: Any) -> Body | None:
-        """The body of a function; None if it has no code that can be analysed."""
+        """The body of a function.
+
+        Parameters
+        ----------
+        function : callable
+            A Python or @njit function.
+
+        Returns
+        -------
+        Body or None
+            The body; None if the function has no code that can be analysed.
+        """
         plain = getattr(function, "py_func", function) if _is_dispatcher(function) else function
         if type(plain) is not types.FunctionType:
             return None
@@ -160,8 +254,22 @@ class Interpreter:
             return None
 
     def function_made(self, statement: Make, held: list[Any], namespace: dict[str, Any]) -> Any:
-        """The function that a statement defines, with these values of its free variables and
-        defaults; one object for equal values. It is for analysis only, never run."""
+        """The function that a statement defines; for analysis only, never run.
+
+        Parameters
+        ----------
+        statement : Make
+            The statement.
+        held : list
+            The values of the free variables and defaults.
+        namespace : dict
+            The globals.
+
+        Returns
+        -------
+        function
+            One object for equal values.
+        """
         parts = [h.value if type(h) is Captured else id(h) for h in held]
         key = id(statement), tuple(parts)
         if key not in self._made:
@@ -187,7 +295,22 @@ class Interpreter:
     def transfer(
         self, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]
     ) -> Callable[..., Any] | None:
-        """The domain's transfer function for a call; None if it has none."""
+        """The domain's transfer function for a call.
+
+        Parameters
+        ----------
+        function : callable
+            The callee.
+        args : sequence
+            The abstract positional arguments.
+        kwargs : mapping
+            The abstract keyword arguments.
+
+        Returns
+        -------
+        callable or None
+            The transfer function; None if there is none.
+        """
         chain = self._transfers.get(id(function))
         if chain is None:
             chain = MethodChain.of(function, self.domain.tables)
@@ -198,8 +321,22 @@ class Interpreter:
     # ---- runs ----
 
     def analyse(self, body: Body, args: tuple[Any, ...], setting: Setting) -> Run | None:
-        """Analyse a function with these arguments, or return the cached run; None if the limit of
-        depth or of analyses is reached."""
+        """Analyse a body with these arguments, or return the cached run.
+
+        Parameters
+        ----------
+        body : Body
+            The code of the function.
+        args : tuple
+            An abstract value for each parameter.
+        setting : Setting
+            The tables in force.
+
+        Returns
+        -------
+        Run or None
+            The run; None if the limit of depth or of analyses is reached.
+        """
         args = self._settled(body, args)
         key: Key = (_key(body), args, setting)
         known = self._runs.get(key)

@@ -49,8 +49,13 @@ _ORDER: dict[int, Callable[[Any, Any], Any]] = {
 class Intervals(Domain):
     """Interval domain: intervals of numbers, arrays by lengths, tuples, iterators, constants.
 
-    bits: the size of the program's integers, which wrap around; None for Python's, which do not.
+    Parameters
+    ----------
+    bits : int or None
+        The size of the program's integers, which wrap around; None for Python's, which do not.
 
+    Examples
+    --------
     >>> from overlay.analysis import Intervals, integers
     >>> Intervals().join(integers(0, 3), integers(8, 9))
     int [0, 9]
@@ -62,6 +67,9 @@ class Intervals(Domain):
 
     def __init__(self, bits: int | None = None) -> None:
         self.bits = bits
+
+    def __repr__(self) -> str:
+        return f"Intervals({'' if self.bits is None else self.bits})"
 
     def in_compiled_code(self) -> Intervals:
         return Intervals(64) if self.bits is None else self

@@ -1,4 +1,4 @@
-"""Attributes of abstract objects: methods, properties, what is stored in them."""
+"""Attributes of abstract objects: methods, properties, stored values."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ class Attributes:
         return TOP
 
     def _data(self, cls: type, name: str, found: Any) -> Any:
-        """The abstract value of plain data in a class, which code may set anew."""
+        """The abstract value of plain data in a class, which code may rebind."""
         return TOP if self._domain.stored.may_store(cls, name) else self._domain.constant(found)
 
     def _method(self, value: Any, cls: type, name: str, found: Any) -> Any:
@@ -159,7 +159,7 @@ class Attributes:
 
 
 def text_of(name: Any) -> str | None:
-    """The name that a value stands for; None if it is not known."""
+    """The name that a value represents; None if it is not known."""
     text = name.only if isinstance(name, Exactly) else None
     text = name.value if isinstance(name, KnownValue) else text
     return str(text) if isinstance(text, str) else None

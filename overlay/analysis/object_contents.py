@@ -19,12 +19,13 @@ _EMPTY = CellType()
 
 
 class ObjectContents:
-    """Flow-insensitive contents: for each site and slot the join of all that is written there.
+    """Flow-insensitive contents: for each site and slot the join of all values that are written
+    there.
 
-    A site is a place that makes containers, or a class of which objects are made; its slots are
-    ``ITEM``, ``KEY``, and the names of attributes. A site of which code that is not analysed has an
-    object is lost: its slots hold anything. The contents grow while the program is analysed, and
-    the analysis is repeated until they do not change.
+    A site is a place that makes containers, or a class whose objects are made; its slots are
+    ``ITEM``, ``KEY``, and the names of attributes. A site is lost if code that is not analysed
+    has an object of it: its slots hold anything. The contents grow while the program is analysed,
+    and the analysis is repeated until they do not change.
     """
 
     def __init__(self, join: Callable[[Any, Any], Any]) -> None:
@@ -44,7 +45,7 @@ class ObjectContents:
         return found
 
     def follows(self, sites: frozenset[Any] | None) -> bool:
-        """Whether all that is written to these sites is known."""
+        """Whether all values that are written to these sites are known."""
         return sites is not None and sites.isdisjoint(self._lost)
 
     def write(self, sites: frozenset[Any] | None, slot: str, value: Any) -> None:
@@ -98,7 +99,7 @@ class ObjectContents:
 
 
 def _parts(value: Any) -> list[Any]:
-    """The abstract values that one which is not of a class alone holds."""
+    """The abstract values inside one that is more than a class."""
     if isinstance(value, ItemValues):
         return list(value.items)
     if isinstance(value, Iteration):

@@ -19,6 +19,8 @@ from overlay.analysis.runs import Run, Step
 from overlay.analysis.step_rules import UndefinedName
 from overlay.core.errors import OverlayError, OverlayWarning
 from overlay.core.location import name_of
+from overlay.core.outline import Outline
+from overlay.core.short_repr import counted, short_repr
 from overlay.plugins.plugin import Plugin
 
 if TYPE_CHECKING:
@@ -70,23 +72,36 @@ class Finding:
         return name_of(self.function)
 
     def __str__(self) -> str:
-        lines = [f"{self.where}  {self.name}: {self.message}"]
-        lines += [f"  closest: {', '.join(self.candidates)}"] if self.candidates else []
-        lines += [f"  called at {where} in {name}" for where, name in reversed(self.path)]
-        return "\n".join(lines)
+        return str(self.__rich__())
 
-    __repr__ = __str__
+    def __rich__(self) -> Outline:
+        """The lines of the finding, the first with the others below it."""
+        below = [f"closest: {', '.join(self.candidates)}"] if self.candidates else []
+        below += [f"called at {where} in {name}" for where, name in reversed(self.path)]
+        head = f"{self.where}  {self.name}: {self.message}"
+        return Outline(head, tuple(map(Outline, below)))
+
+    def __repr__(self) -> str:
+        return short_repr("Finding", f"{self.name}: {self.message}", self.where)
 
 
 class Findings(tuple[Finding, ...]):
-    """The result of ``check``: the findings, in the order of their distance from the entry."""
+    """The result of ``check``: the findings, in the order of their distance from the entry.
+
+    Examples
+    --------
+    >>> from overlay.analysis import check
+    >>> print(check(lambda text: text.upper(), str))
+    nothing was found
+    """
 
     __slots__ = ()
 
     def __str__(self) -> str:
         return "\n".join(map(str, self)) or "nothing was found"
 
-    __repr__ = __str__
+    def __repr__(self) -> str:
+        return short_repr("Findings", counted(len(self), "finding"))
 
 
 def check(function: Callable[..., Any], *types: Any, context: Context | None = None) -> Findings:
@@ -94,8 +109,8 @@ def check(function: Callable[..., Any], *types: Any, context: Context | None = N
     possible type of an object has, and calls with arguments that the callee does not take.
 
     Nothing of the program runs. A place is a finding if it fails for every possible type of its
-    values, whenever it is reached by the calls of ``path``; where a possible type is not known,
-    there is none, nor where the program handles the error.
+    values, whenever it is reached by the calls of ``path``. There is no finding where a possible
+    type is not known, nor where the program handles the error.
 
     Parameters
     ----------
@@ -106,6 +121,11 @@ def check(function: Callable[..., Any], *types: Any, context: Context | None = N
         ``object`` for any. Parameters without one may be anything, or have their defaults.
     context
         The context in which the call is made: calls enter the methods of its tables.
+
+    Returns
+    -------
+    Findings
+        A tuple of ``Finding``, which prints one below the other.
 
     Raises
     ------
@@ -156,12 +176,12 @@ class CheckerPlugin(Plugin):
     """Plugin that checks each function as it is entered or compiled, for the types of its
     arguments, and warns of what certainly fails below it.
 
-    It is in force as the abstract interpretation of its context.
+    It is the abstract interpretation in force in its context.
 
     Attributes
     ----------
     findings
-        What was found so far, each once.
+        The findings so far, each once.
 
     Examples
     --------
@@ -219,8 +239,8 @@ def _finding(
 ) -> Finding | None:
     """The finding at a step, if it fails for each possible type of its values.
 
-    An attribute of None alone is none: that a variable is not None often follows from conditions
-    on others, which are not followed.
+    A missing attribute of None alone is no finding: that a variable is not None often follows
+    from conditions on other variables, which are not followed.
     """
     if step.result != BOTTOM or all(getattr(error, "is_none", False) for error in step.errors):
         return None

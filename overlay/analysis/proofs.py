@@ -22,6 +22,7 @@ from overlay.analysis.interval_domain import Intervals
 from overlay.analysis.runs import Step
 from overlay.core.errors import OverlayError
 from overlay.core.location import caller, name_of
+from overlay.core.short_repr import counted, short_repr
 
 if TYPE_CHECKING:
     from overlay.contexts.context import Context
@@ -41,7 +42,8 @@ class Site:
     Attributes
     ----------
     kind
-        ``"index"``, ``"divisor"``, or ``"element"``: a write to an array with restricted elements.
+        ``"index"``, ``"divisor"``, or ``"element"``: a write to an array with restricted
+        elements.
     proved
         Whether the index is in bounds, the divisor not zero, or the element within its range. If
         False, that may still hold.
@@ -51,6 +53,13 @@ class Site:
         ``file:line`` of the site.
     function
         The function that contains the site.
+
+    Examples
+    --------
+    >>> from overlay.analysis import integers, prove
+    >>> (site,) = prove(lambda n: 1 // n, integers(2, 9)).sites
+    >>> site.kind, site.proved, site.value
+    ('divisor', True, int [2, 9])
     """
 
     kind: str
@@ -58,6 +67,10 @@ class Site:
     value: Any
     where: str
     function: Callable[..., Any]
+
+    def __repr__(self) -> str:
+        word = "proved" if self.proved else "not proved"
+        return short_repr("Site", f"{self.kind} {word}: {self.value!r}", self.where)
 
     def __str__(self) -> str:
         word = "proved" if self.proved else "not proved"
@@ -77,11 +90,23 @@ class Proofs:
     unknown
         ``file:line`` of each call whose code is not known or cannot be read; ``sites`` lacks the
         sites in that code.
+
+    Examples
+    --------
+    >>> from overlay.analysis import integers, prove
+    >>> prove(lambda n: 1 // n, integers(0, 9)).proved
+    False
     """
 
     sites: tuple[Site, ...]
     result: Any
     unknown: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        proved = sum(site.proved for site in self.sites)
+        facts = f"{proved} of {counted(len(self.sites), 'site')} proved"
+        unread = f", {len(self.unknown)} unknown" if self.unknown else ""
+        return short_repr("Proofs", facts + unread)
 
     @property
     def proved(self) -> bool:
@@ -106,6 +131,11 @@ def prove(function: Callable[..., Any], *arguments: Any, context: Context | None
         ``array("n")``), a number, or a function.
     context
         The context in which the call is made: methods of its tables are entered.
+
+    Returns
+    -------
+    Proofs
+        Each site, and whether it is proved.
 
     Raises
     ------
@@ -170,9 +200,20 @@ def _note(
 
 
 def sites(step: Step) -> tuple[Site, ...]:
-    """The sites of one call that was analysed over intervals: its index, divisor, or write to an
-    array with restricted elements.
+    """The sites of one call that was analysed over intervals.
 
+    Parameters
+    ----------
+    step : Step
+        A call in a run over ``Intervals``.
+
+    Returns
+    -------
+    tuple of Site
+        Its index, its divisor, or its write to an array with restricted elements.
+
+    Examples
+    --------
     >>> from overlay.analysis import Interpreter, Intervals, integers, sites
     >>> run = Interpreter(Intervals()).run(lambda n: 1 // n, integers(0, 9))
     >>> [(site.kind, site.proved) for step in run.steps for site in sites(step)]

@@ -42,9 +42,10 @@ class Setting:
 
 @dataclass(frozen=True)
 class Callee:
-    """A function that runs in a call, with its arguments. result: the call's result, in a tuple of
-    one, if it differs from the function's. then: gives what runs after it, for its result: one
-    callee or none; None if that is not known."""
+    """A function that runs in a call, with its arguments. result: the call's result, in a tuple
+    of one, if it differs from the function's. then: returns, from its result, the callee that
+    runs after it, or no callee; None if that is not known.
+    """
 
     function: Callable[..., Any]
     args: tuple[Any, ...]
@@ -100,7 +101,7 @@ def _recursed(
 
 
 class _Held:
-    """Wrapper that tells abstract values from the default values of a signature."""
+    """Wrapper that distinguishes abstract values from the default values of a signature."""
 
     def __init__(self, value: Any) -> None:
         self.value = value
@@ -228,7 +229,7 @@ def _of_class(
 def _initialised(
     domain: Domain, cls: Any, args: Args, kwargs: Mapping[str, Any], setting: Setting, made: Any
 ) -> list[Callee] | None:
-    """The ``__init__`` that runs for what the ``__new__`` of a class gave."""
+    """The ``__init__`` that runs on the result of the ``__new__`` of a class."""
     kind = _class_of(domain, made)
     if kind is None:
         return None

@@ -8,6 +8,9 @@ from typing import Any
 
 from overlay.code.body import Branch, Return, Statement
 from overlay.core.errors import OverlayError
+from overlay.core.location import name_of
+from overlay.core.public_names import hides
+from overlay.core.short_repr import counted, short_repr
 
 __all__ = ["Run", "Step"]
 
@@ -41,6 +44,13 @@ class Step:
         for all errors about arguments), AttributeError and NameError.
     runs
         The analyses of the functions of the program that run in the call.
+
+    Examples
+    --------
+    >>> from overlay.analysis import Interpreter, Intervals, integers
+    >>> (step,) = Interpreter(Intervals()).run(lambda n: n + 1, integers(0, 9)).steps
+    >>> step.function, step.args, step.result
+    (<built-in function add>, (int [0, 9], int [1, 1]), int [1, 10])
     """
 
     function: Any
@@ -55,7 +65,11 @@ class Step:
     catches: frozenset[type[Exception]] = frozenset()
     runs: tuple[Run, ...] = ()
 
+    def __repr__(self) -> str:
+        return short_repr("Step", f"{name_of(self.function)} -> {self.result!r}", self.where)
 
+
+@hides("note")
 @dataclass
 class Run:
     """Analysis of a function with given arguments.
@@ -99,9 +113,24 @@ class Run:
         default_factory=dict[tuple[int, int], dict[str, Any]], repr=False
     )
 
+    def __repr__(self) -> str:
+        steps = counted(len(self.steps), "step")
+        return short_repr("Run", f"{name_of(self.function)}: {steps} -> {self.result!r}")
+
     def walk(self, *, guarded: bool = True) -> tuple[Run, ...]:
-        """This run and all runs below it, each once. guarded: whether to include those that are
-        only reached through calls whose errors are handled."""
+        """This run and all runs below it.
+
+        Parameters
+        ----------
+        guarded : bool
+            Whether to include the runs that are reached only through calls whose errors are
+            handled.
+
+        Returns
+        -------
+        tuple of Run
+            The runs, each once.
+        """
         seen: dict[int, Run] = {}
         todo: list[Run] = [self]
         while todo:
@@ -113,7 +142,13 @@ class Run:
         return tuple(seen.values())
 
     def note(self, step: Step) -> None:
-        """Add a call, and the runs of its callees."""
+        """Add a call, and the runs of its callees.
+
+        Parameters
+        ----------
+        step : Step
+            The call.
+        """
         self.steps.append(step)
         for run in step.runs:
             if TypeError not in step.catches:

@@ -35,7 +35,7 @@ _ITERATING = frozenset(
         *(marks.advance, list, tuple, set, frozenset, sorted, sum, any, all, str.join, enumerate),
     )
 )
-# special methods of which the result is not that of the function
+# special methods whose result is not that of the function
 _OTHER_RESULT = (bool, operator.contains)
 
 

@@ -1,7 +1,7 @@
 """The catalogue of elementary functions: one row of facts for each.
 
-Derivatives, enclosures, precision, relations and their contractors read it, and have no list of
-these functions of their own.
+Derivatives, enclosures, precision, relations and their contractors read it, and have no separate
+lists of these functions.
 
 ``elementwise``: numpy's elementwise functions under their names in ``math``.
 ``inverse_enclosures``: enclosures of the inverses of monotone and even functions.

@@ -144,9 +144,10 @@ class Reader:
         return steps.fresh(), True, [steps.fresh() if name == "$?" else name for name in taken]
 
     def _way(self, target: int, stack: list[str], other: list[str]) -> int:
-        """The successor block from which an instruction is reached with a stack: the instruction's
-        own block if the other edge leaves an equal stack (up to the shorter depth), else a new
-        block that moves the slots."""
+        """The successor block from which an instruction is reached with a stack: the
+        instruction's own block if the other edge leaves an equal stack (up to the shorter depth),
+        else a new block that moves the slots.
+        """
         self._reach(target, stack)
         if stack[: len(other)] == other[: len(stack)]:
             return target

@@ -1,6 +1,6 @@
 """Methods of lists, dicts and sets, applied to contents that are known item by item.
 
-The items may be anything that stands for a value: the methods only move them. Keys and places are
+The items may be anything that represents a value: the methods only move them. Keys and places are
 known. A reader of programs gives each argument by its role, and applies the method itself.
 """
 

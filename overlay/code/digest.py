@@ -47,9 +47,9 @@ Handler = Callable[["Digest", Any], None]
 
 
 class NotHashable(Exception):
-    """A value has no content that another process could compare.
+    """A value has no stable content that another process could compare.
 
-    what: the value, in words. reason: why not. help: what to do about it.
+    what: the value, in words. reason: the reason. help: the remedy.
     """
 
     def __init__(self, what: str, reason: str, help: str) -> None:

@@ -23,8 +23,9 @@ def reachable(successors: Successors, entry: Any) -> list[Any]:
 
 
 def dominators(successors: Successors, entry: Any) -> dict[Any, set[Any]]:
-    """For each block that is reached from ``entry``: the blocks on all ways to it, itself among
-    them."""
+    """For each block that is reached from ``entry``: its dominators, the blocks on all paths to
+    it, itself among them.
+    """
     order = reachable(successors, entry)
     before: dict[Any, list[Any]] = {block: [] for block in order}
     for block in order:
@@ -43,8 +44,9 @@ def dominators(successors: Successors, entry: Any) -> dict[Any, set[Any]]:
 
 
 def post_dominators(successors: Successors) -> dict[Any, set[Any]]:
-    """For each block: the blocks on all ways from it out of the function, itself among them. A
-    block from which no way leads out has itself alone."""
+    """For each block: its post-dominators, the blocks on all paths from it out of the function,
+    itself among them. A block from which no path leads out has itself alone.
+    """
     backwards: dict[Any, list[Any]] = {block: [] for block in (*successors, _EXIT)}
     for block, after in successors.items():
         ends = list(after)

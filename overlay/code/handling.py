@@ -11,8 +11,8 @@ from overlay.core.errors import OverlayError
 
 __all__ = ["HANDLED", "caught"]
 
-# By class of error: what may be raised, and the classes of which subclasses may be. TypeError is
-# for all errors about the arguments of a call, of which plum's is a LookupError.
+# By class of error: the errors that may be raised, and the classes of which subclasses may be.
+# TypeError stands for all errors about the arguments of a call, of which plum's is a LookupError.
 HANDLED: Mapping[type[Exception], tuple[tuple[type[Exception], ...], ...]] = {
     TypeError: ((TypeError, LookupError, OverlayError), (TypeError, OverlayError)),
     AttributeError: ((AttributeError,), (AttributeError,)),

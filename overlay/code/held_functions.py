@@ -14,7 +14,7 @@ from overlay.core.target import attributes_of, is_below, mro_of, type_attribute
 
 __all__ = ["arrays_in", "changeable_in", "contents_of", "fields_of", "holds_functions", "items_of"]
 
-# Containers nested deeper are not looked into.
+# Containers nested deeper are not examined.
 DEEPEST: Final = 4
 # Nor are larger ones.
 MOST_ITEMS: Final = 1000

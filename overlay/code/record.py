@@ -177,7 +177,7 @@ class FunctionReads:
 
 
 def told(value: Any) -> str:
-    """A value in words, without running code of the program."""
+    """A description of a value, without running code of the program."""
     if value is MISSING:
         return "nothing"
     kind = type(value)
@@ -214,7 +214,7 @@ def told_array(array: np.ndarray[Any, Any]) -> str:
 
 
 def _told_content(content: bytes, array: np.ndarray[Any, Any]) -> str:
-    """The former content of an array."""
+    """A description of the former content of an array."""
     if not content or len(content) != array.nbytes:  # it was resized
         return ""
     return told_array(np.frombuffer(content, array.dtype).reshape(array.shape))

@@ -27,7 +27,7 @@ MOST_ITEMS = 4000
 
 
 class NotStructured(Exception):
-    """The code has no structured form: it jumps into loops, or is too long. reason: why."""
+    """The code has no structured form: it jumps into loops, or is too long. reason: the reason."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -171,16 +171,18 @@ class _Builder:
         ]
 
     def _caught(self, handler: int) -> tuple[Any, ...] | None:
-        """The classes of exceptions after which the function may go on from a handler; None for
-        all."""
+        """The classes of exceptions after which the function may continue from a handler; None
+        for all.
+        """
         if handler not in self.catches:
             classes: list[Any] = []
             self.catches[handler] = None if self._goes_on(handler, classes) else tuple(classes)
         return self.catches[handler]
 
     def _goes_on(self, handler: int, classes: list[Any]) -> bool:
-        """Whether a handler may go on with an exception of a class that it does not test for.
-        classes: those that it tests for are added."""
+        """Whether a handler may continue after an exception of a class that it does not test for.
+        classes: those that it tests for are added.
+        """
         seen, todo = {handler}, [handler]
         goes_on = False
         while todo:
@@ -321,8 +323,9 @@ class _Builder:
 
 
 def _tested(block: Block, condition: str | None) -> list[Any] | None:
-    """The classes for which a condition tests an exception; none for the test of what ``__exit__``
-    gives, which is taken to be false; None for other conditions."""
+    """The classes for which a condition tests an exception; none for the test of the result of
+    ``__exit__``, which is assumed to be false; None for other conditions.
+    """
     for each in block.statements:
         if isinstance(each, Apply) and each.target == condition:
             if each.function is marks.other and each.native == "WITH_EXCEPT_START":

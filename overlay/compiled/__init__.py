@@ -66,7 +66,7 @@ def _program(x: float) -> float:
 def _unknown(error: Exception) -> NotCompilable:
     first, last = (".".join(map(str, version)) for version in TESTED)
     return NotCompilable(
-        f"cannot compile with numba {__version__}, whose internals are not known here",
+        f"cannot compile with numba {__version__}, which is not supported",
         notes=[
             ("tested", f"numba {first} to {last}"),
             ("numba", f"{type(error).__name__}: {error}"),

@@ -180,8 +180,8 @@ class Basis:
 class CompiledCode:
     """The code of one function for some types of its arguments.
 
-    key: tells it from other code of the function. result: numba's compile result. release: called
-    when the code is collected.
+    key: distinguishes it from other code of the function. result: numba's compile result.
+    release: called when the code is collected.
     """
 
     def __init__(
@@ -214,7 +214,9 @@ class Holder:
     codes: dict[tuple[Any, ...], CompiledCode]
 
     def key_of(self, args: tuple[Any, ...]) -> Hashable:
-        """Key that tells the code for these types from other code of the function, in any world."""
+        """Key that distinguishes the code for these types from other code of the function, in any
+        world.
+        """
         raise NotImplementedError
 
     def compiles(self, function: Any) -> bool:

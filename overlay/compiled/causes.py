@@ -1,5 +1,6 @@
-"""The reasons for compilations: what is not as it was when a function was compiled before, and the
-calls by which the function depends on it."""
+"""The reasons for compilations: the changes since a function was compiled before, and the calls
+by which the function depends on them.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +31,7 @@ def called(function: FunctionType) -> CalledFunction:
 def causes_of(
     code: CompiledCode, world: World, callers: Iterable[FunctionType]
 ) -> tuple[Cause, ...]:
-    """The reasons for which code cannot serve in a world, each change once, nearest first.
+    """The reasons for which code cannot be reused in a world, each change once, nearest first.
 
     callers: the functions on whose behalf it is compiled again, the entry first.
     """
@@ -44,7 +45,7 @@ def causes_of(
 def _causes(code: CompiledCode, world: World, path: tuple[CalledFunction, ...]) -> Iterator[Cause]:
     pending: list[tuple[Basis, World, tuple[CalledFunction, ...]]] = [(code.basis, world, path)]
     seen = {id(code.basis)}
-    for basis, at, way in pending:  # grows as it goes
+    for basis, at, way in pending:  # grows during the loop
         for reading in list(basis.readings.values()):
             reader = _extended(way, reading.function)
             for change in itertools.chain(reading.changes(), reading.alterations()):
@@ -68,7 +69,7 @@ def _extended(
 
 
 def _is_read(view: MethodsOfTarget, basis: Basis) -> bool:
-    """Whether the reads of a basis tell of the methods of a generic function."""
+    """Whether the reads of a basis include the methods of a generic function."""
     generic = (each for reading in basis.readings.values() for each, _ in reading.generic)
     return any(each is view.target for each in generic)
 

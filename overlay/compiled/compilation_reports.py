@@ -1,10 +1,10 @@
-"""Reports of compilations: log records, a line on the screen while one lasts, and the history of a
-context, which ``ctx.compilations`` tells.
+"""Reports of compilations: log records, a progress line while one lasts, and the history of a
+context, which ``ctx.compilations`` returns.
 
-Records go to the logger ``overlay.compiled``: at INFO each function that is compiled or loaded from
-disk, at DEBUG each call that is resolved. The line is shown where someone watches: in an
-interactive terminal and in notebooks. The environment's ``OVERLAY_PROGRESS`` says so for any
-stream, 0 for no and 1 for yes.
+Records go to the logger ``overlay.compiled``: at INFO each function that is compiled (before
+and after) or loaded from disk, at DEBUG each call that is resolved. The line is shown in an
+interactive terminal and in notebooks. The environment variable ``OVERLAY_PROGRESS`` overrides this
+for any stream: 0 for no, 1 for yes.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ __all__ = [
 LOG: Final = logging.getLogger("overlay.compiled")
 
 PROGRESS: Final = "OVERLAY_PROGRESS"
-# Whether somebody gives the interpreter its commands; IPython sets sys.ps1 too, and in notebooks.
+# Whether the interpreter is interactive; IPython sets sys.ps1 too, also in notebooks.
 IS_INTERACTIVE: Final = hasattr(sys, "ps1") or bool(sys.flags.interactive)
 FIRST_CALL: Final = "first call with these types"
 MOST_RECORDED: Final = 100
@@ -54,11 +54,11 @@ MOST_RECORDED: Final = 100
 AFTER: Final = 1.0
 """Seconds after which the line of a compilation appears."""
 INTERVAL: Final = 0.2
-"""Seconds from one state of the line to the next."""
+"""Seconds between two updates of the line."""
 
 
 class Why(NamedTuple):
-    """The reason for a compilation, in one line, and what has changed since the last one."""
+    """The reason for a compilation, in one line, and the changes since the last one."""
 
     text: str
     causes: tuple[Cause, ...] = ()
@@ -66,8 +66,9 @@ class Why(NamedTuple):
 
 @dataclass(frozen=True)
 class _Recorded:
-    """A compilation in a history. key: tells the code from other code of the function. code: what
-    was made, as long as it lives."""
+    """A compilation in a history. key: distinguishes the code from other code of the function.
+    code: the code, as long as it lives.
+    """
 
     number: int
     key: Hashable
@@ -76,8 +77,9 @@ class _Recorded:
 
 
 class CompilationHistory:
-    """The compilations of one compiled context. It lets functions go, and keeps the last
-    compilations of each."""
+    """The compilations of one compiled context. It holds functions weakly, and stores the last
+    compilations of each.
+    """
 
     def __init__(self) -> None:
         self._of: weakref.WeakKeyDictionary[FunctionType, deque[_Recorded]] = (
@@ -102,8 +104,9 @@ class CompilationHistory:
         records.append(_Recorded(next(_numbers), key, compilation, alive))
 
     def of(self, function: FunctionType | None) -> Iterator[tuple[int, Compilation]]:
-        """The compilations of a function, and of former ones of its name; None: of all. Each with a
-        number by which those of several contexts can be put in order."""
+        """The compilations of a function, and of former ones of its name; None: of all functions.
+        Each comes with a number that orders those of several contexts.
+        """
         for each, records in list(self._of.items()):
             if function is None or each is function or _has_name_of(each, function):
                 yield from ((record.number, record.compilation) for record in list(records))
@@ -131,6 +134,8 @@ def reported(
 ) -> Generator[None]:
     """Report the compilation of a function for argument types, which is the block."""
     name, shown = function.__qualname__, ", ".join(map(str, types))
+    if verb == "compiled":
+        _log(logging.INFO, "compiling %s(%s): %s", name, shown, why)
     begun = time.perf_counter()
     with _shown(f"compiling {name} for ({shown})"):
         try:
@@ -160,7 +165,7 @@ def _log(level: int, message: str, *args: Any) -> None:
 
 
 def _stream() -> TextIO | None:
-    """The stream for the line; None if it is not wanted."""
+    """The stream for the progress line; None where none is shown."""
     asked, stream = os.environ.get(PROGRESS, ""), sys.stderr
     if asked in {"0", "1"}:
         return stream if asked == "1" else None
@@ -169,10 +174,10 @@ def _stream() -> TextIO | None:
 
 
 class ProgressLine:
-    """A line that is overwritten with the time that something has taken, and erased at the end.
+    """A line that is overwritten with the time that a task has taken, and erased at the end.
 
     clock: the time in seconds. waits: waits for the end, at most so many seconds; returns whether
-    it has come.
+    the task has ended.
     """
 
     def __init__(
@@ -204,7 +209,7 @@ class ProgressLine:
             self._stream.flush()
 
     def end(self) -> None:
-        """Have the line erased."""
+        """Stop and erase the line."""
         self._ended.set()
 
     def _write(self, text: str) -> None:
@@ -219,13 +224,14 @@ class ProgressLine:
         self._width = len(text)
 
 
-# held while a line is shown: of nested compilations, and of those in other threads, one is
+# held while a line is shown: of nested compilations, and of those in other threads, only one has
+# a line
 _showing: Final = threading.Lock()
 
 
 @contextmanager
 def _shown(text: str) -> Generator[None]:
-    """Show a line while the block runs, where it is wanted and none is shown."""
+    """Show a line while the block runs, unless lines are disabled or one is shown."""
     stream = _stream()
     if stream is None or not _showing.acquire(blocking=False):
         yield

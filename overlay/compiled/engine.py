@@ -1,4 +1,6 @@
-"""The compiled engine of a context: its compiled code, and when that is out of date."""
+"""The compiled engine of a context: its compiled code, and the tests of whether it is out of
+date.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +41,7 @@ if TYPE_CHECKING:
 __all__ = ["CompiledContext"]
 
 KEPT_WORLDS: Final = 8
-"""Number of past worlds that are kept for their code, which may serve in later ones."""
+"""Number of past worlds whose code is retained for reuse in later ones."""
 KEPT_FUNCTIONS: Final = 200
 """Number of functions in past worlds above which the last one alone is kept."""
 MOST_DROPPED: Final = 32
@@ -51,12 +53,13 @@ INHERITED: Final = ("boundscheck", "error_model", "fastmath", *OWN_OPTIONS)
 
 
 class CompiledContext:
-    """The compiled engine of one context, or of several that are equivalent in compiled code: with
-    the same tables, metadata that ``metadata_key`` calls equal, and the same state.
+    """The compiled engine of one context, or of several that are equivalent in compiled code:
+    with the same tables, metadata that ``metadata_key`` calls equal, and the same state.
 
-    Code is compiled in a *world*: a snapshot of the tables. A change of a table ends the world; the
-    next entry from Python compiles in a new one. The last of the past worlds live on, since their
-    code may serve in later ones; those before live as long as a thread may be running their code.
+    Code is compiled in a *world*: a snapshot of the tables. A change of a table ends the world;
+    the next entry from Python compiles in a new one. The last of the past worlds are retained,
+    since their code may be valid in later ones. Earlier ones live as long as a thread may be
+    running their code.
     """
 
     def __init__(
@@ -76,16 +79,17 @@ class CompiledContext:
         # whether types are inferred here without compiling anything
         self.only_types = only_types or isinstance(context.metadata, UnknownMetadata)
         self.barriers: dict[Any, Barrier] = {}
-        # how often compiled code derived its metadata from that of the enclosing context
+        # the number of times that compiled code derived its metadata from that of the enclosing
+        # context
         self.depth = 0
         self.tables: tuple[MethodTable, ...] = tuple(dict.fromkeys(reversed(context.tables)))
         self._worlds: dict[tuple[tuple[str, Any], ...], World] = {}
         self._past: list[RetiredCode] = []
         self._kept: list[Any] = []
         self._entries_made = 0
-        # whether its code may run otherwise than in calls that guards count
+        # whether its code may run outside of the calls that guards count
         self.lasts = False
-        # why the last world has ended; None where there was one world only
+        # the reason for the end of the last world; None before the first end
         self.change: str | None = None
         self.history = CompilationHistory()
         self._entries: weakref.WeakSet[EntryDispatcher] = weakref.WeakSet()
@@ -149,7 +153,7 @@ class CompiledContext:
     def kernel(self, kernel: Any) -> Any:
         """A kernel of ``@vectorize`` or ``@guvectorize``, with its function compiled under this
         context and the present tables."""
-        self.lasts = True  # numpy calls it, past all guards
+        self.lasts = True  # numpy calls it, without a guard
         return self.world({}).stand_ins.kernel(kernel)
 
     def _entry(
@@ -168,7 +172,7 @@ class CompiledContext:
         return entry
 
     def _reuses_all(self) -> bool:
-        """Whether the code of all entries could serve in new worlds."""
+        """Whether the code of all entries could be reused in new worlds."""
         codes = (
             code
             for engine in self.linked.all_linked()
@@ -236,12 +240,12 @@ class CompiledContext:
                 self._kept += retire_callers(codes)
         for outside in list(self.linked.outside):
             outside._end_world(why)
-        with LOCK:  # at last: no new call can reach the code, from outside either
+        with LOCK:  # last: no new call can reach the code any more, not even from outside
             self._past.append(RetiredCode(held, guards, functions))
             self._release_past()
 
     def _release_past(self) -> None:
-        """Let go of past worlds, but for the last ones, whose code nothing can run."""
+        """Release past worlds, but for the last ones, whose code no thread can be running."""
         if any_called() or any(each.lasts or each.barriers for each in self.linked.all_linked()):
             return
         while self._is_much(self._past) and self._past[0].is_over():
@@ -375,7 +379,7 @@ def _checked(function: Any, options: dict[str, Any]) -> dict[str, Any]:
         raise NotCompilable(
             f"cannot compile {name_of(function)} with target={target!r} under a context",
             where=caller(),
-            help='code is made for target="cpu", which is the default, or target="cuda"',
+            help='pass target="cpu", which is the default, or target="cuda"',
         )
     for asked, plain in (
         ("nopython=False", options.pop("nopython", True)),
@@ -385,7 +389,7 @@ def _checked(function: Any, options: dict[str, Any]) -> dict[str, Any]:
             raise NotCompilable(
                 f"cannot compile {name_of(function)} with {asked} under a context",
                 where=caller(),
-                help="leave the option out: the code is compiled to machine code, in this process",
+                help="leave the option out: code in a context is always machine code",
             )
     return options
 

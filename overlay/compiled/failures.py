@@ -120,7 +120,8 @@ def of_body(
         f"compiled for ({types})",
         where=where or location_of(function),
         notes=[("numba", line) for line in shortened(reason)],
-        help="write the method in the Python that numba knows, or run it interpreted: ctx(f, ...)",
+        help="write the method in the part of Python that numba compiles, or run it interpreted: "
+        "ctx(f, ...)",
     )
 
 
@@ -150,7 +151,7 @@ def callee_unknown(callee: str, reason: str, path: str, line: int) -> NotCompila
     return NotCompilable(
         f"{callee} is {reason}, where compiled code cannot tell which method it enters",
         where=shown(path, line),
-        help="call it where it is named, with positional arguments",
+        help="call it by its name, with positional arguments",
     )
 
 
@@ -158,10 +159,10 @@ def calls_itself(method: Method, function: Any, types: str) -> OverlayError:
     """The error for a method that calls its own target with the same types again."""
     return OverlayError(
         f"the method of {describe(method.target)} in table {method.table.name!r} calls "
-        f"{describe(method.target)}({types}), which is the same method again, for ever",
+        f"{describe(method.target)}({types}), which enters the same method again without end",
         where=location_of(function),
-        help="to go on to what lies below say call_next(...), or nonoverlay(f)(...) for no "
-        "overlay at all; a recursion that ends belongs in a helper function",
+        help="call call_next(...) for the next method, or nonoverlay(f)(...) for no overlay at "
+        "all; put a recursion that ends in a helper function",
     )
 
 
@@ -170,7 +171,7 @@ def no_meaning(target: Any, types: str, nearest: list[Method]) -> NotCompilable:
     return NotCompilable(
         f"no method accepts {describe(target)}({types}), and numba cannot compile "
         f"{describe(target)} itself",
-        notes=[("closest", repr(method)) for method in nearest[:3]],
+        notes=[("closest", str(method)) for method in nearest[:3]],
         help="add a method for these types",
     )
 
@@ -179,7 +180,7 @@ def accepted_by_none(target: Any, types: str, nearest: list[Method]) -> NotCompi
     """The error for a call that neither a method nor numba's own implementation accepts."""
     return NotCompilable(
         f"no method accepts {describe(target)}({types}), nor does numba's own {describe(target)}",
-        notes=[("closest", repr(method)) for method in nearest[:3]],
+        notes=[("closest", str(method)) for method in nearest[:3]],
         help="add a method for these types, or convert the arguments",
     )
 
@@ -195,27 +196,28 @@ def outside_method() -> OverlayError:
 def bound_method(target: Any) -> NotCompilable:
     """The error for a call of a bound method where a table has methods of its class's function."""
     return NotCompilable(
-        f"{describe(target)} is overlaid, and called bound to an object, as random.uniform is to "
-        "the one that a module holds; compiled code has no such object",
-        help="run this interpreted, or have the program call a function of its own, and overlay "
-        "that",
+        f"{describe(target)} is overlaid, and is called as a bound method of an object (as "
+        "random.uniform is of its module's generator), which compiled code does not have",
+        help="run the program interpreted: ctx(f, ...); or call it through a function of the "
+        "program, and overlay that function",
     )
 
 
 def context_as_value() -> NotCompilable:
     """The error for a use of a context that needs it as a value at run time."""
     return NotCompilable(
-        "compiled code can call a context, read its metadata and state, and join or replace it by "
-        "constants; nothing else of it",
-        help="write current_context().metadata where it is used, or make the context outside",
+        "a context is used as a value; compiled code can only call a context, read its metadata "
+        "and state, join it with another, and replace parts of it by constants",
+        help="write current_context().metadata where it is used, or make the context outside "
+        "compiled code",
     )
 
 
 def changed_at_run_time(name: str) -> NotCompilable:
     """The error for a ``context.replace`` of something that has to be known at compile time."""
     return NotCompilable(
-        f"compiled code cannot replace {name} of a context by what only the running program knows",
-        help="metadata and plugins may be; replace anything else by constants, and first: "
+        f"compiled code cannot replace {name} of a context by a value known only at run time",
+        help="only metadata and plugins may be; replace anything else by constants, and before: "
         "context.replace(...).replace(metadata=...)",
     )
 
@@ -224,7 +226,7 @@ def makes_instance(cls: type) -> NotCompilable:
     """The error for a call of a class that numba does not know."""
     return NotCompilable(
         f"compiled code cannot make an instance of {name_of(cls)}",
-        help="make it outside, and mention it"
+        help="make it outside compiled code, as a global"
         if cls.__module__.partition(".")[0] == "overlay"
         else "use a named tuple or a class of numba's @jitclass",
     )
@@ -234,17 +236,17 @@ def joined_with_none(metadata: str) -> NotCompilable:
     """The error for ``outer | inner`` where it is unknown which of the two gives the metadata."""
     return NotCompilable(
         "compiled code cannot join a context that has metadata with one whose metadata, "
-        f"{metadata}, may be None when the program runs",
-        help="test for None before, and join in each branch",
+        f"{metadata}, may be None at run time",
+        help="test for None first, and join the contexts in each branch",
     )
 
 
 def replaced_by_position() -> NotCompilable:
     """The error for ``context.replace`` without names, or where numba has lost them."""
     return NotCompilable(
-        "compiled code cannot tell what of the context is replaced",
-        help="give it by name: replace(metadata=...); where numba loses names, in a try block on "
-        "Python 3.12, make the context before the block",
+        "compiled code cannot tell which part of the context is replaced",
+        help="pass it by keyword: replace(metadata=...); numba loses keywords in a try block on "
+        "Python 3.12: make the context before the block there",
     )
 
 
@@ -252,7 +254,7 @@ def unknown_to_compiled_code(name: str, part: str) -> NotCompilable:
     """The error for metadata, or an attribute of a plugin, of a type whose values cannot be
     compared."""
     return NotCompilable(
-        f"compiled code cannot tell values of {part} apart, which {name} of a context has",
+        f"compiled code cannot compare values of {part}, which {name} of a context has",
         help="use numbers, bools, text, members of enumerations, and tuples of these",
     )
 
@@ -261,20 +263,20 @@ def result_not_inferred(target: Any, reason: str) -> NotCompilable:
     """The error for a result type that cannot be inferred, in a context that is made at run
     time."""
     return NotCompilable(
-        f"what {name_of(target)} returns does not follow from types alone, and what context it "
-        "runs in is known only when the program runs",
+        f"the result type of {name_of(target)} does not follow from types alone, and the context "
+        "that it runs in is known only at run time",
         where=location_of(target),
         notes=[("because", line) for line in shortened(NUMBERED.sub("", reason))],
-        help=f"say what it returns: def {name_of(target)}(...) -> float",
+        help=f"annotate the result type: def {name_of(target)}(...) -> float",
     )
 
 
 def other_result(target: Any, expected: str, found: str, context: Any) -> NotCompilable:
     """The error for a call whose result type differs from the one in code compiled before."""
     return NotCompilable(
-        f"{name_of(target)} gives {found} in {context!r}, where compiled code expects {expected}",
+        f"{name_of(target)} returns {found} in {context!r}, where compiled code expects {expected}",
         where=location_of(target),
-        help="have it return the same type in all contexts, or say which by its annotation: "
+        help="return the same type in all contexts, or annotate the result type: "
         f"def {name_of(target)}(...) -> float",
     )
 
@@ -283,7 +285,7 @@ def next_in_block(target: Any) -> NotCompilable:
     """The error for ``call_next`` in an object-mode block."""
     return NotCompilable(
         f"the method of {describe(target)} mentions call_next in an object-mode block",
-        help="call it before the block, and use the result there",
+        help="call call_next before the block, and use its result in the block",
     )
 
 
@@ -303,7 +305,7 @@ def handed_on(*functions: Any) -> NotCompilable:
         "compiled code cannot tell in which context "
         f"{name if len(functions) == 1 else f'one of {name}'} is called",
         where=location_of(functions[0]),
-        help="enter the context where it is called: lambda *args: context(function, *args)",
+        help="enter the context at the call: lambda *args: context(function, *args)",
     )
 
 
@@ -320,9 +322,9 @@ def function_in_container(function: Any, where: str) -> NotCompilable:
     function = getattr(function, "_pyfunc", function)
     return NotCompilable(
         f"{name_of(function)} is called through its address, in {where}, and may lead to a method "
-        "of this context, which it would pass by",
+        "of this context, which such a call would miss",
         where=location_of(function),
-        help="hand the function on by itself or in a tuple, or fill the container in code that is "
+        help="pass the function by itself or in a tuple, or fill the container in code that is "
         "compiled in the context",
     )
 
@@ -330,9 +332,9 @@ def function_in_container(function: Any, where: str) -> NotCompilable:
 def functions_not_seen(ty: str) -> NotCompilable:
     """The error for functions in an argument from which they cannot be read."""
     return NotCompilable(
-        f"an argument of type {ty} has functions in it that are called through their addresses, "
+        f"an argument of type {ty} contains functions that are called through their addresses, "
         "and might lead to methods of this context",
-        help="hand the functions on by themselves, in a tuple, a typed list or a typed dict",
+        help="pass the functions by themselves, in a tuple, a typed list or a typed dict",
     )
 
 
@@ -340,10 +342,10 @@ def functions_held(container: Any, path: str, line: int) -> NotCompilable:
     """The error for a use of a list, a dict or a dataclass with functions that is no read of it."""
     kind = type(container).__qualname__
     return NotCompilable(
-        f"a {kind} with functions that the program holds is used as a value; compiled code can "
-        "read its items alone, so that it enters the methods of these",
+        f"a {kind} of functions that the program holds is used as a value; compiled code can "
+        "only read its items, so that calls of these enter their methods",
         where=shown(path, line),
-        help="index it or iterate over it where it is named, or hold the functions in a tuple",
+        help="index it or iterate over it by its name, or store the functions in a tuple",
     )
 
 
@@ -353,7 +355,7 @@ def keywords_after_rest(function: Any) -> NotCompilable:
         f"{name_of(function)} has parameters after *{_rest_of(function)}, which numba cannot "
         "compile",
         where=location_of(function),
-        help="put them before it, or leave it out",
+        help=f"put them before *{_rest_of(function)}, or leave it out",
     )
 
 
@@ -383,16 +385,16 @@ def kernel_returns(function: Any, returned: str) -> NotCompilable:
     return NotCompilable(
         f"{name_of(function)} returns {returned}: a kernel returns nothing",
         where=location_of(function),
-        help="have it write its results into an array",
+        help="write the results into an array that is an argument",
     )
 
 
 def marker_chosen(marker: Any) -> NotCompilable:
     """The error for a marker among the functions from which one is chosen at run time."""
     return NotCompilable(
-        f"the marker {name_of(marker)} is one of several functions, of which the running program "
-        "chooses one",
-        help="call it where it is named: marker(x) if condition else other(x)",
+        f"the marker {name_of(marker)} is one of several functions among which the program "
+        "chooses at run time",
+        help="call it by its name: marker(x) if condition else other(x)",
     )
 
 
@@ -400,8 +402,8 @@ def chosen_returned(function: Any) -> NotCompilable:
     """The error for a function with a context of its own, or without its methods, that leaves
     compiled code as one of several."""
     return NotCompilable(
-        f"{name_of(function)} is one of several functions, of which the running program returns "
-        "one, and is called in a context of its own",
+        f"{name_of(function)} is one of several functions, one of which compiled code returns, and "
+        "is bound to its own context",
         where=location_of(function),
         help="call it in compiled code, and return its result",
     )
@@ -411,8 +413,8 @@ def called_by_numba(functions: Sequence[Any]) -> NotCompilable:
     """The error for a function chosen at run time that one of numba's own functions is given."""
     names = ", ".join(sorted(map(name_of, functions)))
     return NotCompilable(
-        f"one of numba's own functions is given one of {names}, chosen when the program runs",
-        help="write the loop that calls it, or choose between two calls in place of two functions",
+        f"one of numba's own functions is given one of {names}, chosen at run time",
+        help="write the loop that calls it, or choose between two calls instead of two functions",
     )
 
 
@@ -423,23 +425,23 @@ def marker_left(plugin: Any, call: MarkedCall, changed: bool) -> NotCompilable:
         f"a call of the marker {name_of(call.marker)} is left over",
         where=call.where,
         notes=[("plugin", f"{plugin!r} {said}")],
-        help="have its hook marked take out or replace each of module.calls",
+        help="remove or replace each of module.calls in the plugin's hook marked",
     )
 
 
 def state_on_device() -> NotCompilable:
     """The error for a kernel that reads the state of its context."""
     return NotCompilable(
-        "the state of a context is held by the host, where no kernel reaches it",
-        help="give the kernel the array as an argument",
+        "the state of a context is in the host's memory, which a kernel cannot read",
+        help="pass the array to the kernel as an argument",
     )
 
 
 def entered_on_device() -> NotCompilable:
     """The error for a kernel that enters a context unknown at compile time."""
     return NotCompilable(
-        "a kernel enters a context that only the running program knows, for which code is made on "
-        "the host",
+        "a kernel enters a context that is known only at run time, for which only the host can "
+        "compile code",
         help="give metadata and plugins as constants, or pass the value as an argument",
     )
 
@@ -452,8 +454,8 @@ def no_stage_on_device(plugin: Any, stage: str, first: tuple[int, int]) -> NotCo
         notes=[
             (
                 "why",
-                "libNVVM lets no other code in between, and reads LLVM IR of an older form than "
-                "the LLVM that is at hand writes",
+                "libNVVM runs no other passes, and reads an older form of LLVM IR than numba's "
+                "LLVM writes",
             ),
             (
                 "else",
@@ -461,17 +463,17 @@ def no_stage_on_device(plugin: Any, stage: str, first: tuple[int, int]) -> NotCo
                 "calls, where the plugin is active in the kernel".format(*first),
             ),
         ],
-        help="edit it in after_codegen, before that, or in marked",
+        help="edit the module in after_codegen, which runs before, or in marked",
     )
 
 
 def converts(target: Any, returned: str) -> NotCompilable:
     """The error for a method result that plum would convert to its return annotation."""
     return NotCompilable(
-        f"{describe(target)} gives a {returned}, which plum converts to the return annotation of "
+        f"{describe(target)} returns a {returned}, which plum converts to the return annotation of "
         "the method; compiled code does not convert",
         where=location_of(target),
-        help="return what the annotation says",
+        help="return a value of the annotated type",
     )
 
 

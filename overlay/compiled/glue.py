@@ -26,8 +26,8 @@ __all__ = [
 
 # File name of the glue functions.
 GLUE: Final = "<overlay>"
-# Way in which an argument is forwarded: by position, unpacked, as the keyword of this name, or
-# (None) not at all.
+# How an argument is forwarded: by position, unpacked, as the keyword of this name, or (None) not
+# at all.
 Way = str | None
 BY_POSITION: Final = ""
 SPREAD: Final = "*"
@@ -37,8 +37,9 @@ _made: weakref.WeakValueDictionary[Any, python_types.FunctionType] = weakref.Wea
 
 
 def calling(target: Any, ways: tuple[Way, ...] | None = None) -> Any:
-    """A Python function that calls ``target`` with its arguments, each forwarded in its way, or all
-    by position."""
+    """A Python function that calls ``target`` with its arguments, forwarded as given, or all by
+    position.
+    """
     key = id(target), ways
     found = _made.get(key)
     if found is None:

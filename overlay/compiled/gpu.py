@@ -105,9 +105,9 @@ class Kernel:
 
     def __call__(self, *args: Any) -> Any:
         raise OverlayError(
-            f"{self.__name__} is a kernel, which is launched",
+            f"{self.__name__} is a kernel, which is launched and not called",
             where=caller(),
-            help=f"say how often it is to run: {self.__name__}[blocks, threads](...)",
+            help=f"give the numbers of blocks and threads: {self.__name__}[blocks, threads](...)",
         )
 
     def _launch(self, launch: Callable[[Any], None]) -> None:
@@ -117,10 +117,10 @@ class Kernel:
 
         if capability_at_hand() is None:
             raise OverlayError(
-                f"cannot launch {self.__name__}: there is no GPU at hand",
+                f"cannot launch {self.__name__}: this machine has no GPU",
                 where=caller(),
-                help="set NUMBA_ENABLE_CUDASIM=1 to have kernels run by the interpreter, or look "
-                f"at the code: {self.__name__}.ptx(types, capability=(8, 0))",
+                help="set NUMBA_ENABLE_CUDASIM=1 to run kernels in the interpreter, or inspect "
+                f"the code: {self.__name__}.ptx(types, capability=(8, 0))",
             )
         world, known = self._present()
         if None not in known:
@@ -202,13 +202,13 @@ def _capability(given: Sequence[int] | None) -> Capability:
     known = capabilities()
     if found is None:
         raise NotCompilable(
-            "cannot tell which GPU to compile for: there is none at hand",
+            "cannot tell which GPU to compile for: this machine has none",
             where=caller(),
             help=f"name a compute capability, such as capability={known[len(known) // 2]}",
         )
     if tuple(found) not in known:
         raise NotCompilable(
-            f"cannot compile for the compute capability {found!r}, which is not known here",
+            f"cannot compile for the compute capability {found!r}, which libNVVM does not know",
             where=caller(),
             notes=[("known", ", ".join(map(str, known)))],
             help="give one of these, as two whole numbers; code for one runs on later ones too",

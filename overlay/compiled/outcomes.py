@@ -128,7 +128,7 @@ class Outcomes:
                 raise NotCompilable(
                     f"{describe(callee.target)}({', '.join(map(str, args))}) is one method or "
                     "another by a value that may be None when the program runs",
-                    notes=[("candidate", repr(method))] if method else (),
+                    notes=[("candidate", str(method))] if method else (),
                     help="test for None before the call",
                 )
         if method is None:
@@ -318,14 +318,14 @@ def _failure(method: Method, function: Any, what: str, ty: Any, hint: Any) -> st
         return None
     if verdicts != {False} or (depends_on(hint) in ("literal", "value") and _is_unknown(ty, hint)):
         raise NotCompilable(
-            f"table {method.table.name!r} checks its methods, and whether {what} of {method!r} is "
-            f"{shown_hint(hint)} is known only when the program runs",
+            f"table {method.table.name!r} checks its methods, and whether {what} of {method} is "
+            f"{shown_hint(hint)} is known only at run time",
             where=location_of(function),
             notes=[("compiled type", str(ty))],
             help="leave out check=True, or the annotation, for compiled code",
         )
     return (
-        f"table {method.table.name!r}: {what} of {method!r} is not {shown_hint(hint)} but "
+        f"table {method.table.name!r}: {what} of {method} is not {shown_hint(hint)} but "
         f"{shown_hint(hint_of(ty))}"
     )
 

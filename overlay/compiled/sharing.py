@@ -79,7 +79,7 @@ class CompilingFrame:
         self.basis = Basis(self)
         self.basis.is_private = not shares_code(self.world)
         self.basis.plugins = tuple(map(identity, self.world.plugins))
-        if self.basis.plugins:  # whose hooks are shown it
+        if self.basis.plugins:  # the hooks of these plugins are given it
             self.reads_metadata(self.world.engine)
         self._handed: dict[int, Holder] = {}
 
@@ -106,7 +106,9 @@ class CompilingFrame:
         self.lowest = min(self.lowest, *(f.number for f in same or waiting))
 
     def hands_on(self, holder: Holder) -> None:
-        """Record that it passes a function to one of numba's own functions, which may call it."""
+        """Record that the code passes a function to one of numba's own functions, which may call
+        it.
+        """
         self._handed[id(holder)] = holder
 
     def asks(self, generated: Generated) -> None:
@@ -199,8 +201,9 @@ def frame() -> CompilingFrame | None:
 
 @contextmanager
 def report_of(holder: Holder, args: tuple[Any, ...], verb: str = "compiled") -> Generator[None]:
-    """Record the compilation in the block in the history of its context, and report of it for
-    those who watch. verb: what the block does to the function."""
+    """Record the compilation in the block in the history of its context, and report it in the log
+    and on the progress line. verb: the participle for what the block does to the function.
+    """
     outer, key, begun = _frames.why, holder.key_of(args), time.perf_counter()
     _frames.why = why = _why(holder, key, outer)
     is_watched = IS_INTERACTIVE or PROGRESS in os.environ or LOG.isEnabledFor(logging.INFO)
@@ -309,8 +312,10 @@ _codes: weakref.WeakKeyDictionary[FunctionType, weakref.WeakSet[CompiledCode]] =
 
 
 def shares_code(world: World) -> bool:
-    """Whether code of a world may serve in others: hooks of a plugin without a ``cache_token`` may
-    look at anything, and those that analyse are told of each function."""
+    """Whether code of a world may be reused in others. Hooks of a plugin without a
+    ``cache_token`` may read anything, and plugins that analyse receive the analysis of each
+    function.
+    """
     known = all(plugin.cache_token is not None for plugin in world.plugins)
     return known and world.makes_code and world.engine.interpretation is None
 

@@ -66,7 +66,8 @@ class _Noted(threading.local):
 
 
 _noted = _Noted()
-# The number of calls noted in all threads, at least: compiled code looks whether there are any.
+# A lower bound of the number of calls noted in all threads: compiled code tests whether there are
+# any.
 NOTED: Final = ctypes.c_uint64(0)
 # Maps file names that were temporary when code was compiled to their names in this process.
 _moved: dict[str, str] = {}

@@ -4,11 +4,11 @@ A ``ReadsWatch`` records what was read, and lists words of memory that compiled 
 with their former content.
 
 CPython stores the value of a global in the entries of a dict, the code of a function in the
-function, the content of a closure's variable in a cell. Compiled code gets no notice when one of
+function, the content of a closure's variable in a cell. Compiled code is not notified when one of
 these is rebound, but it can compare a word of memory with its former content. The layout is that of
 CPython 3.12 to 3.15; ``LAYOUT_KNOWN`` says whether the running interpreter has it, which is tested
-when this module is imported. Where the memory does not tell, ``ALWAYS`` is used: a word that always
-differs, so that Python is asked before every call.
+when this module is imported. Where the layout is unknown, ``ALWAYS`` is used: a word that
+always differs, so that Python is called before every call.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class ReadsWatch:
         return of_readings(list(self._readings.values()))
 
     def changed(self) -> bool:
-        """Whether one of the functions would read something else now."""
+        """Whether one of the functions would read a different value now."""
         return any(reading.changed() for reading in self._readings.values())
 
     def changes(self) -> Iterator[Change]:

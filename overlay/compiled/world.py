@@ -53,8 +53,8 @@ if TYPE_CHECKING:
     from overlay.compiled.engine import CompiledContext
     from overlay.core.dispatch import MethodChain
 
-# Passed to numba explicitly: otherwise it takes these options from whichever caller is the first to
-# have a function compiled.
+# Passed to numba explicitly: otherwise it takes these options from the first caller that has a
+# function compiled.
 DEFAULTS: Final = {"error_model": "python", "fastmath": False}
 
 __all__ = ["World"]
@@ -190,7 +190,8 @@ class World:
     ) -> InnerDispatcher:
         """The dispatcher that compiles a Python function, or that of a numba dispatcher, in this
         world. chain: the place at which ``call_next`` in a method continues. options: those of an
-        entry from Python, None for other functions."""
+        entry from Python, None for other functions.
+        """
         if isinstance(function, InnerDispatcher):
             return function
         is_entry = options is not None

@@ -63,11 +63,11 @@ R = TypeVar("R")
 _COPIES = 64
 _COMPILED = 64
 
-# Results that run code later: each of their steps runs in the context, too.
+# Results whose code runs later: each of their steps runs in the context, too.
 GOES_ON = (GeneratorType, CoroutineType, AsyncGeneratorType)
 
-# Types whose values are interchangeable where ``metadata_key`` calls them equal, by identity: a
-# metaclass may have an ``__eq__`` of its own.
+# Types of which ``metadata_key`` calls two values equal only if they are interchangeable;
+# compared by identity, since a metaclass may have an ``__eq__`` of its own.
 _PLAIN: Final = {id(kind) for kind in (type(None), bool, int, float, complex, str, bytes)}
 
 _FIELDS = ("tables", "plugins", "metadata", "state", "strict", "count_calls")
@@ -77,12 +77,31 @@ _FIELDS = ("tables", "plugins", "metadata", "state", "strict", "count_calls")
 class Context:
     """An ordered stack of method tables under which code runs; immutable.
 
-    tables: later ones shadow earlier ones. plugins: hooks into compilation and calls, in their
-    order; an OverlayError where one cannot work because of another. metadata: any hashable value;
-    part of the key of compiled code. state: any object; code reads both from ``current_context()``.
-    strict: a call that has lost the context raises an error. count_calls: ``report`` tells how
-    often methods were called and from where, which costs time at each of their calls.
+    Parameters
+    ----------
+    *tables : MethodTable
+        The tables; later ones shadow earlier ones.
+    plugins : iterable of Plugin
+        Hooks into compilation and calls, in the order in which they run.
+    metadata : hashable
+        Any hashable value; part of the key of compiled code. Code reads it from
+        ``current_context().metadata``.
+    state : object
+        Any object, which code reads from ``current_context().state``. It is no part of a key.
+    strict : bool
+        Whether a call that has lost the context raises an error.
+    count_calls : bool
+        Whether ``report`` says how often methods were called, and from where. Counting costs time
+        at each call of a method.
 
+    Raises
+    ------
+    OverlayError
+        One of ``tables`` is no method table, ``metadata`` is not hashable, or a plugin cannot work
+        because of another.
+
+    Examples
+    --------
     >>> import math
     >>> from overlay import Context, MethodTable
     >>> approx = MethodTable("approx")
@@ -124,27 +143,29 @@ class Context:
 
     @property
     def tables(self) -> tuple[MethodTable, ...]:
-        """Its tables, outermost first."""
+        """The tables, outermost first."""
         return self._tables
 
     @property
     def plugins(self) -> tuple[Plugin, ...]:
-        """Its plugins, in the order in which they run."""
+        """The plugins, in the order in which they run."""
         return self._plugins
 
     @property
     def metadata(self) -> Any:
-        """Its metadata."""
+        """The metadata, as it was given."""
         return self._metadata
 
     @property
     def metadata_key(self) -> Hashable:
-        """Its metadata, compared by type and value: see ``metadata_key``."""
+        """Key of the metadata: equal for metadata of equal types and values (see
+        ``overlay.core.metadata``).
+        """
         return self._key
 
     @property
     def state(self) -> Any:
-        """Its state."""
+        """The state, as it was given."""
         return self._state
 
     @property
@@ -170,8 +191,17 @@ class Context:
 
     @runs_natively
     def __or__(self, inner: Context) -> Context:
-        """Join two contexts: the tables of ``inner`` shadow; its flags win, and its metadata and
-        state where it has any. Plugins are joined in order."""
+        """Join two contexts: the tables of ``inner`` shadow those of this one.
+
+        The flags are those of ``inner``; metadata and state are those of ``inner`` where it has
+        any. Plugins are joined in order.
+
+        Examples
+        --------
+        >>> from overlay import Context
+        >>> (Context(metadata=1, state="outer") | Context(metadata=2)).metadata
+        2
+        """
         if not isinstance(inner, Context):  # pyright: ignore[reportUnnecessaryIsInstance]
             return NotImplemented
         return Context(
@@ -186,11 +216,33 @@ class Context:
 
     @runs_natively
     def replace(self, **changes: Unpack[Changes]) -> Context:
-        """Return a changed copy. changes: ``tables``, ``plugins``, ``metadata``, ``state``,
-        ``strict``, ``count_calls``; a TypeError for any other name.
+        """Return a changed copy.
 
         The 64 most recently used copies with other metadata or plugins are cached, with the code
         compiled for them, unless a context is strict or counts calls.
+
+        Parameters
+        ----------
+        **changes
+            New values of ``tables``, ``plugins``, ``metadata``, ``state``, ``strict`` or
+            ``count_calls``, as the class takes them.
+
+        Returns
+        -------
+        Context
+            The copy; this context is unchanged.
+
+        Raises
+        ------
+        TypeError
+            A context has no field of a given name.
+
+        Examples
+        --------
+        >>> from overlay import Context
+        >>> ctx = Context(metadata="slow")
+        >>> ctx.replace(metadata="fast").metadata, ctx.metadata
+        ('fast', 'slow')
         """
         unknown = [name for name in changes if name not in _FIELDS]
         if unknown:
@@ -224,10 +276,36 @@ class Context:
 
     @runs_natively
     def method(self, target: Any, *types: Any) -> Method | None:
-        """The method that a call of ``target`` with arguments of these types resolves to, or
-        None where it falls through to the base.
+        """The method that a call of ``target`` with arguments of these types resolves to.
 
-        Raises AmbiguousMethod where no method of a table is the most specific.
+        Parameters
+        ----------
+        target : callable
+            The function, class or operator that is called.
+        *types : type
+            The types of its positional arguments.
+
+        Returns
+        -------
+        Method or None
+            The method; None where the call falls through to the base.
+
+        Raises
+        ------
+        AmbiguousMethod
+            No method of a table is the most specific.
+
+        Examples
+        --------
+        >>> import math
+        >>> from overlay import Context, MethodTable
+        >>> table = MethodTable("zeros")
+        >>> @table.overlay(math.sin)
+        ... def sin(x: float) -> float:
+        ...     return 0.0
+        >>> ctx = Context(table)
+        >>> ctx.method(math.sin, float).function is sin, ctx.method(math.cos, float) is None
+        (True, True)
         """
         for table in self._tables:
             table.settle()
@@ -249,7 +327,36 @@ class Context:
     # ---- running ----
 
     def __call__(self, f: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R:
-        """Run ``f(*args, **kwargs)``: every call below it is resolved against the tables first."""
+        """Run ``f(*args, **kwargs)``: every call below it is resolved against the tables first.
+
+        Parameters
+        ----------
+        f : callable
+            The function to run.
+        *args, **kwargs
+            Its arguments.
+
+        Returns
+        -------
+        object
+            The result of ``f``. The steps of a generator or coroutine run in the context, too.
+
+        Raises
+        ------
+        UnsupportedPython
+            The Python engine does not work on this Python.
+
+        Examples
+        --------
+        >>> import math
+        >>> from overlay import Context, MethodTable
+        >>> table = MethodTable("zeros")
+        >>> @table.overlay(math.sin)
+        ... def sin(x: float) -> float:
+        ...     return 0.0
+        >>> Context(table)(lambda x: math.sin(x) + 1, 2.0)
+        1.0
+        """
         outer = stack_in_force.get()
         stack = self._alone if outer is None else outer.push(self)
         engine = stack.python
@@ -281,16 +388,65 @@ class Context:
         return known[1]
 
     def wrap(self, f: Callable[P, R], /) -> Callable[P, R]:
-        """Return the function bound to this context, which every call of it runs in."""
+        """Return the function bound to this context: each call of it runs in the context.
+
+        Parameters
+        ----------
+        f : callable
+            The function to bind.
+
+        Returns
+        -------
+        callable
+            A function that behaves like ``f``, and can be pickled if ``f`` and the context can.
+
+        Examples
+        --------
+        >>> from overlay import Context, current_context
+        >>> ctx = Context(metadata=3)
+        >>> ctx.wrap(lambda x: x + current_context().metadata)(1)
+        4
+        """
         return Wrapped(self, f)
 
     def jit(self, f: Callable[P, R], /, **options: Any) -> Compiled[P, R]:
-        """Compile the function with numba; a table that is not reached adds no instruction.
+        """Compile a function in this context with numba.
 
-        options: numba's own (``parallel``, ``fastmath``, ``nogil``, ...), and for metadata that is
-        known only at run time ``hot_after``, the number of calls after which a value is compiled,
-        and ``variants``, how many values compiled code dispatches by itself.
-        Raises NotCompilable where numba cannot hold what a method needs.
+        Calls are resolved while the code is compiled. A table that the code does not reach adds
+        no instruction. The code is compiled again when something that it has read changes.
+
+        Parameters
+        ----------
+        f : callable
+            A function in the part of Python that numba compiles.
+        **options
+            Options of ``numba.njit`` (``parallel``, ``fastmath``, ``nogil``, ...). For metadata
+            that is known only at run time: ``hot_after``, the number of calls after which the
+            code for a value is compiled, and ``variants``, the number of values among which
+            compiled code dispatches by itself. ``target="cuda"`` compiles a kernel.
+
+        Returns
+        -------
+        Compiled
+            The compiled function. The most recently used ones of a context are cached by ``f``
+            and options.
+
+        Raises
+        ------
+        NotCompilable
+            numba cannot compile ``f``, or cannot hold a value that a method needs; the error is
+            raised by the first call with such types.
+
+        Examples
+        --------
+        >>> import math
+        >>> from overlay import Context, MethodTable
+        >>> table = MethodTable("zeros")
+        >>> @table.overlay(math.sin)
+        ... def sin(x: float) -> float:
+        ...     return 0.0
+        >>> Context(table).jit(lambda x: math.sin(x) + 1)(2.0)
+        1.0
         """
         refuse_around(self._plugins, f)
         key = id(f), tuple(sorted((name, repr(value)) for name, value in options.items()))
@@ -310,28 +466,77 @@ class Context:
         """The method that each call site below ``self(f, ...)`` resolves to, found by reading the
         code.
 
-        types: of the arguments; from f's annotations where none are given. depth: how many levels
-        of calls to follow, None for all. Nothing of the program runs.
+        Nothing of the program runs.
+
+        Parameters
+        ----------
+        f : callable
+            The function whose calls are resolved.
+        *types : type
+            The types of its arguments; by default those of its annotations.
+        depth : int or None
+            The number of levels of calls to follow; None for all.
+
+        Returns
+        -------
+        Explanation
+            The call sites and the method of each; it prints as a tree.
+
+        Examples
+        --------
+        >>> import math
+        >>> from overlay import Context, MethodTable
+        >>> table = MethodTable("zeros")
+        >>> @table.overlay(math.sin)
+        ... def sin(x: float) -> float:
+        ...     return 0.0
+        >>> def height(angle: float) -> float:
+        ...     return 2 * math.sin(angle)
+        >>> "zeros" in str(Context(table).explain(height))
+        True
         """
         return late_binding.explain.load()(self, f, *types, depth=depth)
 
     @runs_natively
     def report(self) -> Report:
-        """The methods that calls have resolved to so far, and those that none has; where the
-        context counts calls or is strict, also how often, from where, and where a call left it."""
+        """Report which methods the calls so far have resolved to, and which methods no call has.
+
+        Returns
+        -------
+        Report
+            The methods hit and never hit. Where the context counts calls or is strict, also how
+            often each was called, from where, and where a call left the context.
+
+        Examples
+        --------
+        >>> import math
+        >>> from overlay import Context, MethodTable
+        >>> table = MethodTable("zeros")
+        >>> @table.overlay(math.sin)
+        ... def sin(x: float) -> float:
+        ...     return 0.0
+        >>> ctx = Context(table)
+        >>> ctx(math.sin, 1.0)
+        0.0
+        >>> [hit.method.function is sin for hit in ctx.report().hits]
+        [True]
+        """
         return report(self)
 
     @runs_natively
     def compilations(self, f: Callable[..., Any] | None = None, /) -> Compilations:
         """The compilations of a function in this context, and in those that its code enters.
 
-        Each with the types it was for, and with what had changed since the last one for these: from
-        what to what, and which calls lead to it.
-
         Parameters
         ----------
-        f
-            A function of the program, or what ``jit`` returned for it; all functions by default.
+        f : callable or None
+            A function of the program, or the result of ``jit`` for it; None for all functions.
+
+        Returns
+        -------
+        Compilations
+            Each compilation, with its types, and with the changes since the last one for the same
+            types: the values before and after, and the calls that lead to the reader.
 
         Raises
         ------
@@ -380,8 +585,9 @@ class Context:
 
 
 def compiled_method(function: Any, chain: MethodChain) -> Any:
-    """The function of a method compiled for its place in a chain, at which its ``call_next``
-    continues."""
+    """A method's function, compiled for its place in a chain, at which its ``call_next``
+    continues.
+    """
     return Context(*reversed(chain.tables)).compiled.jit_method(function, chain)
 
 

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, NoReturn, ParamSpec, TypeVar
 from overlay import _native
 from overlay.core.errors import OverlayError
 from overlay.core.in_force import outside, stack_in_force
-from overlay.core.location import caller
+from overlay.core.location import caller, name_of
 from overlay.core.own_builtins import __builtins__
+from overlay.core.public_names import hides
 from overlay.generics.views import resolved, view_of
 
 if TYPE_CHECKING:
@@ -33,9 +34,18 @@ R = TypeVar("R")
 
 
 def current_context() -> Context | None:
-    """The innermost context in force, or None; its metadata and state do not depend on the contexts
-    around it. ``outer | inner`` is one context that has both, in this order:
+    """The innermost context in force.
 
+    Its metadata and state do not depend on the contexts around it. ``outer | inner`` is one
+    context that has both.
+
+    Returns
+    -------
+    Context or None
+        The context; None outside of any.
+
+    Examples
+    --------
     >>> from overlay import Context, current_context
     >>> outer, inner = Context(metadata=3), Context()
     >>> outer(lambda: inner(lambda: current_context().metadata)) is None
@@ -48,8 +58,15 @@ def current_context() -> Context | None:
 
 
 def tables_in_force() -> tuple[MethodTable, ...]:
-    """The tables of all contexts in force, innermost first; for interpreted code.
+    """The tables of all contexts in force, for interpreted code.
 
+    Returns
+    -------
+    tuple of MethodTable
+        The tables, innermost first.
+
+    Examples
+    --------
     >>> from overlay import Context, MethodTable, tables_in_force
     >>> table = MethodTable("table")
     >>> Context(table)(tables_in_force) == (table,)
@@ -60,9 +77,15 @@ def tables_in_force() -> tuple[MethodTable, ...]:
 
 
 def plugins_in_force() -> tuple[Plugin, ...]:
-    """The plugins of all contexts in force, outermost first; in a generated method those that the
-    code is compiled with.
+    """The plugins of all contexts in force.
 
+    Returns
+    -------
+    tuple of Plugin
+        The plugins, outermost first; in a generated method those that the code is compiled with.
+
+    Examples
+    --------
     >>> from overlay import Context, Plugin, plugins_in_force
     >>> plugin = Plugin()
     >>> Context(plugins=(plugin,))(plugins_in_force) == (plugin,)
@@ -79,10 +102,26 @@ def plugins_in_force() -> tuple[Plugin, ...]:
 def call_next(*args: Any, **kwargs: Any) -> Any:
     """Inside a method: call the next method for these arguments, after the last one the base.
 
-    Next are the less specific methods of the same table, then those of the tables further out,
-    resolved again for the arguments given. A method is never entered twice.
-    Raises OverlayError outside a method.
+    The next methods are the less specific ones of the same table, then those of the tables
+    further out, resolved again for the arguments given. A method is never entered twice.
 
+    Parameters
+    ----------
+    *args, **kwargs
+        The arguments of the call; they may differ from those of the method.
+
+    Returns
+    -------
+    object
+        The result of the next method, or of the base.
+
+    Raises
+    ------
+    OverlayError
+        The call is outside a method.
+
+    Examples
+    --------
     >>> import math
     >>> from overlay import Context, MethodTable, call_next
     >>> table = MethodTable("table")
@@ -111,10 +150,27 @@ def _only_inside_a_method() -> NoReturn:
 
 
 def recurse[**P, R](context: Context, f: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R:
-    """Run f's own body under a context, even where f itself is overlaid in it.
+    """Run the body of a function under a context, even where the function itself is overlaid in
+    it.
 
-    Calls of f further down are dispatched, like any other.
+    Calls of ``f`` further down are dispatched, like any other.
 
+    Parameters
+    ----------
+    context : Context
+        The context, inside those in force.
+    f : callable
+        The function whose own body runs.
+    *args, **kwargs
+        Its arguments.
+
+    Returns
+    -------
+    object
+        The result of the body.
+
+    Examples
+    --------
     >>> from overlay import Context, MethodTable, recurse
     >>> def size(x):
     ...     return x
@@ -140,9 +196,17 @@ def recurse[**P, R](context: Context, f: Callable[P, R], /, *args: P.args, **kwa
             stack.calls.end_run()
 
 
+@hides("function")
 class nonoverlay[**P, R]:  # noqa: N801 (reads as the function that it stands for)
     """``nonoverlay(f)(*args)``: call f, and all below it, without any overlay.
 
+    Parameters
+    ----------
+    function : callable
+        The function to call outside of all contexts.
+
+    Examples
+    --------
     >>> import math
     >>> from overlay import nonoverlay
     >>> nonoverlay(math.sqrt)(4.0)
@@ -155,7 +219,7 @@ class nonoverlay[**P, R]:  # noqa: N801 (reads as the function that it stands fo
         self.function = function
 
     def __repr__(self) -> str:
-        return f"nonoverlay({self.function!r})"
+        return f"nonoverlay({name_of(self.function)})"
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         return outside(self.function, *args, **kwargs)

@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING, Any
 from overlay import _native
 from overlay.core import late_binding
 from overlay.core.location import is_ours, shown
+from overlay.core.outline import Outline
 from overlay.core.own_builtins import __builtins__
+from overlay.core.short_repr import counted
 from overlay.core.table import Method, MethodTable
 
 if TYPE_CHECKING:
@@ -39,11 +41,11 @@ class Hit:
 
     def __str__(self) -> str:
         if self.calls is None:
-            return repr(self.method)
+            return str(self.method)
         places = [f"{calls} from {where}" for where, calls in self.callers[:_SHOWN_CALLERS]]
         rest = sum(calls for _, calls in self.callers[_SHOWN_CALLERS:])
         places += [f"{rest} from elsewhere"] if rest else []
-        return f"{self.method!r}   {_counted(self.calls, 'call')}: {', '.join(places)}"
+        return f"{self.method}   {counted(self.calls, 'call')}: {', '.join(places)}"
 
 
 @dataclass(frozen=True)
@@ -62,7 +64,7 @@ class Leaving:
     def __str__(self) -> str:
         in_thread = self.to.startswith("thread ")
         how = f"ran without its table in {self.to}" if in_thread else f"handed to {self.to}"
-        return f"{self.handed} {how}   {self.where}   {_counted(self.times, 'time')}"
+        return f"{self.handed} {how}   {self.where}   {counted(self.times, 'time')}"
 
 
 @dataclass(frozen=True)
@@ -84,35 +86,34 @@ class Report:
     def summary(self) -> str:
         """One line: the number of methods hit, of their calls, and of calls that left."""
         total = len(self.hits) + len(self.never)
-        parts = [f"{len(self.hits)} of {_counted(total, 'method')} hit"]
+        parts = [f"{len(self.hits)} of {counted(total, 'method')} hit"]
         if self.watched:
-            parts.append(_counted(sum(hit.calls or 0 for hit in self.hits), "call"))
-            parts.append(f"left {_counted(sum(place.times for place in self.left), 'time')}")
+            parts.append(counted(sum(hit.calls or 0 for hit in self.hits), "call"))
+            parts.append(f"left {counted(sum(place.times for place in self.left), 'time')}")
         return ", ".join(parts)
 
     def __repr__(self) -> str:
         return f"<Report: {self.summary}>"
 
     def __str__(self) -> str:
-        lines = [f"{self.context!r}: {self.summary}"]
+        return str(self.__rich__())
+
+    def __rich__(self) -> Outline:
+        """The lines of the report, each with those below it."""
         sections = ("hit", self.hits), ("never hit", self.never), ("left the context", self.left)
-        for title, rows in sections:
-            if rows:
-                lines += [f"  {title}:", *(f"    {_row(row)}" for row in rows)]
+        below = [
+            Outline(f"{title}:", tuple(Outline(str(row)) for row in rows))
+            for title, rows in sections
+            if rows
+        ]
         if not self.watched:
-            lines.append("  calls, and places where one left: Context(..., count_calls=True)")
-        return "\n".join(lines)
+            below.append(
+                Outline("calls, and places where one left: Context(..., count_calls=True)")
+            )
+        return Outline(f"{self.context!r}: {self.summary}", tuple(below))
 
     def _repr_html_(self) -> str:
         return late_binding.drawing.load()(self)
-
-
-def _row(row: Hit | Leaving | Method) -> str:
-    return repr(row) if isinstance(row, Method) else str(row)
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
 class CallRecord:

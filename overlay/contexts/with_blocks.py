@@ -94,7 +94,8 @@ def _out_of_reach(context: Context, names: tuple[str, ...]) -> str:
     what = "the overlays and plugins" if context.plugins else "the overlays of"
     return (
         f"with {context!r}: only generic functions see the tables here, where targets are not "
-        f"intercepted; it cannot reach {what} {shown}. ctx(f, ...) says what is missing"
+        f"intercepted; it cannot reach {what} {shown}\n  help: ctx(f, ...) raises an error that "
+        "names the cause"
     )
 
 
@@ -116,8 +117,8 @@ def _leave_out_of_order(context: Context, error: BaseException | None) -> None:
     message = (
         "the block ended in another thread or task than it began in"
         if block is None
-        else "the block ended out of order, or what runs in it did: what was called since it "
-        "began may have seen tables that were not meant for it"
+        else "the block, or one inside it, ended out of order: calls since it began may have "
+        "seen the wrong tables"
     )
     remedy = "do not yield inside `with ctx:`; collect the results, or yield ctx.wrap(f)(...)"
     if error is not None:

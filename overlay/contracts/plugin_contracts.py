@@ -1,4 +1,6 @@
-"""A tester of plugins: what a plugin declares, and what every plugin owes, tried on programs."""
+"""A tester of plugins: the contracts that a plugin declares, and those of every plugin, checked
+on programs.
+"""
 
 from __future__ import annotations
 
@@ -31,22 +33,38 @@ Given = tuple[Any, ...]
 
 
 class BrokenContract(OverlayError, AssertionError):
-    """A plugin does not do what it declares, or what every plugin owes.
+    """A plugin breaks a contract: one that it declares, or one that holds for every plugin.
 
-    The contracts are: ``"declarations"`` (what the class declares has the right form, and each hook
-    a name that is known); ``"values"``, ``"effects"``, ``"calls"`` and ``"types"``, where
-    ``preserves`` has them; ``"runs"`` (programs run with it that run without it);
-    ``"deterministic"`` (compiled again, a program does the same); ``"enter"`` (asked again it gives
-    the same); ``"cache_token"`` (constant, equal for plugins made alike, different for those that
-    do something else, and no pointer of this process in the code that is kept under it);
-    ``"shares_native_cache"`` (it changes no compiled code); ``"outside"`` (code outside of the
-    context is as it was); ``"leaves"``, ``"composition"``, ``"commutes"`` and ``"idempotent"``,
-    which are asked for.
+    The contracts are:
+
+    - ``"declarations"``: the attributes of the class have the right form, and each hook has a known
+      name;
+    - ``"values"``, ``"effects"``, ``"calls"`` and ``"types"``, where ``preserves`` has them;
+    - ``"runs"``: programs that run without it run with it;
+    - ``"deterministic"``: a program that is compiled again does the same;
+    - ``"enter"``: it gives the same answer to the same question;
+    - ``"cache_token"``: constant, equal for plugins that are made in the same way, different for
+      those that do something else, and no pointer of this process is in the code stored under it;
+    - ``"shares_native_cache"``: it changes no compiled code;
+    - ``"outside"``: code outside of the context is unchanged;
+    - ``"leaves"``, ``"composition"``, ``"commutes"`` and ``"idempotent"``, on request.
 
     Attributes
     ----------
-    contract
+    contract : str
         The contract's name.
+
+    Examples
+    --------
+    >>> from overlay import Plugin
+    >>> from overlay.contracts import BrokenContract, check_plugin
+    >>> class Typo(Plugin):
+    ...     preserves = "values"
+    >>> try:
+    ...     check_plugin(Typo, samples=False)
+    ... except BrokenContract as error:
+    ...     print(error.contract)
+    declarations
     """
 
     def __init__(self, contract: str, asked: str, **parts: Any) -> None:
@@ -56,8 +74,21 @@ class BrokenContract(OverlayError, AssertionError):
 
 @dataclass(frozen=True)
 class CheckedPlugin:
-    """The extent of a check that found nothing: the numbers of programs that were interpreted and
-    compiled with the plugin, and the contracts that were tried.
+    """The extent of a check that found nothing.
+
+    Attributes
+    ----------
+    interpreted, compiled : int
+        The numbers of programs that were interpreted and compiled with the plugin.
+    contracts : tuple of str
+        The contracts that were checked.
+
+    Examples
+    --------
+    >>> from overlay import Plugin
+    >>> from overlay.contracts import check_plugin
+    >>> "declarations" in check_plugin(Plugin, (abs, -1), samples=False).contracts
+    True
     """
 
     interpreted: int
@@ -81,25 +112,31 @@ def check_plugin(
     Parameters
     ----------
     plugin
-        The plugin, or what makes one anew: then two that are made alike are compared, too.
+        The plugin, or a function that makes one: then two that it makes are compared, too.
     programs
         Functions, each in a tuple followed by its arguments: give those that the plugin changes.
     leaves
-        Programs with which the plugin has nothing to do: nothing of them may change.
+        Programs that the plugin has to leave unchanged.
     beside
-        Plugins that it is composed with, in each order that both allow. One of its own class with
-        an equal ``cache_token`` has to do the same.
+        Plugins that it is composed with, in each order that both allow. A plugin of the same
+        class with an equal ``cache_token`` has to do the same.
     commutes_with
         Plugins with which both orders do the same.
     idempotent
-        Whether a second plugin like it, after it, has nothing left to change.
+        Whether a second plugin of the same kind, after it, must have nothing left to change.
     samples
         Whether the project's own programs are tried, too.
+
+    Returns
+    -------
+    CheckedPlugin
+        The numbers of programs, and the contracts that were checked.
 
     Raises
     ------
     BrokenContract
-        It names the contract, the program, both values, and what to change.
+        A contract is broken. The error names the contract, the program, both values, and a change
+        that helps.
 
     Examples
     --------
@@ -126,13 +163,13 @@ def check_plugin(
     return CheckedPlugin(check.interpreted, check.compiled, tuple(check.tried))
 
 
-# ---- what a run does ------------------------------------------------------------------------
+# ---- runs -----------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class _Run:
-    """Record of a run of a program. value: its result or its exception, bit for bit. effects: what
-    it printed, and its arguments afterwards.
+    """Record of a run of a program. value: its result or its exception, bit for bit. effects: its
+    output, and its arguments afterwards.
     """
 
     value: Any
@@ -181,7 +218,7 @@ def _shown_effects(effects: Any) -> str:
 
 
 def _given(run: _Run | None) -> str:
-    """The outcome of a run for people: its value, and what it printed."""
+    """The outcome of a run, as text: its value and its output."""
     if run is None:
         return "nothing, as it is refused,"
     printed = run.effects[0]
@@ -191,12 +228,12 @@ def _given(run: _Run | None) -> str:
 # ---- the check ------------------------------------------------------------------------------
 
 REMEDIES = {
-    "values": "take 'values' out of preserves, or have the plugin keep results bit for bit",
-    "effects": "take 'effects' out of preserves, or keep what is printed and written",
-    "calls": "take 'calls' out of preserves, or have the plugin leave each call of the source",
-    "types": "take 'types' out of preserves, or have the plugin keep the types that are inferred",
-    "leaves": "have enter() bail out of it by giving None, or the hook look at targets first",
-    "deterministic": "decide by the program alone, not by time, chance, or what was seen before",
+    "values": "remove 'values' from preserves, or preserve results bit for bit",
+    "effects": "remove 'effects' from preserves, or preserve all output and writes",
+    "calls": "remove 'calls' from preserves, or leave each call of the source a call",
+    "types": "remove 'types' from preserves, or preserve the inferred types",
+    "leaves": "return None from enter() for it, or test the target first in the hook",
+    "deterministic": "decide by the program alone, not by time, chance, or earlier calls",
     "outside": "change the IR, the module or the call that a hook is given, and nothing else",
 }
 
@@ -213,7 +250,7 @@ class _Check:
     tried: dict[str, None] = field(default_factory=dict[str, None])
 
     def alone(self, programs: Sequence[Given], leaves: Sequence[Given]) -> None:
-        """Try what the plugin declares, and does to programs by itself."""
+        """Check the declarations of the plugin, and its effect on programs by itself."""
         self.declarations()
         for program in programs:
             self.program(program)
@@ -250,14 +287,14 @@ class _Check:
     # ---- declarations ----
 
     def declarations(self) -> None:
-        """The forms of what the class declares."""
+        """Check the forms of the attributes that the class declares."""
         self.tried["declarations"] = None
         plugin = self.plugin
         for name in ("requires", "preserves", "refuses"):
             if isinstance(getattr(plugin, name), str):
                 text = getattr(plugin, name)
                 self.broken(
-                    "declarations", f"{name} is the text {text!r}, whose letters are the members",
+                    "declarations", f"{name} is the text {text!r}, whose members are its letters",
                     f"write {name} = ({text!r},)",
                 )  # fmt: skip
         for name in plugin.requires:
@@ -276,7 +313,7 @@ class _Check:
             if callable(value) and near and name not in known:
                 self.broken(
                     "declarations", f"{name} is no hook, and is never called",
-                    f"call it {near[0]}, or give it another name",
+                    f"rename it to {near[0]}, or to a name that is less similar",
                 )  # fmt: skip
         try:
             hash(plugin.cache_token)
@@ -349,7 +386,7 @@ class _Check:
         except OverlayError as error:
             self.broken(
                 "runs", f"the program fails with it: {error.asked}",
-                error.help or "mend the hook, or let enter() bail out here", program,
+                error.help or "correct the hook, or return None from enter() here", program,
             )  # fmt: skip
 
     def _compare(
@@ -389,7 +426,7 @@ class _Check:
         if changed and (untouched or self.keeps("calls")):
             contract = "leaves" if untouched else "calls"
             gone = ", ".join((wanted - made) or (made - wanted))
-            what = f"{place}: calls of {gone} are {'left out' if wanted - made else 'put in'}"
+            what = f"{place}: calls of {gone} are {'removed' if wanted - made else 'added'}"
             self.broken(contract, what, REMEDIES[contract], program)
 
     def _compare_types(
@@ -416,8 +453,8 @@ class _Check:
 
     def _wavers(self, program: Given, callee: Any, first: Any, second: Any) -> NoReturn:
         self.broken(
-            "enter", f"for {describe(callee)} enter gives {first!r}, and then {second!r}",
-            "give the same for the same callee and types: keep it, or give it a cache_token",
+            "enter", f"for {describe(callee)} enter returns {first!r}, and then {second!r}",
+            "return the same plugin for the same callee and types, or one with a cache_token",
             program,
         )  # fmt: skip
 
@@ -443,13 +480,13 @@ class _Check:
             other = self.make()
             if metadata_key(other.cache_token) != metadata_key(token):
                 self.broken(
-                    "cache_token", f"it is {token!r}, and {other.cache_token!r} of one made alike",
-                    "make it of what decides what the plugin does, by value",
+                    "cache_token", f"it is {token!r}, and {other.cache_token!r} for its twin",
+                    "build it, by value, from all that determines the plugin's effect",
                 )  # fmt: skip
         if metadata_key(self.make().cache_token) != metadata_key(token):
             self.broken(
                 "cache_token", f"it was {token!r}, and became {self.plugin.cache_token!r}",
-                "set it once, when the plugin is made",
+                "set it once, in __init__",
             )  # fmt: skip
         if stages_of(self.plugin) and not self.plugin.shares_native_cache:
             for program in programs:
@@ -469,8 +506,8 @@ class _Check:
         plain, made = (len(POINTER.findall(text)) for text in texts)
         if made > plain:
             self.broken(
-                "cache_token", f"the code that is kept has {made - plain} pointers",
-                "have the code call functions by symbols, or leave out the cache_token", program,
+                "cache_token", f"the code stored under it has {made - plain} pointers",
+                "call functions by symbols in the code, or leave out the cache_token", program,
             )  # fmt: skip
 
     def shares_native_cache(self, programs: Sequence[Given]) -> None:
@@ -488,7 +525,7 @@ class _Check:
             for name in ("calls", "types", "modules"):
                 if getattr(before, name) != getattr(after, name):
                     self.broken(
-                        "shares_native_cache", f"it changes {name} of compiled code",
+                        "shares_native_cache", f"the plugin changes {name} of compiled code",
                         "leave it out: code without the plugin is not valid with it",
                         program,
                     )  # fmt: skip
@@ -515,7 +552,7 @@ class _Check:
                     shown = [*map(_given, runs)]
                     self.broken(
                         "commutes", f"before {other!r} the program gives {shown[0]}, after it "
-                        f"{shown[1]}", "say in requires and preserves which order holds", program,
+                        f"{shown[1]}", "declare the order in requires and preserves", program,
                     )  # fmt: skip
 
     def _composed(self, program: Given, plugins: tuple[Plugin, ...]) -> _Run | None:
@@ -539,7 +576,7 @@ class _Check:
                 self.broken(
                     "cache_token", f"{other!r} has an equal one, and gives {_given(two)} where "
                     f"this plugin gives {_given(one)}",
-                    "make it of all that decides what the plugin does", program,
+                    "build it from all that determines the plugin's effect", program,
                 )  # fmt: skip
 
     def idempotent(self, programs: Sequence[Given]) -> None:
@@ -552,7 +589,7 @@ class _Check:
             if one != two:
                 self.broken(
                     "idempotent", f"twice, the program gives {_given(two)}, and {_given(one)} once",
-                    "look for what is to be changed, and not for what the plugin puts in", program,
+                    "match the original code, and not the plugin's own result", program,
                 )  # fmt: skip
 
 

@@ -1,9 +1,9 @@
-"""Work in the background: things that are made in one thread, one after the other.
+"""Work in the background: values that one thread makes, one after the other.
 
-The thread is a daemon, and lasts as long as there is something to make. What it makes calls
-``goes_on`` at places where it can be given up: that is done at the end of the process, before a
-fork, whose child would have the thread's locks but not the thread, and where what is made is no
-longer wanted. The parent of a fork begins it anew.
+The thread is a daemon, and lasts as long as there is something to make. The code that it runs
+calls ``goes_on`` where the work can be abandoned: at the end of the process, before a fork (the
+child would have the thread's locks but not the thread), and where the value is no longer needed.
+The parent of a fork starts the work again.
 """
 
 from __future__ import annotations
@@ -24,19 +24,20 @@ __all__ = ["GivenUp", "Later", "goes_on", "rest"]
 
 LOG: Final = logging.getLogger("overlay.compiled")
 LONGEST: Final = 30.0
-"""The most seconds that the end of a process, and a fork, wait for a place to give up at."""
+"""The most seconds that the end of a process, and a fork, wait until the work is abandoned."""
 
 
 class GivenUp(BaseException):
-    """The end of a compilation in the background that is given up. No error: code that handles
-    errors lets it pass.
+    """Ends a compilation in the background that is abandoned. It is no ``Exception``: code that
+    handles errors lets it pass.
     """
 
 
 class Later[T]:
-    """A value that is made once: in the background, or at once for who asks for it.
+    """A value that is made once: in the background, or at once by the first thread that asks for
+    it.
 
-    make: makes it. name: what it is, for the log.
+    make: makes the value. name: of the value, in the log.
     """
 
     def __init__(self, make: Callable[[], T], name: str) -> None:
@@ -44,7 +45,7 @@ class Later[T]:
         self._making = threading.RLock()  # held by the thread that makes it
         self._wanted: Callable[[], bool] = bool
         self._has_begun = False
-        self._settled = threading.Event()  # made, failed or put off, after it was begun
+        self._settled = threading.Event()  # made, failed or put off, after the work was started
         self._found: tuple[T] | None = None
 
     @property
@@ -53,9 +54,9 @@ class Later[T]:
         return self._found is not None
 
     def begin(self, wanted: Callable[[], bool]) -> None:
-        """Make it in the background, unless that was begun, or has failed, before.
+        """Make the value in the background, unless that was started, or has failed, before.
 
-        wanted: whether it is still wanted.
+        wanted: whether the value is still needed.
         """
         if not self._has_begun and not self.is_made:
             self._has_begun, self._wanted = True, wanted
@@ -63,12 +64,12 @@ class Later[T]:
             _worker.take(self)
 
     def wait(self) -> None:
-        """Wait until what was begun in the background is made, has failed or was put off."""
+        """Wait until the value is made, has failed or was put off."""
         self._settled.wait()
 
     def now(self) -> T:
-        """The value, made here if it is not; if it is being made, this waits. Raises what ``make``
-        raises.
+        """The value, made here if it is not made yet; if it is being made, this waits. Raises
+        what ``make`` raises.
         """
         if self._found is None:
             with self._making:
@@ -86,24 +87,24 @@ class Later[T]:
             self.put_off()
             raise
         except Exception as error:
-            # what cannot be made is no fault of the program, which goes on without
+            # a value that cannot be made is no fault of the program, which continues without it
             LOG.warning("not compiled in the background: %s: %s", self._name, error)
             LOG.debug("the failure of %s", self._name, exc_info=True)
         finally:
             self._settled.set()
 
     def goes_on(self) -> bool:
-        """Whether it is still wanted."""
+        """Whether the value is still needed."""
         return self._wanted()
 
     def put_off(self) -> None:
-        """Allow it to be begun anew."""
+        """Allow the work to be started again."""
         self._has_begun = False
         self._settled.set()
 
 
 class _Worker:
-    """The thread, and what it has to make, of which the first is in work."""
+    """The thread, and the queue of values to make; the first is in work."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -114,7 +115,7 @@ class _Worker:
         self._is_registered = False
 
     def take(self, later: Later[Any]) -> None:
-        """Have something made."""
+        """Add a value to the queue."""
         with self._lock:
             self._left.append(weakref.ref(later))
         self._start()
@@ -125,7 +126,7 @@ class _Worker:
         with self._lock:
             if self._thread is not None or self._stops or not self._left:
                 return
-            if not self._is_registered:  # late: what is registered last runs first
+            if not self._is_registered:  # late: the function registered last runs first
                 self._is_registered = True
                 atexit.register(self.stop)
                 if hasattr(os, "register_at_fork"):
@@ -152,7 +153,7 @@ class _Worker:
             del later
 
     def _next(self) -> Later[Any] | None:
-        """The first that somebody holds; None at the end of the thread."""
+        """The first value that somebody still holds; None at the end of the thread."""
         with self._lock:
             while self._left and not self._stops:
                 self._current = self._left[0]()
@@ -163,7 +164,7 @@ class _Worker:
             return None
 
     def goes_on(self) -> None:
-        """Raise GivenUp in the thread where it has to stop, or its work is no longer wanted."""
+        """Raise GivenUp in the thread where it has to stop, or the value is no longer needed."""
         if threading.current_thread() is not self._thread:
             return
         current = self._current
@@ -177,7 +178,7 @@ class _Worker:
             thread.join(seconds)
 
     def stop(self) -> None:
-        """Have the thread give up, and wait for its end."""
+        """Make the thread abandon its work, and wait for its end."""
         if self._thread is not threading.current_thread():
             self._stops = True
             self.rest(LONGEST)
@@ -189,13 +190,15 @@ class _Worker:
             self._leave()
 
     def _resume_in_child(self) -> None:
-        """Begin without thread or work: what is wanted here as well will be begun anew."""
+        """Start without a thread or a queue: values that the child needs as well are started
+        again.
+        """
         self._lock = threading.Lock()
         self._thread, self._current, self._stops = None, None, False
         self._leave()
 
     def _leave(self) -> None:
-        """Put off all that is left."""
+        """Put off all values that are left."""
         while self._left:
             later = self._left.popleft()()
             if later is not None:

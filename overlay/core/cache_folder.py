@@ -78,14 +78,14 @@ class Folder:
             os.makedirs(self.path, mode=0o700, exist_ok=True)
             status = os.stat(self.path)
         except OSError as error:
-            self._warn(f"cannot be made: {error.strerror}", f"set {PLACE} to a folder of your own")
+            self._warn(f"cannot be made: {error.strerror}", f"set {PLACE} to a folder of yours")
             return False
         fault = _fault(status)
         if fault is None:
             return True
         self._warn(
-            f"{fault}, and what is kept there could be made to run anything",
-            f"set {PLACE} to a folder of your own, or chmod 700 this one",
+            f"{fault}, who could run any code in your processes through it",
+            f"set {PLACE} to a folder of yours, or chmod 700 this one",
         )
         return False
 
@@ -120,7 +120,7 @@ class Folder:
             os.unlink(path)
             gone = True
         help = "it has been removed" if gone else "remove it"
-        warn(f"cannot use the compiled code in {path}: {reason}", f"none is needed: {help}")
+        warn(f"cannot use the compiled code in {path}: {reason}", f"nothing is lost: {help}")
 
     # ---- writing ----
 
@@ -137,8 +137,8 @@ class Folder:
             self._keep_small()
         except OSError as error:
             warn(
-                f"cannot keep compiled code in {path}: {error.strerror or error}",
-                f"make room, or set {PLACE} to a folder that you can write into",
+                f"cannot store compiled code in {path}: {error.strerror or error}",
+                f"make room, or set {PLACE} to a folder that you can write to",
             )
 
     def _keep_small(self) -> None:
@@ -284,11 +284,11 @@ def _default() -> str:
     home = os.path.expanduser("~")
     if sys.platform == "win32":
         local = os.environ.get("LOCALAPPDATA") or os.path.join(home, "AppData", "Local")
-        return os.path.join(local, "overlay", "Cache")
+        return os.path.join(local, "overlay-dispatch", "Cache")
     if sys.platform == "darwin":
-        return os.path.join(home, "Library", "Caches", "overlay")
+        return os.path.join(home, "Library", "Caches", "overlay-dispatch")
     shared = os.environ.get("XDG_CACHE_HOME", "")
-    return os.path.join(shared if os.path.isabs(shared) else f"{home}/.cache", "overlay")
+    return os.path.join(shared if os.path.isabs(shared) else f"{home}/.cache", "overlay-dispatch")
 
 
 def _bound() -> int:
@@ -298,7 +298,7 @@ def _bound() -> int:
         return DEFAULT_MEGABYTES << 20
     if asked.isdecimal():
         return int(asked) << 20
-    warn(f"{SIZE} is {asked!r}, which is no number", f"{DEFAULT_MEGABYTES} is taken for it")
+    warn(f"{SIZE} is {asked!r}, which is no number", f"{DEFAULT_MEGABYTES} megabytes are used")
     return DEFAULT_MEGABYTES << 20
 
 

@@ -102,8 +102,8 @@ def _check(value: Any, hint: Any, what: str, method: Method, function: Callable[
         check_type(value, hint, collection_check_strategy=CollectionCheckStrategy.ALL_ITEMS)
     except TypeCheckError as error:
         raise CheckFailed(
-            f"table {method.table.name!r}: {what} of {method!r} {error}",
+            f"table {method.table.name!r}: {what} of {method} {error}",
             where=location_of(function),
             notes=[("annotation", shown_hint(hint)), ("given", type(value).__qualname__)],
-            help="mend the method or its annotation; the table was made with check=True",
+            help="correct the method or its annotation; the table was made with check=True",
         ) from error

@@ -34,7 +34,7 @@ def content_of(owner: Any, parts: tuple[Any, ...]) -> str | None:
     _writing.owners.add(id(owner))
     try:
         return hashlib.blake2b(dumps(parts), digest_size=16).hexdigest()
-    except Exception:  # whoever pickles the parts hears of it
+    except Exception:  # the pickler of the parts raises the error again
         return None
     finally:
         _writing.owners.discard(id(owner))

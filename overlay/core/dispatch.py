@@ -189,7 +189,7 @@ def reads(method: Method, call: Call) -> bool:
 
 
 class Keeper(Protocol):
-    """A cache of the resolutions of a chain's calls, which is cleared when the chain changes."""
+    """Cache of the resolutions of a chain's calls, which is cleared when the chain changes."""
 
     def forget(self) -> None:
         """Clear the cache: methods of the target were added, replaced or removed."""
@@ -473,6 +473,6 @@ def _most_specific(
         f"table {table.name!r} has {len(minimal)} equally specific methods for "
         f"{describe(target)}({call.shown()})",
         where=caller(),
-        notes=[("candidate", repr(m)) for m, _ in minimal],
+        notes=[("candidate", str(m)) for m, _ in minimal],
         help="add a method for exactly these types, or give one of them a precedence",
     )

@@ -1,4 +1,4 @@
-"""The errors of overlay: each names the request, its place, the nearest match and a remedy."""
+"""Errors of overlay: each names the request, its place, the nearest match and a remedy."""
 
 from __future__ import annotations
 
@@ -21,28 +21,30 @@ __all__ = [
 
 
 def reduced(self: BaseException) -> Any:
-    """The parts of an error that pickling keeps: its arguments and attributes, whatever its class
-    takes."""
+    """Reduction of an error for ``pickle``: its arguments and attributes, whatever parameters its
+    class has.
+    """
     return _restored, (type(self), self.args), self.__dict__
 
 
 def _restored(kind: type[BaseException], args: tuple[Any, ...]) -> BaseException:
-    """An error as unpickling makes it, which then sets its attributes."""
+    """An error as unpickling makes it, before its attributes are set."""
     return kind.__new__(kind, *args)
 
 
 class OverlayError(Exception):
     """Base class of the errors that overlay, primitives and inversion raise.
 
-    Attributes
+    The parameters are attributes of the error.
+    Parameters
     ----------
-    asked
+    asked : str
         One line with the request and the reason why it cannot be met.
-    where
+    where : str or None
         ``file:line`` of the request, or None if unknown.
-    notes
+    notes : iterable of (str, str)
         ``(label, text)`` lines, such as ``("closest", "sin(float)   model.py:5")``.
-    help
+    help : str or None
         The remedy, or None.
 
     Examples
@@ -110,22 +112,62 @@ class AmbiguousMethod(OverlayError):
 class CheckFailed(OverlayError):
     """An argument or the result of a method does not match its annotation, in a table made with
     ``check=True``.
+
+    Examples
+    --------
+    >>> import math
+    >>> from overlay import Context, MethodTable
+    >>> table = MethodTable("checked", check=True)
+    >>> @table.overlay(math.sqrt)
+    ... def sqrt(x: float) -> float:
+    ...     return "a root"
+    >>> Context(table)(math.sqrt, 4.0)  # doctest: +IGNORE_EXCEPTION_DETAIL
+    Traceback (most recent call last):
+    overlay.core.errors.CheckFailed: the result of sqrt is not a float
     """
 
 
 class OverlayWarning(UserWarning):
-    """A request is met only in part; the message says what is left out."""
+    """Base class of overlay's warnings: a request is met only in part, and the message says what
+    is left out.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from overlay import OverlayWarning
+    >>> warnings.simplefilter("error", OverlayWarning)  # stop where one would be issued
+    >>> warnings.simplefilter("default", OverlayWarning)
+    """
 
 
 class CacheWarning(OverlayWarning):
-    """Compiled code could not be read from the disk cache or written to it; the program continues
-    with freshly compiled code. The message gives the cause and the remedy.
+    """Compiled code could not be read from the disk cache or written to it.
+
+    The program continues with freshly compiled code. The message gives the cause and the remedy.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from overlay import CacheWarning
+    >>> warnings.simplefilter("ignore", CacheWarning)  # in a sandbox without a home folder
+    >>> warnings.simplefilter("default", CacheWarning)
     """
 
 
 class NotCompilable(OverlayError):
-    """The compiled engine does not support a request."""
+    """The compiled engine does not support a request, such as a call of ``ctx.jit(f)`` with
+    values for which numba has no type.
+
+    Examples
+    --------
+    >>> from overlay import Context
+    >>> Context().jit(lambda x: x + 1)(object())  # doctest: +IGNORE_EXCEPTION_DETAIL
+    Traceback (most recent call last):
+    overlay.core.errors.NotCompilable: numba has no type for object
+    """
 
 
 class UnsupportedPython(OverlayError):
-    """The Python engine has no emitter for the running Python version."""
+    """The Python engine does not work on the running Python: its version is not supported, or the
+    part of overlay that is in C was not built for it.
+    """

@@ -36,7 +36,7 @@ def refuse_misfit(method: Method) -> None:
         where=caller(),
         notes=[
             ("target", f"{describe(target)}{signature}   {location_of(target)}"),
-            ("method", repr(method)),
+            ("method", str(method)),
         ],
         help="give the method parameters for the arguments that the target takes",
     )

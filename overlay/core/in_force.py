@@ -54,7 +54,7 @@ def outside(function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
 
 
 def _call(function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
-    """Fallback for ``natively`` where targets are not intercepted."""
+    """Fallback of ``natively`` where targets are not intercepted."""
     return function(*args, **kwargs)
 
 
@@ -64,12 +64,12 @@ def _nothing(_: Any) -> None:
 
 _intercept = _native.intercept
 # natively(function, *args, **kwargs): calls the function; the calls that it makes are not
-# dispatched, and count as none of the program's. The stack stays in force.
+# dispatched, and are not counted as the program's. The stack stays in force.
 natively: Callable[..., Any] = _intercept.undispatched if _intercept else _call
 
 
 def runs_natively[**P, R](function: Callable[P, R]) -> Callable[P, R]:
-    """Decorator: the calls that the function makes are not dispatched, and count as none of the
+    """Decorator: the calls that the function makes are not dispatched, and are not counted as the
     program's. For functions of ours that a program may call in a context.
     """
 

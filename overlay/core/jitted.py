@@ -55,9 +55,10 @@ def own_options(function: Any) -> dict[str, Any]:
 
 def derive_from(function: Any, sources: Iterable[Any], targets: Iterable[Any] = ()) -> None:
     """Declare that a generated function was made from these functions, as they are now, and from
-    what they resolve to in the present context: its compiled code is out of date once one of them
-    would read something else, or the methods of one of the targets change, and serves in no other
-    context.
+    the methods that they resolve to in the present context.
+
+    The compiled code of the function is out of date once one of the sources would read something
+    else, or the methods of one of the targets change. It is used in no other context.
     """
     setattr(function, _SOURCES, tuple(sources))
     setattr(function, _TARGETS, tuple(targets))
@@ -74,8 +75,9 @@ def targets_of(function: Any) -> tuple[Any, ...]:
 
 
 def seal[F: Callable[..., Any]](function: F) -> F:
-    """Declare that a function of the library is never changed, and its globals are never rebound:
-    compiled code that it is in does not look for such changes before each call."""
+    """Declare that a function of the library is never changed, and its globals are never rebound.
+    Compiled code that contains it does not check for such changes before each call.
+    """
     setattr(function, _SEALED, getattr(function, "__code__", None))
     return function
 
@@ -167,14 +169,14 @@ def without_compiling(dispatcher: Any) -> Any:
     function = dispatcher.py_func
     if not dispatcher._can_compile or dispatcher.locals:
         raise NotCompilable(
-            f"{name_of(function)} declares types, by which compiled code converts, and cannot be "
-            "compiled in a context: the internals of the numba that is installed are not known",
+            f"{name_of(function)} declares types, to which compiled code converts, and cannot be "
+            "compiled in a context: the installed numba is not supported",
             where=location_of(function),
-            help="install a version of numba that ctx.jit works with",
+            help="install a supported version of numba: python -m overlay doctor names them",
         )
     warnings.warn(
-        f"{name_of(function)} is interpreted in a context, and not compiled: the internals of "
-        "the numba that is installed are not known",
+        f"{name_of(function)} is interpreted in a context, and not compiled: the installed numba "
+        "is not supported",
         OverlayWarning,
         stacklevel=3,
     )

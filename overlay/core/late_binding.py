@@ -1,15 +1,24 @@
-"""Late binding: hooks through which lower modules use higher layers, imported on first use.
+"""Late binding: hooks and names of packages whose modules are imported on first use.
 
 ``Context.jit`` needs the compiled engine, ``_repr_html_`` needs the drawings. The modules that
 offer these lie below those layers and load them through the hooks here; ``overlay/__init__.py``,
-the only module that knows all layers, binds each hook to a loader.
+the only module that knows all layers, binds each hook to a loader. A module that needs a lower
+one that is slow to import, such as numba, for some calls only has a hook of its own,
+``LateBound(loader)``, and a package whose modules are slow to import has ``lazy_names``.
+
+What is loaded late is imported outside of all contexts, also of installed ones: what a module
+computes while it is imported is then the same, wherever it is first needed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import importlib
+import importlib.util
+import sys
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Protocol
 
+from overlay.core.in_force import current_stack, outside
 from overlay.core.own_builtins import __builtins__
 
 if TYPE_CHECKING:
@@ -29,22 +38,81 @@ __all__ = [
     "drawing",
     "explain",
     "is_kernel",
+    "lazy_names",
     "python_engine",
     "read_ir",
 ]
 
 
+def _imported[T](load: Callable[[], T]) -> T:
+    """The result of a function that imports, called outside of all contexts. Targets in the modules
+    that it imports are found at once, as they are after an import statement.
+    """
+    stack = current_stack()
+    if stack is None:
+        return load()
+    try:
+        return outside(load)
+    finally:
+        engine: InterceptingEngine | None = vars(stack).get("python")
+        if engine is not None:
+            engine.settle()
+
+
 class LateBound[T]:
-    """Hook for an object of a higher layer: ``load()`` returns it, and imports the layer if need
-    be.
+    """Hook for an object whose modules are imported on first use: ``load()`` returns it. The loader
+    runs once, or once in each thread of those that ask at the same time for the first time; it is
+    given here or, by a higher layer, to ``bind``.
     """
 
     load: Callable[[], T]
 
+    def __init__(self, load: Callable[[], T] | None = None) -> None:
+        if load is not None:
+            self.bind(load)
+
     def bind(self, load: Callable[[], T]) -> Callable[[], T]:
         """Decorator: this function is the loader."""
-        self.load = load
+
+        def first() -> T:
+            found = _imported(load)
+            self.load = lambda: found
+            return found
+
+        self.load = first
         return load
+
+
+def lazy_names(
+    package: str, homes: Mapping[str, tuple[str, ...]]
+) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """``__getattr__`` and ``__dir__`` of a package whose names are imported on first access.
+
+    homes: the names by the modules, below the package, that have them. The same imports stand under
+    ``if TYPE_CHECKING:`` for type checkers. Modules of the package that nothing has imported yet
+    are attributes, too. No name may be that of a module: an import of the module would take its
+    place.
+    """
+    module = sys.modules[package]
+    home_of = {name: f"{package}.{home}" for home, names in homes.items() for name in names}
+
+    def found(name: str) -> Any:
+        home = home_of.get(name)
+        if home is not None:
+            value = vars(module)[name] = getattr(importlib.import_module(home), name)
+            return value
+        path = f"{package}.{name}"
+        is_module = name.isidentifier() and not name.startswith("_")
+        if not is_module or importlib.util.find_spec(path) is None:
+            raise AttributeError(
+                f"module {package!r} has no attribute {name!r}", name=name, obj=module
+            )
+        return importlib.import_module(path)
+
+    def names() -> list[str]:
+        return sorted({*vars(module), *home_of})
+
+    return lambda name: _imported(lambda: found(name)), names
 
 
 class _Explain(Protocol):

@@ -36,12 +36,12 @@ class Html(str):
 
 # Jupyter's themes take precedence over the browser's preference.
 _LIGHT = (
-    "--o-text:#1f2328;--o-soft:#59636e;--o-line:#d1d9e0;--o-fill:#f6f8fa;--o-page:#ffffff;"
+    "--o-text:#1f2328;--o-soft:#59636e;--o-line:#d1d9e0;--o-fill:#f6f8fa;"
     "--o-blue:#0550ae;--o-blue-fill:#ddf4ff;--o-orange:#953800;--o-orange-fill:#fff1e5;"
     "--o-green:#116329;--o-green-fill:#dafbe1;--o-red:#a40e26;--o-red-fill:#ffebe9;"
 )
 _DARK = (
-    "--o-text:#e6edf3;--o-soft:#9198a1;--o-line:#3d444d;--o-fill:#1c2128;--o-page:#0d1117;"
+    "--o-text:#e6edf3;--o-soft:#9198a1;--o-line:#3d444d;--o-fill:#1c2128;"
     "--o-blue:#79c0ff;--o-blue-fill:#10294a;--o-orange:#ffa657;--o-orange-fill:#3d2310;"
     "--o-green:#7ee787;--o-green-fill:#12361e;--o-red:#ff9790;--o-red-fill:#4a1a1d;"
 )
@@ -54,7 +54,8 @@ STYLES = (
     f'[data-jp-theme-light="false"] .overlay-view,.vscode-dark .overlay-view{{{_DARK}}}'
     """
 VIEW{color:var(--jp-content-font-color1,var(--o-text));font-size:13px;
-font-family:var(--jp-content-font-family,system-ui,sans-serif);line-height:1.5}
+font-family:var(--jp-content-font-family,system-ui,sans-serif);line-height:1.5;
+max-width:100%;overflow-x:auto}
 VIEW tr{background:none}
 VIEW table{border-collapse:collapse;margin:.3em 0;border:0;color:inherit;
 font-size:inherit}

@@ -31,7 +31,10 @@ __all__ = ["Method", "Methods"]
 _serials = itertools.count()
 
 
-@hides("adapted", "placed", "registered", "serial", "shape", "unresolved", "written")
+@hides(
+    *("adapted", "declared", "depends_on", "placed", "registered", "serial", "shape", "signature"),
+    *("unresolved", "written"),
+)
 class Method:
     """One implementation of a target for one signature.
 
@@ -90,22 +93,47 @@ class Method:
             _ = self.shape
 
     def __repr__(self) -> str:
+        return f"<Method {self}>"
+
+    def __str__(self) -> str:
         return f"{describe(self.target)}{self._parameters}   {self.where}"
 
     def implementation(self, types: Sequence[Any]) -> Callable[..., Any]:
         """The function to run for arguments of these types; a generated method makes it.
 
+        Parameters
+        ----------
+        types : sequence of type
+            The types of the arguments.
+
+        Returns
+        -------
+        callable
+            The registered function, or the function that a generated method made for the types.
+
         Raises
         ------
         OverlayError
             A generated method returned something that is not callable.
+
+        Examples
+        --------
+        >>> import math
+        >>> from overlay import MethodTable
+        >>> table = MethodTable("zeros")
+        >>> @table.generated(math.sin)
+        ... def sin_of(kind):
+        ...     return lambda x: kind(0)
+        >>> (method,) = table.methods(math.sin)
+        >>> method.implementation([int])(3)
+        0
         """
         if not self.generated:
             return self.function
         made = self.function(*types)
         if not callable(made):
             raise OverlayError(
-                f"the generated method {self!r} returned {made!r}, which is not callable",
+                f"the generated method {self} returned {made!r}, which is not callable",
                 where=self.where,
                 help="return the function that implements the target for these types",
             )
@@ -116,9 +144,22 @@ class Method:
     ) -> Callable[..., Any]:
         """``run`` adapted to calls with ``count`` positional arguments.
 
-        run: an engine's form of ``function``, an implementation. Positional arguments for
-        keyword-only parameters are passed by name; for a table made with ``check=True``,
-        arguments and result are checked.
+        Positional arguments for keyword-only parameters are passed by name. For a table made with
+        ``check=True``, arguments and result are checked.
+
+        Parameters
+        ----------
+        run : callable
+            An engine's form of ``function``.
+        function : callable
+            An implementation of the method.
+        count : int
+            The number of positional arguments.
+
+        Returns
+        -------
+        callable
+            ``run`` itself where nothing has to be adapted.
         """
         if self.table.check:
             run = checked(run, function, self)
@@ -147,7 +188,7 @@ class Method:
 
     @property
     def declared(self) -> MethodParameters:
-        """The method's parameters, whose annotations may be undefined yet."""
+        """The method's parameters, some of whose annotations may still be undefined."""
         return self._parameters
 
     def _translate(self, hint: Any) -> Any:
@@ -157,7 +198,7 @@ class Method:
 
     @property
     def unresolved(self) -> bool:
-        """Whether an annotation has a name that is undefined yet."""
+        """Whether an annotation contains a name that is still undefined."""
         return self._parameters.unresolved is not None
 
     @property
@@ -194,9 +235,31 @@ class Method:
         return most_dependent(depends_on(self._translate(hint)) for hint in hints)
 
     def signature(self, count: int, names: Sequence[str] = ()) -> Any | None:
-        """The plum signature for a call of this shape, or None where it does not fit.
+        """The plum signature for a call of this shape.
 
-        count: number of positional arguments; names: the keywords given besides.
+        Parameters
+        ----------
+        count : int
+            The number of positional arguments.
+        names : sequence of str
+            The keywords given besides.
+
+        Returns
+        -------
+        plum.Signature or None
+            The signature; None where the method does not fit the call.
+
+        Examples
+        --------
+        >>> import math
+        >>> from overlay import MethodTable
+        >>> table = MethodTable("zeros")
+        >>> @table.overlay(math.sin)
+        ... def sin(x: float) -> float:
+        ...     return 0.0
+        >>> (method,) = table.methods(math.sin)
+        >>> len(method.signature(1).types), method.signature(2) is None
+        (1, True)
         """
         key = count, tuple(names), loaded_types()
         if key not in self._signatures:
@@ -205,7 +268,7 @@ class Method:
 
     def registered(self, count: int, names: Sequence[str] = ()) -> Any | None:
         """The plum signature as plum registers and compares it: without separate positions for
-        the arguments that ``*args`` takes.
+        the arguments that ``*args`` takes. The parameters are those of ``signature``.
         """
         most = len(self.parameters.positional)
         if names or count <= most or not self.parameters.uses_varargs(count):
@@ -225,11 +288,12 @@ class Method:
 
 
 class Methods(list[Method]):
-    """The methods of a target, in the order in which they were added. Immutable: adding makes
-    another list.
+    """The methods of a target, in the order in which they were added. Immutable: adding a method
+    makes another list.
     """
 
-    # the modules imported, and the index of each signature among the methods with these imported
+    # the modules imported, and the index of each signature among the methods while these were
+    # imported
     _known: tuple[Hashable, dict[Any, int]] | None = None
 
     def adding(self, method: Method) -> Methods:

@@ -84,7 +84,7 @@ def reduced_table(table: MethodTable, make: Callable[..., MethodTable]) -> tuple
         table.identity = os.urandom(16).hex()
         _tables[table.identity] = table
     rows = [
-        (_reference(m.target), Shipped(m.function, f"the method {m!r}"), m.precedence, m.generated)
+        (_reference(m.target), Shipped(m.function, f"the method {m}"), m.precedence, m.generated)
         for m in table.methods()
     ]
     kind = table.check, table.faithful, table.interprets

@@ -140,8 +140,9 @@ def _loaded(name: str, attribute: str) -> Any | None:
 
 
 def loaded_types() -> tuple[bool, bool]:
-    """Whether the types of numpy, and those of numba, are there: on which the meaning of
-    annotations depends."""
+    """Whether the types of numpy, and those of numba, are loaded: the meaning of annotations
+    depends on it.
+    """
     return _loaded("numpy", "bool_") is not None, _loaded("numba", "types") is not None
 
 
@@ -351,7 +352,7 @@ _plum: list[types.ModuleType] = []
 
 
 def load_plum() -> types.ModuleType:
-    """Import plum, and leave the state of ``random`` as it was: plum's imports draw numbers."""
+    """Import plum, and restore the state of ``random``: plum's imports draw numbers."""
     if not _plum:
         import random  # plum's own imports load it anyway
 
@@ -447,7 +448,9 @@ def literal_key_of(value: Any) -> Any:
 
 
 def refusal(function: Callable[..., Any], target: object) -> Callable[[str], OverlayError]:
-    """Makes the error for an annotation of ``function`` that cannot be honoured."""
+    """Return a function that makes the error for an annotation of ``function`` that cannot be
+    honoured.
+    """
 
     def refuse(reason: str) -> OverlayError:
         return OverlayError(

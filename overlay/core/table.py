@@ -40,7 +40,7 @@ _serials = itertools.count()
 
 
 class Listener(Protocol):
-    """A cache of results computed from tables, which is cleared when one changes."""
+    """A cache of results computed from tables, which is cleared when one of them changes."""
 
     def table_changed(self, target: Any) -> None:
         """Drop results that depend on ``target``: its methods were added, replaced or removed."""
@@ -48,8 +48,8 @@ class Listener(Protocol):
 
 
 @hides(
-    *("add_later", "chosen", "chosen_compiled", "identity", "interprets", "listen", "pending"),
-    *("restore", "serial", "settle", "version"),
+    *("add_later", "chosen", "chosen_compiled", "find", "has", "home", "identity", "interprets"),
+    *("listen", "pending", "restore", "serial", "settle", "version"),
 )
 class MethodTable:
     """A table of methods keyed by target and signature.
@@ -122,11 +122,11 @@ class MethodTable:
 
         Parameters
         ----------
-        target
+        target : callable or str
             A Python function, builtin, class, ``Class.method``, ``operator.*`` function, numpy
             ufunc, numba dispatcher, plum function, or ``"module:name"`` of one that is not
             imported yet.
-        precedence
+        precedence : int
             Breaks ties between equally specific methods; the higher one wins.
 
         Returns
@@ -138,14 +138,42 @@ class MethodTable:
         ------
         OverlayError
             The target cannot be called, or the signature cannot be honoured.
+
+        Examples
+        --------
+        >>> import math
+        >>> from overlay import Context, MethodTable
+        >>> table = MethodTable("whole")
+        >>> @table.overlay(math.sqrt)
+        ... def root(x: int) -> int:
+        ...     return math.isqrt(x)
+        >>> Context(table)(math.sqrt, 10), Context(table)(math.sqrt, 6.25)
+        (3, 2.5)
         """
         return self._adder(target, precedence, generated=False)
 
     def generated(self, target: Any, *, precedence: int = 0) -> Callable[[F], F]:
         """Decorator: add a generated method, a function from argument types to an implementation.
 
-        It is called once for each combination of types that reaches it, and its own calls are not
-        dispatched. Parameters and errors are those of ``overlay``.
+        The function is called once for each combination of types that reaches it, and its own
+        calls are not dispatched.
+
+        Parameters
+        ----------
+        target : callable or str
+            As in ``overlay``.
+        precedence : int
+            As in ``overlay``.
+
+        Returns
+        -------
+        Callable
+            The decorator, which returns the function unchanged.
+
+        Raises
+        ------
+        OverlayError
+            The target cannot be called, or the signature cannot be honoured.
 
         Examples
         --------
@@ -182,13 +210,13 @@ class MethodTable:
     @runs_natively
     def add_later(self, target: Any, add: Callable[[], object]) -> None:
         """Register methods of a target on first lookup: for large tables of which a program needs
-        little.
+        few methods.
 
         Parameters
         ----------
-        target
+        target : callable
             The target, which counts as one of the table's at once. It must be imported.
-        add
+        add : callable
             Called without arguments on first lookup; it registers the methods.
 
         Examples
@@ -204,7 +232,7 @@ class MethodTable:
             target = canonical(target)
             key = key_of_target(target)
             self._later.setdefault(key, (target, []))[1].append(add)
-            self._methods.setdefault(key, Methods())  # its place, whenever it is filled
+            self._methods.setdefault(key, Methods())  # its place in the order
             self._changed(target)
         tell(LOCK)
 
@@ -295,12 +323,31 @@ class MethodTable:
 
     @runs_natively
     def remove(self, target: Any, *types: Any) -> None:
-        """Remove the methods of ``target``, or the one with exactly these annotations.
+        """Remove methods of a target.
+
+        Parameters
+        ----------
+        target : callable or str
+            The target, as in ``overlay``.
+        *types : type
+            The annotations of the one method to remove; all methods of the target without them.
 
         Raises
         ------
         MethodNotFound
             There is no such method.
+
+        Examples
+        --------
+        >>> import math
+        >>> from overlay import MethodTable
+        >>> table = MethodTable("table")
+        >>> @table.overlay(math.sin)
+        ... def sin(x: float) -> float:
+        ...     return 0.0
+        >>> table.remove(math.sin, float)
+        >>> len(table)
+        0
         """
         target = self._settled(target)
         if isinstance(target, str) and self._pending.pop(target, None):
@@ -314,7 +361,7 @@ class MethodTable:
                 raise MethodNotFound(
                     f"table {self.name!r} has no method {describe(target)}{shown} to remove",
                     where=caller(),
-                    notes=[("closest", repr(m)) for m in old[:3]],
+                    notes=[("closest", str(m)) for m in old[:3]],
                     help="table.methods(target) lists what is there",
                 )
             if kept:
@@ -326,8 +373,20 @@ class MethodTable:
 
     @runs_natively
     def clear(self) -> None:
-        """Remove all methods. Calls in contexts that hold the table then resolve to the tables
-        below; so does ``call_next`` of a method that is running.
+        """Remove all methods.
+
+        Calls in contexts that hold the table then resolve to the tables below; so does
+        ``call_next`` of a method that is running.
+
+        Examples
+        --------
+        >>> import math
+        >>> from overlay import MethodTable
+        >>> table = MethodTable("table")
+        >>> table.add_later(math.sin, lambda: table.overlay(math.sin)(lambda x: 0.0))
+        >>> table.clear()
+        >>> table.targets()
+        ()
         """
         with LOCK:
             targets = self.targets()
@@ -350,7 +409,29 @@ class MethodTable:
 
     @runs_natively
     def methods(self, target: Any = None) -> tuple[Method, ...]:
-        """The methods of one target, or of all, in the order in which they were added."""
+        """The methods of one target, or of all.
+
+        Parameters
+        ----------
+        target : callable, str or None
+            The target, as in ``overlay``; None for all targets.
+
+        Returns
+        -------
+        tuple of Method
+            The methods, in the order in which they were added.
+
+        Examples
+        --------
+        >>> import math
+        >>> from overlay import MethodTable
+        >>> table = MethodTable("table")
+        >>> @table.overlay(math.sin)
+        ... def sin(x: float) -> float:
+        ...     return 0.0
+        >>> [method.function is sin for method in table.methods(math.sin)], table.methods(math.cos)
+        ([True], ())
+        """
         with LOCK:
             if target is None:
                 for key in list(self._later):
@@ -365,20 +446,76 @@ class MethodTable:
             return self.find(canonical(target))
 
     def find(self, target: Any) -> tuple[Method, ...]:
-        """The methods of a target, which is compared by identity."""
+        """The methods of a target, which is compared by identity.
+
+        Parameters
+        ----------
+        target : callable
+            The target itself: neither a name nor a bound method, which ``methods`` takes.
+
+        Returns
+        -------
+        tuple of Method
+            The methods, in the order in which they were added.
+
+        Examples
+        --------
+        >>> import math
+        >>> from overlay import MethodTable
+        >>> MethodTable("empty").find(math.sin)
+        ()
+        """
         key = key_of_target(target)
         if key in self._later:
             self._fill(key)
         return tuple(self._methods.get(key, ()))
 
     def has(self, target: Any) -> bool:
-        """Whether the table has methods of a target; deferred ones are not registered by this."""
+        """Return whether the table has methods of a target.
+
+        Parameters
+        ----------
+        target : callable
+            The target, compared by identity. Its deferred methods (``add_later``) are not
+            registered.
+
+        Returns
+        -------
+        bool
+            Whether there are methods, deferred ones included.
+
+        Examples
+        --------
+        >>> import math
+        >>> from overlay import MethodTable
+        >>> table = MethodTable("large")
+        >>> table.add_later(math.sin, lambda: table.overlay(math.sin)(lambda x: 0.0))
+        >>> table.has(math.sin), table.has(math.cos)
+        (True, False)
+        """
         key = key_of_target(target)
         return key in self._targets or key in self._later
 
     @runs_natively
     def targets(self) -> tuple[Any, ...]:
-        """Every target whose module is imported."""
+        """The targets of the table.
+
+        Returns
+        -------
+        tuple of callable
+            Every target whose module is imported.
+
+        Examples
+        --------
+        >>> import math
+        >>> from overlay import MethodTable
+        >>> table = MethodTable("table")
+        >>> @table.overlay(math.sin)
+        ... def sin(x: float) -> float:
+        ...     return 0.0
+        >>> table.targets() == (math.sin,)
+        True
+        """
         self.settle()
         with LOCK:
             later = [target for target, _ in self._later.values()]
@@ -434,7 +571,7 @@ class MethodTable:
 def _restored(
     identity: str, name: str, check: bool, faithful: bool, interprets: bool
 ) -> MethodTable:
-    """The table with an identity that another process has pickled."""
+    """The table with an identity, as unpickling makes it."""
     return table_of(
         identity,
         lambda: MethodTable(name, check=check, faithful=faithful, interprets=interprets),

@@ -123,7 +123,7 @@ class View(Place):
             found, lasting = self.base(args, kwargs)
             may = may_keep
         else:
-            # what a generated method is made of may depend on plain values
+            # the function from which a generated method is made may depend on plain values
             may = may_keep if method.generated else self.chain.may_keep
             instead = method.table.chosen(method, self.chain.passed, self.chain.tables)
             found, lasting = self.method(method, args, instead), True

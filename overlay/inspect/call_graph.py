@@ -150,6 +150,7 @@ class CallGraph:
             methods=() if status == "base" else methods,
             note=choice.note,
             entries=tuple(entries),
+            untaken=tuple(chain.methods()) if status == "base" and not chain.passed else (),
         )
 
     def _positional(

@@ -13,6 +13,7 @@ from overlay.code.known_values import UNKNOWN, Known, Made, OfType, Value, decla
 from overlay.code.listing import COMPREHENSIONS
 from overlay.contexts.context import Context
 from overlay.core.dispatch import MethodChain
+from overlay.core.signature import shown_hint
 from overlay.core.target import describe, signature_of
 from overlay.inspect.call_graph import CallGraph, builds_class
 from overlay.inspect.entries import EnteredCode, Key
@@ -39,10 +40,10 @@ class CallTree:
 
     def site(self, function: Any, types: Sequence[Any], depth: int | None) -> ExplainedSite:
         """The root call, with the whole call tree below it."""
-        args = [OfType(kind) for kind in types]
-        callee = Known(function)
-        outcome = self.graph.outcome(callee, args or self._annotated(function), (), None)
-        shown_types = ", ".join(getattr(kind, "__name__", str(kind)) for kind in types)
+        args = [OfType(kind) for kind in types] or self._annotated(function)
+        outcome = self.graph.outcome(Known(function), args, (), None)
+        kinds = [each.type if isinstance(each, OfType) else None for each in args]
+        shown_types = ", ".join("?" if kind is None else shown_hint(kind) for kind in kinds)
         text = f"{describe(function)}({shown_types})"
         return _site(Draft(outcome, text, _place_of(function)), self._grown(outcome, depth))
 
@@ -104,7 +105,7 @@ class CallTree:
         return drafts
 
     def _in_place(self, event: Event, chain: MethodChain | None) -> EnteredCode | None:
-        """Nested code that only the code at hand runs: class bodies and comprehensions."""
+        """Nested code that only the current code runs: class bodies and comprehensions."""
         if not isinstance(event, CallEvent):
             return None
         if builds_class(event) and event.args:
@@ -159,8 +160,9 @@ def _functions(
 def _site(draft: Draft, functions: tuple[ExplainedFunction, ...]) -> ExplainedSite:
     found = draft.outcome
     return ExplainedSite(
-        draft.text, draft.place, found.target, found.status, found.methods, found.note, functions
-    )
+        draft.text, draft.place, found.target, found.status, found.methods, found.note, functions,
+        found.untaken,
+    )  # fmt: skip
 
 
 def _draft(event: Event, outcome: Outcome, entry: EnteredCode) -> Draft:

@@ -36,7 +36,7 @@ Key = tuple[Any, ...]
 @dataclass(frozen=True, eq=False)
 class EnteredCode:
     """Code that a call enters, with its arguments. chain: the position at which ``call_next`` in
-    it continues, None outside methods. function: None for one that the code at hand makes.
+    it continues, None outside methods. function: None for one that the current code makes.
     """
 
     code: CodeType
@@ -96,7 +96,7 @@ class Entries:
     def of_made(
         self, made: Made, args: Args, names: tuple[str, ...], chain: MethodChain | None
     ) -> EnteredCode:
-        """The entry of a function that the code at hand makes."""
+        """The entry of a function that the current code makes."""
         arguments = _bound(made.code, args, names, {}, UNKNOWN)
         return self._limited(EnteredCode(made.code, made.namespace, arguments, made.cells, chain))
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from overlay.core import late_binding
 from overlay.core.location import shown
+from overlay.core.outline import Outline
 from overlay.core.signature import shown_hint
 from overlay.core.table import Method
 
@@ -21,6 +22,8 @@ __all__ = ["ExplainedFunction", "ExplainedSite", "Explanation", "SourcePlace"]
 STATUSES = ("resolved", "base", "possible", "undetermined")
 _LONGEST = 60
 _TOLD = ("resolved", "possible")
+_SHOWN = 3
+"""The most methods that are shown where none is taken."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +63,8 @@ class ExplainedSite:
     ``methods`` or the base, depending on types that are known only at run time; ``"undetermined"``:
     the callee is chosen at run time.
 
-    note: a remark, or "". functions: the functions that the call enters.
+    note: a remark, or "". functions: the functions that the call enters. untaken: where no method
+    applies, those that the callee has, for arguments of other types.
     """
 
     text: str
@@ -70,6 +74,12 @@ class ExplainedSite:
     methods: tuple[Method, ...] = ()
     note: str = ""
     functions: tuple[ExplainedFunction, ...] = ()
+    untaken: tuple[Method, ...] = ()
+
+    @property
+    def tells(self) -> bool:
+        """Whether methods apply, may apply, or exist for other arguments."""
+        return self.status in _TOLD or bool(self.untaken)
 
     def __str__(self) -> str:
         parts = [self.text, self._resolution()]
@@ -84,9 +94,13 @@ class ExplainedSite:
 
     def _resolution(self) -> str:
         if self.status == "resolved":
-            return f"-> {self.methods[0]!r}"
+            return f"-> {self.methods[0]}"
         if self.status == "possible":
-            return "possible: " + "; ".join(map(repr, self.methods))
+            return "possible: " + "; ".join(map(str, self.methods))
+        if self.untaken:
+            shown = "; ".join(map(str, self.untaken[:_SHOWN]))
+            rest = len(self.untaken) - _SHOWN
+            return f"base, not taken: {shown}" + (f"; and {rest} more" if rest > 0 else "")
         return self.status
 
 
@@ -116,8 +130,9 @@ class ExplainedFunction:
 
     @property
     def tells(self) -> bool:
-        """Whether a call site below it resolves, or may resolve, to a method."""
-        return any(site.status in _TOLD for site in self)
+        """Whether a call site below it resolves, or may resolve, to a method, or has methods that
+        its arguments do not fit."""
+        return any(site.tells for site in self)
 
     def __iter__(self) -> Iterator[ExplainedSite]:
         """Iterate over its call sites, each followed by those of the functions that it enters."""
@@ -160,29 +175,33 @@ class Explanation:
     def tree(self, *, everything: bool = False) -> str:
         """The call graph as text. By default the first function is shown with all its call sites,
         and of the others only those that lead to a method; ``everything`` shows all."""
-        lines = [repr(self.context), str(self.root)]
-        for function in self.root.functions:
-            lines += _lines(function, "  ", everything=everything, all_sites=True)
-        return "\n".join(lines)
+        return str(self.outline(everything=everything))
+
+    def outline(self, *, everything: bool = False) -> Outline:
+        """The lines of ``tree``, each with those below it."""
+        functions = self.root.functions
+        below = [_outline(f, everything=everything, all_sites=True) for f in functions]
+        return Outline(f"{self.context!r}\n{self.root}", tuple(below))
+
+    def __rich__(self) -> Outline:
+        return self.outline()
 
 
-def _lines(
-    function: ExplainedFunction, indent: str, *, everything: bool, all_sites: bool = False
-) -> Iterator[str]:
-    yield f"{indent}{function}"
+def _outline(function: ExplainedFunction, *, everything: bool, all_sites: bool = False) -> Outline:
+    below: list[Outline] = []
     left_out: list[ExplainedSite] = []
     for site in function.sites:
         inner = [f for f in site.functions if everything or f.tells]
-        if not (everything or all_sites or inner or site.status in _TOLD):
+        if not (everything or all_sites or inner or site.tells):
             left_out += [site, *(below for f in site.functions for below in f)]
             continue
         line = "?" if site.place.line is None else site.place.line
-        yield f"{indent}  {line}: {site}"
-        for each in inner:
-            yield from _lines(each, indent + "    ", everything=everything)
+        entered = tuple(_outline(each, everything=everything) for each in inner)
+        below.append(Outline(f"{line}: {site}", entered))
         left_out += [below for f in site.functions if f not in inner for below in f]
     if left_out:
-        yield f"{indent}  ... and {_counts(left_out)}"
+        below.append(Outline(f"... and {_counts(left_out)}"))
+    return Outline(str(function), tuple(below))
 
 
 def _counts(sites: Iterable[ExplainedSite]) -> str:

@@ -167,10 +167,11 @@ def _site(site: ExplainedSite) -> Html:
     line = "?" if site.place.line is None else site.place.line
     chosen = site.methods if site.status in ("resolved", "possible") else ()
     resolution = joined(x for m in chosen for x in (" ", _method(m)))
+    untaken = joined(x for m in site.untaken[:3] for x in (plain(" not taken: "), _method(m)))
     note = plain(f" ({site.note})") if site.note else None
     mark = badge(site.status, _COLOURS.get(site.status))
     callee = plain(f" [{site.target}]") if site.is_renamed else None
-    parts = (plain(f"{line}: "), code(site.text), callee, " ", mark, " ", resolution, note)
+    parts = (plain(f"{line}: "), code(site.text), callee, " ", mark, " ", resolution, untaken, note)
     return element("div", *parts, class_="o-site")
 
 

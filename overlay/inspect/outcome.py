@@ -16,7 +16,8 @@ __all__ = ["Outcome", "with_first"]
 
 @dataclass(frozen=True)
 class Outcome:
-    """The statically determined outcome of a call. entries: the code that it enters."""
+    """The statically determined outcome of a call. entries: the code that it enters. untaken: where
+    no method applies, those that the target has."""
 
     target: str
     status: str
@@ -24,6 +25,7 @@ class Outcome:
     methods: tuple[Method, ...] = ()
     note: str = ""
     entries: tuple[EnteredCode, ...] = ()
+    untaken: tuple[Method, ...] = ()
 
 
 def with_first(first: Value, args: Args) -> Args:

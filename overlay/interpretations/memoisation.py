@@ -17,6 +17,7 @@ from typing import Any
 from overlay import Context, MethodTable, OverlayError, call_next, nonoverlay
 from overlay.core.location import caller
 from overlay.core.metadata import metadata_key
+from overlay.core.short_repr import short_repr
 from overlay.core.target import describe
 
 __all__ = ["Memo", "memoised"]
@@ -25,19 +26,39 @@ _ABSENT = object()
 
 
 class _Kept(OrderedDict[Hashable, Any]):
-    """Cached results by arguments. It may store values of other interpretations: lookup finds them
-    only with the same values."""
+    """Cached results by arguments. It may store values of other interpretations: a lookup finds
+    them only with the same values.
+    """
 
     __overlay_keeps_interpreted__ = True
 
 
 class Memo:
-    """A cache of results of functions by their arguments. ``memo(f, ...)`` runs f, and each of the
-    functions runs once for equal arguments.
+    """A cache of results of functions by their arguments: each function runs once for equal
+    arguments.
 
-    limit: the number of results cached of each function, the most recently used ones; None: all.
-    context: the context that memoises, to be combined with others. hits, misses: the numbers of
-    calls answered from the cache, and of calls that ran the function.
+    Parameters
+    ----------
+    *functions : callable
+        The functions to memoise, in all code that runs with the cache.
+    limit : int or None
+        The number of results cached of each function, the most recently used ones; None: all.
+
+    Attributes
+    ----------
+    context : Context
+        The context that memoises, to be combined with others.
+    hits, misses : int
+        The numbers of calls answered from the cache, and of calls that ran the function.
+
+    Examples
+    --------
+    >>> from overlay.interpretations.memoisation import Memo
+    >>> def square(x):
+    ...     return x * x
+    >>> memo = Memo(square)
+    >>> memo(lambda: square(3) + square(3)), memo.hits
+    (18, 1)
     """
 
     def __init__(self, *functions: Any, limit: int | None = None) -> None:
@@ -51,13 +72,45 @@ class Memo:
             table.overlay(function)(self._method(number, function))
         self.context = Context(table)
 
+    def __repr__(self) -> str:
+        names = ", ".join(map(describe, self.context.tables[0].targets()))
+        return short_repr("Memo", f"of {names}: {self.hits} hits, {self.misses} misses")
+
     def __call__(self, f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
-        """Run f, with the functions memoised in all code that it calls. Raises OverlayError for
-        arguments that cannot be hashed."""
+        """Run a function, with the memoised functions cached in all code that it calls.
+
+        Parameters
+        ----------
+        f : callable
+            The function to run.
+        *args, **kwargs
+            Its arguments.
+
+        Returns
+        -------
+        object
+            Its result.
+
+        Raises
+        ------
+        OverlayError
+            An argument of a memoised function cannot be hashed.
+        """
         return self.context(f, *args, **kwargs)
 
     def wrap(self, f: Callable[..., Any], /) -> Callable[..., Any]:
-        """f as a function that runs with the functions memoised."""
+        """A function that runs with the cache.
+
+        Parameters
+        ----------
+        f : callable
+            The function.
+
+        Returns
+        -------
+        callable
+            ``f``, each call of which runs with the cache.
+        """
         return self.context.wrap(f)
 
     def clear(self) -> None:
@@ -102,8 +155,28 @@ class Memo:
 
 
 def memoised(*functions: Any, limit: int | None = None) -> Memo:
-    """Memoise functions: the ``Memo`` that runs each once for equal arguments. limit: see
-    ``Memo``."""
+    """Memoise functions.
+
+    Parameters
+    ----------
+    *functions : callable
+        The functions, each of which runs once for equal arguments.
+    limit : int or None
+        The number of results cached of each function, the most recently used ones; None: all.
+
+    Returns
+    -------
+    Memo
+        The cache, which runs programs: ``memoised(g)(f, ...)``.
+
+    Examples
+    --------
+    >>> from overlay.interpretations.memoisation import memoised
+    >>> def fib(n):
+    ...     return n if n < 2 else fib(n - 1) + fib(n - 2)
+    >>> memoised(fib)(fib, 80)
+    23416728348467685
+    """
     return Memo(*functions, limit=limit)
 
 
@@ -116,5 +189,5 @@ def _key(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Hasha
             f"cannot memoise {describe(function)}: an argument cannot be hashed",
             where=caller(),
             notes=[("arguments", ", ".join(type(value).__name__ for value in args))],
-            help="memoise a function that it calls with numbers, text or tuples, or leave it out",
+            help="memoise a function that takes numbers, text or tuples, or leave this one out",
         ) from error

@@ -1,5 +1,5 @@
-"""Mocks that are confined to one thread or task, and need no patching of the names that import the
-mocked functions.
+"""Mocks that are confined to one thread or task: no name that imports a mocked function is
+patched.
 
 >>> import email.utils, time
 >>> from overlay.interpretations.mocks import Mocks
@@ -17,6 +17,7 @@ from unittest.mock import MagicMock, create_autospec
 
 from overlay import Context, MethodTable, OverlayError, call_next, nonoverlay
 from overlay.core.location import caller
+from overlay.core.short_repr import short_repr
 from overlay.core.target import describe, lookup
 
 __all__ = ["Mocks"]
@@ -25,13 +26,30 @@ __all__ = ["Mocks"]
 class Mocks:
     """Replacements of functions, in force only in code that runs with them.
 
-    ``mocks(f, ...)`` runs f with them, ``mocks.wrap(f)`` is f with them, and ``with mocks:`` is for
-    generic functions. ``context`` is the context, to be combined with others.
+    ``mocks(f, ...)`` runs ``f`` with them, ``mocks.wrap(f)`` is ``f`` with them, and ``with
+    mocks:`` is for generic functions.
+
+    Attributes
+    ----------
+    context : Context
+        The context with the mocks, to be combined with others.
+
+    Examples
+    --------
+    >>> import time
+    >>> from overlay.interpretations.mocks import Mocks
+    >>> mocks = Mocks()
+    >>> clock = mocks.replace(time.time, return_value=5.0)
+    >>> mocks(time.time), clock.call_count
+    (5.0, 1)
     """
 
     def __init__(self) -> None:
         self._table = MethodTable("mocks")
         self.context = Context(self._table)
+
+    def __repr__(self) -> str:
+        return short_repr("Mocks", f"of {', '.join(map(describe, self._table.targets()))}")
 
     def replace(
         self,
@@ -40,13 +58,37 @@ class Mocks:
         /,
         **configuration: Any,
     ) -> Any:
-        """Replace calls of a target by calls of a mock, and return the mock: one of
-        ``unittest.mock`` with the target's signature, which counts calls and has
-        ``assert_called_once_with`` and so on.
+        """Replace calls of a target by calls of a mock.
 
-        implementation: a function to call instead. configuration: of the mock, such as
-        ``return_value=5`` or ``side_effect=OSError``. Raises OverlayError if both are given, or if
-        the implementation is not callable.
+        Parameters
+        ----------
+        target : callable or str
+            A target, as in ``MethodTable.overlay``.
+        implementation : callable or None
+            A function to call instead.
+        **configuration
+            Configuration of the mock, such as ``return_value=5`` or ``side_effect=OSError``.
+
+        Returns
+        -------
+        unittest.mock object
+            A mock with the target's signature, which counts calls and has
+            ``assert_called_once_with`` and so on.
+
+        Raises
+        ------
+        OverlayError
+            Both an implementation and a configuration are given, or the implementation is not
+            callable.
+
+        Examples
+        --------
+        >>> import random
+        >>> from overlay.interpretations.mocks import Mocks
+        >>> mocks = Mocks()
+        >>> draw = mocks.replace(random.random, lambda: 0.5)
+        >>> mocks(lambda: random.random() + random.random()), draw.call_count
+        (1.0, 2)
         """
         if implementation is not None and (configuration or not callable(implementation)):
             raise _refused(target, implementation, configuration)
@@ -61,8 +103,27 @@ class Mocks:
         return mock
 
     def spy(self, target: Any) -> Any:
-        """Count the calls of a target, which still run it, and return the mock that counts, as
-        ``replace`` does."""
+        """Count the calls of a target, which still run it.
+
+        Parameters
+        ----------
+        target : callable or str
+            A target, as in ``MethodTable.overlay``.
+
+        Returns
+        -------
+        unittest.mock object
+            The mock that counts, as for ``replace``.
+
+        Examples
+        --------
+        >>> import math
+        >>> from overlay.interpretations.mocks import Mocks
+        >>> mocks = Mocks()
+        >>> roots = mocks.spy(math.sqrt)
+        >>> mocks(math.sqrt, 4.0), roots.call_count
+        (2.0, 1)
+        """
         mock = _mock_of(target, {})
         called = nonoverlay(mock)
 
@@ -74,15 +135,50 @@ class Mocks:
         return mock
 
     def restore(self, target: Any) -> None:
-        """Stop replacing calls of a target."""
+        """Stop replacing calls of a target.
+
+        Parameters
+        ----------
+        target : callable or str
+            A target that is replaced or spied on.
+
+        Raises
+        ------
+        MethodNotFound
+            The target is neither.
+        """
         self._table.remove(target)
 
     def __call__(self, f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
-        """Run f with the mocks in force."""
+        """Run a function with the mocks in force.
+
+        Parameters
+        ----------
+        f : callable
+            The function to run.
+        *args, **kwargs
+            Its arguments.
+
+        Returns
+        -------
+        object
+            Its result.
+        """
         return self.context(f, *args, **kwargs)
 
     def wrap(self, f: Callable[..., Any], /) -> Callable[..., Any]:
-        """f as a function that runs with the mocks in force, in any thread."""
+        """A function that runs with the mocks in force, in any thread.
+
+        Parameters
+        ----------
+        f : callable
+            The function.
+
+        Returns
+        -------
+        callable
+            ``f`` with the mocks.
+        """
         return self.context.wrap(f)
 
     def __enter__(self) -> Mocks:
@@ -99,7 +195,7 @@ def _refused(target: Any, implementation: Any, configuration: dict[str, Any]) ->
         return OverlayError(
             f"{what}, which is not callable",
             where=caller(),
-            help=f"for a mock that gives it: return_value={implementation!r}",
+            help=f"for a mock that returns it: return_value={implementation!r}",
         )
     return OverlayError(
         f"{what} and by a mock with {', '.join(configuration)}",

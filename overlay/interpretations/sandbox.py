@@ -1,5 +1,5 @@
-"""A sandbox that refuses chosen calls of a program, by whatever name it calls them. It is no
-protection against malicious code: see ``docs/tools.md``.
+"""A sandbox that refuses chosen calls of a program, under any name. It is no protection against
+malicious code: see ``docs/tools.md``.
 
 >>> import pathlib
 >>> from overlay.interpretations.sandbox import Refused, Sandbox
@@ -20,6 +20,7 @@ from typing import Any, NoReturn
 
 from overlay import Context, MethodTable, OverlayError, nonoverlay
 from overlay.core.location import caller
+from overlay.core.short_repr import counted, short_repr
 from overlay.core.target import describe, lookup
 
 __all__ = [
@@ -65,7 +66,23 @@ CODE = _present(
 
 @dataclass(frozen=True)
 class RefusedCall:
-    """A refused call: the function's name, its arguments as shown, and ``file:line``."""
+    """A refused call.
+
+    Attributes
+    ----------
+    name : str
+        The name of the function.
+    arguments : str
+        Its arguments, as shown.
+    where : str or None
+        ``file:line`` of the call.
+
+    Examples
+    --------
+    >>> from overlay.interpretations.sandbox import RefusedCall
+    >>> RefusedCall("os.system", "'ls'", "program.py:3").name
+    'os.system'
+    """
 
     name: str
     arguments: str
@@ -73,7 +90,21 @@ class RefusedCall:
 
 
 class Refused(OverlayError, PermissionError):
-    """A program called a function that its sandbox refuses."""
+    """A program called a function that its sandbox refuses.
+
+    Attributes
+    ----------
+    call : RefusedCall
+        The call.
+
+    Examples
+    --------
+    >>> import os
+    >>> from overlay.interpretations.sandbox import Sandbox
+    >>> Sandbox()(os.system, "ls")  # doctest: +IGNORE_EXCEPTION_DETAIL
+    Traceback (most recent call last):
+    overlay.interpretations.sandbox.Refused: os.system('ls') is refused
+    """
 
     def __init__(self, call: RefusedCall) -> None:
         super().__init__(
@@ -87,12 +118,26 @@ class Refused(OverlayError, PermissionError):
 class Sandbox:
     """Runs programs; calls of some targets raise ``Refused``.
 
-    refuse: targets, or names such as ``"os:system"``; by default PROCESSES, FILES, NETWORK and
-    CODE. allow: targets to leave out. calls: the refused calls, including those whose error the
-    program caught.
-
     The sandbox also holds in threads that the program starts, and for calls that C code makes:
     ``open`` creates an ``io.FileIO``.
+
+    Parameters
+    ----------
+    refuse : iterable
+        Targets, or names such as ``"os:system"``; by default PROCESSES, FILES, NETWORK and CODE.
+    allow : iterable
+        Targets to leave out.
+
+    Attributes
+    ----------
+    calls : list of RefusedCall
+        The refused calls, including those whose error the program caught.
+
+    Examples
+    --------
+    >>> from overlay.interpretations.sandbox import Sandbox
+    >>> Sandbox(allow=["builtins:eval"])(eval, "1 + 1")
+    2
     """
 
     def __init__(
@@ -109,12 +154,45 @@ class Sandbox:
             table.remove(target)
         self.context = Context(table, strict=True)
 
+    def __repr__(self) -> str:
+        refused = counted(len(self.context.tables[0]), "refused target")
+        return short_repr("Sandbox", f"{refused}, {counted(len(self.calls), 'refused call')}")
+
     def __call__(self, f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
-        """Run f in the sandbox."""
+        """Run a function in the sandbox.
+
+        Parameters
+        ----------
+        f : callable
+            The function to run.
+        *args, **kwargs
+            Its arguments.
+
+        Returns
+        -------
+        object
+            Its result.
+
+        Raises
+        ------
+        Refused
+            The program called a refused target, and did not catch the error.
+        """
         return self.context(f, *args, **kwargs)
 
     def wrap(self, f: Callable[..., Any], /) -> Callable[..., Any]:
-        """f as a function that runs in the sandbox."""
+        """A function that runs in the sandbox.
+
+        Parameters
+        ----------
+        f : callable
+            The function.
+
+        Returns
+        -------
+        callable
+            ``f`` in the sandbox.
+        """
         return self.context.wrap(f)
 
     def _refusal(self, target: Any) -> Callable[..., Any]:

@@ -39,6 +39,19 @@ class Seeding:
     Each run starts from the seed. The functions of ``random`` and ``numpy.random`` draw from
     generators of the run, and generators that the program creates without a seed get one. The
     global generators are neither read nor changed. An object serves one run at a time.
+
+    Parameters
+    ----------
+    seed : int
+        The seed.
+
+    Examples
+    --------
+    >>> import random
+    >>> from overlay.interpretations.seeding import Seeding
+    >>> run = Seeding(1)
+    >>> run(random.random) == run(random.random)
+    True
     """
 
     def __init__(self, seed: int) -> None:
@@ -49,13 +62,40 @@ class Seeding:
             table.overlay(target)(method)
         self._context = Context(table)
 
+    def __repr__(self) -> str:
+        return f"Seeding({self.seed})"
+
     def __call__(self, f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
-        """Run f from the seed."""
+        """Run a function from the seed.
+
+        Parameters
+        ----------
+        f : callable
+            The function to run.
+        *args, **kwargs
+            Its arguments.
+
+        Returns
+        -------
+        object
+            Its result.
+        """
         self._begin()
         return self._context(f, *args, **kwargs)
 
     def wrap(self, f: Callable[..., Any], /) -> Callable[..., Any]:
-        """f as a function of which each call starts from the seed."""
+        """A function of which each call starts from the seed.
+
+        Parameters
+        ----------
+        f : callable
+            The function.
+
+        Returns
+        -------
+        callable
+            ``f`` with the seed.
+        """
         return functools.wraps(f)(functools.partial(self, f))
 
     def _begin(self) -> None:
@@ -147,8 +187,26 @@ class Seeding:
 
 
 def seeded(seed: int) -> Seeding:
-    """Make a ``Seeding``, which runs programs with random numbers determined by ``seed``:
-    ``seeded(0)(f, ...)``."""
+    """Make a ``Seeding``: ``seeded(0)(f, ...)`` runs ``f`` with random numbers determined by the
+    seed.
+
+    Parameters
+    ----------
+    seed : int
+        The seed.
+
+    Returns
+    -------
+    Seeding
+        An object that runs programs from the seed.
+
+    Examples
+    --------
+    >>> import random
+    >>> from overlay.interpretations.seeding import seeded
+    >>> seeded(1)(random.random) == seeded(2)(random.random)
+    False
+    """
     return Seeding(seed)
 
 

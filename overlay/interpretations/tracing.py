@@ -23,6 +23,7 @@ from typing import Any
 
 from overlay import Context, Plugin
 from overlay.core.location import location_of
+from overlay.core.short_repr import short_repr
 from overlay.core.target import describe
 
 __all__ = ["Call", "Tracer", "trace"]
@@ -34,11 +35,31 @@ _LONGEST = 60  # characters of a value that is shown
 class Call:
     """One call of a run.
 
-    name: of the callee, as the program calls it. where: ``file:line`` of its definition, or its
-    module if it is written in C. arguments, result: as shown when the call began and ended. error:
-    the exception that it raised, as shown, or None. begin, end: in nanoseconds of the tracer's
-    clock; ``end`` is None while the call runs. thread: the native thread id. calls: the calls that
-    it made.
+    Attributes
+    ----------
+    name : str
+        The name by which the program calls it.
+    where : str
+        ``file:line`` of the callee's definition, or its module if it is written in C.
+    arguments : str
+        The arguments, as shown when the call began.
+    begin, end : int
+        Times in nanoseconds of the tracer's clock; ``end`` is None while the call runs.
+    thread : int
+        The native thread id.
+    result : str or None
+        The result, as shown when the call ended.
+    error : str or None
+        The exception that it raised, as shown.
+    calls : list of Call
+        The calls that it made.
+
+    Examples
+    --------
+    >>> from overlay.interpretations.tracing import trace
+    >>> (call,) = trace(abs, -1).roots
+    >>> call.name, call.arguments, call.result
+    ('abs', '-1', '1')
     """
 
     name: str
@@ -51,14 +72,27 @@ class Call:
     error: str | None = None
     calls: list[Call] = field(default_factory=list["Call"])
 
+    def __repr__(self) -> str:
+        return short_repr("Call", str(self), self.where)
+
     @property
     def duration(self) -> int:
         """The duration in nanoseconds; 0 while the call runs."""
         return 0 if self.end is None else self.end - self.begin
 
     def walk(self, depth: int = 0) -> Iterator[tuple[int, Call]]:
-        """Iterate over this call and all below it with their depths, in the order in which they
-        began."""
+        """Iterate over this call and all below it, in the order in which they began.
+
+        Parameters
+        ----------
+        depth : int
+            The depth of this call.
+
+        Yields
+        ------
+        (int, Call)
+            The depth of a call, and the call.
+        """
         yield depth, self
         for call in self.calls:
             yield from call.walk(depth + 1)
@@ -72,14 +106,37 @@ class Call:
 
 
 class Tracer(Plugin):
-    """Records every call of the code that runs in a context with this plugin.
+    """Plugin that records every call of the code that runs in a context with it.
 
-    only: modules and packages whose functions are recorded, C functions included; None: all. depth:
-    the maximal depth of recorded calls. values: whether arguments and results are shown, by their
-    ``__repr__``. clock: returns nanoseconds.
+    ``tracer(f, ...)`` runs ``f`` in a context with the tracer alone. For other contexts use
+    ``Context(..., plugins=(tracer,))``. Each thread that enters such a context has its own roots.
 
-    ``tracer(f, ...)`` runs f in a context of its own; use ``Context(..., plugins=(tracer,))`` for
-    other contexts. Each thread that enters such a context has its own roots.
+    Parameters
+    ----------
+    only : iterable of str or None
+        Modules and packages whose functions are recorded, C functions included; None: all.
+    depth : int or None
+        The maximal depth of recorded calls.
+    values : bool
+        Whether arguments and results are shown, by their ``__repr__``.
+    clock : callable
+        Returns the time in nanoseconds.
+
+    Attributes
+    ----------
+    roots : list of Call
+        The outermost calls.
+    result : object
+        The result of the last run.
+
+    Examples
+    --------
+    >>> from overlay.interpretations.tracing import Tracer
+    >>> tracer = Tracer(only=["builtins"])
+    >>> tracer(lambda: max(abs(-1), 0))
+    1
+    >>> [call.name for _, call in tracer.walk()]
+    ['abs', 'max']
     """
 
     shares_native_cache = True
@@ -105,7 +162,20 @@ class Tracer(Plugin):
         self._shown.maxstring = self._shown.maxother = _LONGEST
 
     def __call__(self, f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
-        """Run f with recording and return its result, which ``result`` keeps, too."""
+        """Run a function with recording.
+
+        Parameters
+        ----------
+        f : callable
+            The function to run.
+        *args, **kwargs
+            Its arguments.
+
+        Returns
+        -------
+        object
+            Its result, which ``result`` stores, too.
+        """
         self.result = Context(plugins=(self,))(f, *args, **kwargs)
         return self.result
 
@@ -148,7 +218,7 @@ class Tracer(Plugin):
         depth = 0 if around is None else around[1] + 1
         if self.depth is not None and depth >= self.depth:
             return None, None
-        thread = threading.get_native_id()  # trace viewers want 32 bits
+        thread = threading.get_native_id()  # trace viewers expect 32 bits
         self._threads.setdefault(thread, threading.current_thread().name)
         call = Call(name, where, self._arguments(args, kwargs), 0, thread)
         (self.roots if around is None else around[0].calls).append(call)
@@ -173,18 +243,47 @@ class Tracer(Plugin):
     # ---- queries ----
 
     def walk(self) -> Iterator[tuple[int, Call]]:
-        """Iterate over all calls with their depths, root by root."""
+        """Iterate over all calls, root by root.
+
+        Yields
+        ------
+        (int, Call)
+            The depth of a call, and the call.
+        """
         for root in self.roots:
             yield from root.walk()
 
     def find(self, name: str) -> list[Call]:
-        """The calls of a function, by its name as the tree shows it or a dotted suffix of that:
-        ``"Fraction.__new__"``, ``"__new__"``."""
+        """The calls of a function.
+
+        Parameters
+        ----------
+        name : str
+            Its name as the tree shows it, or a dotted suffix of that: ``"Fraction.__new__"``,
+            ``"__new__"``.
+
+        Returns
+        -------
+        list of Call
+            The calls, in the order in which they began.
+        """
         return [call for _, call in self.walk() if f".{call.name}".endswith(f".{name}")]
 
     def tree(self, depth: int | None = None, *, times: bool = True) -> str:
-        """The calls as text, indented below their callers. depth: the maximal depth shown. times:
-        whether durations are shown."""
+        """The calls as text, indented below their callers.
+
+        Parameters
+        ----------
+        depth : int or None
+            The maximal depth shown; None: all.
+        times : bool
+            Whether durations are shown.
+
+        Returns
+        -------
+        str
+            One line for each call.
+        """
         return "\n".join(
             f"{'  ' * level}{call}{_time(call) if times else ''}"
             for level, call in self.walk()
@@ -196,7 +295,13 @@ class Tracer(Plugin):
     # ---- trace files ----
 
     def events(self) -> list[dict[str, Any]]:
-        """The calls in Chrome's trace-event format: complete events, times in microseconds."""
+        """The calls in Chrome's trace-event format.
+
+        Returns
+        -------
+        list of dict
+            Complete events, times in microseconds, and the names of the threads.
+        """
         process = os.getpid()
         found: list[dict[str, Any]] = [
             {"name": "thread_name", "ph": "M", "pid": process, "tid": tid, "args": {"name": name}}
@@ -211,14 +316,41 @@ class Tracer(Plugin):
         return found
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write a trace file, which ``chrome://tracing``, Perfetto and speedscope open."""
+        """Write a trace file, which ``chrome://tracing``, Perfetto and speedscope open.
+
+        Parameters
+        ----------
+        path : path-like
+            The file, which is replaced if it exists.
+        """
         with open(path, "w", encoding="utf-8") as file:
             json.dump({"traceEvents": self.events(), "displayTimeUnit": "ms"}, file)
 
 
 def trace(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Tracer:
-    """Run ``f(*args, **kwargs)`` and return the tracer with the tree of its calls; ``.result`` is
-    the result of f. Exceptions of f propagate; to see the calls then, use a ``Tracer``."""
+    """Run a function with recording.
+
+    Exceptions of ``f`` propagate; use a ``Tracer`` to see the calls before one.
+
+    Parameters
+    ----------
+    f : callable
+        The function to run.
+    *args, **kwargs
+        Its arguments.
+
+    Returns
+    -------
+    Tracer
+        The tree of its calls; ``.result`` is the result of ``f``.
+
+    Examples
+    --------
+    >>> from overlay.interpretations.tracing import trace
+    >>> found = trace(sorted, [2, 1])
+    >>> found.result, found.find("sorted")[0].arguments
+    ([1, 2], '[2, 1]')
+    """
     tracer = Tracer()
     tracer(f, *args, **kwargs)
     return tracer

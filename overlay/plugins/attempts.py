@@ -11,10 +11,25 @@ __all__ = ["attempted"]
 
 
 def attempted(f: Callable[..., Any], *args: Any) -> tuple[bool, Any]:
-    """Call f, and return whether it ended without an exception, and its result: for kernels, which
-    have no ``try``. After an exception the result is zeros in compiled code, and None in the
-    interpreter.
+    """Call a function, and return whether it ended without an exception.
 
+    It is for kernels, which have no ``try``.
+
+    Parameters
+    ----------
+    f : callable
+        The function.
+    *args
+        Its arguments.
+
+    Returns
+    -------
+    (bool, object)
+        Whether the call ended without an exception, and its result. After an exception the result
+        is zeros in compiled code, and None in the interpreter.
+
+    Examples
+    --------
     >>> from overlay.kernels import attempted
     >>> attempted(int, "12"), attempted(int, "a dozen")
     ((True, 12), (False, None))

@@ -56,9 +56,20 @@ def _made(key: _Wrapped) -> type:
 
 
 def known_function(hint: Any) -> Callable[..., Any] | None:
-    """In a generated method: the function that an argument's type represents, where it is known, as
-    in compiled code; else None. hint: one of the types that the method is given.
+    """In a generated method: the function that an argument's type represents.
 
+    Parameters
+    ----------
+    hint : type
+        One of the types that the method is given.
+
+    Returns
+    -------
+    callable or None
+        The function where it is known, as in compiled code; else None.
+
+    Examples
+    --------
     >>> from overlay import Context, MethodTable, known_function
     >>> def twice(f, x):
     ...     return f(f(x))

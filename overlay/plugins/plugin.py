@@ -56,7 +56,7 @@ STAGES: Final = (
 )
 
 
-# Those of them that edit machine code alone, after the program's calls have been decided.
+# The stages of these that edit machine code alone, after the program's calls have been decided.
 LLVM_STAGES: Final = ("after_codegen", "before_optimisation", "after_optimisation")
 
 # The hooks that run at calls in interpreted code, beside ``around``.
@@ -77,25 +77,34 @@ ALL: Final = All()
 
 
 class Plugin:
-    """Hooks into the compilation and the calls of the code that a context runs. Each hook does
-    nothing until a subclass defines it.
+    """Hooks into the compilation and the calls of the code that a context runs.
 
-    A context has its plugins in an order, and each stage passes its subject from one to the next.
-    ``overlay.ir`` has the functions to inspect and edit IR.
+    Each hook does nothing until a subclass defines it. A context has its plugins in an order, and
+    each stage passes its subject from one to the next. ``overlay.ir`` has the functions to
+    inspect and edit IR.
 
-    requires: properties that the program must have when this plugin receives it.
-    preserves: the properties that the program still has after this plugin, if it had them: ``ALL``,
-    or a set. A property is any word that authors of plugins agree on; a program has all of them
-    before the first plugin. These are documented: ``"calls"`` (each call of the source is still a
-    call), ``"values"`` (results are the program's, bit for bit), ``"effects"`` (in their order),
-    ``"types"``.
-    refuses: classes of plugins, or cache tokens, that it cannot be composed with in any order.
-    cache_token: part of the key of compiled code, equal for plugins that do the same; None: this
-    object, in this process only.
-    markers: functions of the program whose calls are handed to this plugin's ``marked``.
-    shares_native_cache: compiled code does not depend on this plugin: code that was compiled
-    without it is valid with it, and the reverse.
+    Attributes
+    ----------
+    requires : iterable of str
+        Properties that the program must have when this plugin receives it. A property is any word
+        that authors of plugins agree on; a program has all of them before the first plugin. These
+        are documented: ``"calls"`` (each call of the source is still a call), ``"values"``
+        (results are the program's, bit for bit), ``"effects"`` (in their order), ``"types"``.
+    preserves : ALL or set of str
+        The properties that the program still has after this plugin, if it had them.
+    refuses : iterable
+        Classes of plugins, or cache tokens, that it cannot be composed with in any order.
+    cache_token : hashable or None
+        Part of the key of compiled code, equal for plugins that do the same; None: this object,
+        in this process only.
+    markers : iterable of callable
+        Functions of the program whose calls are passed to this plugin's ``marked``.
+    shares_native_cache : bool
+        Whether compiled code does not depend on this plugin: code that was compiled without it is
+        valid with it, and the reverse.
 
+    Examples
+    --------
     >>> from overlay import Context, Plugin
     >>> class Counting(Plugin):
     ...     calls = 0
@@ -119,55 +128,168 @@ class Plugin:
     markers: Iterable[Callable[..., Any]] = ()
 
     def enter(self, callee: Any, types: tuple[Any, ...] | None) -> Plugin | None:
-        """The plugin that is active in ``callee`` and below: this one, another in its place, or
-        None to bail out. types: of the arguments, or None where they are unknown."""
+        """Hook: choose the plugin that is active in a callee and below it.
+
+        Parameters
+        ----------
+        callee : callable
+            The function that is entered.
+        types : tuple or None
+            The types of the arguments, or None where they are unknown.
+
+        Returns
+        -------
+        Plugin or None
+            This plugin, another in its place, or None for no plugin.
+        """
         return self
 
     def around(self, callee: Any, run: Callable[..., Any]) -> Callable[..., Any] | None:
-        """The callable that interpreted code runs in place of ``run``, which calls ``callee`` in
-        the context; None: ``run`` itself. Called when a call meets a callee that is not cached
-        there yet."""
+        """Hook: wrap the calls of a callee in interpreted code.
+
+        It runs when a call site meets a callee that it has not cached yet.
+
+        Parameters
+        ----------
+        callee : callable
+            The function that the program calls.
+        run : callable
+            Calls ``callee`` in the context.
+
+        Returns
+        -------
+        callable or None
+            The callable that runs in place of ``run``; None for ``run`` itself.
+        """
         return None
 
     def before_inference(self, ir: IR) -> Any:
-        """The IR of a function before type inference: edited, or another; or None."""
+        """Hook: edit the IR of a function before type inference.
+
+        Parameters
+        ----------
+        ir : IR
+            The function.
+
+        Returns
+        -------
+        IR or None
+            The IR, edited or another; None for ``ir`` as it is now.
+        """
         return ir
 
     def infer(self, call: Call) -> Any:
-        """The type to give the result of a call, as an annotation or a numba type: the result is
-        converted to it. None: ``call.result_type``."""
+        """Hook: decide the type of the result of a call, to which the result is converted.
+
+        Parameters
+        ----------
+        call : Call
+            The call, with the types of its arguments.
+
+        Returns
+        -------
+        type or None
+            An annotation or a numba type; None for ``call.result_type``.
+        """
         return None
 
     def inline(self, call: Call) -> bool | None:
-        """Whether the call is replaced by the callee's body (True) or stays a call, also in LLVM
-        (False); None: ``call.inlined``."""
+        """Hook: decide whether a call is replaced by the body of its callee.
+
+        Parameters
+        ----------
+        call : Call
+            The call, with the types of its arguments.
+
+        Returns
+        -------
+        bool or None
+            True to inline the call; False to leave it a call, also in LLVM; None for
+            ``call.inlined``.
+        """
         return None
 
     def after_inference(self, ir: IR) -> Any:
-        """The IR of a function after type inference: edited, or another; or None."""
+        """Hook: edit the IR of a function after type inference.
+
+        Parameters
+        ----------
+        ir : IR
+            The function, with types.
+
+        Returns
+        -------
+        IR or None
+            The IR, edited or another; None for ``ir`` as it is now.
+        """
         return ir
 
     def after_codegen(self, module: Any) -> Any:
-        """Edit the LLVM module of one function, as llvmlite's ``ir`` builds it."""
+        """Hook: edit the LLVM module of one function.
+
+        Parameters
+        ----------
+        module : llvmlite.ir.Module
+            The module, to be edited in place.
+        """
 
     def marked(self, module: MarkedModule) -> bool | None:
-        """Edit the LLVM module of a function that calls one of ``markers`` in place, so that none
-        of ``module.calls`` is left. Return whether it was changed."""
+        """Hook: rewrite the calls of ``markers`` in the LLVM module of a function.
+
+        Parameters
+        ----------
+        module : MarkedModule
+            The module, to be edited in place so that none of ``module.calls`` is left.
+
+        Returns
+        -------
+        bool or None
+            Whether the module was changed.
+        """
 
     def before_optimisation(self, module: Any) -> Any:
-        """Edit or inspect the LLVM module with all that is linked to it, before optimisation."""
+        """Hook: edit or inspect an LLVM module before optimisation.
+
+        Parameters
+        ----------
+        module : llvmlite.binding.ModuleRef
+            The module of a function, with all that is linked to it.
+        """
 
     def after_optimisation(self, module: Any) -> Any:
-        """Edit or inspect the LLVM module with all that is linked to it, after optimisation."""
+        """Hook: edit or inspect an LLVM module after optimisation.
+
+        Parameters
+        ----------
+        module : llvmlite.binding.ModuleRef
+            The module of a function, with all that is linked to it.
+        """
 
     def interpreter(self, current: Any) -> Any:
-        """The abstract interpretation in force below a call; ``current`` to leave it unchanged."""
+        """Hook: choose the abstract interpretation in force below a call.
+
+        Parameters
+        ----------
+        current : object
+            The interpretation in force so far, such as a ``Domain`` of ``overlay.analysis``; or
+            None.
+
+        Returns
+        -------
+        object
+            The interpretation; ``current`` to leave it unchanged.
+        """
         return current
 
     def analysed(self, run: Run) -> None:
-        """Receive the analysis of an entered function in the interpretation in force, which is a
-        ``Domain`` of ``overlay.analysis``. run: its result, the calls in it, and the analyses of
-        its callees."""
+        """Hook: receive the analysis of an entered function in the interpretation in force.
+
+        Parameters
+        ----------
+        run : Run
+            The result of the analysis, the calls in the function, and the analyses of its
+            callees.
+        """
 
     def __repr__(self) -> str:
         token = "" if self.cache_token is None else f" {self.cache_token!r}"
@@ -180,8 +302,9 @@ def stages_of(plugin: Plugin) -> tuple[str, ...]:
 
 
 def may_edit(plugin: Plugin) -> bool:
-    """Whether a plugin takes part in what the calls of a compiled program are, so that a program
-    made of its source text alone may be another one."""
+    """Whether a plugin decides what the calls of a compiled program are: a program read from the
+    source text alone may then be a different one.
+    """
     return any(stage not in LLVM_STAGES for stage in stages_of(plugin))
 
 
@@ -279,8 +402,8 @@ def entered_plugins(
             continue
         if not isinstance(entered, Plugin):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise OverlayError(
-                f"{plugin!r} entered {name_of(callee)} as {entered!r}",
-                help="enter() gives a plugin, or None to bail out",
+                f"enter of {plugin!r} returned {entered!r} for {name_of(callee)}",
+                help="return a plugin from enter(), or None to bail out",
             )
         found.append(entered)
     if all(map(lambda a, b: a is b, found, plugins)) and len(found) == len(plugins):
@@ -326,9 +449,10 @@ def put_around(
         found = _ask(plugin, "around", callee, lambda p=plugin, now=run: p.around(callee, now))
         if found is not None and not callable(found):
             raise OverlayError(
-                f"{plugin!r} put {found!r} around {name_of(callee)}, which cannot be called",
+                f"around of {plugin!r} returned {found!r} for {name_of(callee)}, which is not "
+                "callable",
                 where=location_of(callee),
-                help="around() gives a function that calls run(*args, **kwargs), or None",
+                help="return a function that calls run(*args, **kwargs), or None",
             )
         run = run if found is None or found is run else prepared(found)
     return run
@@ -339,8 +463,8 @@ def refuse_around(plugins: Iterable[Plugin], function: Any) -> None:
     for plugin in plugins:
         if surrounds(plugin):
             raise NotCompilable(
-                f"cannot compile {name_of(function)} with {plugin!r}, which has around: there is "
-                "nothing to put around calls in compiled code",
+                f"cannot compile {name_of(function)} with {plugin!r}, which has around: calls in "
+                "compiled code cannot be wrapped",
                 where=caller(),
                 help="run it interpreted: ctx(f, ...)",
             )
@@ -362,8 +486,8 @@ def refuse_stages(plugins: Iterable[Plugin], function: Any) -> None:
                 f"cannot interpret {name_of(function)} with {plugin!r}: it has {stage}, which "
                 "takes part in compiling, and no hook for interpreted code",
                 where=caller() or location_of(function),
-                help=f"compile it: ctx.jit({compiled})(...), or have "
-                f"{type(plugin).__qualname__}.enter bail out of it by giving None",
+                help=f"compile it: ctx.jit({compiled})(...), or return None from "
+                f"{type(plugin).__qualname__}.enter for it",
             )
 
 
@@ -428,5 +552,5 @@ def _ask(plugin: Plugin, stage: str, function: Any, hook: Callable[[], Any]) -> 
             f"{plugin!r} failed in {stage} of {name_of(function)}: {type(error).__name__}: {error}",
             where=location_of(function),
             notes=[("plugin", f"{type(plugin).__module__}.{type(plugin).__qualname__}")],
-            help=f"mend {type(plugin).__qualname__}.{stage}, or let enter() bail out here",
+            help=f"correct {type(plugin).__qualname__}.{stage}, or return None from enter() here",
         ) from error

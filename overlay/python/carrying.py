@@ -13,6 +13,7 @@ from contextvars import Context as Variables
 from types import BuiltinFunctionType, MethodType
 from typing import Any
 
+import overlay_dispatch
 from overlay import _native
 from overlay.code.versions import ENTERS_INIT
 from overlay.contexts.current import call_next
@@ -39,26 +40,29 @@ def carried(function: Any) -> Any:
     return intercept.Carried(function, stack, stack.key)
 
 
-def imports(native: Any) -> Any:
-    """Return a callable that imports modules outside, or in the stack of the whole program.
+def imports(native: Any, args: tuple[Any, ...]) -> tuple[Any, bool]:
+    """Return a callable that imports a module outside, or in the stack of the whole program; our
+    own modules run outside of that, too: they compute what they hold as if there were no context.
 
-    native: the native import function. No frame of ours stands between, since warnings look for the
-    frame that imports.
+    native: the native import function. args: what it is called with. No frame of ours stands
+    between, since warnings look for the frame that imports.
     """
     intercept: Any = _native.intercept
     stack = stack_in_force.get()
     if stack is None:
-        return native
-    of_modules = stack.of_modules
+        return native, False
+    of_modules = None if overlay_dispatch.is_ours(args[0]) else stack.of_modules
     key = None if of_modules is None else of_modules.key
-    return intercept.Noting(intercept.Carried(native, of_modules, key), None, stack.python.settle)
+    carried = intercept.Carried(native, of_modules, key)
+    return intercept.Noting(carried, None, stack.python.settle), False
 
 
-def _itself(native: Any) -> Any:
-    return native
+def _itself(native: Any, args: tuple[Any, ...]) -> tuple[Any, bool]:
+    return native, True
 
 
-# Targets that are called differently in a stack; each with the function that wraps its own code.
+# Targets that are called differently in a stack; each with the function that gives the callable for
+# a call of its own code, and whether the types of the arguments alone decide it.
 _find_and_load: Any = vars(sys.modules["importlib._bootstrap"])["_find_and_load"]
 OTHERWISE: dict[int, tuple[Any, Any]] = {id(_find_and_load): (_find_and_load, imports)}
 if ENTERS_INIT:

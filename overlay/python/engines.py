@@ -97,9 +97,9 @@ def _tested_apart() -> str | None:
 
 def _without_extension() -> UnsupportedPython:
     return UnsupportedPython(
-        "overlays in ordinary code, ctx(f), need the part of overlay in C, which is not there",
+        "overlays in ordinary code, ctx(f), need the C part of overlay, which is not installed",
         notes=[("overlay._native", _native.why_not or "")],
-        help="install overlay from a wheel, or again where a C compiler and Python's headers are; "
+        help="install overlay from a wheel, or from source with a C compiler and Python's headers; "
         "or compile with ctx.jit, or declare functions generic",
     )
 
@@ -107,8 +107,8 @@ def _without_extension() -> UnsupportedPython:
 def _not_as_expected(fault: str) -> UnsupportedPython:
     version = ".".join(map(str, sys.version_info[:3]))
     return UnsupportedPython(
-        f"overlays in ordinary code, ctx(f), do not work on Python {version}, "
-        "on which they had not been run before",
+        f"overlays in ordinary code, ctx(f), do not work on Python {version}, which is not among "
+        "the tested releases",
         notes=[("self-test", fault)],
         help="run on "
         + ", ".join(".".join(map(str, each)) for each in TESTED)

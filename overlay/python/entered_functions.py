@@ -35,8 +35,9 @@ def subclasses(of: type) -> Iterator[type]:
 
 
 class _CalledFunctions:
-    """The functions that the interpreter has to call explicitly, each with the classes that define
-    it; and the classes whose ``__init__`` it has to call."""
+    """The functions that the interpreter has to call explicitly, each with the classes that
+    define it; and the classes whose ``__init__`` it has to call.
+    """
 
     def __init__(self) -> None:
         self._held: dict[int, tuple[Any, list[type]]] = {}

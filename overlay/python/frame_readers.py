@@ -115,7 +115,7 @@ def _made(native: Any, frame: FrameType, args: Any, kwargs: Any) -> Any:
 
 
 def _above(frame: FrameType, depth: Any) -> FrameType | None:
-    """The frame so many calls above; None if there are not as many."""
+    """The frame so many calls above; None if the stack is not that deep."""
     found: FrameType | None = frame
     for _ in range(depth):
         found = None if found is None else found.f_back
@@ -160,6 +160,6 @@ _FORMS: Final[dict[str, Any]] = {
 _HOLDERS: Final = {**vars(builtins), **vars(sys), **vars(_warnings)}
 TARGETS: Final = {name: _HOLDERS[name] for name in _FORMS}
 READS: Final = {id(target): (target, _FORMS[name]) for name, target in TARGETS.items()}
-# Names by which code calls a reader of its own frame. Of type() with one argument, and of warnings,
-# it does not matter.
+# Names by which code calls a function that reads its frame. For type() with one argument, and for
+# warnings, the frame is irrelevant.
 FRAME_READERS: Final = frozenset({*_FORMS, "breakpoint"} - {"type", "warn"})

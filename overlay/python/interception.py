@@ -59,7 +59,7 @@ _MOST_NAMED = 8  # the most targets that a record of the log names
 
 
 def obstacles(stack: Stack) -> list[tuple[Any, str]]:
-    """The targets of a stack that cannot be intercepted, and why."""
+    """The targets of a stack that cannot be intercepted, each with the reason."""
     targets = [target for table in stack.tables for target in table.targets()]
     reasons = [(target, why_not(target)) for target in targets]
     return [(target, reason) for target, reason in reasons if reason is not None]
@@ -70,12 +70,12 @@ def not_all(found: list[tuple[Any, str]]) -> UnsupportedPython:
     return UnsupportedPython(
         "not all targets of the context can be intercepted",
         notes=[(describe(target), why) for target, why in found[:5]],
-        help="overlay what calls them, or compile with ctx.jit",
+        help="overlay the functions that call them, or compile with ctx.jit",
     )
 
 
 def why_not(target: Any) -> str | None:
-    """Why a target cannot be intercepted; None where it can."""
+    """The reason why a target cannot be intercepted; None where it can."""
     if generic_state(target) is not None:
         return None
     if intercept.interception_of(target) is not None:
@@ -118,7 +118,8 @@ class Intercepted:
     def resolve(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any, bool]:
         """The target's own code, or the method that passes the stack on around it."""
         if id(self.function) in carrying.OTHERWISE:
-            return carrying.OTHERWISE[id(self.function)][1](self.native), Any, True
+            found, lasting = carrying.OTHERWISE[id(self.function)][1](self.native, args)
+            return found, Any, lasting
         if not carrying.TABLE.has(self.function):
             return self.native, Any, True
         if self._service is None:
@@ -205,9 +206,10 @@ def _lost(record: Intercepted | None, stack: Stack) -> None:
         if each.strict:
             raise OverlayError(
                 f"{target} was called outside the context, in the thread {thread}, which is "
-                "inside it: the code runs in variables that were copied before the context began",
+                "inside it: the code runs in context variables that were copied before the "
+                "context was entered",
                 where=where,
-                help="hand over ctx.wrap(f) in the place of f, or copy the variables "
+                help="pass on ctx.wrap(f) instead of f, or copy the context variables "
                 "(contextvars.copy_context) inside the context",
             )
 
@@ -310,7 +312,7 @@ class InterceptingEngine:
             f"{describe(target)} is overlaid in a table of a context that has run, and cannot be "
             f"intercepted: {reason}",
             where=caller(),
-            help="overlay what calls it",
+            help="overlay the function that calls it",
         )
 
     def settle(self) -> None:
@@ -401,8 +403,8 @@ class InterceptingEngine:
         for method in filter(None, methods[-_FRAMES:]):
             if methods[-_FRAMES:].count(method) >= _REPEATS:
                 error.add_note(
-                    f"method {method!r} reaches its own target again; "
-                    "to go on below it, use call_next(...) or nonoverlay(f)(...)"
+                    f"method {method} calls its own target again; call call_next(...) for the "
+                    "next method, or nonoverlay(f)(...) for no overlay at all"
                 )
                 return
 
@@ -423,7 +425,7 @@ class InterceptingEngine:
 def _note_change(stack: Stack, target: Any, *, wanted: bool, before: bool) -> None:
     """Note that methods of a target were added, replaced or removed after the first run."""
     change = {
-        (True, True): "what calls resolved to is dropped",
+        (True, True): "cached resolutions of its calls are dropped",
         (True, False): "it is intercepted now",
         (False, True): "it is no longer intercepted",
     }.get((wanted, before))

@@ -91,8 +91,9 @@ class OwnObjects:
         self._kept.pop(key, None)
 
     def _cache(self, callee: Any) -> Any:
-        """The stack's own cached function. The original object holds it: their function may refer
-        to the original, so that any other holder would keep it alive for ever."""
+        """The stack's own cached function. The original object holds it: the function may refer
+        to the original, so any other holder would keep it alive forever.
+        """
         function = getattr(callee, "__wrapped__", None)
         if function is None:
             return callee

@@ -1,8 +1,9 @@
 """Stand-ins for callees in a stack with plugins: ``Plugin.around`` and ``Plugin.enter``.
 
-Before each call in such a stack the C part (``overlay/_native/around.h``) looks up the callee's
-stand-in: what the plugins have put around it, innermost a call of the callee itself. The lookup is
-cached for callees that live on, and until the run ends for others that are called again.
+Each call site has an inline cache in the C part (``overlay/_native/around.h``): before each call
+in such a stack it looks up the callee's stand-in. A stand-in is the wrapper that the plugins have
+put around the callee, innermost a call of the callee itself. The lookup is cached for callees
+that live on, and until the run ends for others that are called again.
 """
 
 from __future__ import annotations
@@ -79,12 +80,13 @@ _PASSED_OVER: Any = (*_OURS, *(getattr(intercept, name, None) for name in _NAMES
 _LOOKING_MODULES = ("_warnings", "sys")
 _LOOKERS = FRAME_READERS | {"__build_class__", "__import__"}
 _MOST = 1000  # limit on the callees cached until the run ends
-_CHECKED = 50  # cached callees are checked again once one of so many is new
+_CHECKED = 50  # checked again after so many new ones
 
 
 class PluginCalls:
-    """The stand-ins for callees of one stack. The stack holds them, as what plugins put around
-    calls may refer to the stack."""
+    """The stand-ins for callees of one stack. The stack holds them, as the wrappers of plugins
+    may refer to the stack.
+    """
 
     def __init__(self, stack: Stack) -> None:
         self._stack = weakref.ref(stack)
@@ -176,7 +178,8 @@ class PluginCalls:
 
     def _put(self, stack: Stack, callee: Any, run: Any = None, **how: Any) -> Any:
         """The stand-in for a callee that the plugins are asked about. run: the callable that it
-        runs, by default the callee. how: as for ``Run``."""
+        runs, by default the callee. how: as for ``Run``.
+        """
         positions, named = CALLBACKS[id(callee)][1:] if id(callee) in CALLBACKS else ((), ())
         innermost = intercept.Run(
             callee if run is None else run,
@@ -314,8 +317,9 @@ class PluginCalls:
 
 
 def _prepared(found: Any) -> Any:
-    """Prepare the function that a plugin gives for calls: without its frame, where that is
-    possible."""
+    """Prepare the function that a plugin returned for calls: without its frame, where that is
+    possible.
+    """
     if may_be_hidden(found):
         return hidden(found)
     if type(found) is FunctionType:  # a generator or coroutine runs by itself later
@@ -363,7 +367,7 @@ def _of_plum(calls: PluginCalls, function: Any) -> FunctionType:
     call."""
 
     def choose(args: tuple[Any, ...]) -> Any:
-        _ = function.methods  # registers what is pending
+        _ = function.methods  # registers pending methods
         return chosen(function, args, plain_values(args))
 
     def call(*args: Any, **kwargs: Any) -> Any:
@@ -384,7 +388,7 @@ def _descriptor_of(function: Any) -> Any | None:
     those of any class."""
     owner, name = function.__self__, function.__name__
     is_class = issubclass(type(owner), type)
-    for base in mro_of(owner if is_class else type(owner)) or ():  # it has none while it is made
+    for base in mro_of(owner if is_class else type(owner)) or ():  # None while it is being made
         found = attributes_of(base).get(name)
         if type(found) is ClassMethodDescriptorType:
             bound = found.__get__(None, owner if is_class else type(owner))
@@ -415,7 +419,7 @@ def _is_asked_about(function: Any) -> bool:
     owner = function.__self__
     if type(function) is not BuiltinFunctionType or type(owner) is not ModuleType:
         return owner is None
-    module = getattr(owner, "__name__", "")  # which a program may take away
+    module = getattr(owner, "__name__", "")  # the program may delete the attribute
     return module not in _LOOKING_MODULES and function.__name__ not in _LOOKERS
 
 

@@ -1,8 +1,8 @@
-"""A test of interception on this Python: each kind of target, with each instruction that calls it,
-after warm-up.
+"""A test of interception on this Python: each kind of target, with each instruction that calls
+it, after warm-up.
 
-The tests run it. Elsewhere it runs once, in a separate process, on each Python release that it has
-not run on: see ``engines``.
+The project's tests run it. Elsewhere it runs once, in a separate process, on each Python release
+that it has not run on: see ``engines``.
 """
 
 # pyright: basic

@@ -1,8 +1,8 @@
 """Instrumented sites: instructions that apply targets without a call, and calls where a stack has
 plugins.
 
-Code that starts or resumes in a stack is examined once: ``sys.monitoring`` instruments those of its
-instructions that are wanted, and the C part (``overlay/_native/traps.h``) handles the events. Code
+Code that starts or resumes in a stack is examined once: ``sys.monitoring`` instruments its
+requested instructions, and the C part (``overlay/_native/traps.h``) handles the events. Code
 without such an instruction is never examined again.
 """
 
@@ -33,13 +33,13 @@ __all__ = ["NUMBERS", "leave", "leave_alone", "leave_calls", "want", "want_calls
 
 intercept: Any = _native.intercept
 
-_TOOLS = (4, 3)  # tool ids of sys.monitoring: the two that are reserved for nobody else
+_TOOLS = (4, 3)  # tool ids of sys.monitoring: the two that no kind of tool reserves
 
 NUMBERS: dict[int, int] = {id(function): number for number, function in enumerate(APPLIED)}
 """Maps the identity of a target that instructions apply to its number in C."""
 
-_users: dict[int, int] = {}  # by number: how many stacks want it
-_stacks_with_plugins = 0  # stacks that want calls
+_users: dict[int, int] = {}  # by number: the number of stacks that request it
+_stacks_with_plugins = 0  # the number of stacks that request calls
 _left_alone: dict[int, weakref.ref[CodeType]] = {}  # the code of plugins, by identity
 _prepared: dict[int, weakref.ref[CodeType]] = {}  # instrumented code objects, by identity
 INSTRUMENTED = "instrumented %s, %s:%d; instructions: %d"
@@ -110,11 +110,11 @@ def _begin() -> None:
     if not free:
         taken = ", ".join(f"{tool}: {monitoring.get_tool(tool)}" for tool in _TOOLS)
         raise OverlayError(
-            "operators cannot be overlaid, and plugins not asked about calls: no tool id of "
-            "sys.monitoring is left",
+            "operators cannot be overlaid, nor calls passed to plugins: all tool ids of "
+            "sys.monitoring are taken",
             where=caller(),
             notes=[("taken", taken)],
-            help="have one of these call sys.monitoring.free_tool_id",
+            help="free one of these by sys.monitoring.free_tool_id",
         )
     _tool = free[0]
     events = monitoring.events
@@ -143,7 +143,7 @@ def _end() -> None:
 
 
 def _prepare(code: CodeType) -> None:
-    """Instrument the wanted instructions of a code object."""
+    """Instrument the requested instructions of a code object."""
     with LOCK:
         ours = is_ours(code.co_filename) or id(code) in _left_alone or is_hidden(code)
         rows = [] if ours else _rows(code)
@@ -151,7 +151,7 @@ def _prepare(code: CodeType) -> None:
         if _tool is None:
             return
         known = id(code) in _prepared
-        if known:  # fewer may be wanted now
+        if known:  # fewer may be requested now
             sys.monitoring.set_local_events(_tool, code, 0)
         if rows:
             intercept.keep_tools_of(code)  # of other tools, if ours is the second
@@ -170,7 +170,7 @@ def _forget(key: int, _: object) -> None:
 
 
 def _rows(code: CodeType) -> list[tuple[int, int, int, int, int]]:
-    """The wanted instructions of a code object, as rows for the C part."""
+    """The requested instructions of a code object, as rows for the C part."""
     found = {
         offset // 2: (shape, NUMBERS[id(function)], argument)
         for offset, shape, function, argument in applied(code)

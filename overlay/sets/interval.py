@@ -20,7 +20,15 @@ INF = math.inf
 
 
 class NotAnInterval(OverlayError, ValueError):
-    """The arguments of ``Interval`` are no numbers, or the first is above the last."""
+    """The arguments of ``Interval`` are no numbers, or the first is above the last.
+
+    Examples
+    --------
+    >>> from overlay.sets import Interval
+    >>> Interval(2, 1)  # doctest: +IGNORE_EXCEPTION_DETAIL
+    Traceback (most recent call last):
+    overlay.sets.interval.NotAnInterval: the lower bound 2 is above the upper bound 1
+    """
 
 
 class _Fields(NamedTuple):
@@ -47,10 +55,21 @@ def _bound(given: Any, side: float) -> float:
 class Interval(_Fields):
     """The real numbers from ``low`` to ``high``, both included; infinite where there is no bound.
 
-    ``Interval(x)`` contains one number. Bounds are real numbers, or decimal text such as "0.1",
-    and are rounded outwards to floats. An interval is a tuple of its two bounds, so enclosures
-    take it. Raises NotAnInterval for other bounds, and where the first is above the last.
+    An interval is a tuple of its two bounds, so enclosures take it.
 
+    Parameters
+    ----------
+    low, high : float, int, Fraction or str
+        The bounds; ``Interval(x)`` contains one number. They are rounded outwards to floats; text
+        such as "0.1" is read as a decimal number.
+
+    Raises
+    ------
+    NotAnInterval
+        A bound is no number, or the first is above the last.
+
+    Examples
+    --------
     >>> from overlay.sets import Interval
     >>> Interval(0, 2).intersection(Interval(1, 5))
     Interval(1.0, 2.0)

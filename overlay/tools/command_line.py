@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from overlay.contexts.context import Context
 from overlay.core.cache_folder import Folder
 from overlay.core.errors import OverlayError
+from overlay.core.outline import Outline
 from overlay.tools.named import named, named_context, named_hint, named_type
 from overlay.tools.terminal import (
     command_name,
@@ -21,6 +22,7 @@ from overlay.tools.terminal import (
     parsed,
     print_json,
     report,
+    show,
     version_option,
 )
 
@@ -41,9 +43,8 @@ _EXAMPLES = """\
   %(prog)s cache --clear
   %(prog)s doctor
 
-"%(prog)s run --help" and so on have more. Exit codes: that of the program (run), 0 where done,
-1 where something was found (check) or fails (doctor),
-2 where it was asked for wrongly."""
+"%(prog)s run --help" and so on have more. Exit codes: that of the program (run), 0 on success,
+1 where there is a finding (check) or a failure (doctor), 2 for wrong usage."""
 _RUN = """\
   %(prog)s --context contexts:ctx script.py 10       as "python script.py 10"
   %(prog)s --context contexts:ctx -m timeit "2 + 2"  as "python -m timeit"
@@ -55,7 +56,7 @@ _CHECK = """\
   %(prog)s statistics:mean "list[float]"
   %(prog)s --context contexts:ctx --json module:Class.method module:Class "int | None"
 
-Exit codes: 0 where nothing was found, 1 where something was, 2 where it was asked for wrongly."""
+Exit codes: 0 without findings, 1 with findings, 2 for wrong usage."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -72,7 +73,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog=command_name("overlay"),
-        description="Run, explain or check a program, under a context.",
+        description="Run, explain or check a program in a context.",
         **described(_EXAMPLES),
     )
     version_option(parser)
@@ -89,12 +90,10 @@ def _parser() -> argparse.ArgumentParser:
     run = commands.add_parser(
         "run", parents=[shared], help="run an unmodified program", **described(_RUN)
     )
-    run.add_argument(
-        "--traceback", action="store_true", help="show where an error of ours was raised"
-    )
+    run.add_argument("--traceback", action="store_true", help="show where overlay raised an error")
     run.add_argument("--report", action="store_true", help="print ctx.report() at the end")
     run.add_argument(
-        "--strict", action="store_true", help="an error where a call is lost to the context"
+        "--strict", action="store_true", help="raise an error where a call has lost the context"
     )
     run.add_argument(
         "-m",
@@ -112,14 +111,14 @@ def _parser() -> argparse.ArgumentParser:
     explain = commands.add_parser(
         "explain",
         parents=[shared, common],
-        help="what each call resolves to",
+        help="show the method that each call resolves to",
         **described(_EXPLAIN),
     )
     explain.add_argument("function", metavar="package.module:function")
     explain.add_argument(
         "types", nargs="*", default=[], metavar="TYPE", help="float, numpy.float64, m:Class"
     )
-    explain.add_argument("--depth", type=int, help="how many calls deep to look")
+    explain.add_argument("--depth", type=int, help="the number of levels of calls to follow")
     explain.add_argument("--everything", action="store_true", help="show every function in full")
     explain.set_defaults(command=_explain)
     _add_check(commands, common)
@@ -129,12 +128,12 @@ def _parser() -> argparse.ArgumentParser:
 
 def _add_upkeep(commands: Any, common: argparse.ArgumentParser) -> None:
     cache = commands.add_parser(
-        "cache", parents=[common], help="what compiled code is kept on disk"
+        "cache", parents=[common], help="list the compiled code that is stored on disk"
     )
     cache.add_argument("--clear", action="store_true", help="remove it")
     cache.set_defaults(command=_cache)
     doctor = commands.add_parser(
-        "doctor", parents=[common], help="what works in this environment, and where things are kept"
+        "doctor", parents=[common], help="test what works in this environment, and list its folders"
     )
     doctor.set_defaults(command=_doctor)
 
@@ -143,11 +142,11 @@ def _add_check(commands: Any, common: argparse.ArgumentParser) -> None:
     check = commands.add_parser(
         "check",
         parents=[common],
-        help="names, attributes and calls that certainly fail",
+        help="find names, attributes and calls that certainly fail",
         **described(_CHECK),
     )
     check.add_argument(
-        "--context", metavar="package.module:name", help="a Context that the call is made in"
+        "--context", metavar="package.module:name", help="the Context in which the call is made"
     )
     check.add_argument("function", metavar="package.module:function")
     check.add_argument(
@@ -175,7 +174,7 @@ def _run(asked: argparse.Namespace) -> object:
 
     def run() -> int:
         if asked.report:
-            atexit.register(lambda: print(context.report(), file=sys.stderr))
+            atexit.register(lambda: show(context.report(), file=sys.stderr))
         program.run(context)
         return 0
 
@@ -204,7 +203,7 @@ def _explain(asked: argparse.Namespace) -> object:
         if asked.json:
             print_json([_as_json(site) for site in found])
         else:
-            print(found.tree(everything=asked.everything))
+            show(found.outline(everything=asked.everything))
         return 0
 
     return explain
@@ -219,14 +218,14 @@ def _check(asked: argparse.Namespace) -> object:
         raise OverlayError(f"{asked.function!r} is not callable: {function!r}")
     found = check(function, *map(named_hint, asked.types), context=context)
 
-    def show() -> int:
+    def told() -> int:
         if asked.json:
             print_json([_finding_as_json(finding) for finding in found])
         else:
-            print(found)
+            show(*(found or [found]))
         return 1 if found else 0
 
-    return show
+    return told
 
 
 def _finding_as_json(finding: Finding) -> dict[str, Any]:
@@ -247,7 +246,8 @@ def _as_json(site: ExplainedSite) -> dict[str, Any]:
         "file": site.place.file,
         "line": site.place.line,
         "status": site.status,
-        "methods": [repr(method) for method in site.methods],
+        "methods": [str(method) for method in site.methods],
+        "untaken": [str(method) for method in site.untaken],
         "note": site.note,
     }
 
@@ -277,8 +277,8 @@ def _doctor(asked: argparse.Namespace) -> object:
             found.append(each)
             if not asked.json:
                 state = "" if each.state == "works" else f"{each.state}: "
-                remedy = f"\n  help: {each.remedy}" if each.remedy else ""
-                print(f"{each.name}: {state}{each.told}{remedy}", flush=True)
+                below = (Outline(f"help: {each.remedy}"),) if each.remedy else ()
+                show(Outline(f"{each.name}: {state}{each.told}", below))
         if asked.json:
             print_json([each._asdict() for each in found])
         return int(any(each.state == "fails" for each in found))

@@ -19,16 +19,16 @@ from overlay.core.table import MethodTable
 
 __all__ = ["Diagnosis", "diagnoses"]
 
-LIBRARIES = ("numba", "llvmlite", "numpy", "scipy", "plum-dispatch", "typeguard")
-OPTIONAL = ("ipython", "matplotlib", "dask", "z3-solver", "rich")
+LIBRARIES = ("numba", "llvmlite", "numpy", "scipy", "plum-dispatch", "rich", "typeguard")
+OPTIONAL = ("ipython", "matplotlib", "dask", "z3-solver")
 VARIABLES = (PLACE, SIZE, "NUMBA_ENABLE_CUDASIM", "NUMBA_DISABLE_JIT", "NUMBA_CACHE_DIR")
 
 
 class Diagnosis(NamedTuple):
-    """One thing that was looked at.
+    """Diagnosis of one part of the installation.
 
-    name: of the thing. state: "works", "is not there", or "fails". told: its version, its place, or
-    what is wrong. remedy: what to do about it, or "".
+    name: of the part. state: "works", "is not there", or "fails". told: its version, its
+    location, or the fault. remedy: the remedy, or "".
     """
 
     name: str
@@ -150,7 +150,7 @@ def _kernel() -> str:
     hot: Any = Context().jit(doubled, target="cuda")
     hot.ptx("float64[:]", (8, 0))
     try:
-        hot.ptx("float64[:]")  # for the GPU that is at hand
+        hot.ptx("float64[:]")  # for the GPU of this machine
     except OverlayError as error:
         return f"compiled; {error.asked}"
     return "compiled for the GPU that is at hand"

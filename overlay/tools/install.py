@@ -25,7 +25,8 @@ _ATTRIBUTE = "_overlay_session"
 
 class Session:
     """A session that runs code piece by piece, each in the stacks of its installed contexts,
-    outermost first."""
+    outermost first.
+    """
 
     def __init__(self) -> None:
         self.stacks: list[Stack] = []
@@ -69,7 +70,8 @@ class Session:
 
 class ProgramSession(Session):
     """The program that already runs in the main thread: contexts are in force from the next call
-    on, as in a ``with`` block that is not ended."""
+    on, as in a ``with`` block that does not end.
+    """
 
     def add(self, context: Context) -> None:
         """Enter a context. Raises OverlayError where the caller is not the program itself."""
@@ -128,7 +130,16 @@ PROGRAM = ProgramSession()
 
 
 class Installed:
-    """Handle of an installed context. ``remove()``, or leaving a ``with`` block, uninstalls it."""
+    """Handle of an installed context. ``remove()``, or leaving a ``with`` block, uninstalls it.
+
+    Examples
+    --------
+    >>> from overlay import Context, current_context, install
+    >>> installed = install(Context(metadata=3))
+    >>> current_context().metadata
+    3
+    >>> installed.remove()
+    """
 
     def __init__(self, session: Session, context: Context) -> None:
         self.context = context
@@ -154,16 +165,16 @@ class Installed:
 
 
 def install(context: Context) -> Installed:
-    """Run all later top-level code in ``context``.
+    """Run all later top-level code in a context.
 
-    In IPython and Jupyter these are the later cells; at a prompt the later inputs; in a script all
-    that comes after the call, at top level and in functions that already run, with the modules
-    that it imports and the threads and tasks that it starts. Contexts that are already installed
-    stay in force, outside of it.
+    In IPython and Jupyter these are the later cells; at a prompt the later inputs; in a script
+    all that comes after the call, at top level and in functions that already run, with the
+    modules that it imports and the threads and tasks that it starts. Contexts that are already
+    installed stay in force, outside of it.
 
     Parameters
     ----------
-    context
+    context : Context
         The context that is installed.
 
     Returns
@@ -174,8 +185,8 @@ def install(context: Context) -> Installed:
     Raises
     ------
     OverlayError
-        A script calls it in a thread, in a task, or inside a context that is not installed: there
-        it would end with these. Or ``context`` is no context.
+        ``context`` is no context. Or a script calls it in a thread, in a task, or inside a
+        context that is not installed: there it would end with these.
 
     Examples
     --------
@@ -215,8 +226,9 @@ def _session() -> Session:
 
 
 def session_of_console(console: Any) -> Session:
-    """The session of a console of the standard library's ``code``, as Python's own prompt is one
-    from 3.13 on: its method ``runcode`` runs each input."""
+    """The session of a console of the standard library's ``code``, whose method ``runcode`` runs
+    each input. Python's own prompt is one from 3.13 on.
+    """
     found = console.__dict__.get(_ATTRIBUTE)
     if found is not None:
         return found

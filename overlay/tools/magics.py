@@ -42,8 +42,8 @@ class Magics:
         shell.events.register("post_run_cell", self._after)
 
     def overlay(self, line: str, cell: str | None = None) -> Any:
-        """``%overlay CONTEXT`` for all later cells, ``%overlay off`` for none, ``%overlay`` to see
-        what is in force; ``%%overlay CONTEXT`` as the first line for one cell.
+        """``%overlay CONTEXT`` for all later cells, ``%overlay off`` for none, ``%overlay`` to
+        show the contexts in force; ``%%overlay CONTEXT`` as the first line for one cell.
 
         CONTEXT is any expression. Raises OverlayError where it is no context.
         """

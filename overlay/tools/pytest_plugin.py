@@ -15,8 +15,8 @@ import pytest
 
 from overlay.contexts.context import Context
 from overlay.contexts.report import Report
-from overlay.core.errors import OverlayError
 from overlay.tools.named import named_context
+from overlay.tools.terminal import find_modules_in_working_folder, told
 
 __all__ = ["OverlayPlugin", "under"]
 
@@ -66,10 +66,11 @@ class OverlayPlugin:
     def __init__(self, config: pytest.Config, name: str) -> None:
         self.name = name
         self.config = config
+        find_modules_in_working_folder()
         try:
             self.context = named_context(name)
-        except OverlayError as error:
-            raise pytest.UsageError(f"--overlay: {error}") from None
+        except Exception as error:  # of the module that is named, too
+            raise pytest.UsageError(f"--overlay: {told(error)}") from error
         self._of_plugins: set[str] | None = None
         # reports of the workers of pytest-xdist: shown method -> number of calls, or None
         self._hits: dict[str, int | None] = {}
@@ -169,10 +170,10 @@ class OverlayPlugin:
 
 def _packed(report: Report) -> dict[str, Any]:
     """A report as plain values, which a worker can send."""
-    hits = {repr(hit.method): hit.calls for hit in report.hits}
+    hits = {str(hit.method): hit.calls for hit in report.hits}
     return {
         "hits": hits,
-        "methods": [*hits, *(repr(m) for m in report.never if repr(m) not in hits)],
+        "methods": [*hits, *(str(m) for m in report.never if str(m) not in hits)],
         "left": {f"{p.handed} handed to {p.to}   {p.where}": p.times for p in report.left},
     }
 

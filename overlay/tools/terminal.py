@@ -9,7 +9,7 @@ import sys
 import traceback
 from collections.abc import Sequence
 from importlib import metadata
-from typing import Any
+from typing import Any, TextIO
 
 from overlay.core.errors import OverlayError
 from overlay.core.location import is_ours, shown
@@ -20,9 +20,12 @@ __all__ = [
     "common_options",
     "described",
     "find_modules_here",
+    "find_modules_in_working_folder",
     "parsed",
     "print_json",
     "report",
+    "show",
+    "told",
     "version_option",
 ]
 
@@ -41,6 +44,12 @@ def find_modules_here(package: str) -> None:
     if command_name(package) == package and not sys.flags.safe_path:
         if sys.path[0] == os.path.dirname(os.path.realpath(sys.argv[0])):
             del sys.path[0]  # where scripts are installed
+        find_modules_in_working_folder()
+
+
+def find_modules_in_working_folder() -> None:
+    """Put the working directory first on ``sys.path``, as ``python -m`` does, if it is missing."""
+    if not sys.flags.safe_path and not {"", os.getcwd()} & set(sys.path):
         sys.path.insert(0, os.getcwd())
 
 
@@ -92,11 +101,11 @@ def report(package: str, asked: argparse.Namespace, error: Exception) -> int:
     if asked.traceback:
         traceback.print_exception(error)
     else:
-        print(f"{command_name(package)}: {_told(error)}", file=sys.stderr)
+        print(f"{command_name(package)}: {told(error)}", file=sys.stderr)
     return USAGE
 
 
-def _told(error: Exception) -> OverlayError:
+def told(error: Exception) -> OverlayError:
     """An error as it is shown to the user; for one raised by other modules, with the line that
     raised it."""
     if isinstance(error, OverlayError):
@@ -121,6 +130,21 @@ def _told(error: Exception) -> OverlayError:
 def _is_command(file: str) -> bool:
     """Whether a file is the one that started the command, and none of the user's."""
     return file == "<frozen runpy>" or os.path.realpath(file) == os.path.realpath(sys.argv[0])
+
+
+def show(*outlines: object, file: TextIO | None = None) -> None:
+    """Print objects: as rich draws them in a terminal, which knows its width and ``NO_COLOR``, and
+    elsewhere as text. file: by default the standard output."""
+    stream = file or sys.stdout
+    if not stream.isatty():
+        for each in outlines:
+            print(each, file=stream, flush=True)
+        return
+    from rich.console import Console
+
+    console = Console(file=stream)
+    for each in outlines:
+        console.print(each, markup=False, emoji=False)
 
 
 def print_json(value: Any) -> None:

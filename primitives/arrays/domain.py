@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from overlay import OverlayError
 from overlay.core.location import caller
+from overlay.core.public_names import hides
 from overlay.core.signature import _ArrayMeta, array_type
 from primitives.domains import Domain, domain_of
 from primitives.errors import OutsideDomain, WrongArguments
@@ -148,6 +149,7 @@ class Shape:
         return f"Shape({', '.join(map(str, self.lengths))})"
 
 
+@hides("size")
 @dataclass(frozen=True)
 class Arrays(Domain):
     """The domain of arrays of one shape whose elements lie in a domain.

@@ -20,9 +20,9 @@ from overlay.interpretations.intervals import RULES as ENCLOSURES
 from overlay.interpretations.intervals import Interval
 from overlay.interpretations.parallel.known_effects import computes
 from overlay.interpretations.precision import single_precision, stochastic
-from primitives import relation_of, relations
+from primitives import base_relations, relation_of
 from primitives.base_table import RELATIONS
-from primitives.partials import partials, partials_of
+from primitives.partial_slopes import base_partials, partials_of
 
 INF, LARGEST = math.inf, 1.7976931348623157e308
 every = pytest.mark.parametrize("row", FUNCTIONS, ids=lambda row: row.name)
@@ -95,9 +95,9 @@ def test_analyses_know_what_it_gives(row):
 def test_every_spelling_has_a_relation_with_derivatives(row):
     wanted = relation_for(row)
     for spelling in row.spellings:
-        found = Context(relations).method(relation_of(spelling), *[float] * row.arity)
+        found = Context(base_relations).method(relation_of(spelling), *[float] * row.arity)
         assert found.function() is wanted
-    assert Context(partials).method(partials_of(row.function), *[float] * row.arity)
+    assert Context(base_partials).method(partials_of(row.function), *[float] * row.arity)
 
 
 @every

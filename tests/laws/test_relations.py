@@ -20,9 +20,9 @@ from primitives import (
     NoSolution,
     Positive,
     Real,
+    base_relations,
     parametric,
     relation,
-    relations,
 )
 from primitives.floats.arithmetic import factor, squared
 from primitives.integers.modular_powers import power_modulo
@@ -38,7 +38,7 @@ from primitives.testing import (
 )
 from tests.examples import examples
 
-TABLE = list(dict.fromkeys(m.function() for m in relations.methods()))
+TABLE = list(dict.fromkeys(m.function() for m in base_relations.methods()))
 MODES = [(r, mode) for r in TABLE for mode in r.modes.values()]
 # strings and lists are not compiled, nor are powers modulo an integer
 COMPILED = [

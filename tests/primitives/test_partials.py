@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from overlay import Context
-from primitives import NoSolution, partials, partials_of
+from primitives import NoSolution, base_partials, partials_of
 from primitives.errors import NoSolution as Refused
-from primitives.partials import RULES
+from primitives.partial_slopes import RULES
 from primitives.testing import domain_at
 
 REFUSALS = (Refused, ValueError, ArithmeticError)
@@ -25,7 +25,7 @@ def difference(relation, values, place):
 
 @pytest.mark.parametrize(("relation", "rule"), RULES, ids=[repr(one) for one, _ in RULES])
 def test_a_rule_gives_the_slope_of_its_function(relation, rule):
-    method = Context(partials).method(partials_of(relation.target), *relation.types)
+    method = Context(base_partials).method(partials_of(relation.target), *relation.types)
     rng, checked = np.random.default_rng(0), 0
     domains = [domain_at(relation, axis) for axis in relation.axes]
     for _ in range(60):
@@ -48,6 +48,6 @@ def test_a_rule_gives_the_slope_of_its_function(relation, rule):
     [(abs, (0.0,)), (min, (1.0, 1.0)), (np.floor, (2.0,)), (np.rint, (0.5,)), (np.sign, (0.0,))],
 )
 def test_there_is_no_derivative_at_a_kink_or_step(function, values):
-    method = Context(partials).method(partials_of(function), *[float] * len(values))
+    method = Context(base_partials).method(partials_of(function), *[float] * len(values))
     with pytest.raises(NoSolution, match="no derivative"):
         method.function(*values)

@@ -8,7 +8,16 @@ import pytest
 import typeguard
 
 from overlay import Context, MethodTable, OverlayError
-from primitives import Bool, Integer, Positive, Real, parametric, relation, relation_of, relations
+from primitives import (
+    Bool,
+    Integer,
+    Positive,
+    Real,
+    base_relations,
+    parametric,
+    relation,
+    relation_of,
+)
 
 
 def double(a: float) -> float:
@@ -172,14 +181,14 @@ def test_what_does_not_fit_the_equation_is_refused(name):
 
 
 def find(ctx, f, *types):
-    method = (Context(relations) | ctx).method(relation_of(f), *types)
+    method = (Context(base_relations) | ctx).method(relation_of(f), *types)
     return None if method is None else method.implementation(types)
 
 
 def test_a_relation_is_a_target_told_apart_by_the_identity_of_its_function():
     table = MethodTable("mine")
-    assert relation_of(math.sin) in relations
-    assert relation_of(double) not in relations
+    assert relation_of(math.sin) in base_relations
+    assert relation_of(double) not in base_relations
     table.generated(relation_of(double))(lambda a: None)
     assert relation_of(double) in table
     assert len(table.methods(relation_of(double))) == 1

@@ -79,7 +79,7 @@ def program_of(form, args):
     weights = 1.3 + np.sin(np.arange(float(np.prod(shape)))).reshape(shape)
     names = ", ".join("abcd"[: len(args)])
     weighed = f"weights * form({names})"
-    # written out for each number of arguments: no adjoint is made of calls with *args
+    # written out for each number of arguments: no adjoint can be generated for calls with *args
     space = {"np": np, "form": form, "weights": weights if shape else float(weights)}
     return eval(f"lambda {names}: {f'np.sum({weighed})' if shape else weighed}", space)
 

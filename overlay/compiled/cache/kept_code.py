@@ -74,8 +74,9 @@ class Keeping:
         further: tuple[Any, ...],
         sig: Any,
     ) -> None:
-        """Make ``inner``, which ``entry`` enters in ``world``, have code for these types: load it
-        from disk, or compile and store it. sig: the signature that numba is called with."""
+        """Give ``inner``, which ``entry`` enters in ``world``, code for these types: load it from
+        disk, or compile and store it. sig: the signature that numba is called with.
+        """
         if args in inner.overloads and args in inner.on_disk:
             return
         wanted = WantedCode(entry, world, inner, args, further)
@@ -121,13 +122,13 @@ class Keeping:
         except NotHashable as error:
             function = wanted.entry.function
             warn(
-                f"the compiled code of {name_of(function)} [{location_of(function)}] is not kept "
+                f"the compiled code of {name_of(function)} [{location_of(function)}] is not stored "
                 f"on disk: {error}",
                 f"{error.help}, or leave cache=True out" if error.help else "leave cache=True out",
             )
             return
         except Exception as error:  # a failure to store code must not affect the program
-            warn(f"compiled code is not kept on disk: {type(error).__name__}: {error}", "")
+            warn(f"compiled code is not stored on disk: {type(error).__name__}: {error}", "")
             return
         self.folder.put(key, manifest.digest, written, payload)
 
@@ -207,7 +208,7 @@ class WantedCode:
         self._reads(lambda _function, _number: MENTIONED).value(code.signature.return_type)
         bases = self.inner.codes[self.args].basis.all_below()
         if any(basis.crosses_barrier for basis in bases):
-            raise NotHashable("the code", "enters contexts that only the running program knows", "")
+            raise NotHashable("the code", "enters contexts that are known only at run time", "")
         functions = [r.function for basis in bases for r in basis.readings.values()]
         originals = {id(function) for function in functions}
         reads = self._reads(lambda f, n: ENTERED if n == 0 or id(f) in originals else MENTIONED)
@@ -299,8 +300,8 @@ def _chooser_of(function: FunctionType) -> str:
     if type(chooser) is not FunctionType or function.__code__ not in _codes(chooser.__code__):
         raise NotHashable(
             f"{name_of(function)} [{location_of(function)}]",
-            "is reached in a way that another process cannot follow",
-            "mention it by a name in the function that calls it",
+            "is reached by a path that another process cannot follow",
+            "refer to it by a name in the function that calls it",
         )
     return name
 

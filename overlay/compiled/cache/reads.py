@@ -108,7 +108,7 @@ class ContextReads(Fingerprint):
         self._methods[id(table)] = methods
         self.write("methods", table.name, int(table.check), len(methods))
         for method in methods:
-            self._place = f"the method {method!r}"
+            self._place = f"the method {method}"
             self._target(method.target)
             self.write("method", method.precedence, int(method.generated))
             self._parameters(method)
@@ -228,8 +228,8 @@ def _class(fp: Any, value: Any) -> None:
     if is_below(value, Plugin) and value is not Plugin:
         raise NotHashable(
             f"the plugin {name_of(value)}",
-            "is made where it is used, and only then has a token",
-            "make the plugin outside, and mention it",
+            "is made where it is used, and has a token only then",
+            "make the plugin outside, as a global",
         )
     tell_class(fp, value)
 

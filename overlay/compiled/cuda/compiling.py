@@ -167,7 +167,7 @@ def _show_plugins(inner: InnerDispatcher, module: Any) -> None:
     given = run_stage(inner.world.plugins, "after_codegen", module, inner.function)
     if given is not module:
         error = OverlayError(
-            f"after_codegen of {name_of(inner.function)} gave {given!r}",
+            f"after_codegen of {name_of(inner.function)} returned {given!r}",
             help="edit the module in place: other code for the GPU refers to it",
         )
         raise refused(inner.world, error)

@@ -89,7 +89,7 @@ def _flags() -> Any:
     return flags
 
 
-# What functions for code that also runs in kernels do there.
+# Implementations in kernels of functions for code that also runs in kernels.
 IN_KERNELS: Final = ((attempted, on_device), (atomic_add, added_at_once))
 
 

@@ -23,10 +23,10 @@ def cuda_target() -> Target:
         from overlay.compiled.cuda.cuda_typing import CUDA
     except (ImportError, AttributeError) as error:
         raise NotCompilable(
-            "cannot compile for a GPU: there is no numba-cuda whose internals are known here",
+            "cannot compile for a GPU: numba-cuda is not installed, or not supported",
             where=caller(),
             notes=[("import", f"{type(error).__name__}: {error}")],
-            help="pip install 'overlay-dispatch[cuda]'; or set NUMBA_ENABLE_CUDASIM=1 to have "
-            "kernels run by the interpreter",
+            help="pip install 'overlay-dispatch[cuda]'; or set NUMBA_ENABLE_CUDASIM=1 to run "
+            "kernels in the interpreter",
         ) from error
     return CUDA

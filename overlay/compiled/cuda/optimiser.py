@@ -1,8 +1,8 @@
 """The stages of plugins around optimisation, in kernels.
 
-NVIDIA's compiler optimises kernels, and takes no passes. For GPUs from ``FIRST`` on it reads LLVM
-IR of today's form. There the functions of a kernel are linked, optimised by the LLVM that numba
-has, with the stages before and after, and given to NVIDIA's compiler as one module. For earlier
+NVIDIA's compiler optimises kernels, and accepts no passes. For GPUs from ``FIRST`` on it reads
+LLVM IR in its present form. There the functions of a kernel are linked, optimised by numba's
+LLVM, with the stages before and after, and given to NVIDIA's compiler as one module. For earlier
 GPUs it reads the form of LLVM 7, which numba's LLVM cannot write.
 """
 
@@ -30,15 +30,15 @@ __all__ = ["optimise_with", "refuse_plugins"]
 
 FIRST: Final[Capability] = (10, 0)
 STAGES: Final = ("before_optimisation", "after_optimisation")
-# What numba's LLVM writes, and that of NVIDIA's compiler does not read: attributes of arguments,
-# which only allow optimisations, and the marks of where memory of a function is used.
+# Text that numba's LLVM writes and NVIDIA's compiler does not read: attributes of arguments,
+# which only allow optimisations, and the markers of the lifetime of a function's memory.
 NEWER: Final = re.compile(
     r" (?:(?:captures|initializes)\((?:[^()]|\([^()]*\))*\)|dead_on_return|nocreateundeforpoison)"
 )
 LIFETIMES: Final = re.compile(r"^.*@llvm\.lifetime\.(?:start|end)\..*\n", re.MULTILINE)
-# numba-cuda reads groups of attributes that are words alone; the others only allow optimisations.
+# numba-cuda reads groups of attributes that are plain words; the others only allow optimisations.
 GROUPS: Final = re.compile(r"^(attributes #[0-9]+ = \{)(.*)\}$", re.MULTILINE)
-# Each module names the version of its form; linked, they name it once each.
+# Each module states the version of its form; the linked module has to state it once.
 VERSIONS: Final = re.compile(r"^(!nvvmir\.version = !\{![0-9]+)[^}]*", re.MULTILINE)
 
 
@@ -65,8 +65,9 @@ class _Optimised(CUDACodeLibrary):
 
 
 def optimise_with(library: Any, world: World, function: Any, capability: Capability) -> None:
-    """Let the code of a kernel pass through the stages of the plugins that are active in it. This
-    happens when its code is asked for: numba-cuda marks the kernel before that."""
+    """Pass the code of a kernel through the stages of the plugins that are active in it. It is
+    done when numba-cuda asks for the code: it marks the kernel before that.
+    """
     if any(has_stage(world, stage) for stage in STAGES):
         library.__class__ = _Optimised
         library.optimise = functools.partial(_optimised, world, function, capability)

@@ -11,8 +11,8 @@ Compilation of a function in a world:
     ``chosen_functions``   functions chosen at run time among known candidates
     ``held_containers``    containers of functions that the program holds
     ``held_bodies``        ``@overload``, jitclasses, kernels and object-mode blocks
-    ``code_lifetime``      code as numba holds it: shared definitions, when machine code is made,
-                           and what is given back
+    ``code_lifetime``      the lifetime of code that numba holds: shared definitions, deferred
+                           machine code, and the release of code that is gone
 
 Types and passes:
 

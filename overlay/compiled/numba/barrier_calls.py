@@ -293,7 +293,7 @@ class _Crossing:
 
     def _call_python(self, function: Any, objects: list[Any], gil: Any) -> Any:
         """The result of a Python callable, which the barrier keeps alive."""
-        # this tells numba that the code is for this process only
+        # numba then treats the code as valid in this process only
         callee = self.context.add_dynamic_addr(self.builder, id(function), "barrier")
         callee = self.builder.bitcast(callee, self.pyapi.pyobj)
         found = self.pyapi.call_function_objargs(callee, objects)

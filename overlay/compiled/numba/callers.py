@@ -1,5 +1,4 @@
-"""Plain ``@njit`` functions that call into a context: they contain its code, and have to drop
-it."""
+"""Plain ``@njit`` functions that call into a context: they hold its code, and have to drop it."""
 
 from __future__ import annotations
 
@@ -29,8 +28,8 @@ __all__ = ["any_called", "call_expected", "renew_callers", "retire_callers"]
 _called: weakref.WeakSet[EntryDispatcher] = weakref.WeakSet()
 _is_any: Final = threading.Event()
 
-# What was retired since numba has begun each of the compilations that go on, outermost first, by
-# identity: a caller may link it all the same. numba compiles in one thread at a time.
+# Code retired since numba has begun each of the compilations in progress, outermost first, by
+# identity: a caller may still link it. numba compiles in one thread at a time.
 _retired: list[dict[int, Any]] = []
 # The same for compilations that had begun before the first call of an entry was found.
 _retired_first: dict[int, Any] = {}
@@ -41,8 +40,8 @@ _guards: weakref.WeakKeyDictionary[Any, dict[Any, Guard]] = weakref.WeakKeyDicti
 # The callers with a guard.
 _watched: weakref.WeakSet[_Watched] = weakref.WeakSet()
 
-# The callers whose code is retired, and that have to compile before the next call; of those that
-# numba was to compile for declared signatures alone, and that failed to, the former code.
+# The callers whose code is retired, and that have to be compiled before the next call; with the
+# former code of those that numba was to compile for declared signatures alone, and failed to.
 _outdated: weakref.WeakKeyDictionary[Any, dict[Any, Any]] = weakref.WeakKeyDictionary()
 
 
@@ -76,7 +75,7 @@ def retire_callers(retired: Iterable[Any]) -> list[Any]:
 
 
 def _retire(caller: Any) -> list[Guard]:
-    """Have a caller compile again before its next call; return its guards."""
+    """Make a caller compile again before its next call; return its guards."""
     guards = list(_guards.get(caller, {}).values())
     for guard in guards:
         guard.retire()
@@ -113,7 +112,7 @@ def _linked(library: Any) -> dict[int, Any]:
 
 
 def renew_callers(entry: EntryDispatcher) -> None:
-    """Make plain functions that call an entry compare the words that it compares now."""
+    """Make plain functions that call an entry compare the entry's present words."""
     for watched in list(_watched):
         if entry.engine in watched.engines:
             watched.renew()
@@ -132,8 +131,9 @@ def _renew_called() -> None:
 
 @global_compiler_lock
 def _compile_again(caller: Any) -> None:
-    """Drop the retired code of a caller: numba compiles it anew when it is called, and at once
-    where it is limited to declared signatures."""
+    """Drop the retired code of a caller: numba compiles it again when it is called, or at once
+    where it is limited to declared signatures.
+    """
     if caller not in _outdated:
         return
     held = {**_outdated.pop(caller), **caller.overloads}
@@ -167,7 +167,7 @@ class _Compiled(event.Listener):
             _renew_called()
 
     def on_end(self, event: Any) -> None:
-        with LOCK:  # whatever is retired from here on finds the caller
+        with LOCK:  # code that is retired from here on finds the caller
             past = _retired.pop() if _retired else _retired_first
             caller, args = event.data["dispatcher"], event.data["args"]
             code = caller.overloads.get(tuple(args)) if _is_plain(caller) else None
@@ -176,7 +176,7 @@ class _Compiled(event.Listener):
             entries = [entry for entry in list(_called) if _calls(code, entry)]
             is_past = _links(code, past)
             if entries or is_past:
-                caller._cache = NullCache()  # numba's knows nothing of what the entries depend on
+                caller._cache = NullCache()  # numba's cache checks no dependencies of entries
                 _Watched(caller, code, entries).renew()
             if is_past:
                 _retire(caller)

@@ -130,7 +130,7 @@ def chosen_among(world: World, one: Type, other: Type) -> Type | None:
             found[_candidate(ty)] = None
         else:
             return None
-    # the same order for any two ways to bring them together
+    # the same order for any two orders in which they are brought together
     return ChosenType(world, tuple(sorted(found, key=lambda ty: ty._code)))
 
 

@@ -1,14 +1,14 @@
-"""Compiled code as numba holds it: definitions that several worlds share, when machine code is
-made, and what is given back once code is gone.
+"""The lifetime of compiled code that numba holds: definitions that several worlds share, deferred
+machine code, and the release of code that is gone.
 
-numba optimises the LLVM module of each function together with all that it calls, and makes machine
-code of it: what is called n levels below an entry is optimised and made n times. Here the module of
-a function waits until machine code is asked for: that of an entry is then linked with those of all
-functions below it, and optimised once.
+numba optimises the LLVM module of each function together with all that it calls, and makes
+machine code of it. A function that is called n levels below an entry is optimised and made n
+times. Here the module of a function waits until machine code is requested: that of an entry is
+then linked with those of all functions below it, and optimised once.
 
-numba gives nothing back of a function that it has compiled: llvmlite never frees pass managers, and
+numba releases no part of a function that it has compiled: llvmlite never frees pass managers, and
 each LLVM module stays in numba's execution engine. Functions of worlds are compiled with a code
-generator that differs from numba's own in this alone; it uses the same execution engine.
+generator that differs from numba's own in this respect only; it uses the same execution engine.
 
 Machine code is never freed: pointers to it may be anywhere.
 """
@@ -53,8 +53,8 @@ __all__ = [
 
 # ---- code generation ----------------------------------------------------------------------
 
-# LLVM modules of libraries that are gone. A library may be collected while LLVM is at work, which
-# would then go on with a module that is freed.
+# LLVM modules of libraries that are gone. A library may be collected while LLVM is running, which
+# would then use a module that is freed.
 _unused: Final[deque[Any]] = deque()
 
 
@@ -67,7 +67,7 @@ class _Passes:
 
     def run(self, code: Any, builder: Any) -> Any:
         """Run the passes over a function or a module."""
-        # what earlier runs left in the builder reads of them where a function is not optimized
+        # reads state that earlier runs left in the builder where a function is not optimized
         if any(map(_is_not_optimized, getattr(code, "functions", (code,)))):
             builder = newpassmanagers.PassBuilder(builder._tm, builder._pto)
         return super().run(code, builder)  # type: ignore[misc]
@@ -160,8 +160,9 @@ class _WorldModels(DataModelManager):
 
 
 class _WorldImplementations(OverloadSelector):
-    """numba's implementations of an operation, by types. It remembers none of a type that
-    represents a function or a context, since it would hold the type for good."""
+    """numba's implementations of an operation, by types. It caches none of a type that represents
+    a function or a context, since the cache would keep the type alive forever.
+    """
 
     def __init__(self, implementations: OverloadSelector) -> None:
         vars(self).update(vars(implementations))
@@ -176,8 +177,9 @@ _contexts: Final[dict[str, Any]] = {}
 
 
 def target_context() -> Any:
-    """numba's target context, which holds nothing of code and types of worlds that are gone; one
-    for the process."""
+    """numba's target context, which holds no code or types of worlds that are gone; one for the
+    process.
+    """
     found = _contexts.get("cpu")
     return _contexts.setdefault("cpu", _target_context()) if found is None else found
 
@@ -216,9 +218,11 @@ def free_unused_modules() -> None:
 # ---- machine code -------------------------------------------------------------------------
 
 HIDDEN: Final = "private"
-"""The linkage of what only its own module uses. Of an ``internal`` function the object code has a
-symbol, to which LLVM's engine binds later modules that define a function of that name as
-``linkonce_odr``, as numba does; LLVM may have dropped arguments and results of the internal one."""
+"""The linkage of symbols that only their own module uses. Of an ``internal`` function the object
+code has a symbol, to which LLVM's engine binds later modules that define a function of that name
+as ``linkonce_odr``, as numba does; LLVM may have dropped arguments and results of the internal
+one.
+"""
 ENVIRONMENT: Final = "_ZN08NumbaEnv"
 ADDRESS: Final = "numba.dynamic.globals"
 _deferred: weakref.WeakValueDictionary[str, _DeferredLibrary] = weakref.WeakValueDictionary()
@@ -250,8 +254,9 @@ def code_deferred() -> Generator[None]:
 
 
 def _set_if_made(set_env: Callable[[str, Any], None], name: str, environment: Any) -> None:
-    """numba's ``set_env``; what waits for machine code is set once it is made. LLVM ends the
-    process where it is asked for the address of a symbol that is not there."""
+    """numba's ``set_env``; variables of deferred machine code are set once it is made. LLVM ends
+    the process where it is asked for the address of a symbol that does not exist.
+    """
     if name not in _unset:
         set_env(name, environment)
 
@@ -310,7 +315,9 @@ class _DeferredLibrary(WorldLibrary):
 
     def _drop_unused_addresses(self) -> None:
         """Let LLVM drop arguments that functions ignore, where addresses of this process may be
-        among them: functions that are passed on, for example. The code can then be kept on disk."""
+        among them: functions that are passed on, for example. The code can then be stored on
+        disk.
+        """
         variables = self._final_module.global_variables
         if any(variable.name.startswith(ADDRESS) for variable in variables):
             for function in self._final_module.functions:

@@ -22,7 +22,8 @@ from overlay.compiled.numba.numba_types import Native, StandIn, Type
 
 __all__ = ["Box", "is_of_state"]
 
-# numba copies these into compiled code and back: changes by one call would be lost to others
+# numba copies values of these types into compiled code and back: changes by one call would be
+# lost to others
 COPIED: Final = (types.List, types.Set)
 
 

@@ -380,7 +380,7 @@ def place_in(function: Any, error: Exception) -> str | None:
 
 
 def _released(entry_point: Any, symbol: str) -> None:
-    """Let go of what is known of code that is gone."""
+    """Release the records about code that is gone."""
     forget_definition(entry_point)
     forget_callee(symbol)
 

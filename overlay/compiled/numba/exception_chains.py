@@ -1,9 +1,9 @@
 """The chain of calls that an exception leaves, in compiled code.
 
-An exception that leaves a call of a function that may raise records the location of that call. The
-code for it is on the error path alone; that of functions which call nothing that raises is as numba
-makes it. An exception that numba's own operations raise in a function is given the location of the
-operation.
+An exception that leaves a call of a function that may raise records the location of that call.
+The code for it is on the error path only; functions that call nothing that raises are compiled as
+by numba. An exception that numba's own operations raise in a function is given the location of
+the operation.
 """
 
 from __future__ import annotations
@@ -103,12 +103,12 @@ _callees: Final[dict[str, TracePlace | None]] = {}
 
 
 def record_callee(code: Any, place: TracePlace) -> None:
-    """Make known the function of compiled code, for the calls of it."""
+    """Register a function of compiled code, for the calls of it."""
     _callees[code.fndesc.llvm_func_name] = place if _may_raise(code) else None
 
 
 def forget_callee(symbol: str) -> None:
-    """Let go of what is known of code that is gone."""
+    """Release the records about code that is gone."""
     _callees.pop(symbol, None)
 
 
@@ -147,7 +147,7 @@ class TracedCalls(CPUCallConv):
         self._callees: dict[int, tuple[Any, TracePlace | None, bool]] = {}
 
     def end(self) -> None:
-        """Let go of the function: numba keeps the context with code of its own."""
+        """Release the function: numba keeps the context with code of its own."""
         self._lower = None
         self._callees.clear()
 
@@ -237,7 +237,7 @@ class TracedCalls(CPUCallConv):
         return status, value
 
     def enters(self, status: Any, callee: TracePlace | None) -> None:
-        """Make known which function has returned a status; None for one that cannot raise."""
+        """Record which function has returned a status; None for one that cannot raise."""
         self._callees[id(status.code)] = status.code, callee, callee is not None
 
     def return_status_propagate(self, builder: Any, status: Any) -> None:
@@ -248,7 +248,7 @@ class TracedCalls(CPUCallConv):
             return
         builder.store(status.excinfoptr, self._get_excinfo_argument(builder.function))
         if self._may_be_caught(builder):
-            # numba's count of the blocks that are entered holds in these alone: it still counts one
+            # numba's count of the entered blocks is valid only in these: it still counts a block
             # whose handler has run
             in_try = self.check_try_status(builder).in_try
             kind = llvm.FunctionType(llvm.VoidType(), ())
@@ -319,8 +319,9 @@ class InlinedLoc(ir.Loc):
 
 @contextmanager
 def inlined_calls_known() -> Generator[None]:
-    """Have the code that numba inlines in the block keep the locations of the calls. numba compiles
-    in one thread at a time."""
+    """Make the code that numba inlines in the block keep the locations of the calls. numba
+    compiles in one thread at a time.
+    """
     closure, function = inline_closurecall.inline_closure_call, InlineWorker.inline_ir
 
     def inline_closure(
@@ -345,7 +346,7 @@ def inlined_calls_known() -> Generator[None]:
 
 @contextmanager
 def _kept(func_ir: Any, block: Any, i: int, code: CodeType) -> Generator[None]:
-    """Have the code that is inlined in the block in the place of a call keep its location."""
+    """Make the code that is inlined in the block in the place of a call keep its location."""
     own, call = {id(each): each for b in func_ir.blocks.values() for each in b.body}, block.body[i]
     is_tried = any(map(_is_check, block.body[i:]))
     yield

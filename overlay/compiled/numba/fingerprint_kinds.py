@@ -110,8 +110,8 @@ def _type(fp: Any, value: types.Type) -> None:
     if isinstance(value, NOT_HASHABLE):
         raise NotHashable(
             f"the type {value}",
-            "says nothing of the function or class behind it",
-            "mention functions by their names, and hand arrays and numbers on as arguments",
+            "does not identify the function or class behind it",
+            "refer to functions by name, and pass arrays and numbers as arguments",
         )
     fp.class_named(type(value))
     if isinstance(value, types.Omitted):
@@ -129,7 +129,7 @@ def _function_type(fp: Any, value: Any) -> None:
         fp.value(value.function)
     else:
         raise NotHashable(
-            "a method's body as an argument", "cannot be compared", "hand on its target"
+            "a method's body as an argument", "cannot be compared", "pass its target instead"
         )
 
 

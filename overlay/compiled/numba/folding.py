@@ -164,7 +164,7 @@ class Folding:
             raise OverlayError(
                 f"{kind.__qualname__} cannot be made when code is compiled: {error!r}",
                 where=shown(expr.loc.filename, expr.loc.line),
-                help="make the plugin outside, and mention it",
+                help="make the plugin outside, as a global",
             ) from error
 
     def _item(self, expr: Any) -> Any:

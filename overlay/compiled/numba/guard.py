@@ -81,7 +81,7 @@ class RetiredCode:
         return _calls.running == 0 or _calls.ends != self._ends
 
     def release(self) -> None:
-        """Let go of the code. Its guards live on where something may still call them."""
+        """Release the code. Its guards live on where a caller may still call them."""
         for guard in self._guards:
             guard.let_go()
 
@@ -96,8 +96,9 @@ class _MethodDef(ctypes.Structure):
 
 
 class _Place(bytes):
-    """The address of a guard's record, as machine code receives it. It keeps the guard alive:
-    whoever has the function may call it."""
+    """The address of a guard's record, as machine code receives it. It keeps the guard alive: any
+    holder of the function may call it.
+    """
 
     guard: Guard
 
@@ -141,7 +142,7 @@ class Guard:
         return Guard(compiled, (), stale, failed)
 
     def retire(self) -> None:
-        """Have every later call handled by ``stale``, and none by the compiled code."""
+        """Make every later call be handled by ``stale``, and none by the compiled code."""
         self.is_retired = True
         self.renew([ALWAYS])
 
@@ -257,8 +258,9 @@ class EntryGuards:
         return values
 
     def _stale(self, called: Guard, *args: Any) -> Any:
-        """Handle a call where a watched word has changed, by a new value for a name of the program
-        or by chance."""
+        """Handle a call where a watched word has changed, because a name of the program was
+        rebound or by chance.
+        """
         given, named = self.entry.parameters.as_called(args)
         if called.is_retired:
             return self.entry(*given, **named)

@@ -1,9 +1,10 @@
 """Containers of functions that the program holds, as compiled code reads them.
 
-numba has no type for these. *Bind* builds a tuple where the code mentions one. A list, a dict or an
-instance of a dataclass may be changed by others who hold it, so it is no value in compiled code:
-what reads it is replaced here, before *Bind*, by what is read, and any other use is refused. Code
-is compiled anew once the contents have changed, which ``overlay.code.record`` tells.
+numba has no type for these. *Bind* builds a tuple where the code mentions one. A list, a dict or
+an instance of a dataclass may be changed by other holders, so it is no value in compiled code:
+each expression that reads it is replaced here, before *Bind*, by the object that is read, and any
+other use is refused. Code is compiled again once the contents have changed, which
+``overlay.code.record`` detects.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
 __all__ = ["HeldContainers"]
 
-# functions that do no more than read a sequence which they are given
+# functions that only read a sequence that they are given
 READING: Final = (len, enumerate, zip, reversed)
 ITEMS: Final = ("getitem", "static_getitem")
 METHODS: Final = ("get", "keys", "values", "items")
@@ -40,7 +41,7 @@ class _LocalDict(dict[Any, Any]):
 
 
 class HeldContainers:
-    """The containers of functions in one function, and what reads them.
+    """The containers of functions in one function, and the statements that read them.
 
     args: the types of its arguments: defaults may be containers.
     """
@@ -53,7 +54,7 @@ class HeldContainers:
         self._methods: dict[str, tuple[Any, str]] = {}  # of dicts, by variable
 
     def replace_reads(self) -> None:
-        """Replace what reads containers, in place."""
+        """Replace the statements that read containers, in place."""
         for assign in self._assignments():
             self._take_default(assign)
             self._note(assign)
@@ -81,7 +82,7 @@ class HeldContainers:
     # ---- which variables hold a container ----
 
     def _note(self, assign: Any) -> None:
-        """Note what an assignment makes known of its variable."""
+        """Record the variable's value that follows from an assignment."""
         name, value = assign.target.name, assign.value
         if len(self.func_ir._definitions[name]) != 1:
             return
@@ -94,8 +95,9 @@ class HeldContainers:
                 self._methods[name] = owner, value.attr
 
     def _value(self, value: Any) -> Any:
-        """The object of the program that an expression is, the variable that holds it, or the dict
-        that it makes."""
+        """The value of an expression: an object of the program, the variable that holds it, or
+        the dict that it makes.
+        """
         if isinstance(value, (ir.Global, ir.FreeVar)):
             return value.value
         if isinstance(value, ir.Var):
@@ -156,8 +158,8 @@ class HeldContainers:
     def _plan(self) -> dict[int, list[Any]]:
         """The replacements of statements, by identity.
 
-        A dict that the code makes, and does more with than reads it, is left to numba; such a use
-        of a container that the program holds is refused.
+        A dict that the code makes and does not only read is left to numba. Such a use of a
+        container that the program holds is refused.
         """
         while True:
             left, plan = None, dict[int, list[Any]]()

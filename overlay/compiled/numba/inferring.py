@@ -100,10 +100,10 @@ class _Asking(ConstraintNetwork):
                 raise
             if self.world.typing.can_convert(found, given) is None:
                 raise OverlayError(
-                    f"{plugin!r} has the result of {name_of(call.target)}, a {found}, inferred as "
-                    f"{given}, to which it cannot be converted",
+                    f"{plugin!r} infers {given} as the result type of {name_of(call.target)}, to "
+                    f"which its result, a {found}, cannot be converted",
                     where=call.where,
-                    help="give a type that the result can be converted to, or None",
+                    help="return a type that the result can be converted to, or None",
                 )
         return given
 

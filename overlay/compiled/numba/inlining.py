@@ -144,7 +144,7 @@ class Inlining:
     @staticmethod
     def _cannot(callee: InnerDispatcher, by: str, reason: str) -> NotCompilable:
         return NotCompilable(
-            f"{by} inlines {name_of(callee.function)}, which cannot be: {reason}",
+            f"{by} inlines {name_of(callee.function)}, which cannot be inlined: {reason}",
             where=location_of(callee.function),
-            help="leave it a call: inline() gives None or False",
+            help="leave it a call: return None or False from inline()",
         )

@@ -99,7 +99,7 @@ class InsertedCalls:
                 f"return {shown_target(value)}, of type {ty}, where it raises; it returns "
                 + ("nothing elsewhere" if result is None else str(result)),
                 where,
-                "give what can be converted, or edit before types are known",
+                "give a value that can be converted, or edit before types are known",
             )
 
     def _bound(self, value: Any) -> Any | None:
@@ -130,16 +130,16 @@ class InsertedCalls:
             notes = [("numba", line) for line in reason]
             if has_code(target) or is_dispatcher(target):  # its own code cannot be compiled
                 raise NotCompilable(
-                    f"{shown_target(target)}({shown_}), which was put into {self._name}, cannot be "
-                    "compiled",
+                    f"{shown_target(target)}({shown_}), which was inserted into {self._name}, "
+                    "cannot be compiled",
                     where=location_of(target),
-                    notes=[*notes, ("put in", where)],
-                    help=f"mend {shown_target(target)}, or call it with other types",
+                    notes=[*notes, ("inserted", where)],
+                    help=f"correct {shown_target(target)}, or call it with other types",
                 )
             error = self.cannot(
                 f"call {shown_target(target)}({shown_})",
                 where,
-                "insert calls before types are known, in before_inference, or of other types",
+                "insert the call before types are known, in before_inference, or with other types",
             )
             error.notes = tuple(notes)
             raise error
@@ -152,7 +152,7 @@ class InsertedCalls:
                 f"put {shown_target(given)}, of type {ty}, in place of "
                 f"{shown_target(call.target)}, whose type is {wanted}",
                 call.where,
-                "give what can be converted, or edit before types are known",
+                "give a value that can be converted, or edit before types are known",
             )
 
     def cannot(self, what: str, where: str, remedy: str) -> OverlayError:

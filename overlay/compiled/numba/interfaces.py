@@ -312,7 +312,7 @@ class Declarations(NamedTuple):
         return f"No matching definition for argument type(s) {given}; declared are {shown}"
 
     def key(self) -> tuple[Any, ...]:
-        """Key that tells code with these declarations from other code of a function."""
+        """Key that distinguishes code with these declarations from other code of a function."""
         return tuple(self.results.items()), tuple(sorted(self.variables.items()))
 
 

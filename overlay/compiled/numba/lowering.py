@@ -58,8 +58,8 @@ class _StagedLower(TracedLower):
             given = run_stage(world.plugins, "after_codegen", module, dispatcher.function)
             if not isinstance(given, llvm.Module):
                 raise OverlayError(
-                    f"after_codegen of {name_of(dispatcher.function)} gave {given!r}",
-                    help="edit the module in place, or give an llvmlite.ir.Module",
+                    f"after_codegen of {name_of(dispatcher.function)} returned {given!r}",
+                    help="edit the module in place, or return an llvmlite.ir.Module",
                 )
             there = {f.name: str(f.ftype) for f in given.functions if not f.is_declaration}
             _refuse_missing(wanted, there, "after_codegen", dispatcher.function)
@@ -102,7 +102,8 @@ class _Library(WorldLibrary):
 
 def handed_on(world: World, function: Any, module: Any, stage: str) -> Any:
     """Pass the linked LLVM module of a function to one stage of the world's plugins; return the
-    module to go on with."""
+    resulting module.
+    """
     wanted = _offered(module)
     with errors_carried(world):
         given = run_stage(world.plugins, stage, module, function)
@@ -110,8 +111,8 @@ def handed_on(world: World, function: Any, module: Any, stage: str) -> Any:
             given = _parsed(given, stage, function)
         if not isinstance(given, binding.ModuleRef):
             raise OverlayError(
-                f"{stage} of {name_of(function)} gave {given!r}",
-                help="give LLVM IR as text, or edit the module that llvmlite.binding has",
+                f"{stage} of {name_of(function)} returned {given!r}",
+                help="return LLVM IR as text, or edit the module that llvmlite.binding has",
             )
         _refuse_missing(wanted, _offered(given), stage, function)
     if given is not module:
@@ -135,9 +136,9 @@ def _refuse_missing(
     """Raise OverlayError where a plugin has removed a definition, or changed its type."""
     for name, kind in wanted.items():
         if there.get(name) != kind:
-            found = f"as {there[name]}" if name in there else "no more"
+            found = f"as {there[name]}" if name in there else "no longer"
             raise OverlayError(
-                f"{stage} of {name_of(function)} gave LLVM that defines {name} {found}",
+                f"{stage} of {name_of(function)} returned LLVM IR that defines {name} {found}",
                 where=location_of(function),
                 help=f"leave it defined, as {kind}",
             )
@@ -149,8 +150,8 @@ def _parsed(text: str, stage: str, function: Any) -> Any:
         module.verify()
     except RuntimeError as error:
         raise OverlayError(
-            f"{stage} of {name_of(function)} gave LLVM IR that cannot be read: {error}",
-            help="give what str(module) gives, edited",
+            f"{stage} of {name_of(function)} returned LLVM IR that cannot be read: {error}",
+            help="return the text of str(module), edited",
         ) from error
     return module
 
@@ -185,9 +186,9 @@ class UnstagedLowering(ParallelLowering):
             stages = [stage for stage in stages_of(plugin) if stage in LLVM_STAGES]
             if stages or innermost().kept_calls:
                 error = NotCompilable(
-                    f"{plugin!r} has {(*stages, 'inline')[0]}, which does not see code for several "
+                    f"{plugin!r} has {(*stages, 'inline')[0]}, which is not given code for several "
                     f"cores, and {name_of(innermost().function)} is compiled with parallel=True",
-                    help="leave parallel=True out, or let enter() bail out here",
+                    help="leave parallel=True out, or return None from enter() here",
                 )
                 raise refused(world, error)
         return super().run_pass(state)

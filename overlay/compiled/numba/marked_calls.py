@@ -36,8 +36,9 @@ def hand_marked(
     symbol_of: Callable[[InnerDispatcher, tuple[Any, ...]], str],
     functions: Mapping[str, MarkedFunction],
 ) -> None:
-    """Let plugins remove the calls of their markers from the LLVM module of a function. Raises an
-    error for numba where one is left."""
+    """Pass the LLVM module of a function to plugins, which remove the calls of their markers.
+    Raises an error for numba where one is left.
+    """
     known = {symbol_of(dispatcher, args): (dispatcher.original, where)
              for dispatcher, args, where in inner.marked}  # fmt: skip
     for plugin in inner.world.plugins if known else ():

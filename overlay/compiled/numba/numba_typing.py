@@ -70,7 +70,7 @@ __all__ = ["OURS", "WorldTyping", "is_written_by_numba"]
 # Functions that numba calls for an instruction, or for a loop that it unrolls: where the program
 # itself calls an overlaid one, a stand-in has replaced it by now.
 WRITTEN_BY_NUMBA = (bool, len, range, slice, str, tuple)
-# What numba does with tuples whose items have one type alone.
+# Operations of numba on tuples whose items have one type only.
 ONE_BY_ONE = (operator.getitem, "getiter", enumerate, zip, reversed)
 IDENTITY = (operator.is_, operator.is_not)
 OURS = (

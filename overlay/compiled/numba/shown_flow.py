@@ -98,7 +98,7 @@ class NumbaFlow(FlowGraph):
         """The call that an assignment makes, or None."""
 
     def _edges_to(self, expr: Any) -> tuple[Edge, ...]:
-        """The edges that all ways to a call take."""
+        """The edges that all paths to a call take."""
         for label, block in self.func_ir.blocks.items():
             if any(getattr(each, "value", None) is expr for each in block.body):
                 return self.edges_to(label)
@@ -131,9 +131,9 @@ class NumbaFlow(FlowGraph):
             lost = [name for name in operands_read(each) if name in names - assigned]
             if lost:
                 raise self._inserted.cannot(
-                    f"remove what assigns {lost[0]}, which is read",
+                    f"remove the assignment of {lost[0]}, which is read",
                     where_of(each),
-                    "remove what reads it too",
+                    "remove its readers too",
                 )
         self._analysis = None
         for block in self.func_ir.blocks.values():
@@ -147,9 +147,9 @@ class NumbaFlow(FlowGraph):
         known = isinstance(end, ir.Branch) and end.cond.name == branch.condition.name
         if found is None or not known or label not in self.func_ir.blocks:
             raise self._inserted.cannot(
-                f"jump to block {label} in place of a branch, one of which is not in it any more",
+                f"jump to block {label} in place of a branch, one of which is no longer in it",
                 branch.where,
-                "ask for ir.branches() anew after an edit",
+                "call ir.branches() again after an edit",
             )
         self._analysis = None
         found.body[-1] = ir.Jump(label, end.loc)
@@ -317,7 +317,7 @@ def of_program(value: Any) -> Any:
 
 
 def keep_reached(func_ir: Any) -> None:
-    """Drop the blocks that no way leads to."""
+    """Drop the unreachable blocks."""
     blocks = func_ir.blocks
     after = {label: block.terminator.get_targets() for label, block in blocks.items()}
     kept = set(reachable(after, min(blocks)))

@@ -111,7 +111,7 @@ class _Reader:
         return [f for each in found for f in each] if all(found) else []
 
     def _chosen(self, value: Any, seen: frozenset[str]) -> list[Any]:
-        """The functions one of which an expression gives."""
+        """The functions one of which is the value of an expression."""
         if isinstance(value, (ir.Const, ir.Global, ir.FreeVar)):
             known = of_program(value.value)
             return [known] if callable(known) else []
@@ -340,7 +340,7 @@ class NumbaIR(NumbaFlow, IR):
             raise self._inserted.cannot(
                 f"delete the call of {shown_target(call.target)}, of which the result is used",
                 call.where,
-                "give what takes its place: ir.set_result(call, value)",
+                "replace it by a value: ir.set_result(call, value)",
             )
         self._forget(assign)
         del block.body[place]
@@ -365,9 +365,9 @@ class NumbaIR(NumbaFlow, IR):
         block = next((b for b in blocks if b.terminator is raised.native), None)
         if block is None:
             raise self._inserted.cannot(
-                "return where it raises, which it does not any more",
+                "return at a raise that is no longer in it",
                 raised.where,
-                "ask for ir.raises() anew after an edit",
+                "call ir.raises() again after an edit",
             )
         made = self._inserted.returned(block.scope, raised, value, self._reader.result_type())
         block.body[-1:] = made
@@ -389,9 +389,9 @@ class NumbaIR(NumbaFlow, IR):
                 if statement is assign and assign.value is expr:
                     return block, place, assign
         raise self._inserted.cannot(
-            f"edit the call of {shown_target(call.target)}, which is not in it any more",
+            f"edit the call of {shown_target(call.target)}, which is no longer in it",
             call.where,
-            "ask for ir.calls() anew after an edit",
+            "call ir.calls() again after an edit",
         )
 
     def _forget(self, assign: Any) -> None:
@@ -439,7 +439,7 @@ def read(function: Any, types_: Sequence[Any]) -> NumbaIR:
             f"numba cannot read {name_of(plain)}",
             where=location_of(plain),
             notes=[("numba", line) for line in failures.shortened(str(error))],
-            help="read a function of the Python that numba knows",
+            help="read a function in the part of Python that numba compiles",
         ) from error
     func_ir = PreLowerStripPhis()._strip_phi_nodes(func_ir)
     func_ir._definitions = build_definitions(func_ir.blocks)

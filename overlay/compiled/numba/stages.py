@@ -56,8 +56,8 @@ def _run(state: Any, stage: str, shown: IR) -> None:
         given = run_stage(world.plugins, stage, shown, shown.function)
         if not isinstance(given, NumbaIR) or given.is_typed != shown.is_typed:
             raise OverlayError(
-                f"{stage} of {shown.name} gave {given!r}",
-                help="give the IR that the stage was called with, edited, or None",
+                f"{stage} of {shown.name} returned {given!r}",
+                help="return the IR that the stage was called with, edited, or None",
             )
     state.func_ir = given.func_ir
     if given.is_typed:

@@ -1,4 +1,6 @@
-"""Passes of numba that lower and inline, for code whose exceptions tell the calls they leave."""
+"""Passes of numba that lower and inline, for code whose exceptions record the calls that they
+leave.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,7 @@ __all__ = ["TRACED", "Lowering", "ParallelLowering", "TracedLower"]
 
 
 class TracedLower(Lower):
-    """Lowers a function, whose exceptions then tell the calls that they leave."""
+    """Lowers a function, whose exceptions then record the calls that they leave."""
 
     def lower(self) -> None:
         holder = innermost()
@@ -42,7 +44,7 @@ class _ParallelLower(TracedLower, ParforLower):
 
 @register_pass(mutates_CFG=True, analysis_only=False)
 class Lowering(NativeLowering):
-    """numba's lowering, of a function whose exceptions tell the calls that they leave."""
+    """numba's lowering, of a function whose exceptions record the calls that they leave."""
 
     _name = "overlay_lowering"
 

@@ -151,7 +151,7 @@ def _declare_linear_algebra(level: Level) -> None:
 
 
 def _declare_taped(level: Level) -> None:
-    """Declare the operators of arrays on a tape; numpy hands its functions to their rules."""
+    """Declare the operators of arrays on a tape; numpy passes its functions to their rules."""
     level.later(operator.getitem, _declare_part)
     for function in OF_ARRAYS:
         if function is not operator.getitem:
@@ -269,7 +269,7 @@ def _converted(level: Level, function: Any, a: Any, **options: Any) -> Any:
     memory, or give the array itself."""
 
     def call(x: Any) -> Any:
-        # numpy does not hand conversions to the active arrays of enclosing levels
+        # numpy does not pass conversions to the active arrays of enclosing levels
         return _converted(x.level, function, x, **options) if isinstance(x, Active) else inner(x)
 
     def inner(x: Any) -> Any:
@@ -519,7 +519,7 @@ def _called_without_lists(level: Level, function: Any, *args: Any) -> Any:
 
 
 def _declare_window(level: Level) -> None:
-    """``np.kaiser``, which numpy does not hand to its arguments."""
+    """``np.kaiser``, which numpy does not pass to its arguments."""
     body, space = "return applied(np.kaiser, (m, beta), {})", {"applied": nonoverlay(applied)}
     declare(level.table, np.kaiser, _method(level, "m, beta", body, **space), (Any, level.number))
 

@@ -183,14 +183,15 @@ def _of_rule(
 
 
 def _of_complex(names: Sequence[str]) -> list[str]:
-    """The lines of a method that hand complex numbers to the rule of arrays."""
+    """The lines of a method that pass complex numbers to the rule of arrays."""
     given = ", ".join(names)
     return [f"    if has_complex({given}):", f"        return by_rule(({given},), {{}})"]
 
 
 def is_outside(*args: Any) -> bool:
-    """Whether a call with these arguments is for no table: they are plain, and all tables in force
-    are of levels."""
+    """Whether a call with these arguments concerns no table: they are plain, and all tables in
+    force are of levels.
+    """
     return not any(isinstance(arg, Active) for arg in args) and all(
         isinstance(table, LevelTable) for table in tables_in_force()
     )
@@ -293,7 +294,7 @@ WITH_WHOLE = (
 def _declare_conversions(level: Level) -> None:
     for target, result in CONVERSIONS:
         level.later(target, _declare_conversion, target, result)
-    if not level.is_taped:  # numpy hands them to their rules
+    if not level.is_taped:  # numpy passes them to their rules
         for target in PARTS:
             level.later(target, _declare_part, target)
     for target, arity, body in BY_OTHERS:

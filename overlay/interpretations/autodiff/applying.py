@@ -1,6 +1,6 @@
 """Application of the rules of functions of whole arrays to active arguments, in interpreted code.
 
-numpy itself calls these: its functions and ufuncs hand a call with active arguments to the
+numpy itself calls these: its functions and ufuncs pass a call with active arguments to the
 arguments' ``__array_function__`` or ``__array_ufunc__``.
 """
 
@@ -125,8 +125,9 @@ def _context_of(tables: tuple[MethodTable, ...]) -> Context:
 
 
 def in_this_context(x: Any) -> Any:
-    """A function that runs in the context in force, wherever it is called; anything else as it
-    is."""
+    """A function that runs in the context in force at its creation, wherever it is called; any
+    other value unchanged.
+    """
     context = context_in_force()
     if context is None or isinstance(x, (Active, type)) or not callable(x):
         return x
@@ -160,7 +161,7 @@ def without_lists(x: Any) -> Any:
     """An argument; as an array, if it is a list that holds active values."""
     if type(x) not in (list, tuple):
         return x
-    # numpy hands np.array to no level
+    # numpy passes np.array to no level
     return called_in_levels(np.array, x) if is_active(x) else x
 
 

@@ -1,5 +1,6 @@
-"""Checkpoints: parts of a program that reverse mode runs again, and of which it keeps no more than
-the arguments."""
+"""Checkpoints: parts of a program of which reverse mode stores only the arguments, and which it
+runs again.
+"""
 
 from __future__ import annotations
 
@@ -20,13 +21,25 @@ taped: LateBound[Callable[..., Any]] = LateBound()
 
 
 def checkpoint(f: Callable[..., Any]) -> Callable[..., Any]:
-    """f, of whose run reverse mode keeps its arguments alone: the backward pass runs f again.
+    """A function of whose run reverse mode stores only the arguments: the backward pass runs it
+    again.
 
     A program that is a chain of n parts, each with a checkpoint, needs the memory of n arguments
-    and of one part, and one more run of each part. All numbers and arrays on which the result of f
-    depends are arguments, and f does not write to them. Its result is a number, an array, or a
-    tuple of these. In forward mode, and outside of derivatives, it is f.
+    and of one part, and one more run of each part. All numbers and arrays on which the result
+    depends have to be arguments, and the function must not write to them.
 
+    Parameters
+    ----------
+    f : callable
+        A function whose result is a number, an array, or a tuple of these.
+
+    Returns
+    -------
+    callable
+        The function with a checkpoint. In forward mode, and outside of derivatives, it is ``f``.
+
+    Examples
+    --------
     >>> import numpy as np
     >>> from overlay.interpretations.autodiff import checkpoint, gradient
     >>> def hundred_steps(y, rate):
@@ -41,6 +54,11 @@ def checkpoint(f: Callable[..., Any]) -> Callable[..., Any]:
     >>> x = np.linspace(0.1, 1.0, 10)
     >>> bool(np.allclose(gradient(end)(x), gradient(end, mode="forward")(x)))
     True
+
+    References
+    ----------
+    A. Griewank and A. Walther, "Algorithm 799: revolve: an implementation of checkpointing for the
+    reverse or adjoint mode of computational differentiation", ACM Trans. Math. Softw. 26, 2000.
     """
 
     def part(*args: Any) -> Any:

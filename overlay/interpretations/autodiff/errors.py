@@ -40,11 +40,19 @@ __all__ = [
 
 
 class NotDifferentiable(OverlayError):
-    """A call whose derivative is unknown, or a program that cannot be differentiated."""
+    """A call has no known derivative, or a program cannot be differentiated.
+
+    Examples
+    --------
+    >>> from overlay.interpretations.autodiff import derivative
+    >>> derivative(lambda x: x, order=-1)  # doctest: +IGNORE_EXCEPTION_DETAIL
+    Traceback (most recent call last):
+    overlay.interpretations.autodiff.errors.NotDifferentiable: no derivative has order -1
+    """
 
 
 class NotReversible(NotDifferentiable):
-    """A program that has no adjoint."""
+    """A program has no adjoint."""
 
 
 def _place() -> str | None:
@@ -62,8 +70,8 @@ def refuse_call(function: Any) -> NoReturn:
     )
     if has_rule(function):
         help = (
-            f"{name} has a rule for calls with its first arguments by place and no others, in "
-            "derivatives that are begun after its module was imported"
+            f"call {name} with its first arguments by position and no others, which its rule "
+            "takes, in a derivative that begins after its module was imported"
         )
     raise NotDifferentiable(
         f"no derivative is known of {name}, which was called with an active value",
@@ -94,7 +102,7 @@ def refuse_by(function: Any, places: Sequence[int]) -> NoReturn:
 def refuse_captured(f: Any) -> NoReturn:
     """Refuse an active value that a part with a checkpoint reads from outside."""
     raise NotDifferentiable(
-        f"{name_of(f)}, which has a checkpoint, reads an active value that is none of its "
+        f"{name_of(f)}, which has a checkpoint, reads an active value that is not one of its "
         "arguments",
         where=_place(),
         help="pass it as an argument: checkpoint(f)(x, value)",
@@ -107,7 +115,7 @@ def refuse_stale() -> NoReturn:
         "an array is read after a write to its real or imaginary part, or a part after a write to "
         "the array",
         where=_place(),
-        help="write to a copy of the part: np.copy(z.real), or take the derivative forwards",
+        help="write to a copy of the part: np.copy(z.real), or use forward mode",
     )
 
 
@@ -123,26 +131,26 @@ def refuse_count() -> NoReturn:
 def refuse_escape(f: Any, holder: str) -> NoReturn:
     """Refuse an active number that outlives the differentiated function."""
     raise NotDifferentiable(
-        f"{name_of(f)}, which is differentiated, leaves an active number behind: {holder} holds it",
+        f"{name_of(f)}, which is differentiated, lets an active number escape: {holder} holds it",
         where=_place(),
-        help="have the function give what it computes as part of its result; to keep the plain "
-        "value, wrap what keeps it: inactive(items.append)(x)",
+        help="return the number as part of the result; to store its plain value, wrap the call "
+        "that stores it: inactive(items.append)(x)",
     )
 
 
 def refuse_result() -> NoReturn:
     """Refuse a result with several parts."""
     raise NotDifferentiable(
-        "autodiff(f, x) is of a function that gives one number or array",
+        "autodiff(f, x) differentiates a function that returns one number or array",
         where=_place(),
-        help="derivative(f) and jacobian(f) are for functions that give tuples",
+        help="derivative(f) and jacobian(f) are for functions that return tuples",
     )
 
 
 def refuse_inside() -> NoReturn:
     """Refuse rules that are put in force inside a derivative with the same rules."""
     raise NotDifferentiable(
-        "a context of differentiation(...) was entered inside a derivative that it has begun",
+        "a context of differentiation(...) was entered inside a derivative that it began",
         where=_place(),
         help="enter it once, around the outermost derivative",
     )
@@ -170,11 +178,12 @@ def refuse_reverse(name: str, reason: str, where: str | None, help: str | None =
     """Refuse a program that has no adjoint. help: by default the usual remedy."""
     line = "" if where is None else where.rpartition(":")[2]
     raise NotReversible(
-        f"no adjoint is made of {name}: {reason}" + f" (line {line})" * line.isdigit(),
+        f"no adjoint can be generated for {name}: {reason}" + f" (line {line})" * line.isdigit(),
         where=where or _place(),
         help=help
-        or 'take the derivative forwards, mode="forward"; in compiled code by numbers, or by '
-        "numpy functions; or give the function that is in the way a method of adjoint_of(function)",
+        or 'use forward mode, mode="forward" (in compiled code only by numbers), or write the '
+        "code with numpy functions, or add a method of adjoint_of(function) for the function "
+        "without an adjoint",
     )
 
 
@@ -191,7 +200,7 @@ def refuse_pairs() -> NoReturn:
 def refuse_array_in_kernel() -> NoReturn:
     """Refuse a gradient that would be a new array, in a kernel."""
     raise NotDifferentiable(
-        "autodiff(f, x) by an array makes an array, and kernels make none",
+        "autodiff(f, x) by an array creates an array, which kernels cannot",
         where=_place(),
         help="add_gradient(f, (x, d_x)) adds the gradient to an array that the kernel has: "
         "cuda.local.array(shape, dtype), filled with zeros",
@@ -201,21 +210,20 @@ def refuse_array_in_kernel() -> NoReturn:
 def refuse_making(name: str, what: str, where: str) -> NoReturn:
     """Refuse an adjoint that would create an array, in a kernel."""
     raise NotDifferentiable(
-        f"the adjoint of {name} makes an array, and kernels make none: {what}",
+        f"the adjoint of {name} creates an array, which kernels cannot: {what}",
         where=where or _place(),
-        help="go over elements in loops of constant length, as in range(8), and have arrays of "
-        "the function's own made by overlay.kernels.local_array",
+        help="loop over elements with a constant length, as in range(8), and create local arrays "
+        "by overlay.kernels.local_array",
     )
 
 
 def refuse_local() -> NoReturn:
     """Refuse a local array in a function that is differentiated forwards, in a kernel."""
     raise NotDifferentiable(
-        "a local array does not take active numbers in a kernel, where it is differentiated "
-        "forwards",
+        "a local array cannot hold active numbers in a kernel, in forward mode",
         where=_place(),
-        help="differentiate in reverse: add_gradient(f, (x, d_x)), with an array of one element "
-        "for a number",
+        help="use reverse mode: add_gradient(f, (x, d_x)), with an array of one element for a "
+        "number",
     )
 
 
@@ -226,8 +234,8 @@ def refuse_store() -> NoReturn:
         "in a derivative inside another, an active number is written to an array whose derivatives "
         "are constant in the outer one",
         where=_place(),
-        help='take the inner derivative in reverse, hessian(f, mode="reverse"), or write to an '
-        "array that the function makes by np.zeros",
+        help='use reverse mode for the inner derivative, hessian(f, mode="reverse"), or write to '
+        "an array that the function creates by np.zeros",
     )
 
 
@@ -236,17 +244,17 @@ def refuse_use(what: str) -> NoReturn:
     raise NotDifferentiable(
         f"an active value was given to code that cannot be differentiated: {what}",
         where=_place(),
-        help="wrap the call in inactive(...) where its derivative does not matter, or give the "
-        "function that makes it a rule for partials_of(function)",
+        help="wrap the call in inactive(...) where its derivative does not matter, or add a rule, "
+        "a method of partials_of(function), for the function that makes the call",
     )
 
 
 def refuse_write() -> NoReturn:
     """Refuse a write to an array from outside the differentiated function."""
     raise NotDifferentiable(
-        "a function that is differentiated writes to an array that it did not make",
+        "a function that is differentiated writes to an array that it did not create",
         where=_place(),
-        help="write to a copy that the function makes: np.copy(array), np.zeros(shape)",
+        help="write to an array that the function creates: np.copy(array), np.zeros(shape)",
     )
 
 

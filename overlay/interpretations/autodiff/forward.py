@@ -58,13 +58,32 @@ KEPT = 64
 
 @seal
 def autodiff(f: Callable[..., Any], *args: Any) -> Any:
-    """The derivative of f at a number or array; for several arguments, the tuple of the derivatives
-    by each.
+    """The derivative of a function at a number or array.
 
     It can be called anywhere: also in a function that is itself differentiated, and in compiled
-    code. f returns a number; if that does not depend on the arguments, the derivative is 0. By an
-    array it is the gradient, in compiled code by reverse mode. Raises NotDifferentiable.
+    code.
 
+    Parameters
+    ----------
+    f : callable
+        A function whose result is a real number.
+    *args : float or array
+        Its arguments, by each of which it is differentiated.
+
+    Returns
+    -------
+    float, array or tuple
+        The derivative by one argument, by an array the gradient, of its shape; for several
+        arguments the tuple of these. It is 0 if the result does not depend on the argument. In
+        compiled code the gradient by an array is computed by reverse mode.
+
+    Raises
+    ------
+    NotDifferentiable
+        ``f`` cannot be differentiated.
+
+    Examples
+    --------
     >>> from overlay import Context
     >>> from overlay.interpretations.autodiff import autodiff
     >>> autodiff(lambda x: x**3, 2.0)
@@ -77,16 +96,28 @@ def autodiff(f: Callable[..., Any], *args: Any) -> Any:
 
 @seal
 def add_gradient(f: Callable[..., Any], *args: Any) -> None:
-    """Add the gradient of f, which returns a number, to existing arrays, by reverse mode and
-    without creating an array for it.
-
-    An argument by which to differentiate is given as a pair: the argument, and an array of its
-    shape to which its gradient is added; for a number, an array of one element. Other arguments are
-    constant. Raises NotDifferentiable.
+    """Add the gradient of a function to existing arrays, by reverse mode and without creating an
+    array for it.
 
     It is intended for kernels and other compiled code that computes many gradients; interpreted
     code gives the same result.
 
+    Parameters
+    ----------
+    f : callable
+        A function whose result is a real number.
+    *args
+        Its arguments. One by which to differentiate is given as a pair: the argument, and an
+        array of its shape to which its gradient is added; for a number, an array of one element.
+        Other arguments are constant.
+
+    Raises
+    ------
+    NotDifferentiable
+        ``f`` has no adjoint.
+
+    Examples
+    --------
     >>> import numpy as np
     >>> from overlay.interpretations.autodiff import add_gradient
     >>> x, d_x = np.array([1.0, 2.0]), np.zeros(2)
@@ -99,14 +130,28 @@ def add_gradient(f: Callable[..., Any], *args: Any) -> None:
 
 @seal
 def add_shared_gradient(f: Callable[..., Any], *args: Any) -> None:
-    """Add the gradient of f to existing arrays, to which other threads of a kernel may add at the
-    same time.
+    """Add the gradient of a function to existing arrays, to which other threads of a kernel may
+    add at the same time.
 
-    As ``add_gradient``, with each addition to an element atomic in a kernel, so that f has to read
-    the arrays by which it is differentiated by their elements. The order of the additions, and with
-    it the rounding of the sums, may differ from launch to launch. Code for the CPU adds as
-    ``add_gradient`` does: threads in it are to have an array each. Raises NotDifferentiable.
+    In a kernel each addition to an element is atomic, so ``f`` has to read the arrays by which it
+    is differentiated element by element. The order of the additions, and with it the rounding of
+    the sums, may differ from launch to launch. Code for the CPU adds as ``add_gradient`` does:
+    there each thread needs its own array.
 
+    Parameters
+    ----------
+    f : callable
+        As for ``add_gradient``.
+    *args
+        As for ``add_gradient``.
+
+    Raises
+    ------
+    NotDifferentiable
+        ``f`` has no adjoint.
+
+    Examples
+    --------
     >>> import numpy as np
     >>> from overlay.interpretations.autodiff import add_shared_gradient
     >>> w, d_w = np.array([1.0, 2.0]), np.zeros(2)
@@ -129,9 +174,21 @@ def linearised(
 
 
 def inactive(f: Callable[..., Any]) -> Callable[..., Any]:
-    """f as a function without derivative: it is called with plain values, and its result is a
+    """A function without derivative: it is called with plain values, and its result is a
     constant.
 
+    Parameters
+    ----------
+    f : callable
+        The function.
+
+    Returns
+    -------
+    callable
+        ``f`` as a constant in derivatives.
+
+    Examples
+    --------
     >>> from overlay.interpretations.autodiff import derivative, inactive
     >>> derivative(lambda x: x * inactive(abs)(x))(3.0)
     3.0
@@ -162,9 +219,20 @@ STRUCTURAL[autodiff] = inner_derivative
 
 
 def differentiation(*rules: MethodTable) -> Context:
-    """A context in which ``autodiff`` uses the rules of these tables: methods of ``partials_of(g)``
-    and ``adjoint_of(g)``.
+    """A context in which ``autodiff`` uses the rules of these tables.
 
+    Parameters
+    ----------
+    *rules : MethodTable
+        Tables with methods of ``partials_of(g)`` and ``adjoint_of(g)``.
+
+    Returns
+    -------
+    Context
+        The context.
+
+    Examples
+    --------
     >>> from overlay import MethodTable
     >>> from overlay.interpretations.autodiff import autodiff, differentiation, partials_of
     >>> def twice(x: float) -> float:

@@ -1,8 +1,8 @@
 """The tape of reverse mode: linear maps that a run records, and that cotangents pass backwards.
 
-A tangent on a tape is an array of *places*: for each of its numbers the index of a variable, 0 for
-the constant zero. So whatever moves numbers about, views and writes into arrays among it, is the
-same operation on an array of integers.
+A tangent on a tape is an array of *places*: for each of its numbers the index of a variable, 0
+for the constant zero. So an operation that moves numbers, views and writes into arrays among
+them, is the same operation on an array of integers.
 
 Tapes nest in each other and in forward levels: places are plain, while the factors and the values
 in the maps of a tape may be active in the enclosing levels. Its backward pass is then a program
@@ -46,8 +46,9 @@ class LinearTape:
         return TapeTangent(self, places, shape, is_complex)
 
     def _new(self, shape: tuple[int, ...], is_complex: bool, is_fortran: bool) -> Any:
-        """New places, laid out in memory as the value is: what is a view of one is one of the other
-        then."""
+        """New places, laid out in memory as the value is, so that views of one correspond to
+        views of the other.
+        """
         start = self.count
         self.is_complex |= is_complex
         if not shape:
@@ -124,7 +125,7 @@ def _part(total: Any, start: int, shape: tuple[int, ...], of_complex: bool) -> A
 
 
 def _may_matter(d: Any) -> bool:
-    """Whether a cotangent has to be passed on: it or its tangents may be other than zero."""
+    """Whether a cotangent has to be propagated: it or its tangents may differ from zero."""
     return isinstance(d, Active) or bool(np.any(d))
 
 

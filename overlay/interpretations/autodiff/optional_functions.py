@@ -1,5 +1,6 @@
-"""Methods of a level for the functions of optional modules, which do not hand calls with active
-arguments to these."""
+"""Methods of a level for the functions of optional modules, which do not pass calls with active
+arguments to the protocols of these.
+"""
 
 from __future__ import annotations
 

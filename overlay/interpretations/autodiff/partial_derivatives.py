@@ -2,7 +2,7 @@
 ``adjoint_of(f)``.
 
 The methods of ``partials_of(f)`` take f's arguments and return the tuple of its partial
-derivatives there. A table of one's own has them for one's own functions:
+derivatives there. A user's table defines them for the user's functions:
 
 >>> from overlay import MethodTable
 >>> from overlay.interpretations.autodiff import derivative, partials_of
@@ -23,6 +23,7 @@ from typing import Any
 
 from overlay import MethodTable, OverlayError
 from overlay.core.location import caller
+from overlay.core.public_names import hides
 from overlay.core.target import canonical, describe, key_of_target
 
 __all__ = [
@@ -37,6 +38,7 @@ __all__ = [
 ]
 
 
+@hides("kind")
 class _RuleOf:
     """A target that represents a rule of a function."""
 
@@ -61,33 +63,97 @@ class _RuleOf:
 
 
 class PartialsOf(_RuleOf):
-    """The target that represents a function's partial derivatives; made by ``partials_of``."""
+    """The target that represents a function's partial derivatives; made by ``partials_of``.
+
+    Examples
+    --------
+    >>> import math
+    >>> from overlay.interpretations.autodiff import partials_of
+    >>> partials_of(math.sin)
+    partials_of(math.sin)
+    """
 
     kind = "partials"
 
 
 class AdjointOf(_RuleOf):
-    """The target that represents a function's adjoint; made by ``adjoint_of``."""
+    """The target that represents a function's adjoint; made by ``adjoint_of``.
+
+    Examples
+    --------
+    >>> import math
+    >>> from overlay.interpretations.autodiff import adjoint_of
+    >>> adjoint_of(math.sin)
+    adjoint_of(math.sin)
+    """
 
     kind = "adjoint"
 
 
 class ResidualsOf(_RuleOf):
-    """The target that represents a function's run with residuals; made by ``residuals_of``."""
+    """The target that represents a function's run with residuals; made by ``residuals_of``.
+
+    Examples
+    --------
+    >>> import math
+    >>> from overlay.interpretations.autodiff import residuals_of
+    >>> residuals_of(math.sin)
+    residuals_of(math.sin)
+    """
 
     kind = "residuals"
 
 
 def partials_of(function: Callable[..., Any]) -> PartialsOf:
-    """The target whose methods take ``function``'s arguments and return the tuple of its partial
-    derivatives there, one for each argument."""
+    """The target for a function's partial derivatives.
+
+    A method of it takes the arguments of ``function``, and returns the tuple of its partial
+    derivatives there, one for each argument.
+
+    Parameters
+    ----------
+    function : callable
+        The function to which the rule belongs.
+
+    Returns
+    -------
+    PartialsOf
+        The target; tables treat all targets of one function as the same.
+
+    Examples
+    --------
+    >>> from overlay import MethodTable
+    >>> from overlay.interpretations.autodiff import gradient, partials_of
+    >>> def scale(x: float, by: float) -> float:
+    ...     return x * by
+    >>> table = MethodTable("rules")
+    >>> @table.overlay(partials_of(scale))
+    ... def partials(x: float, by: float):
+    ...     return by, x
+    >>> gradient(scale, rules=table)(2.0, 3.0)
+    (3.0, 2.0)
+    """
     return PartialsOf(canonical(function))
 
 
 def adjoint_of(function: Callable[..., Any]) -> AdjointOf:
-    """The target whose methods take the adjoint of ``function``'s result, a number or an array, and
-    then its arguments, and return the tuple of the adjoints of its arguments.
+    """The target for a function's adjoint.
 
+    A method of it takes the adjoint of the result of ``function``, a number or an array, and then
+    the arguments, and returns the tuple of the adjoints of the arguments.
+
+    Parameters
+    ----------
+    function : callable
+        The function to which the rule belongs.
+
+    Returns
+    -------
+    AdjointOf
+        The target; tables treat all targets of one function as the same.
+
+    Examples
+    --------
     >>> from overlay import MethodTable
     >>> from overlay.interpretations.autodiff import adjoint_of, gradient
     >>> def scale(x: float, by: float) -> float:
@@ -116,10 +182,24 @@ def have_adjoints(tables: Sequence[MethodTable]) -> bool:
 
 
 def residuals_of(function: Callable[..., Any]) -> ResidualsOf:
-    """The target whose methods take ``function``'s arguments, and return its result and what its
-    adjoint needs of this run. A method of ``adjoint_of(function)`` then takes the adjoint of the
-    result, these residuals, and the arguments.
+    """The target for a run of a function that keeps residuals for its adjoint.
 
+    A method of it takes the arguments of ``function``, and returns its result and the values that
+    its adjoint needs of this run. A method of ``adjoint_of(function)`` then takes the adjoint of
+    the result, these residuals, and the arguments.
+
+    Parameters
+    ----------
+    function : callable
+        The function to which the rule belongs.
+
+    Returns
+    -------
+    ResidualsOf
+        The target; tables treat all targets of one function as the same.
+
+    Examples
+    --------
     >>> import math
     >>> from overlay import MethodTable
     >>> from overlay.interpretations.autodiff import adjoint_of, gradient, residuals_of

@@ -53,9 +53,28 @@ TOGETHER = 8
 def derivative(f: Callable[..., Any], *, order: int = 1, rules: Rules = ()) -> Callable[..., Any]:
     """The derivative of a function of one number, of any order.
 
-    order: 0 for f itself, 1 for the first derivative. rules: tables with methods of
-    ``partials_of(g)`` for functions g that f calls. Raises NotDifferentiable.
+    Parameters
+    ----------
+    f : callable
+        A function of one real number.
+    order : int
+        The order, 0 or more; 0 for ``f`` itself.
+    rules : MethodTable or sequence of MethodTable
+        Tables with methods of ``partials_of(g)`` for functions ``g`` that ``f`` calls.
 
+    Returns
+    -------
+    callable
+        The derivative, a function of one real number.
+
+    Raises
+    ------
+    NotDifferentiable
+        ``order`` is no integer of at least 0. The derivative raises it where ``f`` cannot be
+        differentiated.
+
+    Examples
+    --------
     >>> from overlay.interpretations.autodiff import derivative
     >>> derivative(lambda x: x**4, order=2)(3.0)
     108.0
@@ -68,8 +87,8 @@ def derivative(f: Callable[..., Any], *, order: int = 1, rules: Rules = ()) -> C
 
 
 class Derivative:
-    """The derivative of a function of one number, as ``derivative(f)`` gives it; in compiled code
-    it is ``autodiff`` of f.
+    """The derivative of a function of one number, made by ``derivative(f)``; in compiled code it
+    is ``autodiff`` of f.
     """
 
     def __init__(self, function: Callable[..., Any], rules: Rules) -> None:
@@ -102,12 +121,39 @@ class Derivative:
 def jvp(
     f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any], *, rules: Rules = ()
 ) -> tuple[Any, Any]:
-    """The result of f and its directional derivative: the Jacobian times ``tangents``, one for each
-    argument and of its shape. A tangent of None holds its argument constant.
+    """The result of a function and its directional derivative (Jacobian-vector product), by
+    forward mode.
 
+    Parameters
+    ----------
+    f : callable
+        A function of numbers and arrays.
+    primals : sequence
+        Its arguments.
+    tangents : sequence
+        For each argument a tangent of its shape; None holds the argument constant.
+    rules : MethodTable or sequence of MethodTable
+        As for ``derivative``.
+
+    Returns
+    -------
+    (value, tangent)
+        The result, and the Jacobian times the tangents, of the shape of the result.
+
+    Raises
+    ------
+    NotDifferentiable
+        The function cannot be differentiated.
+
+    Examples
+    --------
     >>> from overlay.interpretations.autodiff import jvp
     >>> jvp(lambda x, y: x * y, (2.0, 3.0), (1.0, 10.0))
     (6.0, 23.0)
+
+    References
+    ----------
+    A. Griewank and A. Walther, "Evaluating Derivatives", 2nd ed., SIAM 2008, chapter 3.
     """
     args = [x if t is None else _active(f, x) for x, t in zip(primals, tangents, strict=True)]
     seeds = [None if t is None else (_active(f, t),) for t in tangents]
@@ -118,15 +164,44 @@ def jvp(
 def vjp(
     f: Callable[..., Any], *primals: Any, rules: Rules = (), mode: Mode = "auto"
 ) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
-    """The result of f, one number or array, and its pullback: the function from a cotangent, of the
-    shape of the result, to the tuple of its products with the Jacobian, one for each argument. For
-    a complex result they are the real parts of the products with the conjugate of the Jacobian: the
-    real and imaginary parts of a cotangent are those of the result's parts. mode: see ``gradient``.
+    """The result of a function and its pullback (vector-Jacobian product), by reverse mode.
 
+    For a complex result the pullback gives the real parts of the products with the conjugate of
+    the Jacobian: the real and imaginary parts of a cotangent belong to those of the result.
+
+    Parameters
+    ----------
+    f : callable
+        A function of numbers and arrays whose result is one number or array.
+    *primals
+        Its arguments.
+    rules : MethodTable or sequence of MethodTable
+        As for ``derivative``.
+    mode : {"auto", "forward", "reverse"}
+        As for ``gradient``.
+
+    Returns
+    -------
+    (value, pullback)
+        The result, and a function from a cotangent of the shape of the result to a tuple: for
+        each argument the product of the cotangent with the Jacobian, of the shape of the
+        argument.
+
+    Raises
+    ------
+    NotDifferentiable
+        The function cannot be differentiated.
+
+    Examples
+    --------
     >>> from overlay.interpretations.autodiff import vjp
     >>> value, back = vjp(lambda x, y: x * y, 2.0, 3.0)
     >>> back(10.0)
     (30.0, 20.0)
+
+    References
+    ----------
+    A. Griewank and A. Walther, "Evaluating Derivatives", 2nd ed., SIAM 2008, chapter 3.
     """
     args = [_active(f, x) for x in primals]
     tables = tables_in_force()
@@ -147,7 +222,9 @@ def vjp(
 
 
 def _against(cotangent: Any, slope: Any) -> Any:
-    """The part of a pullback that a cotangent makes of the derivatives of the result."""
+    """The contribution of a cotangent, multiplied by the derivatives of the result, to a
+    pullback.
+    """
     return np.real(cotangent * np.conj(slope)) if np.iscomplexobj(slope) else cotangent * slope
 
 
@@ -161,14 +238,35 @@ def gradient(
 ) -> Callable[..., Any]:
     """The gradient, as a function, of a function that returns a number.
 
-    active, constant: the names of the parameters by which to differentiate, or of the others; by
-    default all positional arguments are active, and keyword arguments are constant unless
-    ``active`` names them. By one argument the gradient is a number or array of its shape, by
-    several a tuple. mode: ``"forward"`` runs f with duals, once for each eight numbers;
-    ``"reverse"`` runs f's adjoint once, for any number of numbers, and raises NotDifferentiable if
-    there is no adjoint; ``"auto"`` is reverse for more than eight numbers, if there is an adjoint.
-    Raises NotDifferentiable if f returns an array.
+    Parameters
+    ----------
+    f : callable
+        A function of numbers and arrays whose result is a real number.
+    active, constant : sequence of str or None
+        The names of the parameters by which to differentiate, or of the others. By default all
+        positional arguments are active, and keyword arguments are constant unless ``active``
+        names them.
+    rules : MethodTable or sequence of MethodTable
+        As for ``derivative``.
+    mode : {"auto", "forward", "reverse"}
+        ``"forward"`` runs ``f`` with dual numbers, once for each eight numbers in the active
+        arguments. ``"reverse"`` runs the adjoint of ``f`` once, for any number of numbers.
+        ``"auto"`` is reverse mode for more than eight numbers, if there is an adjoint.
 
+    Returns
+    -------
+    callable
+        A function of the arguments of ``f``. By one argument the gradient is a number or array of
+        its shape, by several a tuple.
+
+    Raises
+    ------
+    NotDifferentiable
+        Raised by the gradient where ``f`` returns an array, where it cannot be differentiated,
+        and in mode ``"reverse"`` where it has no adjoint.
+
+    Examples
+    --------
     >>> import numpy as np
     >>> from overlay.interpretations.autodiff import gradient
     >>> gradient(lambda x: np.sum(x * x))(np.array([1.0, 2.0]))
@@ -210,9 +308,9 @@ def _gradient(
 def _check_number(f: Callable[..., Any], value: Any) -> None:
     if np.ndim(value):
         raise NotDifferentiable(
-            f"{name_of(f)} gives an array, and a gradient is of a number",
+            f"{name_of(f)} returns an array, and a gradient needs a number",
             where=caller(),
-            help="jacobian(f) is for functions that give arrays",
+            help="jacobian(f) is for functions that return arrays",
         )
 
 
@@ -226,11 +324,32 @@ def jacobian(
 ) -> Callable[..., Any]:
     """The Jacobian, as a function, of a function.
 
-    For a result and an argument it is an array whose shape is that of the result followed by that
-    of the argument; for a result that is a tuple, a tuple. active, constant, mode: see
-    ``gradient``; ``"auto"`` is reverse if there are at least eight numbers in the arguments for
-    each number in the result.
+    Parameters
+    ----------
+    f : callable
+        A function of numbers and arrays whose result is a number, an array, or a tuple of these.
+    active, constant : sequence of str or None
+        As for ``gradient``.
+    rules : MethodTable or sequence of MethodTable
+        As for ``derivative``.
+    mode : {"auto", "forward", "reverse"}
+        As for ``gradient``; ``"auto"`` is reverse mode if there are at least eight numbers in the
+        arguments for each number in the result.
 
+    Returns
+    -------
+    callable
+        A function of the arguments of ``f``. For a result and an argument the Jacobian is an
+        array whose shape is that of the result followed by that of the argument; for a result
+        that is a tuple, a tuple.
+
+    Raises
+    ------
+    NotDifferentiable
+        Raised by the Jacobian where ``f`` cannot be differentiated.
+
+    Examples
+    --------
     >>> import numpy as np
     >>> from overlay.interpretations.autodiff import jacobian
     >>> jacobian(lambda x: 3.0 * x)(np.array([1.0, 2.0]))
@@ -262,9 +381,33 @@ def hessian(
     rules: Rules = (),
     mode: Mode = "auto",
 ) -> Callable[..., Any]:
-    """The second derivatives, as a function, of a function that returns a number: the Jacobian of
-    its gradient, by forward mode. active, constant: see ``gradient``. mode: of the gradient.
+    """The Hessian, as a function, of a function that returns a number: the Jacobian, by forward
+    mode, of its gradient.
 
+    Parameters
+    ----------
+    f : callable
+        A function of numbers and arrays whose result is a real number.
+    active, constant : sequence of str or None
+        As for ``gradient``.
+    rules : MethodTable or sequence of MethodTable
+        As for ``derivative``.
+    mode : {"auto", "forward", "reverse"}
+        The mode of the gradient.
+
+    Returns
+    -------
+    callable
+        A function of the arguments of ``f``. By one argument the Hessian is an array whose shape
+        is that of the argument twice.
+
+    Raises
+    ------
+    NotDifferentiable
+        Raised by the Hessian where ``f`` cannot be differentiated twice.
+
+    Examples
+    --------
     >>> import numpy as np
     >>> from overlay.interpretations.autodiff import hessian
     >>> hessian(lambda x: x[0] * x[1])(np.array([1.0, 2.0]))
@@ -293,10 +436,30 @@ STRUCTURAL[gradient] = STRUCTURAL[derivative] = _derivative_of
 
 
 def adjoint(f: Callable[..., Any], *args: Any, rules: Rules = ()) -> Adjoint:
-    """The adjoint of f for arguments of these kinds, for inspection: ``.source`` is its source, and
-    ``.function`` takes the arguments and the adjoint of each number or array in the result. Raises
-    NotDifferentiable if there is none.
+    """The adjoint of a function for arguments of these types and shapes, for inspection.
 
+    Parameters
+    ----------
+    f : callable
+        A function of numbers and arrays.
+    *args
+        Arguments of the types and shapes for which the adjoint is generated.
+    rules : MethodTable or sequence of MethodTable
+        As for ``derivative``.
+
+    Returns
+    -------
+    Adjoint
+        ``.source`` is its Python source; ``.function`` takes the arguments and the adjoint of
+        each number or array in the result, and returns the adjoints of the arguments.
+
+    Raises
+    ------
+    NotDifferentiable
+        There is no adjoint.
+
+    Examples
+    --------
     >>> from overlay.interpretations.autodiff import adjoint
     >>> made = adjoint(lambda x, y: x * y, 2.0, 3.0)
     >>> made.function(2.0, 3.0, 10.0)
@@ -344,7 +507,7 @@ def _given(
         raise NotDifferentiable(
             f"{name_of(f)} is given no argument by which to differentiate",
             where=caller(),
-            help="pass at least one by place; one that is passed by name is constant, unless "
+            help="pass at least one by position; a keyword argument is constant unless "
             "active=(name,) names it",
         )
     return g, [_active(f, x) if i in places else x for i, x in enumerate(given)], places
@@ -405,8 +568,9 @@ def _run(
 
 
 def _laid_out(tangent: Any, x: Any) -> Any:
-    """A tangent laid out in memory as its array is: what is a view of one is one of the other
-    then."""
+    """A tangent laid out in memory as its array is, so that views of one correspond to views of
+    the other.
+    """
     # in an enclosing derivative its arrays have this type, too
     is_plain = not (isinstance(x, Active) or isinstance(tangent, Active))
     if is_plain and type(x) is np.ndarray and type(tangent) is np.ndarray and x.flags.fnc:

@@ -1,4 +1,6 @@
-"""The table of methods for batches: what neither Python's nor numpy's protocols hand to them."""
+"""The table of methods for batches: functions that neither Python's nor numpy's protocols pass to
+them.
+"""
 
 from __future__ import annotations
 

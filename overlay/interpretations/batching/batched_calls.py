@@ -61,7 +61,7 @@ def _applied(function: Any, args: Sequence[Any], named: dict[str, Any]) -> Any:
     if rule is not None:
         try:
             return rule(run, function, args, named)
-        except Split as split:  # of what a form asks of its batches, and not of the program's
+        except Split as split:  # of a form's own reads of batches, not the program's
             if split.run is not run:
                 raise
             run.pending = None

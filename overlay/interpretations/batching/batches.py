@@ -24,8 +24,8 @@ applied_method: LateBound[Callable[..., Any]] = LateBound()
 class Batch:
     """A value for each sample of a run: ``value[i]`` is that of the i-th.
 
-    python: whether each sample's is a number of Python's, and not one of numpy's. What asks a batch
-    for one answer, such as ``if``, splits the run where the samples' answers differ.
+    python: whether each sample's value is a number of Python's, and not one of numpy's. Code that
+    needs one answer of a batch, such as ``if``, splits the run where the samples' answers differ.
     """
 
     __slots__ = ("python", "run", "value")
@@ -213,7 +213,9 @@ distinct: Any = nonoverlay(_distinct)
 
 
 def mapped(x: Any, each: Callable[[Any], Any], wanted: type = Batch) -> Any:
-    """A structure of lists, tuples and dicts, with each batch replaced, or what else is wanted."""
+    """A structure of lists, tuples and dicts, with each batch replaced, or with each other
+    requested part.
+    """
     kind = type(x)
     if kind is wanted:
         return each(x)

@@ -48,7 +48,7 @@ def looped(
 ) -> Any:
     """The result of a function that is called for each sample."""
     if any(callable(x) and not isinstance(x, type) for x in (*args, *named.values())):
-        run.one_by_one(name)  # what the function calls is the program's
+        run.one_by_one(name)  # the calls of the function are the program's
     run.note(name)
 
     def call(i: int) -> Any:
@@ -91,7 +91,7 @@ def viewed(run: BatchRun, value: Any, first: Any) -> Batch:
 
 
 def name_of(function: Any) -> str:
-    """The name of a function, for what is told of calls."""
+    """The name of a function, for the trace of calls."""
     if isinstance(function, operator.methodcaller):
         return repr(function)
     return describe(function)

@@ -15,16 +15,27 @@ __all__ = ["sample_loop"]
 def sample_loop(f: Callable[..., Any], *, axes: int | Sequence[int | None] | None = 0) -> Any:
     """A function of one sample as a loop over samples, which ``ctx.jit`` compiles.
 
-    Its results are those of ``batched(f)``, where f takes positional arguments alone and gives a
-    number or an array. f is run once more for the first sample, which says the results' shape.
+    Its results are those of ``batched(f)``. ``f`` is run once more for the first sample, whose
+    result gives the shape of the results.
 
     Parameters
     ----------
-    f
-        A function of one sample.
-    axes
-        For each positional argument the axis of the samples, or None where all samples share it;
-        one integer is for a function of one argument.
+    f : callable
+        A function of one sample, of positional arguments alone, whose result is a number or an
+        array.
+    axes : int, or sequence of (int or None)
+        For each positional argument the axis of the samples, from 0, or None where all samples
+        share the argument; one integer is for a function of one argument.
+
+    Returns
+    -------
+    function
+        The loop.
+
+    Raises
+    ------
+    ValueError
+        No argument has an axis of samples, or an axis is negative.
 
     Examples
     --------
@@ -43,7 +54,9 @@ def sample_loop(f: Callable[..., Any], *, axes: int | Sequence[int | None] | Non
     names = [f"x{k}" for k in range(len(spread))]
     rows = [(name, axis) for name, axis in zip(names, spread, strict=True) if axis is not None]
     if any(axis < 0 for _, axis in rows):
-        raise ValueError("sample_loop: an axis is counted from the first; name it so in axes")
+        raise ValueError(
+            "sample_loop: axes are counted from the first, from 0; give no negative axis"
+        )
     count = f"{rows[0][0]}.shape[{rows[0][1]}]"
     checks = [
         f"    if {name}.shape[{axis}] != {count}:\n"

@@ -19,11 +19,11 @@ current: contextvars.ContextVar[BatchRun | None] = contextvars.ContextVar("batch
 
 
 class Split(BaseException):
-    """The samples of a run differ in something that a program has only once: a condition, a length,
-    an error. It is no Exception, so that programs do not catch it.
+    """The samples of a run differ in something that a program has only once: a condition, a
+    length, an error. It is no Exception, so that programs do not catch it.
 
-    labels: for each sample one that is equal where the samples may go on together. why: what is
-    told where each goes on alone.
+    labels: a label for each sample, equal where the samples may continue together. why: the text
+    of the trace where each continues alone.
     """
 
     def __init__(self, run: BatchRun, labels: Sequence[Hashable], why: str) -> None:

@@ -22,22 +22,28 @@ def batched(
 ) -> Callable[..., Any]:
     """A function of one sample, as a function of arrays of samples.
 
-    ``batched(f)(xs)`` equals ``np.stack([f(x) for x in xs])``, and runs f for all samples at once,
-    with whole arrays. Where they differ in a condition, a length or an error, they are split into
-    groups, and f is run again for each group: what it does beside giving a result is done as often.
-    Results are numbers, arrays, and containers of these.
+    ``batched(f)(xs)`` equals ``np.stack([f(x) for x in xs])``, and runs ``f`` for all samples at
+    once, with whole arrays. Where samples differ in a condition, a length or an error, they are
+    split into groups, and ``f`` is run again for each group, side effects included. Results are
+    numbers, arrays, and containers of these.
 
     Parameters
     ----------
-    f
+    f : callable
         Any Python function of numbers and arrays.
-    axes
+    axes : int, None, or tuple or list of these
         The axis of the samples: one integer for all positional arguments, or one for each, in a
-        tuple or list; None for an argument that all share, as those by keyword are. Within an
-        argument that is a tuple, list or dict, one axis is for each array, or several are given.
-    trace
-        Called with the name of each call without a form for whole arrays, which is made for each
-        sample. The logger ``overlay.batching`` has these as records.
+        tuple or list. None is for an argument that all samples share, as keyword arguments are.
+        For an argument that is a tuple, list or dict, one axis applies to each array in it, or a
+        container of axes is given.
+    trace : callable or None
+        Called with the name of each call that has no form for whole arrays, and is made for each
+        sample. The logger ``overlay.batching`` records these, too.
+
+    Returns
+    -------
+    callable
+        The function of samples; its results have the axis of the samples first.
 
     Examples
     --------

@@ -13,8 +13,23 @@ __all__ = ["FirstNaN", "MadeNaN"]
 class FirstNaN(OverlayError):
     """An operation produced a NaN or an infinity that its arguments did not have.
 
-    operation: its name. arguments: its arguments, or None in compiled code. result: its result.
-    where: ``file:line``.
+    Attributes
+    ----------
+    operation : str
+        The name of the operation.
+    arguments : tuple or None
+        Its arguments; None in compiled code.
+    result : object
+        Its result.
+    where : str
+        ``file:line``.
+
+    Examples
+    --------
+    >>> from overlay.interpretations.first_nan import first_nan
+    >>> first_nan(lambda x: x * x, 1e200)  # doctest: +IGNORE_EXCEPTION_DETAIL
+    Traceback (most recent call last):
+    overlay.interpretations.first_nan.errors.FirstNaN: mul(1e+200, 1e+200) made inf
     """
 
     def __init__(

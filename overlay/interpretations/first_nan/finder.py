@@ -33,11 +33,26 @@ _OPERATORS = [getattr(operator, f"{i}{name}") for name in _NAMES for i in ("", "
 class NaNFinder:
     """Finds the operation that produces the first NaN or infinity of a run.
 
-    infinities: whether infinities count, too.
+    ``finder(f, ...)`` runs ``f`` and returns its result, or raises FirstNaN, whose traceback ends
+    at the line. ``finder.jit(f)`` is ``f`` compiled with these checks.
 
-    ``finder(f, ...)`` runs f and returns its result, or raises FirstNaN, whose traceback ends at
-    the line. A result with a NaN that no operation was seen to make is returned with a warning.
-    ``finder.jit(f)`` is f compiled with these checks. ``context``: of interpreted runs.
+    Parameters
+    ----------
+    infinities : bool
+        Whether infinities count, too.
+
+    Attributes
+    ----------
+    context : Context
+        The context of interpreted runs.
+    found : FirstNaN or None
+        The error of the last run.
+
+    Examples
+    --------
+    >>> from overlay.interpretations.first_nan import NaNFinder
+    >>> NaNFinder(infinities=False)(lambda x: x * x, 1e200)
+    inf
     """
 
     def __init__(self, *, infinities: bool = True) -> None:
@@ -45,8 +60,32 @@ class NaNFinder:
         self.found: FirstNaN | None = None
         self.context = Context(_watched_operators(self), plugins=(_Watches(self),))
 
+    def __repr__(self) -> str:
+        return f"NaNFinder(infinities={self.infinities})"
+
     def __call__(self, f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
-        """Run f in the context. If f catches the error and continues, it is raised at the end."""
+        """Run a function with checks.
+
+        If ``f`` catches the error and continues, it is raised at the end. A result with a NaN
+        that no checked operation produced is returned with a warning.
+
+        Parameters
+        ----------
+        f : callable
+            The function to run.
+        *args, **kwargs
+            Its arguments.
+
+        Returns
+        -------
+        object
+            Its result.
+
+        Raises
+        ------
+        FirstNaN
+            An operation produced a NaN or an infinity.
+        """
         self.found = None
         try:
             with np.errstate(all="ignore"):
@@ -59,20 +98,33 @@ class NaNFinder:
         return result
 
     def _warn_of(self, f: Any, result: Any, args: tuple[Any, ...]) -> None:
-        """Say that a result is not finite where no operation was found that made it so."""
+        """Warn where a result is not finite and no checked operation produced the value."""
         made, given = flags_of((result,)), flags_of(args)
         if made and is_made(made, given, self.infinities):
             warnings.warn(
                 f"{name_of(f)} gives {'a NaN' if made & NAN else 'an infinity'}, and none of the "
-                "operations that are looked at made one: it is a constant, was read from "
-                "somewhere, or was written into an array by code in C\n"
-                "  help: look at the values on the way, with overlay.interpretations.tracing",
+                "checked operations produced one: it is a constant, was read from elsewhere, or "
+                "was written into an array by C code\n"
+                "  help: inspect the intermediate values with overlay.interpretations.tracing",
                 OverlayWarning,
                 skip_file_prefixes=PACKAGES,
             )
 
     def jit(self, f: Callable[..., Any], /, **options: Any) -> Callable[..., Any]:
-        """Compile f with checks that raise FirstNaN. options: as for ``ctx.jit``."""
+        """Compile a function with checks that raise FirstNaN.
+
+        Parameters
+        ----------
+        f : callable
+            The function to compile.
+        **options
+            As for ``ctx.jit``.
+
+        Returns
+        -------
+        callable
+            The compiled function.
+        """
         hot = Context(plugins=(ChecksFloats(self.infinities),)).jit(f, **options)
 
         def run(*args: Any, **kwargs: Any) -> Any:
@@ -85,8 +137,22 @@ class NaNFinder:
         return run
 
     def check(self, operation: Any, arguments: tuple[Any, ...], result: Any) -> None:
-        """Raise FirstNaN if the operation produced a result that is not finite. arguments: their
-        values before the operation."""
+        """Raise FirstNaN if an operation produced a result that is not finite.
+
+        Parameters
+        ----------
+        operation : callable
+            The operation.
+        arguments : tuple
+            Its arguments, as they were before the operation.
+        result : object
+            Its result.
+
+        Raises
+        ------
+        FirstNaN
+            The result has a NaN or an infinity that the arguments do not have.
+        """
         made = flags_of((result,))
         if made and is_made(made, flags_of(arguments), self.infinities):
             error = FirstNaN(describe(operation), arguments, result, caller())
@@ -95,8 +161,31 @@ class NaNFinder:
 
 
 def first_nan(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
-    """Run ``f(*args, **kwargs)`` and return its result, or raise FirstNaN at the line that produces
-    a NaN or an infinity, with the operands."""
+    """Run a function, and stop at the line that produces a NaN or an infinity.
+
+    Parameters
+    ----------
+    f : callable
+        The function to run.
+    *args, **kwargs
+        Its arguments.
+
+    Returns
+    -------
+    object
+        Its result.
+
+    Raises
+    ------
+    FirstNaN
+        An operation produced a NaN or an infinity; the error has the operands.
+
+    Examples
+    --------
+    >>> from overlay.interpretations.first_nan import first_nan
+    >>> first_nan(lambda x: x * x, 2.0)
+    4.0
+    """
     return NaNFinder()(f, *args, **kwargs)
 
 

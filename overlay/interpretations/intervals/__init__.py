@@ -13,11 +13,17 @@ function.
 comparisons.
 """
 
-from overlay.interpretations.intervals.enclosing import enclose, intervals
+from typing import TYPE_CHECKING
+
+from overlay.core.late_binding import lazy_names
+from overlay.interpretations.intervals import interval_numbers
 from overlay.interpretations.intervals.errors import Undecided
 from overlay.interpretations.intervals.interval_numbers import EMPTY, ENTIRE, Interval
-from overlay.interpretations.intervals.interval_rules import RULES, IntervalRule, rule
 from overlay.sets import NotAnInterval
+
+if TYPE_CHECKING:
+    from overlay.interpretations.intervals.enclosing import enclose, intervals
+    from overlay.interpretations.intervals.interval_rules import RULES, IntervalRule, rule
 
 __all__ = [
     "EMPTY",
@@ -31,3 +37,16 @@ __all__ = [
     "intervals",
     "rule",
 ]
+
+# imported on first access: the tables of methods are slow to make
+__getattr__, __dir__ = lazy_names(
+    __name__,
+    {"enclosing": ("enclose", "intervals"), "interval_rules": ("RULES", "IntervalRule", "rule")},
+)
+
+
+@interval_numbers.outside.bind
+def _():
+    from overlay.interpretations.intervals.enclosing import OUTSIDE
+
+    return OUTSIDE

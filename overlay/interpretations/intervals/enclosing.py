@@ -20,12 +20,12 @@ from overlay.interpretations.intervals.following import (
     fill_refusing,
 )
 from overlay.interpretations.intervals.interval_arrays import fill_arrays
-from overlay.interpretations.intervals.interval_numbers import EMPTY, Interval, set_outside
+from overlay.interpretations.intervals.interval_numbers import EMPTY, Interval
 from overlay.interpretations.intervals.interval_programs import fill_containers, fill_plain
 from overlay.interpretations.intervals.methods import fill
 from overlay.sets import NotAnInterval
 
-__all__ = ["enclose", "intervals"]
+__all__ = ["OUTSIDE", "enclose", "intervals"]
 
 MOST_PIECES = 100_000
 
@@ -59,7 +59,8 @@ fill_plain(_plain)
 fill_refusing(_refusing)
 fill_following(_following)
 fill_leaving(_leaving)
-set_outside(Context(intervals, _refusing, _leaving))
+OUTSIDE = Context(intervals, _refusing, _leaving)
+"""The context in which operators of intervals run outside of programs."""
 _CONTEXTS = {
     "refuse": Context(intervals, _containers, _plain, _refusing),
     "follow": Context(intervals, _containers, _plain, _following),
@@ -73,19 +74,40 @@ def enclose(
     pieces: int = 1,
     most_ways: int = 1000,
 ) -> Any:
-    """An interval that contains the results of f, in exact real arithmetic, for all numbers in the
-    argument intervals.
+    """An interval that contains the results of a function, in exact real arithmetic, for all
+    numbers in the argument intervals.
 
-    args: intervals, or any other arguments of f; lists and arrays may contain intervals. The result
-    has the structure of f's result, with intervals for numbers.
+    Parameters
+    ----------
+    f : callable
+        A function of numbers.
+    *args
+        Intervals, or any other arguments; lists and arrays may contain intervals.
+    undecided : {"refuse", "follow"}
+        The treatment of a branch that is taken for some numbers only, and of a call that raises
+        an error for some. ``"refuse"`` raises Undecided. ``"follow"`` runs ``f`` once for each
+        execution path and returns the hull of the results; then ``f`` must not depend on side
+        effects of earlier runs.
+    pieces : int
+        The number of parts into which each interval among the arguments is split, for a tighter
+        result; those in lists and arrays are not split.
+    most_ways : int
+        The maximal number of execution paths.
 
-    undecided: treatment of a branch that is taken for some numbers only, and of calls that raise an
-    error for some: ``"refuse"`` raises Undecided; ``"follow"`` runs f once for each execution path
-    and returns the hull of the results. f must then not depend on side effects of earlier runs.
-    most_ways: the maximal number of paths. pieces: the number of parts into which each interval
-    among the arguments is split, for a tighter result; those in lists and arrays are not split.
-    Raises NotAnInterval for other values of ``undecided`` and for too many pieces.
+    Returns
+    -------
+    Interval or container
+        The structure of the result of ``f``, with intervals for numbers.
 
+    Raises
+    ------
+    Undecided
+        A branch or a call is undecided, and ``undecided`` is ``"refuse"``.
+    NotAnInterval
+        ``undecided`` has another value, or there are too many pieces.
+
+    Examples
+    --------
     >>> from overlay.interpretations.intervals import Interval, enclose
     >>> enclose(lambda x: x * (1 - x), Interval(0, 1))
     Interval(0.0, 1.0)
@@ -93,10 +115,18 @@ def enclose(
     True
     >>> enclose(lambda x: x if x > 0 else -x, Interval(-1, 2), undecided="follow")
     Interval(-2.0, 2.0)
+
+    References
+    ----------
+    R. E. Moore, R. B. Kearfott and M. J. Cloud, "Introduction to Interval Analysis", SIAM 2009.
     """
     context = _CONTEXTS.get(undecided)
     if context is None:
-        raise NotAnInterval(f'undecided is "refuse" or "follow", not {undecided!r}', where=caller())
+        raise NotAnInterval(
+            f'undecided is "refuse" or "follow", not {undecided!r}',
+            where=caller(),
+            help='pass undecided="refuse" to raise an error, "follow" to run each path',
+        )
     found: list[Any] = []
     for given in _pieces(args, pieces):
         if undecided == "refuse":
@@ -113,6 +143,7 @@ def _pieces(args: Sequence[Any], pieces: int) -> Any:
         raise NotAnInterval(
             f"{pieces} pieces of each interval make {count} runs, of {MOST_PIECES} at most",
             where=caller(),
+            help="pass fewer pieces, 1 or more, or split only some arguments yourself",
         )
     each = [arg.split(pieces) if isinstance(arg, Interval) else [arg] for arg in args]
     return itertools.product(*each)
@@ -176,4 +207,4 @@ def _same(one: Any, other: Any) -> bool:
 
 def _apart(found: Sequence[Any], name: str) -> Undecided:
     shown = sorted({repr(one) for one in found})[:3]
-    return Undecided(f"what {name} gives is not decided: {' or '.join(shown)}")
+    return Undecided(f"the result of {name} is not decided: {' or '.join(shown)}")

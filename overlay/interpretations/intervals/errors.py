@@ -12,14 +12,22 @@ from overlay.core.location import caller
 __all__ = ["Undecided", "watched"]
 
 _HELP = (
-    "pass narrower intervals, cut them up with enclose(f, ..., pieces=n), or follow both ways "
+    "pass narrower intervals, split them with enclose(f, ..., pieces=n), or follow both paths "
     'with enclose(f, ..., undecided="follow")'
 )
 
 
 class Undecided(OverlayError):
-    """The numbers of an interval give different answers to a branch, a conversion to one number, or
-    the question whether a function raises an error."""
+    """The numbers of an interval give different answers to a branch, to a conversion to one
+    number, or to the question whether a function raises an error.
+
+    Examples
+    --------
+    >>> from overlay.interpretations.intervals import Interval, enclose
+    >>> enclose(lambda x: 1 if x > 0 else 2, Interval(-1, 1))  # doctest: +IGNORE_EXCEPTION_DETAIL
+    Traceback (most recent call last):
+    overlay.interpretations.intervals.errors.Undecided: x > 0 is not decided
+    """
 
     def __init__(
         self,

@@ -81,7 +81,7 @@ _way: ContextVar[_Way] = ContextVar("way")
 
 
 def _too_many(why: str) -> Undecided:
-    return Undecided(why, help="pass narrower intervals, or cut them up: enclose(..., pieces=n)")
+    return Undecided(why, help="pass narrower intervals, or split them: enclose(..., pieces=n)")
 
 
 def _answer() -> bool:

@@ -13,10 +13,12 @@ import numpy as np
 from overlay import Context, nonoverlay, sets, tables_in_force
 from overlay.catalogue import FUNCTIONS
 from overlay.contexts.rules_alone import as_c_calls, rules_alone
+from overlay.core.late_binding import LateBound
+from overlay.core.public_names import hides
 from overlay.interpretations.intervals.errors import Undecided
 from overlay.sets import Bounds
 
-__all__ = ["EMPTY", "ENTIRE", "Interval", "bounds_of", "shown"]
+__all__ = ["EMPTY", "ENTIRE", "Interval", "bounds_of", "outside", "shown"]
 
 _NUMBERS = (int, float, np.integer, np.floating)
 
@@ -30,10 +32,18 @@ class Interval(sets.Interval):
     """An interval as a number that programs compute with.
 
     Operators and functions of ``math`` return intervals that contain every result, in a program
-    that ``enclose`` runs and elsewhere; elsewhere, points at which they are undefined, as in 1 / 0,
-    are left out. ``==``, ``<`` and the like compare numbers: they raise Undecided unless the answer
-    is the same for all; ``x.equals(y)`` compares intervals.
+    that ``enclose`` runs and elsewhere. Elsewhere, points at which they are undefined, as in 1 /
+    0, are left out. ``==``, ``<`` and the like compare numbers: they raise Undecided unless the
+    answer is the same for all. ``x.equals(y)`` compares intervals.
 
+    Parameters
+    ----------
+    low, high : float, int, Fraction or str
+        The bounds, both included; ``Interval(x)`` contains one number. They are rounded outwards
+        to floats; text such as "0.1" is read as a decimal number.
+
+    Examples
+    --------
     >>> from overlay.interpretations.intervals import Interval
     >>> Interval(1, 2) * Interval(-3, 4)
     Interval(-6.0, 8.0)
@@ -159,17 +169,13 @@ def bounds_of(value: Any) -> Bounds:
 
 
 EMPTY, ENTIRE = Interval(*sets.EMPTY), Interval(*sets.ENTIRE)
-_outside: list[Context] = []
-
-
-def set_outside(context: Context) -> None:
-    """Set the context in which operators run outside of programs."""
-    _outside[:] = [context]
+outside: LateBound[Context] = LateBound()
+"""The context in which operators run outside of programs."""
 
 
 def _in_program() -> bool:
     """Whether a program runs on intervals, in any nesting of contexts."""
-    return _outside[0].tables[0] in tables_in_force()
+    return outside.load().tables[0] in tables_in_force()
 
 
 def _run(function: Callable[..., Any], *args: Any) -> Any:
@@ -177,7 +183,7 @@ def _run(function: Callable[..., Any], *args: Any) -> Any:
     if _in_program():
         run: Any = nonoverlay(rules_alone())
         return run(function, *args)
-    return as_c_calls(_outside[0], function, *args)
+    return as_c_calls(outside.load(), function, *args)
 
 
 def _method(function: Callable[..., Any], swapped: bool = False) -> Callable[..., Any]:
@@ -205,3 +211,4 @@ ITEMS = {
 }
 for _name, _of_math in ITEMS.items():
     setattr(Interval, _name, _method(_of_math))
+hides(*ITEMS)(Interval)

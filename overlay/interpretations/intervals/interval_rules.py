@@ -12,18 +12,41 @@ import numpy as np
 
 from overlay import sets
 from overlay.catalogue import FUNCTIONS, everywhere
+from overlay.core.public_names import hides
+from overlay.core.short_repr import short_repr
+from overlay.core.target import describe
 from overlay.interpretations.intervals.errors import Undecided
 from overlay.sets import Bounds
 
 __all__ = ["RULES", "IntervalRule", "rule"]
 
 
+@hides("spellings")
 class IntervalRule(NamedTuple):
-    """The behaviour of a function on intervals.
+    """Rule for a function on intervals.
 
-    enclosure: maps the bounds of each argument to those of the result. defined: maps the bounds of
-    each argument to 1 where the function is defined everywhere, -1 where it is nowhere, and 0
-    otherwise. raises: the error that it raises where it is undefined. also: other spellings.
+    Attributes
+    ----------
+    function : callable
+        The function.
+    enclosure : callable
+        Maps the bounds of each argument to those of the result.
+    arity : int
+        The number of arguments.
+    defined : callable
+        Maps the bounds of each argument to 1 where the function is defined everywhere, -1 where
+        it is nowhere, and 0 otherwise.
+    raises : type
+        The error that the function raises where it is undefined.
+    also : tuple of callable
+        Other spellings of the function.
+
+    Examples
+    --------
+    >>> import math
+    >>> from overlay.interpretations.intervals import rule
+    >>> rule(math.floor, lambda a: (math.floor(a[0]), math.floor(a[1]))).enclosure((0.5, 2.5))
+    (0, 2)
     """
 
     function: Callable[..., Any]
@@ -32,6 +55,9 @@ class IntervalRule(NamedTuple):
     defined: Callable[..., int]
     raises: type[Exception]
     also: tuple[Callable[..., Any], ...]
+
+    def __repr__(self) -> str:
+        return short_repr("IntervalRule", f"for {describe(self.function)}")
 
     @property
     def spellings(self) -> tuple[Callable[..., Any], ...]:
@@ -47,7 +73,29 @@ def rule(
     raises: type[Exception] = ValueError,
     also: Sequence[Callable[..., Any]] = (),
 ) -> IntervalRule:
-    """Make a rule; by default the function is defined everywhere."""
+    """Make a rule for a function on intervals.
+
+    Parameters
+    ----------
+    function : callable
+        The function.
+    enclosure, arity, raises, also
+        As in ``IntervalRule``.
+    defined : callable or None
+        As in ``IntervalRule``; None: the function is defined everywhere.
+
+    Returns
+    -------
+    IntervalRule
+        The rule.
+
+    Examples
+    --------
+    >>> import math
+    >>> from overlay.interpretations.intervals import rule
+    >>> rule(math.floor, lambda a: (math.floor(a[0]), math.floor(a[1]))).arity
+    1
+    """
     return IntervalRule(function, enclosure, arity, defined or everywhere, raises, tuple(also))
 
 

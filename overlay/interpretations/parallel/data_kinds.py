@@ -70,7 +70,7 @@ class Produced:
 
 @dataclass(frozen=True)
 class DefinedHere:
-    """A function defined in the code at hand."""
+    """A function defined in the current code."""
 
     code: CodeType
 

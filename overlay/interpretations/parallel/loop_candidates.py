@@ -57,9 +57,24 @@ class Options(NamedTuple):
 class LoopReport:
     """Statistics on the calls of a loop.
 
-    where: ``file:line``. calls: the functions that it calls. reason: the reason why calls were made
-    sequentially, or None. ahead, one_by_one: the numbers of calls made ahead and sequentially.
-    workers: the threads or processes that made calls.
+    Attributes
+    ----------
+    where : str
+        ``file:line``.
+    calls : tuple of str
+        The functions that it calls.
+    reason : str or None
+        The reason why calls were made sequentially.
+    ahead, one_by_one : int
+        The numbers of calls made ahead and sequentially.
+    workers : set of int
+        The threads or processes that made calls.
+
+    Examples
+    --------
+    >>> from overlay.interpretations.parallel import LoopReport
+    >>> print(LoopReport("model.py:3", ("square",), None, one_by_one=4))
+    model.py:3  square: one by one: it made few calls
     """
 
     where: str

@@ -30,10 +30,27 @@ def parallel[**P, R](
     """Parallelise a function: independent calls in its loops, and in those of functions it calls,
     run concurrently.
 
-    workers: the maximal number of concurrent calls, by default the number of processors. least: the
-    minimal total duration of the calls of a loop, in seconds, to parallelise it. Raises
-    OverlayError if f is not a Python function, or for less than one worker.
+    Parameters
+    ----------
+    f : function
+        A Python function.
+    workers : int or None
+        The maximal number of concurrent calls; None for the number of processors.
+    least : float
+        The minimal total duration of the calls of a loop, in seconds, to parallelise it.
 
+    Returns
+    -------
+    Parallel
+        The function with concurrent calls; it gives the results of ``f``.
+
+    Raises
+    ------
+    OverlayError
+        ``f`` is not a Python function, or ``workers`` is less than one.
+
+    Examples
+    --------
     >>> from overlay.interpretations.parallel import parallel
     >>> def square(x):
     ...     return x * x
@@ -58,7 +75,21 @@ def parallel[**P, R](
 
 
 class Parallel[**P, R]:
-    """A function whose loops make calls ahead: see ``parallel``."""
+    """A function whose loops make calls ahead; made by ``parallel``.
+
+    Attributes
+    ----------
+    function : function
+        The function as it was given.
+
+    Examples
+    --------
+    >>> from overlay.interpretations.parallel import parallel
+    >>> def squares(n):
+    ...     return [x * x for x in range(n)]
+    >>> parallel(squares)
+    <parallel squares>
+    """
 
     def __init__(self, f: Callable[P, R], options: Options) -> None:
         self.function: Any = f
@@ -93,13 +124,27 @@ class Parallel[**P, R]:
         return self._context(self.function, *args, **kwargs)
 
     def prepare(self) -> Parallel[P, R]:
-        """Start the worker processes and wait for them. By default they start when first needed,
-        and calls are made sequentially until they are ready."""
+        """Start the worker processes and wait for them.
+
+        By default they start when first needed, and calls are made sequentially until they are
+        ready.
+
+        Returns
+        -------
+        Parallel
+            This object.
+        """
         begin(self._helper.options.workers, wait=True)
         return self
 
     def report(self) -> list[LoopReport]:
-        """The statistics of each loop, over all calls so far."""
+        """The statistics of each loop, over all calls so far.
+
+        Returns
+        -------
+        list of LoopReport
+            One report for each loop.
+        """
         return [self._helper.report(number) for number in range(len(self._helper.sites))]
 
     def __repr__(self) -> str:

@@ -136,9 +136,9 @@ def _parameters(
 class PureCode:
     """One function's code, for arguments of given kinds.
 
-    reads: the outer names that it reads. given: the kind of the values that it yields. definitions:
-    for each intermediate value of an expression, the statement that defines it. where: the source
-    position of the statement at hand.
+    reads: the outer names that it reads. given: the kind of the values that it yields.
+    definitions: for each intermediate value of an expression, the statement that defines it.
+    where: the source position of the current statement.
     """
 
     def __init__(self, prover: Prover, function: FunctionType, body: Body) -> None:

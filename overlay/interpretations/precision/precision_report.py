@@ -10,6 +10,7 @@ import numpy as np
 
 from overlay import nonoverlay
 from overlay.core.location import name_of
+from overlay.core.short_repr import short_repr
 from overlay.interpretations.precision.single import lowered, single_precision
 from overlay.interpretations.precision.stochastic import MOST_DIGITS, Significance, significance
 
@@ -20,9 +21,22 @@ __all__ = ["PrecisionReport", "precision_report"]
 class PrecisionReport:
     """The precision of a result.
 
-    value: the result in double precision. double: the estimate of random rounding. single: the
-    result in single precision. by_function: the result with each of some functions alone in single
-    precision.
+    Attributes
+    ----------
+    value : object
+        The result in double precision.
+    double : Significance
+        The estimate of random rounding.
+    single : object
+        The result in single precision.
+    by_function : dict of str to object
+        The result with each of some functions alone in single precision.
+
+    Examples
+    --------
+    >>> from overlay.interpretations.precision.precision_report import precision_report
+    >>> precision_report(lambda x: x / 3.0, 1.0).digits_of(1.0 / 3.0) > 15
+    True
     """
 
     value: Any
@@ -30,8 +44,23 @@ class PrecisionReport:
     single: Any
     by_function: dict[str, Any]
 
+    def __repr__(self) -> str:
+        digits = f"{float(np.min(self.double.digits)):.1f} digits"
+        return short_repr("PrecisionReport", f"{digits} of {self.value!r}")
+
     def digits_of(self, other: Any) -> float:
-        """The smallest number of decimal digits in which another result agrees with ``value``."""
+        """The number of decimal digits in which another result agrees with ``value``.
+
+        Parameters
+        ----------
+        other : number or array
+            A result of the shape of ``value``.
+
+        Returns
+        -------
+        float
+            The smallest number of digits over the elements, at most that of a double.
+        """
         value, other = (np.asarray(each, dtype=np.float64) for each in (self.value, other))
         with np.errstate(all="ignore"):
             errors = np.abs(value - other) / np.abs(value)
@@ -60,8 +89,37 @@ def precision_report(
     samples: int = 10,
     **kwargs: Any,
 ) -> PrecisionReport:
-    """Run ``f(*args, **kwargs)`` in double precision, with random rounding, in single precision,
-    and with each of ``functions`` alone in single precision. samples: see ``significance``."""
+    """Compare the precision of a function in double and in single precision.
+
+    Parameters
+    ----------
+    f : callable
+        The function.
+    *args, **kwargs
+        Its arguments.
+    functions : iterable of callable
+        Functions that are also run alone in single precision, one after the other.
+    samples : int
+        The number of runs with random rounding, at least 2.
+
+    Returns
+    -------
+    PrecisionReport
+        The result in double precision, with random rounding, in single precision, and with each
+        of ``functions`` alone in single precision.
+
+    Raises
+    ------
+    OverlayError
+        The result is no number and no array, or there are too few samples.
+
+    Examples
+    --------
+    >>> from overlay.interpretations.precision.precision_report import precision_report
+    >>> found = precision_report(lambda x: (x + 1e12) - 1e12, 0.1)
+    >>> found.digits_of(found.single)
+    0.0
+    """
     value = nonoverlay(f)(*args, **kwargs)
     return PrecisionReport(
         value,

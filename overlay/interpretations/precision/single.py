@@ -133,6 +133,18 @@ to single precision. The values stay Python floats and float64 arrays."""
 def lowered(*functions: Callable[..., Any]) -> Context:
     """A context in which some functions, with all that they call, run in single precision.
 
+    Parameters
+    ----------
+    *functions : callable
+        The functions.
+
+    Returns
+    -------
+    Context
+        The context; other functions run in double precision.
+
+    Examples
+    --------
     >>> from overlay.interpretations.precision import lowered
     >>> def third(x):
     ...     return x / 3.0

@@ -14,6 +14,7 @@ from scipy import special  # pyright: ignore[reportMissingTypeStubs]
 
 from overlay import Context, MethodTable, OverlayError, call_next, current_context, nonoverlay
 from overlay.core.location import caller, name_of
+from overlay.core.short_repr import short_repr
 from overlay.interpretations.precision.operations import (
     ARRAY_BINARY,
     ARRAY_UNARY,
@@ -203,13 +204,31 @@ _table = _made()
 
 
 def stochastic(seed: int = 0) -> Context:
-    """A context in which each inexact operation on floats is rounded up or down at random. The
-    random numbers come from the context's state, a numpy generator.
+    """A context in which each inexact operation on floats is rounded up or down at random.
 
+    The random numbers come from the context's state, a numpy generator.
+
+    Parameters
+    ----------
+    seed : int
+        The seed of the generator.
+
+    Returns
+    -------
+    Context
+        The context.
+
+    Examples
+    --------
     >>> from overlay.interpretations.precision import stochastic
     >>> context = stochastic(seed=0)
     >>> len({context(lambda x: x / 3.0, 1.0) for _ in range(50)}) > 1
     True
+
+    References
+    ----------
+    J. Vignes, "Discrete stochastic arithmetic for validating results of numerical software",
+    Numerical Algorithms 37, 2004.
     """
     return Context(_table, state=np.random.default_rng(seed))
 
@@ -219,15 +238,32 @@ def stochastic(seed: int = 0) -> Context:
 
 @dataclass(frozen=True, eq=False)
 class Significance:
-    """The estimate of random rounding for a result: a number, or an array for several.
+    """The estimate of random rounding for a result.
 
-    value: the mean of the samples. digits: the number of its decimal digits that are significant,
-    with 95 % confidence. samples: each of the results.
+    Attributes
+    ----------
+    value : float or array
+        The mean of the samples.
+    digits : float or array
+        The number of its decimal digits that are significant, with 95 % confidence.
+    samples : array
+        The result of each run.
+
+    Examples
+    --------
+    >>> from overlay.interpretations.precision import significance
+    >>> found = significance(lambda x: x / 3.0, 1.0)
+    >>> bool(found.digits > 14), found.samples.shape
+    (True, (10,))
     """
 
     value: Any
     digits: Any
     samples: Any
+
+    def __repr__(self) -> str:
+        digits = f"{float(np.min(self.digits)):.1f} digits"
+        return short_repr("Significance", f"{digits} of {self.value!r}")
 
     def __str__(self) -> str:
         pairs = zip(np.ravel(self.value), np.ravel(self.digits), strict=True)
@@ -237,14 +273,46 @@ class Significance:
 def significance(
     f: Callable[..., Any], /, *args: Any, samples: int = 10, seed: int = 0, **kwargs: Any
 ) -> Significance:
-    """Estimate the number of significant digits of a result, numbers or arrays, by running
-    ``f(*args, **kwargs)`` with random rounding. samples: the number of runs, at least 2. Raises
-    OverlayError for other results, or fewer samples."""
+    """Estimate the number of significant digits of a result, by running a function with random
+    rounding.
+
+    Parameters
+    ----------
+    f : callable
+        A function whose result is a number, an array, or a tuple of numbers.
+    *args, **kwargs
+        Its arguments.
+    samples : int
+        The number of runs, at least 2.
+    seed : int
+        The seed of the random numbers.
+
+    Returns
+    -------
+    Significance
+        The mean of the results, and its significant digits.
+
+    Raises
+    ------
+    OverlayError
+        The result has another type, its shape differs between runs, or there are too few samples.
+
+    Examples
+    --------
+    >>> from overlay.interpretations.precision import significance
+    >>> round(significance(lambda x: (x + 1e12) - 1e12, 0.1).digits)
+    3
+
+    References
+    ----------
+    J. Vignes, "Discrete stochastic arithmetic for validating results of numerical software",
+    Numerical Algorithms 37, 2004.
+    """
     if samples < 2:
         raise OverlayError(
-            f"the digits of {name_of(f)} cannot be estimated of {samples} samples",
+            f"the digits of {name_of(f)} cannot be estimated from {samples} samples",
             where=caller(),
-            help="take two or more, as ten, which are taken where samples is left out",
+            help="pass samples=2 or more, or leave it out for ten",
         )
     rounding = stochastic(seed)
     found = [_numbers(f, rounding(f, *args, **kwargs)) for _ in range(samples)]

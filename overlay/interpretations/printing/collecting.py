@@ -10,24 +10,62 @@ from typing import Any
 
 from overlay import Context, MethodTable, call_next, nonoverlay
 from overlay.core.location import caller
+from overlay.core.short_repr import counted, short_repr
 
 __all__ = ["Printed", "PrintedCall", "collect", "silenced"]
 
 
 @dataclass(frozen=True)
 class PrintedCall:
-    """One call of ``print``: its text, and ``file:line``."""
+    """One call of ``print``.
+
+    Attributes
+    ----------
+    text : str
+        Its text, with the end.
+    where : str or None
+        ``file:line`` of the call.
+
+    Examples
+    --------
+    >>> from overlay.interpretations.printing import collect
+    >>> (call,) = collect(lambda: print("hello")).calls
+    >>> call.text.strip()
+    'hello'
+    """
 
     text: str
     where: str | None
 
+    def __repr__(self) -> str:
+        return short_repr("PrintedCall", repr(self.text), self.where)
+
 
 @dataclass(eq=False)
 class Printed:
-    """The result of a program and its calls of ``print``."""
+    """The result of a program and its calls of ``print``.
+
+    Attributes
+    ----------
+    result : object
+        The result of the program.
+    calls : list of PrintedCall
+        The calls, in their order.
+
+    Examples
+    --------
+    >>> from overlay.interpretations.printing import collect
+    >>> found = collect(lambda: print("hello") or 5)
+    >>> found.result, found.lines
+    (5, ['hello'])
+    """
 
     result: Any = None
     calls: list[PrintedCall] = field(default_factory=list[PrintedCall])
+
+    def __repr__(self) -> str:
+        lines = counted(len(self.lines), "line")
+        return short_repr("Printed", f"{counted(len(self.calls), 'call')}, {lines}")
 
     @property
     def text(self) -> str:
@@ -41,9 +79,27 @@ class Printed:
 
 
 def collect(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Printed:
-    """Run ``f(*args, **kwargs)`` and return its result with its output, which is not shown.
+    """Run a function and collect its output, which is not shown.
 
     Prints to a file other than ``sys.stdout`` go there. Output of other threads is shown.
+
+    Parameters
+    ----------
+    f : callable
+        The function to run.
+    *args, **kwargs
+        Its arguments.
+
+    Returns
+    -------
+    Printed
+        Its result and its output.
+
+    Examples
+    --------
+    >>> from overlay.interpretations.printing import collect
+    >>> collect(lambda name: print("hello", name), "Ada").lines
+    ['hello Ada']
     """
     printed = Printed()
     keep = nonoverlay(_keep)
@@ -58,8 +114,20 @@ def collect(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Printed:
 
 
 def silenced(f: Callable[..., Any], /) -> Callable[..., Any]:
-    """f without output to the screen; the arguments of ``print`` are still computed.
+    """A function without output to the screen; the arguments of ``print`` are still computed.
 
+    Parameters
+    ----------
+    f : callable
+        The function.
+
+    Returns
+    -------
+    callable
+        ``f`` without output.
+
+    Examples
+    --------
     >>> from overlay.interpretations.printing import silenced
     >>> silenced(lambda: print("hello") or 5)()
     5

@@ -1,7 +1,8 @@
-"""Slices of functions being compiled: without some calls, and without what only these need.
+"""Slices of functions being compiled: without some calls, and without the computations that only
+these need.
 
-A statement is needed if it has an effect, or if a needed statement reads what it assigns, is
-controlled by the branch that it is, or reads an object that it changes. All others are removed.
+A statement is needed if it has an effect, or if a needed statement reads the variable that it
+assigns, is controlled by its branch, or reads an object that it changes. All others are removed.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ FIXED: Final = (bool, bytes, complex, float, int, str, tuple, type(None))
 
 
 def slice_ir(ir: IR, targets: Iterable[Any], pure: Iterable[Any]) -> None:
-    """Remove the calls of some functions, and all that only these need.
+    """Remove the calls of some functions, and the computations that only these need.
 
     pure: functions without effects, besides those that are known. In a function that handles
     exceptions only the calls are removed.
@@ -53,7 +54,7 @@ class _Slice:
         self.needed: set[IRStatement] = set()
 
     def apply(self) -> None:
-        """Remove what is not needed."""
+        """Remove the statements that are not needed."""
         after = {label: self._after(label) for label in self.branches}
         self._mark([s for s in self.statements if self._has_effect(s)])
         self._mark([s for label, s in self.branches.items() if after[label] is None])
@@ -72,7 +73,7 @@ class _Slice:
             (one for one in found if all(self.ir.post_dominates(o, one) for o in found)), None
         )
 
-    # ---- what is needed ----
+    # ---- needed statements ----
 
     def _mark(self, statements: list[IRStatement]) -> None:
         """Mark statements, and all that they need."""

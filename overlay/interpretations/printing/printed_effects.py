@@ -54,7 +54,7 @@ class CallsInSource:
                 self._read(constant, namespace, inner)
 
     def is_call_of(self, node: ast.expr, targets: Iterable[Any]) -> bool:
-        """Whether a node calls one of these functions, and prints to no file of its own."""
+        """Whether a node calls one of these functions, and does not print to a given file."""
         if not isinstance(node, ast.Call) or any(key.arg is None for key in node.keywords):
             return False
         found = self._at(node)
@@ -111,7 +111,7 @@ def _is_of_text(callee: Value) -> bool:
 
 
 def _has_file(call: CallEvent) -> bool:
-    """Whether a call prints to a file of its own."""
+    """Whether a call prints to a given file."""
     named = dict(call.spread)
     if call.args is not None and call.names:
         named |= zip(call.names, call.args[-len(call.names) :], strict=True)

@@ -17,6 +17,7 @@ from overlay import (
     recurse,
 )
 from overlay.core.location import caller
+from overlay.core.short_repr import short_repr
 from overlay.core.target import canonical, describe
 from overlay.interpretations.printing.ir_slicing import slice_ir
 from overlay.interpretations.printing.slicing import sliced, sliced_source
@@ -29,16 +30,31 @@ class Slicer:
     """Runs programs without calls of some functions, whose results are unused, and without the
     computations that only these calls need.
 
-    targets: the functions, ``print`` by default. pure: functions without effects, besides those of
-    ``math`` and builtins such as ``len``, ``str`` and ``sum``.
+    ``slicer(f, ...)`` runs ``f``, ``slicer.jit(f)`` compiles it, and ``slicer.source(f)`` shows
+    its slice.
 
-    ``slicer(f, ...)`` runs f, ``slicer.jit(f)`` compiles f so, in the context
-    ``slicer.compiling``, and ``slicer.source(f)`` shows the
-    rest of f.
+    Parameters
+    ----------
+    *targets : callable
+        The functions whose calls are removed; ``print`` by default.
+    pure : iterable of callable
+        Functions without effects, besides those of ``math`` and builtins such as ``len``, ``str``
+        and ``sum``.
 
+    Attributes
+    ----------
+    context, compiling : Context
+        The contexts of interpreted and of compiled runs.
+
+    Examples
+    --------
     >>> from overlay.interpretations.printing import Slicer
     >>> Slicer()(lambda: print("hello") or 5)
     5
+
+    References
+    ----------
+    M. Weiser, "Program slicing", ICSE 1981.
     """
 
     def __init__(self, *targets: Any, pure: Iterable[Any] = ()) -> None:
@@ -50,23 +66,67 @@ class Slicer:
         self.context = Context(table, plugins=(_SlicesFunctions(self),))
         self.compiling = Context(plugins=(_SlicesIR(self),))
 
+    def __repr__(self) -> str:
+        return short_repr("Slicer", f"of {', '.join(map(describe, self.targets))}")
+
     def __call__(self, f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
-        """Run f, and all code that it calls, without the calls."""
+        """Run a function, and all code that it calls, without the calls.
+
+        Parameters
+        ----------
+        f : callable
+            The function to run.
+        *args, **kwargs
+            Its arguments.
+
+        Returns
+        -------
+        object
+            Its result.
+        """
         return self.context(f, *args, **kwargs)
 
     def jit(self, f: Callable[..., Any], /, **options: Any) -> Callable[..., Any]:
-        """Compile f without the calls. options: as for ``ctx.jit``."""
+        """Compile a function without the calls.
+
+        Parameters
+        ----------
+        f : callable
+            The function to compile.
+        **options
+            As for ``ctx.jit``.
+
+        Returns
+        -------
+        callable
+            The compiled function.
+        """
         return self.compiling.jit(f, **options)
 
     def source(self, f: Callable[..., Any]) -> str:
-        """The source of the slice of a function, without comments; empty without source. Raises
-        OverlayError if it is not a Python function."""
+        """The source of the slice of a function.
+
+        Parameters
+        ----------
+        f : function
+            A Python function or method.
+
+        Returns
+        -------
+        str
+            The source without comments; empty if the source of ``f`` is not available.
+
+        Raises
+        ------
+        OverlayError
+            ``f`` is not a Python function.
+        """
         found = getattr(f, "__func__", f)  # a bound method's function
         if type(found) is not FunctionType:
             raise OverlayError(
                 f"{describe(f)} is not a Python function: there is no source to slice",
                 where=caller(),
-                help="give a function or method that is written in Python",
+                help="pass a function or method that is written in Python",
             )
         return sliced_source(found, self.targets, self.pure)
 

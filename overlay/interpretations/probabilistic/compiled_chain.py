@@ -110,7 +110,7 @@ class Machine:
         if row is not None and _CLASSES[kind.form] is not row.kind:
             raise Unsupported(f"its value is of another class than those of {site.cls.__name__}")
         if form == steps.CONDITIONAL and (row is None or row.support is None):
-            raise Unsupported("it is no choice among finitely many values")
+            raise Unsupported("it has no finite set of values")
         unscored = site.score if form == steps.PRIOR else NO_SLOT
         found = self.slicing.slice(site.value, unscored=unscored)
         check_size(found)

@@ -34,23 +34,65 @@ _HOME = os.path.dirname(os.path.abspath(__file__)) + os.sep
 
 
 class ProbabilisticError(OverlayError):
-    """A probabilistic program, or a query about one, is invalid."""
+    """A probabilistic program, or a query about one, is invalid.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from overlay.interpretations.probabilistic import Normal, draw
+    >>> draw(Normal(0.0, -1.0), np.random.default_rng(0))  # doctest: +IGNORE_EXCEPTION_DETAIL
+    Traceback (most recent call last):
+    overlay.interpretations.probabilistic.errors.ProbabilisticError: Normal has invalid parameters
+    """
 
 
 class DuplicateSite(ProbabilisticError):
-    """Two sites of one run have the same name."""
+    """Two sites of one run have the same name.
+
+    Examples
+    --------
+    >>> from overlay.interpretations.probabilistic import Normal, sample, simulate
+    >>> def twice():
+    ...     return sample("x", Normal()) + sample("x", Normal())
+    >>> simulate(twice)  # doctest: +IGNORE_EXCEPTION_DETAIL
+    Traceback (most recent call last):
+    overlay.interpretations.probabilistic.errors.DuplicateSite: two sites have the name 'x'
+    """
 
 
 class UnknownSite(ProbabilisticError):
-    """A name refers to no site of the program."""
+    """A name refers to no site of the program.
+
+    Examples
+    --------
+    >>> from overlay.interpretations.probabilistic import Normal, sample, score
+    >>> score(lambda: sample("x", Normal()), {"y": 1.0})  # doctest: +IGNORE_EXCEPTION_DETAIL
+    Traceback (most recent call last):
+    overlay.interpretations.probabilistic.errors.UnknownSite: no value is given for 'x'
+    """
 
 
 class ImpossibleObservation(ProbabilisticError):
-    """No run was found in which the observations are possible."""
+    """No run was found in which the observations are possible.
+
+    Examples
+    --------
+    >>> from overlay.interpretations.probabilistic import (
+    ...     Bernoulli, metropolis_hastings, observe, sample
+    ... )
+    >>> def never():
+    ...     sample("x", Bernoulli(0.5))
+    ...     observe("y", Bernoulli(0.0), True)
+    >>> metropolis_hastings(never)  # doctest: +IGNORE_EXCEPTION_DETAIL
+    Traceback (most recent call last):
+    overlay.interpretations.probabilistic.errors.ImpossibleObservation: no possible run was found
+    """
 
 
 class NotTraceable(ProbabilisticError):
-    """The dependences of a program's values on its choices cannot be determined."""
+    """The values of a program that depend on its choices cannot be determined, so that its runs
+    cannot be recorded.
+    """
 
 
 def place() -> str | None:
@@ -80,7 +122,7 @@ def refuse_duplicate(name: str) -> NoReturn:
     raise DuplicateSite(
         f"the program has two sites of the name {name!r}",
         where=place(),
-        help=f"give each site a name of its own, in a loop f'{name}{{i}}'",
+        help=f"give each site a unique name, such as f'{name}{{i}}' in a loop",
     )
 
 
@@ -131,7 +173,7 @@ def refuse_distribution(distribution: Any, function: str, known: Iterable[type])
 def refuse_infinite(name: str, distribution: Any, finite: Iterable[type]) -> NoReturn:
     """Raise ProbabilisticError for a choice that has not finitely many values."""
     raise ProbabilisticError(
-        f"{name!r}, which is {distribution!r}, is no choice among finitely many values",
+        f"{name!r}, which is {distribution!r}, has no finite set of values",
         where=place(),
         notes=[("finite", ", ".join(cls.__name__ for cls in finite))],
         help="give it another proposal: proposals={name: RandomWalk(scale)}",
@@ -139,9 +181,11 @@ def refuse_infinite(name: str, distribution: Any, finite: Iterable[type]) -> NoR
 
 
 def refuse_conditional(name: str, value: Any) -> NoReturn:
-    """Raise ProbabilisticError for a choice with a value for which the program makes others."""
+    """Raise ProbabilisticError for a choice with a value for which the program makes different
+    choices.
+    """
     raise ProbabilisticError(
-        f"with {value!r} for {name!r} the program makes other choices, so that it has no "
+        f"with {value!r} for {name!r} the program makes different choices, so that it has no "
         "distribution given all others",
         where=place(),
         help=f"change it by Metropolis-Hastings: proposals={{{name!r}: Prior()}}",
@@ -154,8 +198,10 @@ def refuse_hamiltonian(
     notes: Iterable[tuple[str, str]] = (),
     cause: Exception | None = None,
 ) -> NoReturn:
-    """Raise ProbabilisticError for a program that has no Hamiltonian dynamics. remedy: another than
-    another sampler."""
+    """Raise ProbabilisticError for a program that has no Hamiltonian dynamics.
+
+    remedy: tried before another sampler, which the message suggests in any case.
+    """
     raise ProbabilisticError(
         f"hmc cannot move the choices: {why}",
         where=place(),

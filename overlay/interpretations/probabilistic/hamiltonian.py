@@ -16,6 +16,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from overlay import Context, NotCompilable
+from overlay.core.public_names import hides
 from overlay.interpretations.autodiff import NotDifferentiable, add_gradient
 from overlay.interpretations.probabilistic.compiled_chain import check_size
 from overlay.interpretations.probabilistic.compiled_source import (
@@ -71,30 +72,46 @@ def hmc(
     """Run a Markov chain of trajectories that converges to the posterior of a program's choices,
     given its observations.
 
-    The choices are real numbers, and do not decide how the program goes on.
+    All choices have to be real numbers, and must not decide the control flow of the program.
 
     Parameters
     ----------
-    model, args
-        The program, and its arguments.
-    steps, warmup
-        The number of trajectories whose ends the chain has, and of those before, in which the step
-        size and the scale of each choice are adapted.
-    leaps, step_size
-        The most steps of a trajectory, each of which draws their number, and their initial size.
-    target
-        The rate of acceptance that the step size is adapted to.
-    rng, initial
-        Random numbers, and initial values of choices.
-    compiled
-        Whether the chain runs in compiled code; this changes only the cost, and values by rounding.
+    model : callable
+        The program.
+    *args
+        Its arguments.
+    steps : int
+        The number of trajectories whose ends the chain has.
+    warmup : int
+        The number of trajectories before, in which the step size and the scale of each choice are
+        adapted.
+    leaps : int
+        The most leapfrog steps of a trajectory, each of which draws their number.
+    step_size : float
+        The initial step size, > 0.
+    target : float
+        The rate of acceptance that the step size is adapted to, between 0 and 1.
+    rng : numpy.random.Generator, int or None
+        Random numbers: a generator, a seed, or None for a seed from entropy.
+    initial : mapping or None
+        Initial values of choices, by name.
+    compiled : bool
+        Whether the chain runs in compiled code; this changes only the cost, and values by
+        rounding.
+
+    Returns
+    -------
+    Chain
+        The choices at the end of each trajectory.
 
     Raises
     ------
     ProbabilisticError
-        A choice is no real number, or decides how the program goes on, or a step of the program has
-        no derivative.
+        A choice is no real number, or decides the control flow, or a step of the program has no
+        derivative.
 
+    Examples
+    --------
     >>> from overlay.interpretations.probabilistic import Normal, hmc, observe, sample
     >>> def measured():
     ...     x = sample("x", Normal(0.0, 1.0))
@@ -102,6 +119,12 @@ def hmc(
     >>> chain = hmc(measured, steps=500, rng=0, compiled=False)
     >>> bool(abs(chain["x"].mean() - 0.5) < 0.1)
     True
+
+    References
+    ----------
+    R. M. Neal, "MCMC using Hamiltonian dynamics", Handbook of Markov Chain Monte Carlo, 2011.
+    M. D. Hoffman and A. Gelman, "The No-U-Turn sampler", J. Mach. Learn. Res. 15, 2014 (the
+    adaptation of the step size by dual averaging).
     """
     sampler = HamiltonianMonteCarlo(
         model,
@@ -351,12 +374,12 @@ def _bounds(
 
 
 def _refuse_guards(structure: Structure, found: Slice) -> None:
-    """Raise ProbabilisticError where choices decide how the program goes on."""
+    """Raise ProbabilisticError where choices decide the control flow of the program."""
     if any(group.kind not in HAS_OUT for group in found.graph):
         fixed = [each for each in structure.tape.fixed if each.what != "its class"]
         notes = [(each.what, each.where or "") for each in fixed[:5]]
         refuse_hamiltonian(
-            "choices decide how the program goes on",
+            "choices decide the control flow of the program",
             "write np.where(condition, one, other) for a condition",
             notes,
         )
@@ -365,12 +388,32 @@ def _refuse_guards(structure: Structure, found: Slice) -> None:
 # ---- the sampler --------------------------------------------------------------------------------
 
 
+@hides("density", "order", "q", "rng", "sizes")
 class HamiltonianMonteCarlo:
     """A running chain of trajectories. ``run`` makes some steps.
 
-    widths: the scales of the choices without bounds, in which trajectories move. divergent: the
-    number of trajectories that were rejected since the density, or its gradient, was no number at a
-    place, or the error of the energy was large. See ``hmc``.
+    Parameters
+    ----------
+    model, *args, leaps, step_size, target, rng, initial, compiled
+        As for ``hmc``.
+
+    Attributes
+    ----------
+    steps, accepted : int
+        The numbers of trajectories made and accepted.
+    widths : array
+        The scales of the choices, after the transformation to numbers without bounds.
+    divergent : int
+        The number of trajectories that were rejected because the density or its gradient was no
+        number at a point, or the error of the energy was large.
+
+    Examples
+    --------
+    >>> from overlay.interpretations.probabilistic import HamiltonianMonteCarlo, Normal, sample
+    >>> sampler = HamiltonianMonteCarlo(lambda: sample("x", Normal()), rng=0, compiled=False)
+    >>> sampler.warm_up(20)
+    >>> len(sampler.run(10))
+    10
     """
 
     def __init__(
@@ -388,7 +431,7 @@ class HamiltonianMonteCarlo:
             raise ProbabilisticError(
                 f"leaps={leaps}, step_size={step_size}, target={target} are not allowed",
                 where=place(),
-                help="leaps are 1 or more, the step size is positive, the target between 0 and 1",
+                help="pass leaps >= 1, step_size > 0 and a target between 0 and 1",
             )
         self.rng = np.random.default_rng(rng)
         self.leaps = leaps
@@ -406,7 +449,9 @@ class HamiltonianMonteCarlo:
         try:
             self.q = unconstrained(x, floats, index, self.density.at)
         except (ValueError, ArithmeticError) as error:
-            refuse_hamiltonian("one begins on a bound", "pass other initial values", cause=error)
+            refuse_hamiltonian(
+                "an initial value is on a bound", "pass other initial values", cause=error
+            )
         self.widths = np.ones(len(self.q))
         self.sizes = first_sizes(step_size)
 
@@ -420,7 +465,15 @@ class HamiltonianMonteCarlo:
 
     def warm_up(self, steps: int) -> None:
         """Make some steps in which the step size is adapted; before the last half of them the
-        widths, too: the deviations of the choices in the quarter before."""
+        widths, too.
+
+        The widths become the standard deviations of the choices in the quarter before.
+
+        Parameters
+        ----------
+        steps : int
+            The number of trajectories.
+        """
         if steps <= 0:
             return
         if steps >= _SHORTEST:
@@ -433,7 +486,18 @@ class HamiltonianMonteCarlo:
         self.sizes[SIZE] = math.exp(self.sizes[AVERAGE])
 
     def run(self, steps: int) -> Chain:
-        """Make some steps, and return the choices after each."""
+        """Make some steps.
+
+        Parameters
+        ----------
+        steps : int
+            The number of trajectories.
+
+        Returns
+        -------
+        Chain
+            The choices at the end of each.
+        """
         floats, _, index = self.density.memory
         start, _ = constrained(self.q, floats, index, self.density.at)
         places = {name: k for k, name in enumerate(self.density.names)}

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from overlay import generic
+from overlay.core.public_names import hides
 from overlay.interpretations.probabilistic.errors import UnknownSite, refuse_duplicate
 from overlay.interpretations.probabilistic.random_values import draw, scored
 
@@ -20,6 +21,20 @@ def sample(name: str, distribution: Any) -> Any:
 
     The interpretation in force determines the value; by default it is drawn at random.
 
+    Parameters
+    ----------
+    name : str
+        The name of the choice.
+    distribution : named tuple
+        A distribution, such as ``Normal(0.0, 1.0)``.
+
+    Returns
+    -------
+    float, int or bool
+        The value.
+
+    Examples
+    --------
     >>> from overlay.interpretations.probabilistic import Normal, sample, simulating
     >>> with simulating(0):
     ...     sample("x", Normal(0.0, 1.0)) == sample("y", Normal(0.0, 1.0))
@@ -30,8 +45,24 @@ def sample(name: str, distribution: Any) -> Any:
 
 @generic
 def observe(name: str, distribution: Any, value: Any) -> Any:
-    """Record an observed value of a distribution, and return the value.
+    """Record an observed value of a distribution.
 
+    Parameters
+    ----------
+    name : str
+        The name of the observation, unique in a run.
+    distribution : named tuple
+        A distribution, such as ``Normal(0.0, 1.0)``.
+    value : float, int or bool
+        The observed value.
+
+    Returns
+    -------
+    float, int or bool
+        The value.
+
+    Examples
+    --------
     >>> from overlay.interpretations.probabilistic import Normal, observe
     >>> observe("y", Normal(0.0, 1.0), 0.5)
     0.5
@@ -40,7 +71,25 @@ def observe(name: str, distribution: Any, value: Any) -> Any:
 
 
 class Site(NamedTuple):
-    """A choice or an observation of a run."""
+    """A choice or an observation of a run.
+
+    Attributes
+    ----------
+    distribution : named tuple
+        Its distribution.
+    value : float, int or bool
+        Its value.
+    log_density : float
+        The log density of the value.
+    observed : bool
+        Whether it is an observation.
+
+    Examples
+    --------
+    >>> from overlay.interpretations.probabilistic import Exponential, observe, simulate
+    >>> simulate(lambda: observe("y", Exponential(1.0), 2.0)).sites["y"].log_density
+    -2.0
+    """
 
     distribution: Any
     value: Any
@@ -48,10 +97,22 @@ class Site(NamedTuple):
     observed: bool
 
 
+@hides("note")
 class Trace:
     """A record of one run of a program.
 
-    sites: by name, in execution order. result: the result of the program.
+    Attributes
+    ----------
+    sites : dict of str to Site
+        The sites by name, in execution order.
+    result : object
+        The result of the program.
+
+    Examples
+    --------
+    >>> from overlay.interpretations.probabilistic import Bernoulli, sample, simulate
+    >>> simulate(lambda: sample("x", Bernoulli(1.0))).values
+    {'x': True}
     """
 
     def __init__(self) -> None:
@@ -82,7 +143,26 @@ class Trace:
         return f"<Trace of {len(self.sites)} sites, log joint {self.log_joint:.6g}>"
 
     def note(self, name: str, distribution: Any, value: Any, observed: bool) -> None:
-        """Add a site. Raises DuplicateSite, and ProbabilisticError for invalid parameters."""
+        """Add a site.
+
+        Parameters
+        ----------
+        name : str
+            The name.
+        distribution : named tuple
+            The distribution.
+        value : float, int or bool
+            The value.
+        observed : bool
+            Whether it is an observation.
+
+        Raises
+        ------
+        DuplicateSite
+            The run has a site of this name.
+        ProbabilisticError
+            The parameters of the distribution are invalid.
+        """
         if name in self.sites:
             refuse_duplicate(name)
         self.sites[name] = Site(distribution, value, scored(distribution, value), observed)

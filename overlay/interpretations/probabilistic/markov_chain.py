@@ -6,17 +6,39 @@ from typing import Any
 
 import numpy as np
 
+from overlay.core.public_names import hides
 from overlay.interpretations.probabilistic.errors import refuse_unknown
 
 __all__ = ["Chain"]
 
 
+@hides("note", "note_many")
 class Chain:
-    """The choices after each step of a chain: ``chain[name]`` is an array of the values of one
-    choice, masked where a run has no such choice. Raises UnknownSite if no run has it.
+    """The choices after each step of a chain.
 
-    accepted: the number of accepted steps. reruns: the number of steps for which the whole program
-    ran. divergent: of ``hmc``, the number of trajectories that diverged.
+    ``chain[name]`` is an array of the values of one choice, masked where a run has no such
+    choice; it raises UnknownSite if no run has it.
+
+    Parameters
+    ----------
+    values : dict
+        The initial values of the choices, by name.
+
+    Attributes
+    ----------
+    accepted : int
+        The number of accepted steps.
+    reruns : int
+        The number of steps for which the whole program ran.
+    divergent : int
+        The number of trajectories of ``hmc`` that diverged.
+
+    Examples
+    --------
+    >>> from overlay.interpretations.probabilistic import Bernoulli, metropolis_hastings, sample
+    >>> chain = metropolis_hastings(lambda: sample("x", Bernoulli(1.0)), steps=3)
+    >>> len(chain), chain.names, chain["x"].tolist()
+    (3, ('x',), [True, True, True])
     """
 
     def __init__(self, values: dict[str, Any]) -> None:
@@ -27,8 +49,14 @@ class Chain:
             self._changes[name] = [(0, value)]
 
     def note(self, change: dict[str, Any] | tuple[str, Any] | None) -> None:
-        """Add a step: the changed choice with its value, all choices, or None if nothing
-        changed."""
+        """Add a step.
+
+        Parameters
+        ----------
+        change : dict, (str, value) or None
+            All choices after the step, or the changed choice with its value; None if nothing
+            changed.
+        """
         place = self.steps
         self.steps += 1
         if change is None:
@@ -47,8 +75,15 @@ class Chain:
         self._now = dict(change)
 
     def note_many(self, steps: int, changes: dict[str, tuple[list[int], list[Any]]]) -> None:
-        """Add some steps. changes: of each changed choice the numbers of the steps, from 0, and the
-        values after them."""
+        """Add some steps.
+
+        Parameters
+        ----------
+        steps : int
+            The number of steps.
+        changes : dict
+            For each changed choice the numbers of the steps, from 0, and the values after them.
+        """
         for name, (places, values) in changes.items():
             self.accepted += len(places)
             self._now[name] = values[-1]

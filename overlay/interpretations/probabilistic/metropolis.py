@@ -10,6 +10,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from overlay import Context, MethodTable
+from overlay.core.public_names import hides
 from overlay.interpretations.probabilistic.compiled_chain import Halt, Machine
 from overlay.interpretations.probabilistic.compiled_steps import chosen
 from overlay.interpretations.probabilistic.errors import (
@@ -52,13 +53,44 @@ def metropolis_hastings(
     observations.
 
     Each step changes one choice, selected uniformly at random; choices that exist only after the
-    change are drawn. steps: the number of steps. rng: random numbers. proposals: see ``Proposals``.
-    initial: initial values of choices. incremental: whether a step recomputes only what depends on
-    the choice; this changes only the cost. compiled: whether steps run in compiled code, which is
-    worth its compile time for long chains; sums of log densities differ by some units in the last
-    place. Raises ProbabilisticError for a program without choices,
-    and ImpossibleObservation if no possible initial run is found.
+    change are drawn.
 
+    Parameters
+    ----------
+    model : callable
+        The program.
+    *args
+        Its arguments.
+    steps : int
+        The number of steps.
+    rng : numpy.random.Generator, int or None
+        Random numbers: a generator, a seed, or None for a seed from entropy.
+    proposals : Proposal, mapping, callable or None
+        A proposal for all choices, a mapping for some, or a function from the name of a choice to
+        its proposal. A choice without one is drawn from its distribution.
+    initial : mapping or None
+        Initial values of choices, by name.
+    incremental : bool
+        Whether a step recomputes only the values that depend on the choice; this changes only the
+        cost.
+    compiled : bool
+        Whether steps run in compiled code, which is worth its compile time for long chains. Sums
+        of log densities differ by some units in the last place.
+
+    Returns
+    -------
+    Chain
+        The choices after each step.
+
+    Raises
+    ------
+    ProbabilisticError
+        The program makes no choices.
+    ImpossibleObservation
+        No possible initial run is found.
+
+    Examples
+    --------
     >>> from overlay.interpretations.probabilistic import (
     ...     Bernoulli, metropolis_hastings, observe, sample
     ... )
@@ -68,6 +100,11 @@ def metropolis_hastings(
     >>> chain = metropolis_hastings(rain_or_not, steps=2000, rng=1)
     >>> bool(abs(chain["rain"].mean() - 0.18 / 0.26) < 0.05)
     True
+
+    References
+    ----------
+    D. Wingate, A. Stuhlmüller and N. D. Goodman, "Lightweight implementations of probabilistic
+    programming languages via transformational compilation", AISTATS 2011.
     """
     sampler = MetropolisHastings(
         model,
@@ -91,15 +128,38 @@ def gibbs(
     incremental: bool = True,
     compiled: bool = False,
 ) -> Chain:
-    """Run a Markov chain that draws finite choices from their distributions given all other choices
-    and the observations.
+    """Run a Markov chain that draws finite choices from their distributions given all other
+    choices and the observations.
 
-    Each step changes one choice, selected uniformly at random. Choices that are no ``Bernoulli``,
-    ``Categorical`` or ``DiscreteUniform`` change by Metropolis-Hastings with ``proposals``, which
-    may also name a finite one that is to. The other parameters are those of
-    ``metropolis_hastings``. Raises ProbabilisticError where the program makes other choices for a
-    value of a finite one.
+    Each step changes one choice, selected uniformly at random. A choice that is no ``Bernoulli``,
+    ``Categorical`` or ``DiscreteUniform`` changes by Metropolis-Hastings.
 
+    Parameters
+    ----------
+    model : callable
+        The program.
+    *args
+        Its arguments.
+    steps, rng, initial, incremental, compiled
+        As for ``metropolis_hastings``.
+    proposals : Proposal, mapping, callable or None
+        As for ``metropolis_hastings``. A finite choice that a mapping or function names changes
+        by its proposal, too.
+
+    Returns
+    -------
+    Chain
+        The choices after each step.
+
+    Raises
+    ------
+    ProbabilisticError
+        The program makes no choices, or different choices for some values of a finite one.
+    ImpossibleObservation
+        No possible initial run is found.
+
+    Examples
+    --------
     >>> from overlay.interpretations.probabilistic import Bernoulli, gibbs, observe, sample
     >>> def rain_or_not():
     ...     rain = sample("rain", Bernoulli(0.2))
@@ -107,6 +167,11 @@ def gibbs(
     >>> chain = gibbs(rain_or_not, steps=2000, rng=1)
     >>> bool(abs(chain["rain"].mean() - 0.18 / 0.26) < 0.05)
     True
+
+    References
+    ----------
+    S. Geman and D. Geman, "Stochastic relaxation, Gibbs distributions, and the Bayesian restoration
+    of images", IEEE Trans. Pattern Anal. Mach. Intell. 6, 1984.
     """
     sampler = MetropolisHastings(
         model,
@@ -121,12 +186,31 @@ def gibbs(
     return sampler.run(steps)
 
 
+@hides("args", "compiled", "model", "proposal", "rng", "structure", "structures")
 class MetropolisHastings:
     """A running chain. ``step`` makes one step, ``run`` several.
 
-    steps, accepted: the numbers of steps made and accepted. reruns: the number of runs of the whole
-    program. conditional: whether finite choices are drawn from their distributions given all
-    others. See ``metropolis_hastings`` and ``gibbs``.
+    Parameters
+    ----------
+    model, *args, rng, proposals, initial, incremental, compiled
+        As for ``metropolis_hastings``.
+    conditional : bool
+        Whether finite choices are drawn from their distributions given all others, as by
+        ``gibbs``.
+
+    Attributes
+    ----------
+    steps, accepted : int
+        The numbers of steps made and accepted.
+    reruns : int
+        The number of runs of the whole program.
+
+    Examples
+    --------
+    >>> from overlay.interpretations.probabilistic import Bernoulli, MetropolisHastings, sample
+    >>> sampler = MetropolisHastings(lambda: sample("x", Bernoulli(0.5)), rng=0)
+    >>> len(sampler.run(10)), sampler.steps
+    (10, 10)
     """
 
     def __init__(
@@ -142,7 +226,7 @@ class MetropolisHastings:
     ) -> None:
         if compiled and not incremental:
             raise ProbabilisticError(
-                "a chain that runs all of the program at each step is not compiled",
+                "a chain that runs the whole program at each step cannot be compiled",
                 where=place(),
                 help="leave out incremental=False, or compiled=True",
             )
@@ -158,7 +242,7 @@ class MetropolisHastings:
             raise ProbabilisticError(
                 "the program makes no choices",
                 where=place(),
-                help="call sample(name, distribution) for what is to be inferred",
+                help="call sample(name, distribution) for each value to infer",
             )
         self.conditional = conditional
         self._proposals = proposals
@@ -194,7 +278,23 @@ class MetropolisHastings:
     # ---- steps --------------------------------------------------------------------------------
 
     def run(self, steps: int) -> Chain:
-        """Make some steps, and return the choices after each."""
+        """Make some steps.
+
+        Parameters
+        ----------
+        steps : int
+            The number of steps, 0 or more.
+
+        Returns
+        -------
+        Chain
+            The choices after each.
+
+        Raises
+        ------
+        ProbabilisticError
+            ``steps`` is negative.
+        """
         if steps < 0:
             raise ProbabilisticError(
                 f"a chain has no {steps} steps", where=place(), help="pass steps=0 or more"
@@ -224,7 +324,13 @@ class MetropolisHastings:
             chain.note(self._step_at(halt.place, halt))
 
     def step(self) -> bool:
-        """Make one step, and return whether it was accepted."""
+        """Make one step.
+
+        Returns
+        -------
+        bool
+            Whether it was accepted.
+        """
         return self._step() is not None
 
     def _step(self) -> dict[str, Any] | tuple[str, Any] | None:
@@ -294,7 +400,19 @@ class MetropolisHastings:
         return log_ratio(old.sites, trace.sites, None)
 
     def proposal(self, place: int) -> Proposal:
-        """The proposal for a choice."""
+        """The proposal for a choice.
+
+        Parameters
+        ----------
+        place : int
+            The place of the choice in ``names``.
+
+        Returns
+        -------
+        Proposal
+            The given one, else ``Conditional()`` for a finite choice of a Gibbs sampler, else
+            ``Prior()``.
+        """
         found = self._proposal_for(self._names[place])
         if self.conditional and (found is None or found is self._proposals):
             row = DISTRIBUTIONS.get(self._class_of(place))
@@ -444,7 +562,7 @@ class Rerun:
         self.with_values({})
         raise ImpossibleObservation(
             f"{self.impossible!r} is impossible, and was not reached again",
-            help="let what the program does depend on its arguments and choices alone",
+            help="make the program depend on its arguments and choices alone",
         )
 
 

@@ -38,8 +38,20 @@ Random = np.random.Generator | int | None
 
 
 def simulating(rng: Random = None) -> Context:
-    """A context in which choices are drawn at random. rng: random numbers.
+    """A context in which choices are drawn at random.
 
+    Parameters
+    ----------
+    rng : numpy.random.Generator, int or None
+        Random numbers: a generator, a seed, or None for a seed from entropy.
+
+    Returns
+    -------
+    Context
+        The context.
+
+    Examples
+    --------
     >>> from overlay.interpretations.probabilistic import Bernoulli, sample, simulating
     >>> with simulating(0):
     ...     sample("x", Bernoulli(1.0))
@@ -56,9 +68,22 @@ def simulating(rng: Random = None) -> Context:
 
 
 def conditioning(values: Mapping[str, Any], *, met: set[str] | None = None) -> Context:
-    """A context in which the choices of these names are observations of these values. met: a set to
-    which the names that a run reaches are added.
+    """A context in which some choices are observations.
 
+    Parameters
+    ----------
+    values : mapping
+        The observed values, by the names of the choices.
+    met : set of str or None
+        A set to which the names that a run reaches are added.
+
+    Returns
+    -------
+    Context
+        The context.
+
+    Examples
+    --------
     >>> from overlay.interpretations.probabilistic import Normal, conditioning, sample
     >>> with conditioning({"x": 2.0}):
     ...     sample("x", Normal(0.0, 1.0))
@@ -78,8 +103,20 @@ def conditioning(values: Mapping[str, Any], *, met: set[str] | None = None) -> C
 
 
 def replaying(values: Mapping[str, Any]) -> Context:
-    """A context in which the choices of these names have these values; others are unaffected.
+    """A context in which some choices have given values; others are unaffected.
 
+    Parameters
+    ----------
+    values : mapping
+        The values, by the names of the choices.
+
+    Returns
+    -------
+    Context
+        The context.
+
+    Examples
+    --------
     >>> from overlay.interpretations.probabilistic import Normal, replaying, sample
     >>> with replaying({"x": 2.0}):
     ...     sample("x", Normal(0.0, 1.0))
@@ -97,6 +134,23 @@ def replaying(values: Mapping[str, Any]) -> Context:
 def tracing(trace: Trace) -> Context:
     """A context that records the sites of a run in a trace.
 
+    Parameters
+    ----------
+    trace : Trace
+        The trace, to which sites are added.
+
+    Returns
+    -------
+    Context
+        The context.
+
+    Raises
+    ------
+    DuplicateSite
+        Raised by a run in which two sites have one name.
+
+    Examples
+    --------
     >>> from overlay.interpretations.probabilistic import Normal, Trace, observe, tracing
     >>> trace = Trace()
     >>> with tracing(trace):
@@ -126,9 +180,28 @@ def tracing(trace: Trace) -> Context:
 
 
 def scoring(values: Mapping[str, Any], terms: dict[str, float]) -> Context:
-    """A context in which all choices have these values, and the log density of each site is stored
-    in ``terms``. Raises UnknownSite for a choice without a value.
+    """A context in which all choices have given values, and the log density of each site is
+    stored.
 
+    Parameters
+    ----------
+    values : mapping
+        The values, by the names of the choices.
+    terms : dict
+        Receives the log density of each site, by name.
+
+    Returns
+    -------
+    Context
+        The context.
+
+    Raises
+    ------
+    UnknownSite
+        Raised by a run with a choice without a value.
+
+    Examples
+    --------
     >>> from overlay.interpretations.probabilistic import Uniform, sample, scoring
     >>> terms = {}
     >>> with scoring({"x": 0.5}, terms):
@@ -162,8 +235,24 @@ def scoring(values: Mapping[str, Any], terms: dict[str, float]) -> Context:
 
 
 def simulate(model: Callable[..., Any], *args: Any, rng: Random = None) -> Trace:
-    """Run a program with choices drawn at random, and return the trace. rng: random numbers.
+    """Run a program with choices drawn at random.
 
+    Parameters
+    ----------
+    model : callable
+        The program.
+    *args
+        Its arguments.
+    rng : numpy.random.Generator, int or None
+        Random numbers: a generator, a seed, or None for a seed from entropy.
+
+    Returns
+    -------
+    Trace
+        The sites of the run, and its result.
+
+    Examples
+    --------
     >>> from overlay.interpretations.probabilistic import Normal, sample, simulate
     >>> def model():
     ...     x = sample("x", Normal(0.0, 1.0))
@@ -178,9 +267,31 @@ def simulate(model: Callable[..., Any], *args: Any, rng: Random = None) -> Trace
 def replay(
     values: Mapping[str, Any] | Trace, model: Callable[..., Any], *args: Any, rng: Random = None
 ) -> Trace:
-    """Run a program with choices of these values, or of another run, and return the trace; other
-    choices are drawn. Raises UnknownSite for a name of ``values`` that the program does not reach.
+    """Run a program with given values of some choices; others are drawn.
 
+    Parameters
+    ----------
+    values : mapping or Trace
+        The values by name, or another run.
+    model : callable
+        The program.
+    *args
+        Its arguments.
+    rng : numpy.random.Generator, int or None
+        As for ``simulate``.
+
+    Returns
+    -------
+    Trace
+        The sites of the run, and its result.
+
+    Raises
+    ------
+    UnknownSite
+        The program does not reach a name of a mapping ``values``.
+
+    Examples
+    --------
     >>> from overlay.interpretations.probabilistic import Normal, replay, sample
     >>> replay({"x": 2.0}, lambda: sample("x", Normal(0.0, 1.0))).result
     2.0
@@ -195,9 +306,29 @@ def replay(
 
 
 def score(model: Callable[..., Any], values: Mapping[str, Any], *args: Any) -> float:
-    """The log joint density of a program's choices, all of which have these values, and its
-    observations. Raises UnknownSite for a choice without a value, or a value without a choice.
+    """The log joint density of a program's choices and observations.
 
+    Parameters
+    ----------
+    model : callable
+        The program.
+    values : mapping
+        The value of each choice, by name.
+    *args
+        The arguments of the program.
+
+    Returns
+    -------
+    float
+        The log joint density.
+
+    Raises
+    ------
+    UnknownSite
+        A choice has no value, or a value no choice.
+
+    Examples
+    --------
     >>> from overlay.interpretations.probabilistic import Uniform, sample, score
     >>> import math
     >>> score(lambda: sample("x", Uniform(0.0, 0.5)), {"x": 0.1}) == math.log(2.0)
@@ -211,10 +342,22 @@ def score(model: Callable[..., Any], values: Mapping[str, Any], *args: Any) -> f
 
 
 def condition(model: Callable[..., Any], values: Mapping[str, Any]) -> Callable[..., Any]:
-    """Condition a program: the choices of these names become observations of these values.
+    """Condition a program: some choices become observations.
 
-    A run of the returned program raises UnknownSite if it does not reach all of them.
+    Parameters
+    ----------
+    model : callable
+        The program.
+    values : mapping
+        The observed values, by the names of the choices.
 
+    Returns
+    -------
+    callable
+        The conditioned program. A run of it raises UnknownSite if it does not reach all names.
+
+    Examples
+    --------
     >>> from overlay.interpretations.probabilistic import Normal, condition, sample, simulate
     >>> model = condition(lambda: sample("x", Normal(0.0, 1.0)), {"x": 2.0})
     >>> simulate(model).sites["x"].observed

@@ -15,35 +15,79 @@ __all__ = ["Conditional", "Prior", "Proposal", "Proposals", "RandomWalk", "choos
 
 @runtime_checkable
 class Proposal(Protocol):
-    """Proposes a new value of a choice."""
+    """Protocol of proposal distributions, which propose a new value of a choice.
+
+    Examples
+    --------
+    >>> from overlay.interpretations.probabilistic import Proposal, RandomWalk
+    >>> isinstance(RandomWalk(0.1), Proposal)
+    True
+    """
 
     def propose(
         self, distribution: Any, value: Any, rng: np.random.Generator
     ) -> tuple[Any, float | None]:
-        """A proposed value, and the correction of the acceptance ratio: the log density of
-        proposing ``value`` from it, minus that of the reverse; None for values drawn from the
-        distribution itself."""
+        """Propose a value.
+
+        Parameters
+        ----------
+        distribution : named tuple
+            The distribution of the choice.
+        value : float, int or bool
+            Its present value.
+        rng : numpy.random.Generator
+            Random numbers.
+
+        Returns
+        -------
+        (value, float or None)
+            The proposed value, and the correction of the acceptance ratio: the log density of
+            proposing ``value`` from it, minus that of the reverse; None for a value drawn from
+            the distribution itself.
+        """
         ...
 
 
 class Prior(NamedTuple):
-    """Proposes values drawn from the distribution of the choice."""
+    """Proposal that draws values from the distribution of the choice.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from overlay.interpretations.probabilistic import Bernoulli, Prior
+    >>> Prior().propose(Bernoulli(1.0), False, np.random.default_rng(0))
+    (True, None)
+    """
 
     def propose(
         self, distribution: Any, value: Any, rng: np.random.Generator
     ) -> tuple[Any, float | None]:
+        """A value drawn from the distribution."""
         return draw(distribution, rng), None
 
 
 class RandomWalk(NamedTuple):
-    """Adds a normal number with standard deviation ``scale``, rounded for integers; negates
-    booleans."""
+    """Proposal that adds a normal number to the value, rounded for integers; it negates booleans.
+
+    Parameters
+    ----------
+    scale : float
+        The standard deviation of the normal number, > 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from overlay.interpretations.probabilistic import Bernoulli, RandomWalk
+    >>> RandomWalk(1.0).propose(Bernoulli(0.5), False, np.random.default_rng(0))
+    (True, 0.0)
+    """
 
     scale: float
 
     def propose(
         self, distribution: Any, value: Any, rng: np.random.Generator
     ) -> tuple[Any, float | None]:
+        """A value at a random distance; its correction is 0."""
         change = float(rng.normal(0.0, self.scale))
         if type(value) is bool:
             return not value, 0.0
@@ -51,24 +95,41 @@ class RandomWalk(NamedTuple):
 
 
 class Conditional(NamedTuple):
-    """Draws a finite choice from its distribution given all other choices and the observations: the
-    step of Gibbs sampling. The sampler computes it from the changes of the log joint density."""
+    """Proposal that draws a finite choice from its distribution given all other choices and the
+    observations: the step of Gibbs sampling.
+
+    The sampler computes that distribution from the changes of the log joint density.
+
+    Examples
+    --------
+    >>> from overlay.interpretations.probabilistic import (
+    ...     Bernoulli, Conditional, metropolis_hastings, sample
+    ... )
+    >>> chain = metropolis_hastings(
+    ...     lambda: sample("x", Bernoulli(1.0)), steps=3, proposals=Conditional()
+    ... )
+    >>> chain["x"].tolist()
+    [True, True, True]
+    """
 
     def propose(
         self, distribution: Any, value: Any, rng: np.random.Generator
     ) -> tuple[Any, float | None]:
+        """Raises TypeError: a sampler draws from the conditional distribution by itself."""
         raise TypeError("a sampler draws from the conditional distribution by itself")
 
 
 Proposals = Mapping[str, Proposal] | Callable[[str], Proposal | None] | Proposal | None
 """A proposal for all choices, a mapping for some, or a function from the name of a choice to its
-proposal. Where it says nothing of a choice, that is drawn from its distribution."""
+proposal. A choice without a proposal is drawn from its distribution.
+"""
 
 
 def chooser(proposals: Proposals, names: Any) -> Callable[[str], Proposal | None]:
-    """The function from names to proposals, or None for a choice of which nothing is said. Raises
+    """The function from names to proposals; it returns None for a choice without one. Raises
     UnknownSite for a proposal of a name that is not in ``names``, and ProbabilisticError for an
-    object that is no proposal."""
+    object that is no proposal.
+    """
     if proposals is None:
         return lambda name: None
     if isinstance(proposals, Mapping):

@@ -22,12 +22,30 @@ __all__ = ["OwnDensity", "density_of", "draw", "drawn", "log_density", "scored",
 
 @generic
 def log_density(distribution: Any, value: Any) -> float:
-    """The log density of a distribution, or the log probability if its values are integers; -inf
-    for an impossible value, nan for invalid parameters.
+    """The log density of a distribution, or the log probability if its values are integers.
 
     To define a distribution, write a named tuple of its parameters, and a method of this function
-    and of ``draw``. Raises ProbabilisticError for an object that is no distribution.
+    and of ``draw``.
 
+    Parameters
+    ----------
+    distribution : named tuple
+        A distribution, such as ``Normal(0.0, 1.0)``.
+    value : float, int or bool
+        A value.
+
+    Returns
+    -------
+    float
+        The log density; -inf for an impossible value, nan for invalid parameters.
+
+    Raises
+    ------
+    ProbabilisticError
+        ``distribution`` is no distribution.
+
+    Examples
+    --------
     >>> from overlay.interpretations.probabilistic import Uniform, log_density
     >>> log_density(Uniform(0.0, 1.0), 0.5), log_density(Uniform(0.0, 1.0), 2.0)
     (-0.0, -inf)
@@ -41,9 +59,27 @@ for _cls, _row in DISTRIBUTIONS.items():
 
 @generic
 def draw(distribution: Any, rng: Any) -> Any:
-    """Draw a value of a distribution. rng: a numpy generator. Raises ProbabilisticError for an
-    object that is no distribution, and for invalid parameters.
+    """Draw a value of a distribution.
 
+    Parameters
+    ----------
+    distribution : named tuple
+        A distribution, such as ``Normal(0.0, 1.0)``.
+    rng : numpy.random.Generator
+        Random numbers.
+
+    Returns
+    -------
+    float, int or bool
+        The value.
+
+    Raises
+    ------
+    ProbabilisticError
+        ``distribution`` is no distribution, or its parameters are invalid.
+
+    Examples
+    --------
     >>> import numpy as np
     >>> from overlay.interpretations.probabilistic import Bernoulli, draw
     >>> draw(Bernoulli(1.0), np.random.default_rng(0))

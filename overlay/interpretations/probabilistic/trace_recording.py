@@ -60,7 +60,7 @@ def recorded(trace: Trace, model: Callable[..., Any], args: tuple[Any, ...]) -> 
         raise NotTraceable(
             f"the program does not run with values that are recorded: {error}",
             where=_line_of(error),
-            help="sample with incremental=False, which runs all of the program at each step",
+            help="sample with incremental=False, which runs the whole program at each step",
         ) from error
     finally:
         TAPE.reset(token)

@@ -21,7 +21,15 @@ __all__ = ["NotRecordable", "from_data", "to_data"]
 
 
 class NotRecordable(OverlayError):
-    """A value that cannot be written to a file as data."""
+    """A value cannot be written to a file as data.
+
+    Examples
+    --------
+    >>> from overlay.interpretations.record_replay import to_data
+    >>> to_data(object())  # doctest: +IGNORE_EXCEPTION_DETAIL
+    Traceback (most recent call last):
+    overlay.interpretations.record_replay.recorded_data.NotRecordable: an object cannot be recorded
+    """
 
 
 class RecordedType(NamedTuple):
@@ -125,9 +133,26 @@ _BY_NAME = {kind.name: kind for kind in _KINDS}
 
 
 def to_data(value: Any) -> Any:
-    """A value as JSON data: numbers, text, bytes, dates, paths, numpy arrays and scalars, and
-    lists, tuples, sets and dicts of these. Raises NotRecordable for any other.
+    """A value as JSON data.
 
+    Parameters
+    ----------
+    value : object
+        Numbers, text, bytes, dates, paths, numpy arrays and scalars, and lists, tuples, sets and
+        dicts of these.
+
+    Returns
+    -------
+    object
+        Data that the ``json`` module writes.
+
+    Raises
+    ------
+    NotRecordable
+        The value, or a part of it, is of another type.
+
+    Examples
+    --------
     >>> from overlay.interpretations.record_replay import from_data, to_data
     >>> to_data((1, 2.5))
     {'tuple': [1, 2.5]}
@@ -145,7 +170,24 @@ def to_data(value: Any) -> Any:
 
 
 def from_data(data: Any) -> Any:
-    """The value that ``to_data`` converted to ``data``."""
+    """The value that ``to_data`` converted to data.
+
+    Parameters
+    ----------
+    data : object
+        The result of ``to_data``, as the ``json`` module reads it.
+
+    Returns
+    -------
+    object
+        An equal value of the same type.
+
+    Examples
+    --------
+    >>> from overlay.interpretations.record_replay import from_data
+    >>> from_data({"tuple": [1, 2.5]})
+    (1, 2.5)
+    """
     if not isinstance(data, dict):
         return data
     ((name, inner),) = data.items()

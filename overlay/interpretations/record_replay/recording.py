@@ -24,8 +24,21 @@ _inside: ContextVar[bool] = ContextVar("inside", default=False)
 
 
 class Adapter(NamedTuple):
-    """Conversions for results of a function that are not data: to data when recording, and from
-    data to the value that the program gets, when recording and replaying."""
+    """Conversions for results of a function that are not data.
+
+    Attributes
+    ----------
+    to_data : callable
+        Converts a result to data, when recording.
+    from_data : callable
+        Converts data to the value that the program gets, when recording and replaying.
+
+    Examples
+    --------
+    >>> from overlay.interpretations.record_replay import Adapter
+    >>> Adapter(str, int).from_data("3")
+    3
+    """
 
     to_data: Callable[[Any], Any]
     from_data: Callable[[Any], Any]
@@ -77,13 +90,43 @@ def record(
     *args: Any,
     **kwargs: Any,
 ) -> Any:
-    """Run ``f(*args, **kwargs)``, write the results and exceptions of calls of some functions to a
-    file, and return the result of f. The file is written even if f raises.
+    """Run a function, and write the results and exceptions of calls of some functions to a file.
 
-    functions: targets, or names such as ``"random:random"``; a dict gives some an ``Adapter``.
-    Files that are read (``open``) and responses of ``urllib.request.urlopen`` have one. Raises
-    NotRecordable for a result that is not data, and OverlayError for a function that cannot be
-    found by name.
+    The file is written even if ``f`` raises.
+
+    Parameters
+    ----------
+    path : path-like
+        The file.
+    functions : iterable or mapping
+        Targets, or names such as ``"random:random"``; a dict gives some an ``Adapter``. Files
+        that are read (``open``) and responses of ``urllib.request.urlopen`` have one.
+    f : callable
+        The function to run.
+    *args, **kwargs
+        Its arguments.
+
+    Returns
+    -------
+    object
+        Its result.
+
+    Raises
+    ------
+    NotRecordable
+        A result is not data.
+    OverlayError
+        A function cannot be found by name.
+
+    Examples
+    --------
+    >>> import os, random, tempfile
+    >>> from overlay.interpretations.record_replay import record, replay
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = os.path.join(folder, "run.json")
+    ...     drawn = record(path, [random.random], random.random)
+    ...     replay(path, random.random) == drawn
+    True
     """
     recorder = _Recorder(functions)
     try:

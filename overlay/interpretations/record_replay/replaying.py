@@ -21,7 +21,19 @@ __all__ = ["ReplayMismatch", "replay"]
 
 
 class ReplayMismatch(OverlayError):
-    """A program made other calls than were recorded."""
+    """A program made other calls than were recorded.
+
+    Examples
+    --------
+    >>> import os, random, tempfile
+    >>> from overlay.interpretations.record_replay import record, replay
+    >>> with tempfile.TemporaryDirectory() as folder:  # doctest: +IGNORE_EXCEPTION_DETAIL
+    ...     path = os.path.join(folder, "run.json")
+    ...     drawn = record(path, [random.random], random.random)
+    ...     replay(path, abs, -1)
+    Traceback (most recent call last):
+    overlay.interpretations.record_replay.replaying.ReplayMismatch: the program ended without a call
+    """
 
 
 def replay(
@@ -32,11 +44,41 @@ def replay(
     adapters: Mapping[str, Adapter] | None = None,
     **kwargs: Any,
 ) -> Any:
-    """Run ``f(*args, **kwargs)`` with the results that ``record`` has written to a file, without
-    calling the recorded functions. Raises ReplayMismatch if f calls them in another order, with
-    other arguments, or more or less often.
+    """Run a function with the results that ``record`` has written to a file, without calling the
+    recorded functions.
 
-    adapters: by name, those that were given to ``record``.
+    Parameters
+    ----------
+    path : path-like
+        The file.
+    f : callable
+        The function to run.
+    *args, **kwargs
+        Its arguments.
+    adapters : mapping of str to Adapter, or None
+        By name, the adapters that were given to ``record``.
+
+    Returns
+    -------
+    object
+        The result of ``f``.
+
+    Raises
+    ------
+    ReplayMismatch
+        ``f`` calls the functions in another order, with other arguments, or more or less often.
+    OverlayError
+        The file is no recorded run.
+
+    Examples
+    --------
+    >>> import os, tempfile, time
+    >>> from overlay.interpretations.record_replay import record, replay
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = os.path.join(folder, "run.json")
+    ...     then = record(path, [time.time], time.time)
+    ...     replay(path, time.time) == then
+    True
     """
     recorded = _read(path)
     player = _Player(recorded, adapters or {})
@@ -63,7 +105,7 @@ def _read(path: str | os.PathLike[str]) -> dict[str, Any]:
         raise OverlayError(
             f"{os.fspath(path)!r} is not a recorded run",
             where=caller(),
-            help="give a file that record(path, functions, f, ...) has written",
+            help="pass the path of a file that record(path, functions, f, ...) has written",
         )
     return cast("dict[str, Any]", found)
 
@@ -112,7 +154,7 @@ class _Player:
             notes=[
                 ("recorded", f"call {self.next + 1} of {len(self.calls)}, {place.get('where')}")
             ],
-            help="the program, its input or what it runs on has changed: record it again",
+            help="the program, its input or its environment has changed: record it again",
         )
         self.mismatch = self.mismatch or error
         return error

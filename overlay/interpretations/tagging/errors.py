@@ -8,4 +8,12 @@ __all__ = ["NotTaggable"]
 
 
 class NotTaggable(OverlayError, TypeError):
-    """A value that cannot carry metadata, because all its users share one object."""
+    """A value cannot carry metadata, because all its users share one object.
+
+    Examples
+    --------
+    >>> from overlay.interpretations.tagging import Tagging
+    >>> Tagging().tag(None, "metre")  # doctest: +IGNORE_EXCEPTION_DETAIL
+    Traceback (most recent call last):
+    overlay.interpretations.tagging.errors.NotTaggable: None cannot carry metadata
+    """

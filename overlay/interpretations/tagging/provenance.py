@@ -11,6 +11,7 @@ from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 from overlay.core.location import caller, name_of
+from overlay.core.short_repr import short_repr
 from overlay.core.target import describe
 from overlay.interpretations.tagging.tagged_values import base_of, found_in
 from overlay.interpretations.tagging.tags import Tagging
@@ -22,14 +23,34 @@ __all__ = ["Condition", "Origin", "Provenance", "provenance"]
 class Origin:
     """An input, or an operation with the origins of its arguments.
 
-    name: of the input, or of the function. where: ``file:line`` of the operation; None for an
-    input. parts: the origins of its arguments. number: in the order of execution.
+    Attributes
+    ----------
+    name : str
+        The name of the input, or of the function.
+    where : str or None
+        ``file:line`` of the operation; None for an input.
+    parts : tuple of Origin
+        The origins of its arguments.
+    number : int
+        Its place in the order of execution.
+
+    Examples
+    --------
+    >>> from overlay.interpretations.tagging import provenance
+    >>> (origin,) = provenance(lambda x: x + 1, 2.0).origins
+    >>> origin.name, [part.name for part in origin.parts]
+    ('add', ['x'])
     """
 
     name: str
     where: str | None
     parts: tuple[Origin, ...]
     number: int
+
+    def __repr__(self) -> str:
+        return short_repr(
+            "Origin", self.name if self.is_input else f"{self} {self.name}", self.where
+        )
 
     @property
     def is_input(self) -> bool:
@@ -42,12 +63,35 @@ class Origin:
 
 @dataclass(frozen=True)
 class Condition:
-    """A comparison that the program made of values that come from its inputs."""
+    """A comparison that the program made of values that come from its inputs.
+
+    Attributes
+    ----------
+    name : str
+        The name of the comparison.
+    where : str
+        ``file:line``.
+    parts : tuple of Origin
+        The origins of its arguments.
+    result : bool
+        Its result.
+
+    Examples
+    --------
+    >>> from overlay.interpretations.tagging import provenance
+    >>> (condition,) = provenance(lambda x: 1.0 if x > 0 else x, 2.0).conditions
+    >>> condition.name, condition.result
+    ('gt', True)
+    """
 
     name: str
     where: str
     parts: tuple[Origin, ...]
     result: bool
+
+    def __repr__(self) -> str:
+        parts = ", ".join(map(str, self.parts))
+        return short_repr("Condition", f"{self.name}({parts}) is {self.result}", self.where)
 
 
 class _ProvenanceRecorder(Tagging):
@@ -94,10 +138,23 @@ def _name(operation: Any) -> str:
 class Provenance:
     """The provenance of a result.
 
-    result: the result of the program. origins: of the numbers, text and arrays in it. conditions:
-    the comparisons that the program made of values that come from its inputs.
-
     ``str()`` shows all operations in order; ``dot()`` is the graph for Graphviz.
+
+    Attributes
+    ----------
+    result : object
+        The result of the program.
+    origins : tuple of Origin
+        The origins of the numbers, text and arrays in it.
+    conditions : tuple of Condition
+        The comparisons that the program made of values that come from its inputs.
+
+    Examples
+    --------
+    >>> from overlay.interpretations.tagging import provenance
+    >>> found = provenance(lambda x, y: (x + 1, y), 1.0, 2.0)
+    >>> found[0].inputs, found[1].inputs
+    (('x',), ('y',))
     """
 
     def __init__(self, recorder: _ProvenanceRecorder, found: Any) -> None:
@@ -138,7 +195,13 @@ class Provenance:
         return tuple((part, one) for one in self.operations for part in one.parts)
 
     def dot(self) -> str:
-        """The graph in Graphviz's DOT language."""
+        """The graph in Graphviz's DOT language.
+
+        Returns
+        -------
+        str
+            A node for each origin, and an edge from each operand to its operation.
+        """
         rows = [f'  n{_id(one)} [label="{_label(one)}"];' for one in _all_of(self.origins)]
         rows += [f"  n{_id(part)} -> n{_id(one)};" for part, one in self.edges]
         return "\n".join(["digraph provenance {", *sorted(rows), "}"])
@@ -212,11 +275,25 @@ def _label(origin: Origin) -> str:
 
 
 def provenance(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Provenance:
-    """Run ``f(*args, **kwargs)`` and return the provenance of its result.
+    """Run a function and return the provenance of its result.
 
-    Numbers, text and arrays among the arguments are tracked, each by itself if it is in a list,
-    tuple or dict.
+    Numbers, text and arrays among the arguments are tracked, each one separately if it is in a
+    list, tuple or dict.
 
+    Parameters
+    ----------
+    f : callable
+        The function to run.
+    *args, **kwargs
+        Its arguments.
+
+    Returns
+    -------
+    Provenance
+        The result, and the inputs, lines and operations that it comes from.
+
+    Examples
+    --------
     >>> from overlay.interpretations.tagging import provenance
     >>> found = provenance(lambda x, y, z: (x + y) * 2 if z > 0 else x, 1.0, 2.0, 3.0)
     >>> found.result, found.inputs

@@ -175,7 +175,7 @@ def _shown(self: Any) -> str:
 
 
 def _joined_to(self: Any, other: Any) -> Any:
-    """Text appended to other text, which has no metadata of its own."""
+    """Text appended to other text, which has no metadata."""
     return combined(operator.add, (other, self), plain(other) + plain(self))
 
 

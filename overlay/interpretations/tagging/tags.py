@@ -30,6 +30,20 @@ _OF_STRUCTURE = (len, id, isinstance, issubclass, callable, hasattr, print, repr
 def union(operation: Any, metadata: Sequence[Any]) -> Any:
     """The default combination: the metadata if all are equal, else the frozenset of all.
 
+    Parameters
+    ----------
+    operation : object
+        The operation; it has no effect.
+    metadata : sequence
+        The metadata of the arguments.
+
+    Returns
+    -------
+    object
+        The combined metadata.
+
+    Examples
+    --------
     >>> import operator
     >>> from overlay.interpretations.tagging import union
     >>> union(operator.add, ["metre", "metre"])
@@ -46,12 +60,22 @@ def union(operation: Any, metadata: Sequence[Any]) -> Any:
 class Tagging(Plugin):
     """Metadata of values, separate from those of any other Tagging.
 
-    combine: maps an operation and the metadata of its arguments to the metadata of its result; by
-    default ``union``. An operation is a function, or the name of a method.
+    Operators and methods of a value with metadata return values with metadata anywhere. C
+    functions do so in a context with this plugin: ``tagging(f, ...)`` runs ``f`` in one.
 
-    Operators and methods of a value with metadata return values with metadata anywhere; C functions
-    do so in a context with this plugin: ``tagging(f, ...)`` runs f in one.
+    Parameters
+    ----------
+    combine : callable
+        Maps an operation and the metadata of its arguments to the metadata of its result; by
+        default ``union``. An operation is a function, or the name of a method.
 
+    Attributes
+    ----------
+    context : Context
+        The context of this Tagging alone.
+
+    Examples
+    --------
     >>> import math
     >>> from overlay.interpretations.tagging import Tagging
     >>> unit = Tagging()
@@ -69,17 +93,52 @@ class Tagging(Plugin):
         self.context = Context(_classes, plugins=(self,))
 
     def __call__(self, f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
-        """Run f in the context of this Tagging alone."""
+        """Run a function in the context of this Tagging alone.
+
+        Parameters
+        ----------
+        f : callable
+            The function to run.
+        *args, **kwargs
+            Its arguments.
+
+        Returns
+        -------
+        object
+            Its result.
+        """
         return self.context(f, *args, **kwargs)
 
     # ---- values ----
 
     def tag(self, value: Any, metadata: Any) -> Any:
-        """The value with metadata, instead of its previous metadata of this Tagging.
+        """A value with metadata, instead of its previous metadata of this Tagging.
 
-        Numbers, text and arrays are returned as new values that carry it and are otherwise equal.
-        Other objects, lists among them, are returned themselves; their metadata is stored in this
-        Tagging. Raises NotTaggable for None, True, False and other singletons.
+        Parameters
+        ----------
+        value : object
+            The value. A number, text or array is copied to a new value that carries the metadata
+            and is otherwise equal. The metadata of any other object, such as a list, is stored in
+            this Tagging.
+        metadata : object
+            The metadata.
+
+        Returns
+        -------
+        object
+            The new value, or the object itself.
+
+        Raises
+        ------
+        NotTaggable
+            The value is None, True, False or another singleton.
+
+        Examples
+        --------
+        >>> from overlay.interpretations.tagging import Tagging
+        >>> unit = Tagging()
+        >>> unit.metadata(unit.tag(2.0, "metre") * 3)
+        'metre'
         """
         # the code of this class is no part of the program
         return nonoverlay(self._tagged)(value, metadata)
@@ -89,7 +148,7 @@ class Tagging(Plugin):
             return with_tags(value, {**carried(value), self: metadata})
         if isinstance(value, _SHARED) or (isinstance(value, tuple) and not value):
             raise NotTaggable(
-                f"{value!r} cannot carry metadata: there is one of it, for all who use it",
+                f"{value!r} cannot carry metadata: all users share this one object",
                 where=caller(),
                 help="tag a number, text, an array, or an object that holds it",
             )
@@ -97,7 +156,20 @@ class Tagging(Plugin):
         return value
 
     def metadata(self, value: Any, default: Any = None) -> Any:
-        """The metadata of a value, or the default."""
+        """The metadata of a value.
+
+        Parameters
+        ----------
+        value : object
+            The value.
+        default : object
+            The result for a value without metadata of this Tagging.
+
+        Returns
+        -------
+        object
+            The metadata, or the default.
+        """
         return nonoverlay(self._metadata)(value, default)
 
     def _metadata(self, value: Any, default: Any) -> Any:
@@ -105,7 +177,19 @@ class Tagging(Plugin):
         return held[1] if held is not None else carried(value).get(self, default)
 
     def untag(self, value: Any) -> Any:
-        """The value without its metadata of this Tagging; that of others stays."""
+        """A value without its metadata of this Tagging; that of others stays.
+
+        Parameters
+        ----------
+        value : object
+            The value.
+
+        Returns
+        -------
+        object
+            The value without metadata; the object itself where its metadata was stored in this
+            Tagging.
+        """
         return nonoverlay(self._untagged)(value)
 
     def _untagged(self, value: Any) -> Any:
@@ -116,12 +200,34 @@ class Tagging(Plugin):
     # ---- propagation ----
 
     def combine(self, operation: Any, metadata: Sequence[Any]) -> Any:
-        """The metadata of the result of an operation, from the metadata of its arguments."""
+        """The metadata of the result of an operation.
+
+        Parameters
+        ----------
+        operation : callable or str
+            A function, or the name of a method.
+        metadata : sequence
+            The metadata of its arguments.
+
+        Returns
+        -------
+        object
+            The metadata.
+        """
         return self._combine(operation, metadata)
 
     def decided(self, operation: Any, metadata: Sequence[Any], result: Any) -> None:
-        """Called after a comparison of values with such metadata, whose result, a bool, has
-        none."""
+        """Hook: called after a comparison of values with metadata, whose result has none.
+
+        Parameters
+        ----------
+        operation : callable or str
+            The comparison.
+        metadata : sequence
+            The metadata of its arguments.
+        result : bool
+            Its result.
+        """
 
     def around(self, callee: Any, run: Callable[..., Any]) -> Callable[..., Any] | None:
         if not _is_native(callee):

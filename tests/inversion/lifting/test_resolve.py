@@ -14,20 +14,20 @@ import pytest
 from inversion.lifting.resolve import Resolver
 from overlay import Context, MethodTable
 from overlay.core.dispatch import MethodChain, by_types
-from primitives import relation, relation_of, relations
+from primitives import base_relations, relation, relation_of
 
 KINDS = (float, int, bool, np.int64, complex, np.uint64)
 
 
 @pytest.mark.parametrize("count", [1, 2])
 def test_every_relation_is_the_one_that_dispatch_finds(count):
-    targets = [target for target in relations.targets() if relations.find(target)]
+    targets = [target for target in base_relations.targets() if base_relations.find(target)]
     found = 0
     for kinds in itertools.product(KINDS if count == 1 else KINDS[:4], repeat=count):
         call = by_types(kinds)
         resolver = Resolver(None)
         for target in targets:
-            method = MethodChain.of(target, (relations,)).resolve(call)
+            method = MethodChain.of(target, (base_relations,)).resolve(call)
             wanted = None if method is None else method.function(*kinds)
             assert resolver.relation(target.function, kinds, base=True) is wanted
             found += wanted is not None

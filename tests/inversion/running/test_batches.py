@@ -183,7 +183,7 @@ def test_ranges_of_rows_are_solved_one_after_the_other(monkeypatch):
 def test_memory_beside_the_answers_is_bounded():
     values = np.broadcast_to(np.linspace(1, 2, 3_000_000, dtype=np.float32), (2, 3_000_000))
     out = np.empty(values.shape)
-    LINE.batch(values[:, :10])  # compiles
+    LINE.batch(values, out=out)  # compiles, and imports what so many rows need
     tracemalloc.start()
     LINE.batch(values, out=out)
     _, peak = tracemalloc.get_traced_memory()

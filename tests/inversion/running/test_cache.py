@@ -126,7 +126,7 @@ def of_large(x: float):
 
 def test_what_is_not_kept_is_said_where_it_was_asked_for(tmp_path):
     inverse = invert(of_large, cache=tmp_path)
-    with pytest.warns(CacheWarning, match="not kept on disk") as caught:
+    with pytest.warns(CacheWarning, match="not stored on disk") as caught:
         assert inverse.compile()(3.0) == (2.0,)
     assert Path(caught[0].filename).name == Path(__file__).name
     assert not list(tmp_path.rglob("*.code"))

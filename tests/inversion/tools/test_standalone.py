@@ -1,5 +1,6 @@
 """The standalone source of an inverse runs without our packages, and gives the same answers."""
 
+import ast
 import importlib.util
 import math
 import os
@@ -14,6 +15,7 @@ import numpy as np
 import pytest
 
 from inversion import NoSolution, NotWritable, choose, invert
+from inversion.tools.standalone.wrapping import wrapped_source
 from overlay import Context, MethodTable
 from primitives import relation, relation_of
 from primitives.integers.bits import xorshift_left
@@ -158,6 +160,41 @@ def test_worked_programs_run_by_themselves(tmp_path):
     answered = all_answers_agree(tmp_path, programs)
     assert sum(count >= 3 for count in answered.values()) >= 16
     assert min(answered.values()) >= 1
+
+
+def test_no_line_of_source_or_text_is_longer_than_a_page():
+    worked = worked_programs()
+    for f in worked.PROGRAMS:
+        inverse = worked.inverse_of(f)
+        for text in (inverse.source, str(inverse), str(inverse.program), str(inverse.origin)):
+            assert [line for line in text.splitlines() if len(line) > 100] == []
+
+
+LONG = {
+    "a call": f"    x = f({', '.join(f'number_{i}' for i in range(20))})",
+    "results": f"    {', '.join(f'number_{i}' for i in range(20))} = f(x)",
+    "a return": f"    return {' + '.join(f'number_{i}' for i in range(20))}",
+    "a comment": f"    x = f(1)   # {', '.join(f'number_{i}' for i in range(20))}",
+    "a comment on a long call": f"    x = f({', '.join(['abcdefgh'] * 20)})  # {'a ' * 60}",
+    "a condition": f"    if ({' and '.join(f'number_{i} > 0' for i in range(20))}):\n        pass",
+    "text with fields": f"    x = f('{'a' * 60}', f'{{a, b}} {'b' * 20}', '{'c' * 20}')",
+    "a docstring": f'    """{"word " * 30}\n    {"more " * 30}"""',
+}
+
+
+@pytest.mark.parametrize("name", LONG)
+def test_long_lines_are_wrapped_and_mean_the_same(name):
+    text = f"def g():\n{LONG[name]}\n    y = 1\n"
+    found = wrapped_source(text)
+    assert max(map(len, found.splitlines())) <= 100
+    if name != "a docstring":
+        assert ast.dump(ast.parse(found)) == ast.dump(ast.parse(text))
+    assert wrapped_source(found) == found
+
+
+def test_text_without_a_place_to_break_is_left():
+    text = f"x = '{'a' * 200}'\n"
+    assert ast.dump(ast.parse(wrapped_source(text))) == ast.dump(ast.parse(text))
 
 
 # ---- what has to be written out -----------------------------------------------------------

@@ -71,11 +71,11 @@ def test_on_an_unknown_python_only_the_engine_is_refused():
 def test_on_an_unknown_python_no_program_is_inverted_but_relations_are():
     assert on_unknown_python("""
         from inversion import invert
-        from primitives import relations
+        from primitives import base_relations
 
         try:
             invert(lambda x: 2.0 * x + 1.0, float)
         except UnsupportedPython as error:
             print("refused" if "3.99" in str(error) and error.help else error)
-        print("known" if relations.methods else "none")
+        print("known" if base_relations.methods else "none")
     """) == ["refused", "known"]

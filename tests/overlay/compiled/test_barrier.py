@@ -574,7 +574,7 @@ def test_what_does_not_follow_from_types_is_declared():
 
     with pytest.raises(NotCompilable) as raised:
         ctx.jit(program)(1)
-    assert "what by_kind returns does not follow from types alone" in str(raised.value)
+    assert "the result type of by_kind does not follow from types alone" in str(raised.value)
     assert "def by_kind(...) -> float" in str(raised.value)
 
     def declared(x) -> float:
@@ -586,7 +586,7 @@ def test_what_does_not_follow_from_types_is_declared():
     for hot_after in (0, COLD):
         hot = ctx.jit(program, hot_after=hot_after)
         assert hot(1) == 0.5
-        with pytest.raises(NotCompilable, match=r"declared gives .* expects float64") as raised:
+        with pytest.raises(NotCompilable, match=r"declared returns .* expects float64") as raised:
             hot(0)
         assert "metadata=0" in str(raised.value)
         assert hot(1) == 0.5
@@ -599,7 +599,7 @@ def test_what_only_the_running_program_knows_has_to_be_told_apart():
     def state(x):
         return recurse(current_context().replace(state=x), plus, 1.0)
 
-    with pytest.raises(NotCompilable, match=r"cannot tell values of array\(float64.* apart"):
+    with pytest.raises(NotCompilable, match=r"cannot compare values of array\(float64"):
         ctx.jit(array)(np.ones(2))
     with pytest.raises(NotCompilable, match="cannot replace state of a context"):
         ctx.jit(state)(1.0)
@@ -862,7 +862,7 @@ def test_code_that_is_running_sees_a_change_at_its_next_call_through_the_barrier
 
 def test_code_with_a_barrier_is_not_kept_on_disk(tmp_path):
     hot = new().jit(scaling, hot_after=1, cache=tmp_path / "code")
-    with pytest.warns(OverlayWarning, match="enters contexts that only the running program knows"):
+    with pytest.warns(OverlayWarning, match="enters contexts that are known only at run time"):
         assert hot(9) == 18.0
     assert hot(9) == 18.0
     assert not list(tmp_path.rglob("*.code"))

@@ -123,7 +123,7 @@ def test_what_only_the_running_program_knows_is_refused():
         return x if x > 0.0 else None
 
     for method in (three, maybe):
-        with pytest.raises(NotCompilable, match="known only when the program runs"):
+        with pytest.raises(NotCompilable, match="known only at run time"):
             checked(method).jit(use)(1.0)
 
 

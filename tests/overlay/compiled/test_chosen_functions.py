@@ -273,9 +273,9 @@ REFUSED = {
     given_to_a_function_of_another_context: "in which context one of down, up is called",
     given_within_a_tuple: "in which context up is called",
     given_to_a_context_made_there: "in which context one of down, up is called",
-    append: "list with functions that the program holds",
-    replace_item: "dict with functions that the program holds",
-    handed_to_a_function: "list with functions that the program holds",
+    append: "list of functions that the program holds",
+    replace_item: "dict of functions that the program holds",
+    handed_to_a_function: "list of functions that the program holds",
     given_to_another_context: "in which context one of down, up is called",
     given_to_numba: "one of numba's own functions is given one of down, up",
 }

@@ -40,7 +40,8 @@ def records(caplog):
         caplog.clear()
         with caplog.at_level(level, "overlay"):
             call()
-        return [r.getMessage() for r in caplog.records if r.name == "overlay.compiled"]
+        found = [r.getMessage() for r in caplog.records if r.name == "overlay.compiled"]
+        return [message for message in found if not message.startswith("compiling ")]
 
     return of
 
@@ -61,6 +62,16 @@ def named():
     names = {"math": math, "__name__": "cell"}
     exec(NAMES, names)
     return names
+
+
+def test_each_compilation_is_logged_as_it_begins_and_as_it_ends(table, caplog):
+    hot = Context(table).jit(named()["helper"])
+    with caplog.at_level(logging.INFO, "overlay"):
+        hot(1.0)
+    found = [r.getMessage() for r in caplog.records if r.name == "overlay.compiled"]
+    assert found[0] == "compiling helper(float64): first call with these types"
+    assert found[-1].startswith("compiled helper(float64) in ")
+    assert sorted(m.split()[0] for m in found) == ["compiled"] * 2 + ["compiling"] * 2
 
 
 def test_each_function_that_is_compiled_is_logged_with_its_types_and_the_time(table, records):

@@ -274,7 +274,9 @@ def test_methods_of_what_a_module_has_bound_to_an_object_are_not_passed_over(tar
     bound = MethodTable("bound")
     bound.overlay(target)(lambda *args: 5.0)
     assert Context(bound)(program) == 5.0
-    with pytest.raises(NotCompilable, match="is overlaid, and called bound to an object") as caught:
+    with pytest.raises(
+        NotCompilable, match="is overlaid, and is called as a bound method of an object"
+    ) as caught:
         Context(bound).jit(program)()
     assert "test_entering.py" in str(caught.value)
     assert 0.0 <= context.jit(program)() <= 2.0  # where nothing overlays it

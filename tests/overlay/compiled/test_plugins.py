@@ -607,7 +607,9 @@ def of_nothing(module):
 )
 def test_llvm_without_what_is_called_by_its_address_is_refused(stage, given, why):
     plugin = type("Loses", (Plugin,), {stage: lambda self, module: given(module)})()
-    with pytest.raises(OverlayError, match=f"{stage} of four gave LLVM that defines .* {why}"):
+    with pytest.raises(
+        OverlayError, match=f"{stage} of four returned LLVM IR that defines .* {why}"
+    ):
         Context(plugins=(plugin,)).jit(four)()
 
 
@@ -1101,4 +1103,4 @@ def test_an_error_in_code_that_a_hook_put_in_is_that_codes(stage):
     assert "failed in" not in said
     assert "ctx(f" not in said
     if stage == "after_inference":
-        assert f"has_no_meaning(float64), which was put into {sine.__qualname__}" in said
+        assert f"has_no_meaning(float64), which was inserted into {sine.__qualname__}" in said

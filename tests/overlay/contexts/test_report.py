@@ -44,7 +44,7 @@ def line_of(function, offset=0):
 
 
 def shown(methods):
-    return [repr(m).partition("   ")[0] for m in methods]
+    return [str(m).partition("   ")[0] for m in methods]
 
 
 # ---- hit and never hit --------------------------------------------------------------------

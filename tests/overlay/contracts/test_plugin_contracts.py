@@ -317,7 +317,7 @@ def test_the_error_has_the_program_both_values_and_what_to_change():
     assert repr(math.sin(0.5) + 1.0) in shown
     assert "program: wave(0.5)" in shown
     assert "test_plugin_contracts.py" in shown
-    assert "take 'values' out of preserves" in shown
+    assert "remove 'values' from preserves" in shown
 
 
 def test_two_orders_that_differ_do_not_commute_and_those_that_are_refused_need_not():

@@ -29,8 +29,8 @@ def test_looking_at_a_table():
     assert "not_imported_yet:f" in table
     assert [m.function for m in table.methods()] == [sin, sin]
     (method,) = table.methods(math.sin)
-    assert repr(method).startswith("math.sin(float)   ")
-    assert "test_table.py:" in repr(method)
+    assert str(method).startswith("math.sin(float)   ")
+    assert "test_table.py:" in str(method)
     assert repr(table) == "<MethodTable 'approx': 2 methods for 2 targets>"
 
 

@@ -445,6 +445,36 @@ def test_it_reads_as_a_tree():
     ]
 
 
+def test_methods_that_are_not_taken_are_told_at_the_call():
+    def program(x):
+        return below(x) + math.sin(x)
+
+    def below(x):
+        return math.sin(30)
+
+    for types in ((), (int,)):
+        explanation = ctx.explain(program, *types)
+        sites = {site.text: site for site in explanation}
+        assert sites["math.sin(30)"].status == "base"
+        assert sites["math.sin(30)"].untaken == table.methods(math.sin)
+        # also where it lies deeper than the function that is explained
+        assert f"math.sin(30)  base, not taken: {table.methods(math.sin)[0]}" in str(explanation)
+        assert "not taken: " in explanation._repr_html_()
+    assert sites["math.sin(x)"].untaken == table.methods(math.sin)
+    assert ctx.explain(program, float).sites("resolved")[0].untaken == ()
+
+
+def test_without_types_the_call_shows_what_is_known_of_its_arguments():
+    def program(x: float, y, z=1):
+        return math.sin(x) + math.sin(y)
+
+    explanation = ctx.explain(program)
+    assert explanation.root.text.endswith("program(float, ?)")
+    assert found(program) == {"math.sin(x)": "resolved", "math.sin(y)": "possible"} | {
+        text: status for text, status in found(program).items() if "sin" not in text
+    }
+
+
 def test_an_unknown_status_is_refused():
     with pytest.raises(ValueError, match="status is one of"):
         ctx.explain(helper).sites("resolve")

@@ -173,7 +173,7 @@ def test_statements_are_removed_at_once_or_not_at_all():
         if s.operation == "update" or (s.result and s.result.name == "count")
     ]
     before = str(ir)
-    with pytest.raises(OverlayError, match=r"cannot remove what assigns .*, which is read"):
+    with pytest.raises(OverlayError, match=r"cannot remove the assignment of .*, which is read"):
         ir.remove(*(s for s in chain if s.operation == "update"))
     with pytest.raises(OverlayError, match="cannot remove a return"):
         ir.remove(next(s for s in ir.statements() if s.operation == "return"))
@@ -214,7 +214,7 @@ def test_a_branch_becomes_a_jump():
     first, second = ir.branches()
     ir.jump(first, first.yes.target)
     assert ir.branches() == ()
-    with pytest.raises(OverlayError, match="is not in it any more"):
+    with pytest.raises(OverlayError, match="is no longer in it"):
         ir.jump(second, second.no.target)
 
 

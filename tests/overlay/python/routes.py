@@ -3876,7 +3876,7 @@ def table() -> str:
     """The routes as the page has them."""
     lines = []
     for name, routes in itertools.groupby(ROUTES.values(), operator.attrgetter("group")):
-        lines += [f"### {name}", "", "| What is called | By |", "| --- | --- |"]
+        lines += [f"### {name}", "", "| Target | Caller |", "| --- | --- |"]
         for route in routes:
             lost = " (see below)" if route.name in KNOWN_LOST else ""
             cell = f"{route.name}{lost}".replace("|", "\\|").replace("*", "\\*").replace("_", "\\_")

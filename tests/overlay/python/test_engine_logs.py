@@ -69,7 +69,10 @@ def test_nested_contexts_are_logged_with_all_their_tables(records):
 
 
 CHANGES = {
-    "added": (lambda t: t.overlay(math.sin)(lambda x: 1.0), "what calls resolved to is dropped"),
+    "added": (
+        lambda t: t.overlay(math.sin)(lambda x: 1.0),
+        "cached resolutions of its calls are dropped",
+    ),
     "new": (lambda t: t.overlay(math.cos)(constant(1.0)), "it is intercepted now"),
     "later": (lambda t: t.add_later(math.cos, lambda: None), "it is intercepted now"),
     "removed": (lambda t: t.remove(math.sin), "it is no longer intercepted"),

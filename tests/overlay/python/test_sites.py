@@ -411,7 +411,9 @@ def test_where_all_ids_are_taken_the_others_are_told():
         monitoring.use_tool_id(i, f"tool {i}")
     try:
         context, seen = counting(operator.add)
-        with pytest.raises(OverlayError, match="no tool id of sys\\.monitoring is left") as info:
+        with pytest.raises(
+            OverlayError, match="all tool ids of sys\\.monitoring are taken"
+        ) as info:
             context(summed, 3)
         assert "4: tool 4" in str(info.value)
         assert "free_tool_id" in str(info.value)

@@ -241,6 +241,56 @@ def test_a_wrong_name_is_a_usage_error(suite, context, message):
     assert "Traceback" not in done.stderr
 
 
+@pytest.fixture
+def script(tmp_path):
+    """Runs the command ``pytest``, whose script stands elsewhere, from a project's folder."""
+    (tmp_path / "bin").mkdir()
+    command = tmp_path / "bin" / "pytest"
+    command.write_text("import sys\nfrom pytest import console_main\nsys.exit(console_main())\n")
+    project = tmp_path / "project"
+    project.mkdir()
+    (project / "contexts.py").write_text(CONTEXTS)
+    (project / "broken.py").write_text("import math\nmath.sine(1.0)\n")
+    (project / "test_suite.py").write_text(
+        "import math\ndef test_it():\n    assert math.sin(1.0) == 'overlaid'\n"
+    )
+
+    def run(*arguments, flags=()):
+        return subprocess.run(
+            [sys.executable, *flags, str(command), "-p", "no:cacheprovider", *PLUGIN, *arguments],
+            capture_output=True,
+            text=True,
+            cwd=project,
+            check=False,
+        )
+
+    return run
+
+
+def test_the_script_finds_modules_in_the_working_folder(script):
+    for mode in ("prepend", "importlib"):
+        assert passed(script("--overlay", "contexts:ctx", f"--import-mode={mode}"), 1)
+    kept = script("--overlay", "contexts:ctx", flags=["-P"])  # where Python is told not to
+    assert kept.returncode == pytest.ExitCode.USAGE_ERROR
+
+
+@pytest.mark.parametrize(
+    ("context", "messages"),
+    [
+        ("context:ctx", ["no module 'context'", "closest: contexts"]),
+        ("contexts:counting", ["no 'counting'", "closest: counted"]),
+        ("contexts:table", ["is not a Context", "contexts there: ctx, counted, strict"]),
+        ("broken:ctx", ["no attribute 'sine'", "broken.py:2"]),
+        ("", ["names nothing", "package.module:name"]),
+    ],
+)
+def test_a_context_that_cannot_be_had_is_a_usage_error_with_candidates(script, context, messages):
+    done = script("--overlay", context)
+    assert done.returncode == pytest.ExitCode.USAGE_ERROR
+    assert [each for each in messages if each not in done.stderr] == []
+    assert "INTERNALERROR" not in done.stdout + done.stderr
+
+
 def test_without_the_option_the_package_is_not_imported():
     program = "import pytest_overlay, sys; assert 'overlay' not in sys.modules"
     subprocess.run([sys.executable, "-c", program], check=True)

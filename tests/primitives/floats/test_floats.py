@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from overlay import Context
-from primitives import NoSolution, relation_of, relations
+from primitives import NoSolution, base_relations, relation_of
 from primitives.testing import check_complete
 
 LARGEST = 1.7976931348623157e308
@@ -16,7 +16,7 @@ TINY = 5e-324
 
 
 def find(target, *types):
-    method = Context(relations).method(relation_of(target), *types)
+    method = Context(base_relations).method(relation_of(target), *types)
     return method.implementation(types)
 
 

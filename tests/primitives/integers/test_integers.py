@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from overlay import Context
-from primitives import NoSolution, relation_of, relations
+from primitives import NoSolution, base_relations, relation_of
 from primitives.floats.arithmetic import ints_becoming
 from primitives.integers.bits import (
     bit_count,
@@ -29,7 +29,7 @@ REFUSED = (NoSolution, ValueError, ArithmeticError)
 
 
 def found(f, *types):
-    method = Context(relations).method(relation_of(f), *types)
+    method = Context(base_relations).method(relation_of(f), *types)
     return method.implementation(types)
 
 

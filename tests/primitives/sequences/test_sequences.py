@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from primitives import NoSolution, relations
+from primitives import NoSolution, base_relations
 from primitives.domains import Text
 from primitives.sequences.chains import chain
 from primitives.sequences.lists import Lists, is_list, list_of
@@ -110,5 +110,5 @@ def test_domains_of_strings_and_lists_draw_members():
 
 
 def test_the_base_table_has_relations_of_strings_and_lists():
-    kinds = {kind for m in relations.methods() for kind in m.function().types}
+    kinds = {kind for m in base_relations.methods() for kind in m.function().types}
     assert set(KINDS) <= kinds

@@ -137,7 +137,7 @@ def _make(
         given = [i for i, kind in enumerate(kinds) if not isinstance(kind, KnownBefore)]
         active = [lifted.arguments[given.index(i)] for i in places]
         if not all(value.kind.dtype == "f" for value in active):
-            raise Unreadable("it is differentiated by what is no float")
+            raise Unreadable("it is differentiated by a value that is no float")
         if any(value.kind.dtype == "c" for value in floats_of(lifted.result)):
             raise Unreadable(
                 "it returns a complex number",

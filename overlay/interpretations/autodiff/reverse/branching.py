@@ -172,14 +172,14 @@ class Branching(Overlaying):
             return self.truth(self.call(len, [condition], {}))
         kind = kind_of(condition)
         if not isinstance(condition, ReverseValue) or kind is None or kind.ndim:
-            raise Unreadable("it branches by what is no number")
+            raise Unreadable("it branches on a value that is no number")
         if kind == BOOL:
             return condition
         return self.call(operator.ne, [condition, KnownBefore(0)], {})
 
     def _merged(self, fork: ReverseFork, yes: PathEnd, no: PathEnd) -> PathEnd:
         if (yes.result is None) != (no.result is None):
-            raise Unreadable("it gives a result in one branch and nothing in another")
+            raise Unreadable("it returns a result in one branch and nothing in another")
         if (yes.code is None) != (no.code is None):
             raise Unreadable("its branches do not meet")
         merged = copied(yes.env)
@@ -193,7 +193,7 @@ class Branching(Overlaying):
             result = joins.join(yes.result, no.result, "result")
             if result is UNSET:
                 raise Unreadable(
-                    "it gives one kind of value on one path and another on another",
+                    "it returns one kind of value on one path and another kind on another",
                     help="give numbers, or arrays of as many dimensions, on all paths",
                 )
         return PathEnd(merged, code, result)
@@ -221,7 +221,7 @@ class _Joins:
             return UNSET if UNSET in parts else rebuilt(a, parts)
         if _is_function(a) and _is_function(b):
             return Either(self.fork.condition, a, b)
-        if self.lifter.is_generated:  # it reads on a path what it has set on that path
+        if self.lifter.is_generated:  # it reads on a path a value that it has set on that path
             a, b = self._filled(a, b, self.fork.yes), self._filled(b, a, self.fork.no)
         kind = common_kind(kind_of(a), kind_of(b))
         if kind is None:
@@ -232,7 +232,7 @@ class _Joins:
         return out
 
     def _filled(self, operand: Any, other: Any, region: StatementRegion) -> Any:
-        """An operand, or something of the kind of the other one if it is not set."""
+        """An operand, or a filler of the kind of the other one if it is not set."""
         kind = kind_of(other)
         if operand is not UNSET or kind is None:
             return operand

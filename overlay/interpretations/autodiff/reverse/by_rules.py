@@ -224,8 +224,9 @@ def _gives_complex(
 
 
 def _owner(rule: ArrayRule, argument: int | str) -> tuple[str, str]:
-    """The parameter of an argument, which its position or its name tells, and its part of that
-    parameter's cotangent."""
+    """The parameter of an argument, from its position or its name, and its part of that
+    parameter's cotangent.
+    """
     if isinstance(argument, str):
         return argument, ""
     parameters = list(rule.signature.parameters.values())
@@ -237,7 +238,7 @@ def _owner(rule: ArrayRule, argument: int | str) -> tuple[str, str]:
 
 
 def refuse_compiled(function: Any, args: Sequence[Any], named: dict[str, Any]) -> NoReturn:
-    """Refuse a form of a call of which compiled code has no derivative."""
+    """Refuse a form of a call that has no derivative in compiled code."""
     given = ", ".join(
         [*map(_shown, args), *(f"{name}={_shown(operand)}" for name, operand in named.items())]
     )

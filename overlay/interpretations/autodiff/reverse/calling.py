@@ -126,7 +126,7 @@ class Calling(Naming, ABC):
             case _ if is_instance(function):
                 return self.call_method(function, "__call__", args, kwargs)
             case _ if not callable(function):
-                raise Unreadable("it calls what is not known before it runs")
+                raise Unreadable("it calls a function that is not known before it runs")
             case _:
                 return self._call_function(function, args, kwargs)
 
@@ -313,7 +313,7 @@ class Calling(Naming, ABC):
         return self.call(operator.getitem, [base, index], {})
 
     def is_never_negative(self, index: Any) -> bool:
-        """Whether an index is surely that of a loop which counts up from 0 or more."""
+        """Whether an index is certainly that of a loop that counts up from 0 or more."""
         return any(index is loop.index and _goes_up(loop) for loop in self.loops)
 
     def refreshed(self, value: ReverseValue) -> ReverseValue:
@@ -374,7 +374,7 @@ class Calling(Naming, ABC):
             array, index = self._in_whole(array, index)
         if not isinstance(array, ReverseValue) or array.memory is None or not array.memory.is_own:
             raise Unreadable(
-                "it writes to an array that it did not make, or to part of one",
+                "it writes to an array that it did not create, or to part of one",
                 help="write to the elements of an array that the function makes, as "
                 "own = np.copy(array); own[i] = ...",
             )
@@ -382,10 +382,10 @@ class Calling(Naming, ABC):
         if isinstance(value, tuple):
             value = self.call(np.array, [value], {})
         if array.kind.dtype != "f" or not _is_real(value):
-            raise Unreadable("it writes something else than a number into an array")
+            raise Unreadable("it writes a value that is no number into an array")
         kinds = [kind_of(part) for part in _parts(index)]
         if any(kind is not None and kind.ndim for kind in kinds):
-            raise Unreadable("it writes to elements that an array names")
+            raise Unreadable("it writes to elements selected by an array")
         self._place += 1
         memory = array.memory
         memory.version += 1
@@ -451,7 +451,7 @@ def _known(operand: Any) -> Any:
 
 
 def _positional(function: Any, args: list[Any], kwargs: dict[str, Any]) -> tuple[Any, Any]:
-    """The arguments of a conversion to an array, without those that change no number of it."""
+    """The arguments of a conversion to an array, without those that do not change its numbers."""
     if function in (np.array, np.asarray, np.asanyarray, np.copy) and len(args) == 1:
         copies = kwargs.get("copy") or KnownBefore(
             True if function in (np.array, np.copy) else None

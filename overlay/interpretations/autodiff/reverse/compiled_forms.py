@@ -177,8 +177,9 @@ class _Line:
 
 
 def _begun(first: _Line, then: _Line, begun: set[str], later: Sequence[_Line]) -> _Line | None:
-    """One line for two that begin the adjoint of an array with zeros and add to it, where what they
-    add has the shape of the array; else None. later: the lines after them."""
+    """One line for two that begin the adjoint of an array with zeros and add to it, where the
+    summand has the shape of the array; else None. later: the lines after them.
+    """
     match first.tree, then.tree:
         case (
             ast.Assign([ast.Name(name)], ast.Call(function)),

@@ -208,7 +208,7 @@ def _adjoint(
     form: Form,
 ) -> Adjoint:
     if None in kinds or any(kinds[i].dtype != "f" for i in places):
-        refuse_reverse(name_of(f), "it is differentiated by what is no float", None)
+        refuse_reverse(name_of(f), "it is differentiated by a value that is no float", None)
     edited = editing()
     if edited is not None:
         refuse_reverse(name_of(f), edited, None)
@@ -219,9 +219,9 @@ def _adjoint(
     results = list(leaves(adjoint.result))
     if len(results) != 1 or not isinstance(adjoint.result, ReverseValue) or results[0].kind.ndim:
         raise NotDifferentiable(
-            "autodiff(f, x) by an array is of a function that gives one number",
+            "autodiff(f, x) by an array needs a function that returns one number",
             where=caller(),
-            help="sum what it gives, or take jacobian(f)",
+            help="sum its result, or use jacobian(f)",
         )
     return adjoint
 
@@ -250,8 +250,9 @@ def calls_never(adjoint: Adjoint, given: str) -> list[str]:
 
 
 def functions_read(adjoint: Adjoint) -> list[Any]:
-    """The functions of which an adjoint was made, for compiled code that depends on them. Refuses
-    reads of which compiled code is not told, and handlers that it does not reach."""
+    """The functions from which an adjoint was made, for compiled code that depends on them.
+    Refuses reads that compiled code does not watch, and handlers that it does not reach.
+    """
     for owner, name, _ in adjoint.attributes:
         if not isinstance(owner, (ModuleType, type, MethodTable)):
             refuse_reverse(

@@ -1,5 +1,6 @@
-"""Derivatives that a program takes of its own functions: their adjoints are generated, and inlined
-as part of the program."""
+"""Derivatives of the program's functions that the program itself takes: their adjoints are
+generated, and inlined as part of the program.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +41,7 @@ def inner_derivative(lifter: ReverseLifter, f: Any, *args: Any) -> Any:
         return _one_or_all([lifter.call(operator.mul, [x, KnownBefore(0.0)], {}) for x in given])
     if not isinstance(result, ReverseValue) or result.kind.ndim:
         raise Unreadable(
-            "it takes the derivative of a function that does not give one number",
+            "it takes the derivative of a function that does not return one number",
             help="sum what it gives",
         )
     outer = _from_outside(lifter, region, result, active)
@@ -59,7 +60,7 @@ def inner_derivative(lifter: ReverseLifter, f: Any, *args: Any) -> Any:
             f"it differentiates {_name_of(f)}, and what its loops keep for that has a length that "
             "is not known before it runs",
             where=where,
-            help="loop over a range in it; or take the outer derivative forwards",
+            help="loop over a range in it; or use forward mode for the outer derivative",
         ) from error
     return _one_or_all(list(found))
 
@@ -73,7 +74,7 @@ def _argument(lifter: ReverseLifter, operand: Any) -> ReverseValue:
     """The variable, in the function, of an argument by which it is differentiated."""
     kind = kind_of(operand)
     if kind is None or kind.dtype in ("b", "c") or (kind.ndim and kind.dtype != "f"):
-        raise Unreadable("it takes a derivative by what is no number or array of floats")
+        raise Unreadable("it takes a derivative by a value that is no number or array of floats")
     value = ReverseValue(lifter.fresh("x"), NumberKind("f", kind.ndim))
     if kind.ndim:
         value.memory = Memory((), is_own=False)
@@ -81,7 +82,7 @@ def _argument(lifter: ReverseLifter, operand: Any) -> ReverseValue:
 
 
 def _apart(lifter: ReverseLifter, lift: Callable[[], Any]) -> tuple[StatementRegion, Any]:
-    """A region of its own with what is lifted in it, and the result."""
+    """A separate region with the statements that are lifted in it, and the result."""
     env, region, loops, starts = lifter.env, lifter.region, lifter.loops, lifter.starts
     lifter.env, lifter.region = copied(env), StatementRegion(None)
     lifter.loops, lifter.starts = (), []

@@ -110,7 +110,7 @@ def _of_class(lifter: Calling, cls: type, name: str) -> Any:
 
 
 def get_attribute(lifter: Calling, owner: MadeObject, name: str) -> Any:
-    """An attribute of something that the program made."""
+    """An attribute of an object that the program made."""
     cls: Any = owner.cls
     if cls in (list, dict):
         function = getattr(cls, name, None)
@@ -157,7 +157,7 @@ def set_attribute(lifter: Calling, owner: Any, name: str, value: Any) -> None:
     """Lift ``owner.name = value``."""
     if not is_instance(owner) or issubclass(owner.cls, tuple):
         raise Unreadable(
-            f"it sets the attribute {name!r} of an object that it did not make",
+            f"it sets the attribute {name!r} of an object that it did not create",
             help="make the object in the function, or keep the value in a variable",
         )
     found = _of_class(lifter, owner.cls, name)
@@ -179,7 +179,7 @@ def _set(lifter: Calling, owner: MadeObject, name: str, value: Any) -> None:
 def set_directly(lifter: Calling, owner: Any, name: KnownBefore, value: Any) -> Any:
     """Lift ``object.__setattr__``, by which a frozen dataclass is initialised."""
     if not is_instance(owner):
-        raise Unreadable("it sets an attribute of an object that it did not make")
+        raise Unreadable("it sets an attribute of an object that it did not create")
     _set(lifter, owner, name.value, value)
     return KnownBefore(None)
 
@@ -187,7 +187,7 @@ def set_directly(lifter: Calling, owner: Any, name: KnownBefore, value: Any) -> 
 def attribute_of_super(lifter: Calling, cls: Any, receiver: Any, name: str) -> Any:
     """An attribute of ``super()``."""
     if not is_instance(receiver) or not isinstance(cls, KnownBefore):
-        raise Unreadable("it calls super() of what it did not make")
+        raise Unreadable("it calls super() of an object that it did not create")
     order = receiver.cls.__mro__
     for base in order[order.index(cls.value) + 1 :]:
         if name in vars(base):

@@ -56,7 +56,7 @@ ZERO, ONE = KnownBefore(0), KnownBefore(1)
 
 def _range(lifter: Calling, *parts: Any) -> Any:
     if any(kind_of(part) != INT for part in parts):
-        raise Unreadable("it has a range of what are no whole numbers")
+        raise Unreadable("it has a range of values that are no whole numbers")
     start, stop, step = {1: (ZERO, *parts, ONE), 2: (*parts, ONE)}.get(len(parts), parts)
     return Steps(start, stop, step)
 
@@ -74,7 +74,7 @@ def _reversed(lifter: Calling, items: Any) -> Any:
             return found.item(lifter.call(operator.sub, [last, i], {}))
 
         return IndexedItems(found.count, item, found.unrolled, found.check)
-    raise Unreadable("it goes backwards through what is not known")
+    raise Unreadable("it iterates backwards over a value that is not known")
 
 
 def size_of(lifter: Calling, items: Any) -> Any:
@@ -97,7 +97,7 @@ def _count_of(lifter: Calling, steps: Steps) -> Any:
     if all(isinstance(part, KnownBefore) for part in parts):
         return KnownBefore(len(range(*(part.value for part in parts))))
     if steps.step not in (ONE, KnownBefore(-1)):
-        raise Unreadable("it asks for the length of a range with steps that is not known")
+        raise Unreadable("it asks for the length of a range with an unknown step")
     is_length = isinstance(steps.stop, ReverseValue) and steps.stop.is_length
     if is_length and (steps.start, steps.step) == (ZERO, ONE):
         return steps.stop
@@ -126,14 +126,14 @@ def _iterated(lifter: Calling, items: Any) -> Any:
 
         def check() -> None:
             if not is_same(size_of(lifter, items), count):
-                raise Unreadable("it changes the length of a list that it goes through")
+                raise Unreadable("it changes the length of a list over which it iterates")
 
         return IndexedItems(count, lambda i: item_of(lifter, items, i), is_known, check)
     if isinstance(items, MadeObject) and hasattr(items.cls, "__iter__") and items.cls is not dict:
         return _iterated(lifter, lifter.call_method(items, "__iter__", []))
     found = as_sequence(lifter, items)
     if found is None:
-        raise Unreadable("it goes through what is not known before it runs")
+        raise Unreadable("it iterates over a value that is not known before it runs")
     return _iterated(lifter, found)
 
 
@@ -142,7 +142,7 @@ def _by_index(lifter: Calling, items: Any) -> IndexedItems:
     if isinstance(found, IndexedItems):
         return found
     if not isinstance(found, Steps):
-        raise Unreadable("it goes through several things that are not arrays")
+        raise Unreadable("it iterates over several values that are not arrays")
 
     def item(i: Any) -> Any:
         far = i if found.step == ONE else lifter.call(operator.mul, [i, found.step], {})
@@ -167,7 +167,7 @@ def _zipped(lifter: Calling, *items: Any, strict: Any = NO) -> Any:
         return ()
     counts = [each.count for each in found]
     if strict != NO and any(count != counts[0] for count in counts):
-        raise Unreadable("it zips things that have to be as long as each other")
+        raise Unreadable("it zips values with strict=True, and their lengths may differ")
     count = functools.reduce(lambda a, b: lifter.call(min, [a, b], {}), counts)
     unrolled = any(each.unrolled for each in found) and isinstance(count, KnownBefore)
 
@@ -220,7 +220,7 @@ def _dict(lifter: Calling, items: Any = (), **named: Any) -> Any:
 def _map(lifter: Calling, function: Any, *items: Any) -> Any:
     maker = {1: mapped, 2: mapped_pairs}.get(len(items))
     if maker is None:
-        raise Unreadable("it maps a function over more than two things")
+        raise Unreadable("it maps a function over more than two iterables")
     return lifter.enter(maker, [function, *items], {})
 
 
@@ -242,7 +242,7 @@ def all_of(lifter: Calling, generator: Generator) -> Any:
 
 
 def folded(generator: Generator, first: Any, add: Callable[[Any, Any], Any]) -> Any:
-    """The result of a function that adds each item of a generator to what is found so far."""
+    """The result of a function that adds each item of a generator to an accumulator."""
     use_once(generator)
     return generator.run(first, add)
 

@@ -64,16 +64,16 @@ __all__ = ["ReverseLifter"]
 
 DEEPEST = 40
 """The maximal nesting depth of inlined helpers."""
-# variables of each function: its call, what is made of the items that a generator gives, the
+# variables of each function: its call, the accumulator of the items that a generator yields, the
 # function that adds one, the exception that is handled
 FRAME, GIVEN, ADD, RAISED = "$frame", "$given", "$add", "$raised"
 MOST_RETRIES = 200
-_OWN_ADJOINT = "give the function a method of adjoint_of(function), in a table passed as rules="
+_OWN_ADJOINT = "add a method of adjoint_of(function) to a table that is passed as rules="
 PLAIN_MANAGERS = (np.errstate, contextlib.nullcontext, warnings.catch_warnings)
 
 
 class ReverseLifter(Branching):
-    """Lifts one function. retries: how often something was lifted in a second way."""
+    """Lifts one function. retries: the number of statements that were lifted in a second way."""
 
     retries = 0
 
@@ -258,7 +258,7 @@ class ReverseLifter(Branching):
         found = env.get(name, UNSET)
         if found is UNSET:
             if name.startswith("$"):
-                raise Unreadable("it takes a value that is not known before it runs")
+                raise Unreadable("it uses a value that is not known before it runs")
             raise Unreadable(
                 f"the variable {name!r} may not be set, or is of one kind on one path and of "
                 "another on another",
@@ -298,7 +298,7 @@ class ReverseLifter(Branching):
                 self.env = env
                 env[statement.target] = found
             case _:
-                raise Unreadable("it does what is not followed")
+                raise Unreadable("it has an operation that is not supported")
 
     def _made_function(self, statement: Any, env: dict[Any, Any], function: Any) -> Local:
         """A function that is defined here."""
@@ -351,7 +351,7 @@ class ReverseLifter(Branching):
         found = as_sequence(self, items)
         if found is None:
             raise Unreadable(
-                "it unpacks as arguments what has a length that is not known before it runs",
+                "it unpacks arguments whose number is not known before it runs",
                 help="pass the array itself, or index its elements",
             )
         return found
@@ -397,8 +397,9 @@ class ReverseLifter(Branching):
         *,
         is_second_better: bool = True,
     ) -> Any:
-        """Lift something in one way, or if that is refused in another. is_second_better: whether
-        the second refusal is raised where both ways are refused."""
+        """Lift in a first way, or if that is refused in a second. is_second_better: whether the
+        second refusal is raised where both are refused.
+        """
         mark, before, fixed = self.mark(), dict(env), {}
         fixed = {key: key.fixed for key in env if isinstance(key, MadeObject)}
         region, guarded, depth, where = self.region, self.guarded, len(self._active), self.where
@@ -476,7 +477,7 @@ def entered_by(lifter: ReverseLifter, manager: Any) -> tuple[Any, Any]:
         return entered, MethodOf(getattr(manager.cls, "__exit__", None), manager)
     raise Unreadable(
         "it has a with statement whose manager may change more than a setting",
-        help="have a with statement of np.errstate or contextlib.nullcontext, or of an object that "
+        help="use a with statement of np.errstate or contextlib.nullcontext, or of an object that "
         "the function makes of a class of Python",
     )
 
@@ -502,7 +503,7 @@ def _passes_exceptions(cls: Any) -> bool:
 
 
 def _pack(lifter: ReverseLifter, step: Any, env: dict[Any, Any]) -> Any:
-    """A tuple; that of the variables which a function captures has some that are set later."""
+    """A tuple. That of the variables which a function captures may have some that are set later."""
     return tuple(UNSET if env.get(n, UNSET) is UNSET else lifter.read(env, n) for n in step.args)
 
 
@@ -540,7 +541,7 @@ def _part(lifter: ReverseLifter, step: Any, env: dict[Any, Any]) -> Any:
     """The items beside a starred target, or the list that is assigned to that."""
     items = as_sequence(lifter, lifter.read(env, step.args[0]))
     if items is None:
-        raise Unreadable("it unpacks with a star what has a length that is not known")
+        raise Unreadable("it unpacks with a star a value whose length is not known")
     if isinstance(step.native, int):
         return items[step.native]
     return made(lifter, list, items[step.native])
@@ -558,7 +559,7 @@ def _other(lifter: ReverseLifter, step: Any, env: dict[Any, Any]) -> Any:
 
 def _outer(lifter: ReverseLifter, step: Any, env: dict[Any, Any]) -> Any:
     raise Unreadable(
-        f"it reads the variable {step.native!r}, which may be set anew while it runs",
+        f"it reads the variable {step.native!r}, which may be rebound while it runs",
         help="pass the value as an argument, and return the new one",
     )
 

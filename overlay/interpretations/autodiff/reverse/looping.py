@@ -41,8 +41,9 @@ from overlay.interpretations.autodiff.reverse.structure import Unreadable
 __all__ = ["repeat"]
 
 FEW = 16
-"""The number of iterations up to which a loop that changes lists is unrolled, rather than have them
-in arrays."""
+"""The number of iterations up to which a loop that changes lists is unrolled; above it the lists
+are put into arrays.
+"""
 TRIES = 8
 """The maximal number of iterations of the search for the kinds of carried variables."""
 
@@ -145,12 +146,13 @@ def _label(tree: list[Any]) -> int:
             return each.label
         if not isinstance(each, (read.Copy, read.ConstantValue)):
             break
-    raise Unreadable("a loop ends in a way that is not known")
+    raise Unreadable("a loop ends by an unknown condition")
 
 
 class _Unrolling:
-    """Lifts one loop iteration by iteration. check: refuses a loop that changes what it goes
-    through."""
+    """Lifts one loop iteration by iteration. check: refuses a loop that changes the list over
+    which it iterates.
+    """
 
     check: Callable[[], None] = staticmethod(lambda: None)
 
@@ -158,7 +160,7 @@ class _Unrolling:
         self.lifter, self.item, self.ways, self.function = lifter, item, ways, function
 
     def lift(self, env: dict[Any, Any], of: Callable[[Any], Any], indices: Sequence[int]) -> Any:
-        """Lift a ``for`` loop over known indices. of: gives the item of one."""
+        """Lift a ``for`` loop over known indices. of: returns the item of one."""
         head = _head(self.item)
         assert head is not None
         before, choice, first, _ = head
@@ -183,7 +185,7 @@ class _Unrolling:
                 raise Unreadable(f"a while loop has more than {UNROLLED} known iterations")
             end = self.lifter.run(self.item.body, inner, self.ways, self.function)
             if isinstance(end.code, ReverseValue):
-                raise Unreadable("a while loop ends by a condition that is not known")
+                raise Unreadable("a while loop ends by an unknown condition")
             return self._after(end, lambda later: turn(later, place + 1))
 
         return self._ended(env, dict(env), lambda: turn(env, 0))
@@ -209,7 +211,7 @@ class _Unrolling:
             return end
         for key, value in before.items():
             if isinstance(key, MadeObject) and value is not UNSET and end.env[key] is UNSET:
-                raise Unreadable("a loop gives a list or an object other parts where it is left")
+                raise Unreadable("a loop gives a list or an object different parts at its exits")
         found = dict(end.env)
         env.clear()
         env.update(found)
@@ -232,9 +234,10 @@ _ASKING = (marks.advance, marks.first, marks.succeeds)
 class _LoopLifting:
     """Lifts one loop as a statement.
 
-    check: refuses a loop that changes what it goes through. has_arrays: whether it may have lists
-    in arrays; arrays: these lists, with how many numbers an iteration may append; exact: those to
-    which each appends one. deep: the objects that stand for a variable in each iteration.
+    check: refuses a loop that changes the list over which it iterates. has_arrays: whether it may
+    store lists in arrays; arrays: these lists, with how many numbers an iteration may append;
+    exact: those to which each appends one. deep: the objects that represent a variable in each
+    iteration.
     """
 
     has_arrays = True
@@ -283,7 +286,7 @@ class _LoopLifting:
                     kinds[name] = self._joined(None, before[name], last, end.env)
             lifter.back_to(mark)
             lifter.env = env
-        raise Unreadable("a loop gives a variable ever other kinds of values")
+        raise Unreadable("a loop gives a variable values of ever different kinds")
 
     # ---- lists in arrays ----
 
@@ -391,7 +394,7 @@ class _LoopLifting:
             lifter.region, lifter.loops = before, outer
             lifter.starts.pop()
         if end.code is None:
-            raise Unreadable("an iteration of a loop ends in a way that is not known")
+            raise Unreadable("an iteration of a loop ends by an unknown condition")
         return end, params
 
     def _param(

@@ -55,8 +55,9 @@ NONE, FIRST, LAST = KnownBefore(None), KnownBefore(0), KnownBefore(-1)
 
 
 class NeedsArray(Unreadable):
-    """A list that a loop changes in a way in which only an array can be changed. is_new: whether
-    the array has to be of another kind than it was."""
+    """A list that a loop changes as only an array can be changed. is_new: whether the array has
+    to be of another kind than before.
+    """
 
     def __init__(self, structure: MadeObject, asked: str, *, is_new: bool = False) -> None:
         super().__init__(asked, help="make an array of the final length, and write its elements")
@@ -120,9 +121,9 @@ def is_items(operand: Any) -> bool:
 
 
 def use_once(items: IndexedItems | Generator) -> None:
-    """Refuse to go through an iterator again."""
+    """Refuse to iterate over an iterator again."""
     if items.used:
-        raise Unreadable("it goes twice through an iterator", help="make a list of the items")
+        raise Unreadable("it iterates twice over an iterator", help="make a list of the items")
     items.used.append(None)
 
 
@@ -170,7 +171,7 @@ def as_array(lifter: Calling, operand: Any) -> Any:
             return lifter.call(operator.getitem, [found.array, span], {})
     items = as_sequence(lifter, operand)
     if not items or any(kind_of(item) not in (FLOAT, INT) for item in items):
-        raise Unreadable("it takes what holds other things than numbers for an array")
+        raise Unreadable("it converts a value to an array that holds more than numbers")
     return lifter.call(np.array, [items], {})
 
 
@@ -184,7 +185,7 @@ def array_of(lifter: Calling, structure: MadeObject, more: Any = None) -> Growin
     else:
         whole = whole and all(kind_of(item) == INT for item in found.items)
         if any(kind_of(item) not in (FLOAT, INT) for item in found.items):
-            raise Unreadable("a loop changes a list of other things than numbers")
+            raise Unreadable("a loop changes a list that holds more than numbers")
         start, room = KnownBefore(len(found.items)), found.items
     size = start if more is None else more
     if more is not None and start != FIRST:
@@ -237,7 +238,7 @@ def _place(lifter: Calling, growing: Growing, index: Any) -> Any:
             return index
         return lifter.call(operator.add, [growing.length, index], {})
     if kind_of(index) != INT:
-        raise Unreadable("it reads an item of a list by what is no whole number")
+        raise Unreadable("it reads an item of a list by an index that is no whole number")
     if lifter.is_never_negative(index):
         return index
     # negative ones count from the end
@@ -293,7 +294,7 @@ def set_item(lifter: Calling, items: MadeObject, index: Any, value: Any) -> None
                 change(lifter, items, Contents(None, tuple(held)))
                 return
         if kind_of(index) != INT or _is_index(index):
-            raise Unreadable("it sets an item of a list by what is no index of it")
+            raise Unreadable("it sets an item of a list by an invalid index")
         if lifter.starts and items in lifter.starts[-1]:
             raise NeedsArray(items, "it sets items of a list in a loop, and one is no number")
         found = array_of(lifter, items)
@@ -312,7 +313,7 @@ def delete_item(lifter: Calling, items: Any, index: Any) -> Any:
         set_named(lifter, items, held)
         return NONE
     if not is_list(items):
-        raise Unreadable("it deletes an item of what is no list or dict that it made")
+        raise Unreadable("it deletes an item of a value that is no list or dict that it created")
     _pop(lifter, items, index)
     return NONE
 
@@ -327,7 +328,7 @@ def _append(lifter: Calling, items: MadeObject, value: Any) -> Any:
         return NONE
     if kind_of(value) not in (FLOAT, INT, BOOL):
         raise Unreadable(
-            "it appends what is no number to a list whose length is not known",
+            "it appends a value that is no number to a list whose length is not known",
             help="loop over a range whose length is a constant, or write to the elements of an "
             "array",
         )
@@ -463,7 +464,7 @@ def as_dict(lifter: Calling, operand: Any) -> dict[Any, Any]:
         return {}
     pairs = as_sequence(lifter, operand)
     if pairs is None or not all(isinstance(p, tuple) and len(p) == 2 for p in pairs):
-        raise Unreadable("it takes the items of a mapping that is not known")
+        raise Unreadable("it reads the items of a mapping that is not known")
     return {key_of(key): value for key, value in pairs}
 
 

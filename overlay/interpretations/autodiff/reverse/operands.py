@@ -130,7 +130,7 @@ def rebuilt(operand: Any, parts: tuple[Any, ...]) -> Any:
 
 
 def has_form(a: Any, b: Any) -> bool:
-    """Whether two operands are made of as many parts, in one way."""
+    """Whether two operands have the same structure."""
     if type(a) is not type(b):
         return False
     if isinstance(a, tuple):
@@ -141,7 +141,7 @@ def has_form(a: Any, b: Any) -> bool:
 
 
 def is_same(a: Any, b: Any) -> bool:
-    """Whether two operands are surely one."""
+    """Whether two operands are certainly the same."""
     if a is b:
         return True
     if type(a) is not type(b):

@@ -120,7 +120,7 @@ class Overlaying(Calling):
         for method in chain.methods():
             unsure = method.depends_on in ("literal", "value") or object in types
             if unsure and not reads(method, call):
-                raise Unreadable(f"whether {method!r} is called depends on what is not known")
+                raise Unreadable(f"whether {method} is called depends on what is not known")
 
     def _refuse_bound(self, bound: MethodOf) -> None:
         found = MethodChain.of(canonical(bound.function), self.tables).methods()

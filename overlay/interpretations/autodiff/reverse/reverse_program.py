@@ -311,8 +311,9 @@ class Text:
 
 @dataclass(frozen=True, eq=False)
 class Generator:
-    """The items that a generator gives. run: lifts it with a function that adds each item to what
-    is found so far, from a first value."""
+    """The items that a generator yields. run: lifts it with a function that adds each item to an
+    accumulator, from a first value.
+    """
 
     run: Callable[[Any, Callable[[Any, Any], Any]], Any]
     used: list[None] = field(default_factory=list)
@@ -363,7 +364,7 @@ class Local:
     space: dict[str, Any]
 
 
-# ---- what the program makes ---------------------------------------------------------------
+# ---- objects that the program makes --------------------------------------------------------
 
 
 class MadeObject:

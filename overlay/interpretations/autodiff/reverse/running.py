@@ -43,7 +43,7 @@ __all__ = [
 
 
 def never(zero: Any) -> Any:
-    """False for 0.0; a compiler that looks at types alone cannot know that."""
+    """False for 0.0; a compiler that knows only types cannot know that."""
     return zero > 0.0
 
 

@@ -75,7 +75,7 @@ def _get_attribute(lifter: Calling, owner: Any, name: KnownBefore, *default: Any
         return get_attribute(lifter, owner, attribute)
     lifter.reads_attributes = True
     if not isinstance(owner, ReverseValue):
-        raise Unreadable(f"it reads the attribute {attribute!r} of what is not known")
+        raise Unreadable(f"it reads the attribute {attribute!r} of a value that is not known")
     if owner.kind.ndim and attribute in _METHODS:
         return MethodOf(_METHODS[attribute], owner)
     if owner.kind.dtype == "c" and attribute in _PARTS:
@@ -123,7 +123,7 @@ def _unpack(lifter: Calling, value: Any, count: KnownBefore) -> Any:
         return tuple(
             lifter.call(operator.getitem, [value, KnownBefore(i)], {}) for i in range(count.value)
         )
-    raise Unreadable("it unpacks what is not known before it runs")
+    raise Unreadable("it unpacks a value that is not known before it runs")
 
 
 def _pick(lifter: Calling, items: Any, place: KnownBefore) -> Any:
@@ -159,7 +159,7 @@ def _contains(lifter: Calling, items: Any, item: Any) -> Any:
     known = as_sequence(lifter, items)
     both = (item, *(known or ()))
     if known is None or not all(isinstance(each, KnownBefore) for each in both):
-        raise Unreadable("it asks whether a number is among others")
+        raise Unreadable("it tests whether a number is in a container")
     return KnownBefore(any(item.value == each.value for each in known))
 
 
@@ -232,9 +232,9 @@ def _compare_identity(lifter: Calling, a: Any, b: Any) -> Any:
         return KnownBefore(False)
     if isinstance(a, MadeObject) or isinstance(b, MadeObject):
         if isinstance(a, MadeObject) and isinstance(b, MadeObject) and (a.fixed or b.fixed):
-            raise Unreadable("it asks whether two things are the same")
+            raise Unreadable("it tests the identity of two values")
         return KnownBefore(a is b)
-    raise Unreadable("it asks whether two things are the same")
+    raise Unreadable("it tests the identity of two values")
 
 
 def _differ_in_identity(lifter: Calling, a: Any, b: Any) -> Any:
@@ -244,7 +244,7 @@ def _differ_in_identity(lifter: Calling, a: Any, b: Any) -> Any:
 def _instance(lifter: Calling, value: Any, classes: Any) -> Any:
     wanted = classes if isinstance(classes, tuple) else (classes,)
     if not all(isinstance(each, KnownBefore) for each in wanted):
-        raise Unreadable("it asks for a class that is not known")
+        raise Unreadable("it tests for a class that is not known")
     kinds = tuple(each.value for each in wanted)
     if isinstance(value, KnownBefore):
         return KnownBefore(isinstance(value.value, kinds))
@@ -261,13 +261,13 @@ def _instance(lifter: Calling, value: Any, classes: Any) -> Any:
         if value.owner is None and set(kinds) <= _PLAIN:
             lifter.reads_attributes = True
             return KnownBefore(issubclass(_CLASSES[value.kind.dtype], kinds))
-    raise Unreadable("it asks for the class of a number")
+    raise Unreadable("it reads the class of a number")
 
 
 def _type(lifter: Calling, value: Any) -> Any:
     if isinstance(value, MadeObject):
         return KnownBefore(value.cls)
-    raise Unreadable("it asks for the class of a number")
+    raise Unreadable("it reads the class of a number")
 
 
 def _set_attribute(lifter: Calling, owner: Any, name: KnownBefore, value: Any) -> Any:

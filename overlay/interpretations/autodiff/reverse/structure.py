@@ -21,7 +21,7 @@ def tree_of(function: Any) -> Tree:
 
     body = body_of(plain)
     if body.kind == "coroutine":
-        raise Unreadable("it awaits something", help="compute the number in a plain function")
+        raise Unreadable("it awaits a value", help="compute the number in a plain function")
     try:
         return structured(body)
     except NotStructured as error:

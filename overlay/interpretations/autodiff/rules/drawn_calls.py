@@ -1,4 +1,4 @@
-"""Sample calls of rules: arguments with floats that are drawn anew."""
+"""Sample calls of rules: arguments with randomly drawn floats."""
 
 from __future__ import annotations
 

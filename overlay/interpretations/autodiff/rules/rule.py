@@ -6,23 +6,50 @@ import inspect
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
+from overlay.core.public_names import hides
+from overlay.core.short_repr import short_repr
+from overlay.core.target import describe
+
 __all__ = ["Interval", "Rule", "rule", "takes_result"]
 
 Interval = tuple[float, float]
-"""Bounds between which an argument is drawn when a rule is tested; of an argument by which there is
-no derivative, whole numbers are drawn where the bounds are whole."""
+"""Bounds between which an argument is drawn when a rule is tested. By an argument with whole
+bounds that has no derivative, whole numbers are drawn.
+"""
 
 
+@hides("spellings", "takes_result")
 class Rule(NamedTuple):
     """The partial derivatives of a function.
 
-    partials: takes the function's arguments, and its result if the last parameter is named ``ret``;
-    returns the tuple of the derivatives by each argument. At a kink or a step it returns that of
-    the side whose value the function has there. domain: for each argument the bounds between which
-    the rule is tested. also: other spellings of the function. arrays: whether the rule holds
-    elementwise for arrays. kink: whether the function has no derivative at these arguments.
-    constant: the places of the arguments by which no derivative is known; ``partials`` has None
-    for these. optional: the places of the arguments that may be None.
+    Attributes
+    ----------
+    function : callable
+        The function.
+    partials : callable
+        Takes the function's arguments, and its result if the last parameter is named ``ret``;
+        returns the tuple of the derivatives by each argument. At a kink or a step it returns that
+        of the side whose value the function has there.
+    domain : tuple of (float, float)
+        For each argument the bounds between which the rule is tested.
+    also : tuple of callable
+        Other spellings of the function.
+    arrays : bool
+        Whether the rule holds elementwise for arrays.
+    kink : callable or None
+        Returns whether the function has no derivative at these arguments.
+    constant : frozenset of int
+        The places of the arguments by which no derivative is known; ``partials`` has None for
+        these.
+    optional : frozenset of int
+        The places of the arguments that may be None.
+
+    Examples
+    --------
+    >>> import math
+    >>> from overlay.interpretations.autodiff import rule
+    >>> rule(math.sin, lambda x: (math.cos(x),), (-3.0, 3.0)).partials(0.0)
+    (1.0,)
     """
 
     function: Callable[..., Any]
@@ -33,6 +60,9 @@ class Rule(NamedTuple):
     kink: Callable[..., bool] | None
     constant: frozenset[int]
     optional: frozenset[int]
+
+    def __repr__(self) -> str:
+        return short_repr("Rule", f"for {describe(self.function)}")
 
     @property
     def takes_result(self) -> bool:
@@ -60,7 +90,34 @@ def rule(
     constant: Iterable[int] = (),
     optional: Iterable[int] = (),
 ) -> Rule:
-    """Make a rule: see ``Rule``. arrays: by default true, except for functions of ``math``."""
+    """Make a rule of differentiation.
+
+    Parameters
+    ----------
+    function : callable
+        The function.
+    partials : callable
+        The derivatives by each argument, as in ``Rule``.
+    *domain : (float, float)
+        For each argument the bounds between which the rule is tested.
+    also, kink, constant, optional
+        As in ``Rule``.
+    arrays : bool or None
+        Whether the rule holds elementwise for arrays; None: unless the function is one of
+        ``math``.
+
+    Returns
+    -------
+    Rule
+        The rule.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from overlay.interpretations.autodiff import rule
+    >>> rule(np.exp, lambda x, ret: (ret,), (-3.0, 3.0)).takes_result
+    True
+    """
     elementwise = getattr(function, "__module__", None) != "math" if arrays is None else arrays
     places = frozenset(constant), frozenset(optional)
     return Rule(function, partials, domain, also, elementwise, kink, *places)

@@ -369,7 +369,7 @@ def test_state_of_a_context_is_not_kept(folder):
         return x
 
     context = Context(state=np.zeros(1))
-    with pytest.warns(CacheWarning, match=r"program .* is not kept on disk: .*state"):
+    with pytest.warns(CacheWarning, match=r"program .* is not stored on disk: .*state"):
         assert context.jit(program, cache=True)(2.0) == 2.0
     assert context.state[0] == 2.0
     assert files(folder) == []
@@ -383,7 +383,7 @@ def test_state_whose_address_is_taken_out_of_a_loop_is_not_kept(folder):
         return n
 
     context = Context(state=np.zeros(2))
-    with pytest.warns(CacheWarning, match=r"program .* is not kept on disk: .*state"):
+    with pytest.warns(CacheWarning, match=r"program .* is not stored on disk: .*state"):
         assert context.jit(program, cache=True)(3) == 3
     assert list(context.state) == [3.0, 6.0]
     assert files(folder) == []
@@ -432,7 +432,7 @@ def test_addresses_of_this_process_are_not_kept(folder, kind):
     source = f"import numpy as np\nfrom overlay import Context\n{before}\n"
     source += f"def program(x):\n    {body}\ncontext = Context()\n"
     names = fresh(source)
-    with pytest.warns(CacheWarning, match="not kept on disk") as caught:
+    with pytest.warns(CacheWarning, match="not stored on disk") as caught:
         assert run(names, 0.0) == (names["program"](0.0), 0, 1)
     assert "leave cache=True out" in str(first(caught).message)
     assert files(folder) == []
@@ -599,10 +599,10 @@ def test_the_warning_points_at_the_call(folder):
 @pytest.mark.parametrize(
     ("platform", "variables", "expected"),
     [
-        ("linux", {}, "~/.cache/overlay"),
-        ("linux", {"XDG_CACHE_HOME": "/elsewhere"}, "/elsewhere/overlay"),
-        ("linux", {"XDG_CACHE_HOME": "relative"}, "~/.cache/overlay"),
-        ("darwin", {}, "~/Library/Caches/overlay"),
+        ("linux", {}, "~/.cache/overlay-dispatch"),
+        ("linux", {"XDG_CACHE_HOME": "/elsewhere"}, "/elsewhere/overlay-dispatch"),
+        ("linux", {"XDG_CACHE_HOME": "relative"}, "~/.cache/overlay-dispatch"),
+        ("darwin", {}, "~/Library/Caches/overlay-dispatch"),
         ("linux", {"OVERLAY_CACHE_DIR": "~/here"}, "~/here"),
     ],
 )

@@ -165,7 +165,7 @@ def test_writing_to_an_array_from_outside_is_refused(f):
     ("f", "message"),
     [
         (lambda x: math.nextafter(x, 1.0), "no derivative is known of math.nextafter"),
-        (writes_active, "writes to an array that it did not make"),
+        (writes_active, "writes to an array that it did not create"),
     ],
 )
 def test_what_is_refused_is_refused_where_it_is_compiled(f, message):

@@ -238,7 +238,7 @@ REFUSED = {
     makes_a_set: "it makes a set",
     sets_global: "assignment to a global",
     sets_outer: "it reads the variable 'total', which may be set anew",
-    sets_attribute: "it sets the attribute 'last' of an object that it did not make",
+    sets_attribute: "it sets the attribute 'last' of an object that it did not create",
     appends_outside: "it calls list.append",
     opens: "it calls _io.open, which is not written in Python",
     unknown_key: "a dict by a key that is not known",

@@ -399,7 +399,7 @@ def constant(x):
 
 # fmt: off
 REFUSED = [
-    (writes_outside, "writes to an array that it did not make"),
+    (writes_outside, "writes to an array that it did not create"),
     (again,          "calls itself"),
 ]
 # fmt: on

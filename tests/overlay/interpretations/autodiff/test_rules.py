@@ -73,7 +73,7 @@ def called(each, function, args, weights=None):
     space = {"np": np, "function": function, "weights": weights}
     space |= {names[place]: args[place] for place in each.constant}
     call = f"function({', '.join(names)})"
-    # written out for each number of arguments: no adjoint is made of calls with *args
+    # written out for each number of arguments: no adjoint can be generated for calls with *args
     result = call if weights is None else f"np.sum(weights * {call})"
     return eval(f"lambda {', '.join(active(each, names))}: {result}", space)
 

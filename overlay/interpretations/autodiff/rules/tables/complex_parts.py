@@ -53,7 +53,7 @@ def _across(t, ret, x):
 
 
 def _turn(z):
-    """The derivative of the angle, as what the conjugate of a tangent is multiplied with."""
+    """The derivative of the angle, as the factor of the conjugate of a tangent."""
     return 1j * z / np.real(z * np.conj(z))
 
 

@@ -35,6 +35,7 @@ from inversion.solving.smt import by_formula, check_solver
 from overlay import Context
 from overlay.contexts.wrapping import wrapped_in
 from overlay.core.location import caller
+from overlay.core.logs import timed
 from overlay.core.target import describe
 from primitives import Domain, Integers
 from primitives.forms.bit_systems import BitSystem
@@ -43,6 +44,7 @@ from primitives.sequences.lists import is_list, length_of
 
 __all__ = ["choose", "invert"]
 
+LOGGER = "inversion"
 WORDS = (np.int64, np.uint64)
 WORD_BITS = 64
 
@@ -261,8 +263,11 @@ def _chosen(
     keywords = _by_keyword(f, names)
     lifted: Lifted | None = None
     try:
-        lifted = lift(f, inputs, context, root_finding=root_finding, max_trips=max_trips,
-                      keywords=keywords, domains=domains, shapes=shapes, marks=marks)  # fmt: skip
+        with timed(LOGGER, f"lifting {describe(f)}"):
+            lifted = lift(
+                f, inputs, context, root_finding=root_finding, max_trips=max_trips,
+                keywords=keywords, domains=domains, shapes=shapes, marks=marks,
+            )  # fmt: skip
         axes = _axes(f, lifted, known)
         if options.get("solver") is not None:
             function, stated = _positional(f, names, keywords), _stated(lifted, domains)
@@ -278,7 +283,8 @@ def _chosen(
             raise
         lifted, axes = tried, _axes(f, tried, known)
         program, made, stated = _planned(lifted, axes, domains, root_finding=root_finding)
-    source = emit(made, axes, rtol, atol, stated)
+    with timed(LOGGER, f"writing the inverse of {describe(f)}"):
+        source = emit(made, axes, rtol, atol, stated)
     hides = may_hide_errors(program, lifted.program)
     function = _positional(f, names, keywords)
     definition = Definition(
@@ -373,6 +379,21 @@ def _planned(
     root_finding: bool,
 ) -> tuple[Program, Plan, Mapping[str, Domain]]:
     """The rewritten program, its plan, and the domains declared for its inputs."""
+    size = f"{lifted.program.name}, {len(lifted.program.statements)} statements"
+    with timed(
+        LOGGER, f"planning {size}: {', '.join(known.unknown)} from {', '.join(known.known)}"
+    ):
+        return _planned_anyhow(lifted, known, domains, root_finding=root_finding)
+
+
+def _planned_anyhow(
+    lifted: Lifted,
+    known: Axes,
+    domains: Mapping[str, Domain],
+    *,
+    root_finding: bool,
+) -> tuple[Program, Plan, Mapping[str, Domain]]:
+    """The plan of the program, or else in one of its other forms."""
     parts = [leaf for axis in known.known for leaf in leaves(known.trees[axis])]
     stated = _stated(lifted, domains)
     program = rewritten(lifted.program, parts)

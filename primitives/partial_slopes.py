@@ -2,8 +2,8 @@
 
 They are the rules of ``overlay.interpretations.autodiff``, except that they raise NoSolution at a
 kink or a step of a function. ``partials_of(f)`` is a target: its methods take the arguments of f
-and return the tuple of partial derivatives there. The table ``partials`` has those of the functions
-of floats in the base table of relations; a table of a context adds others:
+and return the tuple of partial derivatives there. The table ``base_partials`` has those of the
+functions of floats in the base table of relations; a table of a context adds others:
 
 >>> from overlay import MethodTable
 >>> from primitives import partials_of
@@ -35,9 +35,9 @@ from primitives.floats.comparison import where
 from primitives.forms import polar
 from primitives.relation import Relation
 
-__all__ = ["PartialsOf", "partials", "partials_of"]
+__all__ = ["PartialsOf", "base_partials", "partials_of"]
 
-partials = MethodTable("partials")
+base_partials = MethodTable("partials")
 """The partial derivatives of the primitives. Methods in the tables of a context take precedence."""
 
 Rows = tuple[tuple[float, ...], ...]
@@ -137,7 +137,7 @@ def _declare(relation: Relation, rule: Partials) -> None:
             for name, kind in made.__annotations__.items()
         ]
     )
-    partials.overlay(partials_of(relation.target))(made)
+    base_partials.overlay(partials_of(relation.target))(made)
 
 
 for _relation, _rule in RULES:
