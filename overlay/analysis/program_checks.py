@@ -21,7 +21,7 @@ from overlay.analysis.step_rules import UndefinedName
 from overlay.core.errors import OverlayError, OverlayWarning
 from overlay.core.location import name_of
 from overlay.core.outline import Outline
-from overlay.core.short_repr import counted, short_repr
+from overlay.core.short_repr import short_repr
 from overlay.plugins.plugin import Plugin
 
 if TYPE_CHECKING:
@@ -102,7 +102,8 @@ class Findings(tuple[Finding, ...]):
         return "\n".join(map(str, self)) or "nothing was found"
 
     def __repr__(self) -> str:
-        return short_repr("Findings", counted(len(self), "finding"))
+        first = f"{self[0].name}: {self[0].message}" if self else "nothing was found"
+        return short_repr("Findings", f"{len(self)}, {first}" if len(self) > 1 else first)
 
 
 def check(function: Callable[..., Any], *types: Any, context: Context | None = None) -> Findings:
