@@ -32,7 +32,7 @@ from overlay.code.held_functions import (
 )
 from overlay.core.location import shown
 from overlay.core.own_builtins import __builtins__
-from overlay.core.target import generic_state
+from overlay.core.target import attributes_of, generic_state, mro_of
 
 __all__ = ["Change", "FunctionReads", "attribute_held", "is_same", "same_items", "told_code"]
 
@@ -81,6 +81,7 @@ class FunctionReads:
         self.spaces: dict[int, tuple[dict[str, Any], dict[str, Any]]] = {}
         self.generic: list[tuple[Any, tuple[Any, ...]]] = []
         names = set(names_in(function.__code__))
+        self._absent: list[tuple[type, set[str]]] = []  # names that classes do not have
         self._look_up(function.__globals__, names)
         self.cells = [(cell, content_of(cell)) for cell in function.__closure__ or ()]
         self.values += [content for _, content in self.cells]
@@ -88,6 +89,7 @@ class FunctionReads:
             if type(value) is ModuleType:
                 self._look_up(vars(value), names & vars(value).keys())
             elif issubclass(type(value), type):
+                self._absent.append((value, {name for name in names if not _has(value, name)}))
                 for attributes, asked in asked_of_class(value, names):
                     self._look_up(dict_behind(attributes), asked)
             elif is_generic(value) and not any(value is each for each, _ in self.generic):
@@ -171,7 +173,12 @@ class FunctionReads:
 
     def outdated(self) -> bool:
         """Whether the function would read anything different now."""
-        return self.changed() or self.altered()
+        return self.changed() or self.altered() or self._appeared()
+
+    def _appeared(self) -> bool:
+        """Whether a class has an attribute now that it had not, and without which code that
+        mentions it was not compiled."""
+        return any(_has(kind, name) for kind, names in self._absent for name in names)
 
 
 def told(value: Any) -> str:
@@ -229,6 +236,10 @@ def _is_small_array(value: Any) -> bool:
 
 def _has_contents(value: Any) -> bool:
     return is_copied(value) or type(value) is dict
+
+
+def _has(kind: type, name: str) -> bool:
+    return any(name in attributes_of(base) for base in mro_of(kind) or ())
 
 
 def is_generic(value: Any) -> bool:
