@@ -52,7 +52,8 @@ SOURCES = {
     "closure": "def made():\n    kept = steps\n    def f(x): return kept[0](x)\n"
     "    return f\nf = made()",
     "empty cell": "def made():\n    def f(x): return kept(x)\n    def put(it):\n"
-    "        nonlocal kept\n        kept = it\n    if 0: kept = 0\n    return f, put\nf, put = made()",
+    "        nonlocal kept\n        kept = it\n    if 0: kept = 0\n"
+    "    return f, put\nf, put = made()",
     "in a helper": "def g(x): return steps[0](x)\ndef f(x): return g(x) + 1.0",
 }
 
