@@ -34,6 +34,7 @@ ODD = {
         r"|looked at|looked for|such as come|of its own|of their own|of one's own|what holds"
         r"|knows nothing|know nothing|comes to end|as it was|as they were|all the same|nothing of"
         r"|in force of|stands in|stand in|stands on|stand on|stands for|stand for|stands beside"
+        r"|by itself|by themselves|handed|tells?|nobody|mended|foretell|gets there"
         r"|is meant|are meant|by its name alone|(?<!here )(is|are) no(?! longer))\b"
     ),
 }
