@@ -96,7 +96,7 @@ class _Texts:
             f"def known_result({', '.join(['ret', *others])}):",
             f"    {result} = function({self.given})",
             f"    if not is_close({self.call}[0], ret, tolerance[0], tolerance[1]):",
-            "        raise NoSolution('the inverse gives another answer here')",
+            "        raise NoSolution('the inverse returns another answer here')",
             f"    return {result}",
         ]
 

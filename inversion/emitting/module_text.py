@@ -506,7 +506,7 @@ class FunctionText:
 def conditions(body: FunctionText, holds: Iterable[tuple[Operand, bool]]) -> None:
     for value, is_true in holds:
         body.row(f"if {'not ' if is_true else ''}{body.shown(value)}:")
-        body.row('    raise NoSolution("it raises")')
+        body.row('    raise NoSolution("the function raises an exception")')
 
 
 def assign(body: FunctionText, names: Sequence[Operand], values: Sequence[Operand]) -> None:

@@ -241,4 +241,4 @@ def find_root(
             left = y > low and y != y1
             y2, g2, y1, g1 = y1, g1, y, g
         step *= GROWTH
-    raise NoSolution("a search outwards from the guess met no root")
+    raise NoSolution("a search outwards from the guess found no root")

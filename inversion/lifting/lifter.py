@@ -542,9 +542,7 @@ class Lifter:
         if isinstance(found, Returned):
             self.known.update(found.heap)
             return found.value
-        raise Raises(
-            f"cannot invert {describe(body)}: it raises whatever its arguments are", site.where
-        )
+        raise Raises(f"cannot invert {describe(body)}: it raises for all arguments", site.where)
 
     def called(
         self, site: CallSite, function: Value, args: Values, kwargs: Named | None = None

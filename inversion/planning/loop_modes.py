@@ -89,7 +89,7 @@ def _planned(loop: Loop, unknown: frozenset[str]) -> Mode | None:
         return _counted(loop, order, known)
     fixed = [v.name for v in (*loop.free, *loop.limits) if v.name in unknown]
     if fixed:
-        return loop.not_planned(f"{', '.join(fixed)} is the same in each turn")
+        return loop.not_planned(f"{', '.join(fixed)} is equal in each iteration")
     forwards = _forwards(loop, [v for v in loop.state if v.name not in unknown])
     back = [v for v in loop.state if v not in forwards]
     try:
@@ -102,7 +102,7 @@ def _planned(loop: Loop, unknown: frozenset[str]) -> Mode | None:
     if begun and any(v.kind in (float, complex) for v in chosen):
         # the initial state would rarely equal the known one
         names = ", ".join(_names(begun))
-        return loop.not_planned(f"it begins with a known {names}, and choices change that")
+        return loop.not_planned(f"its initial {names} is known, and choices would change it")
     coordinates = Coordinates(axes)
     to_the_end = _to_the_end(loop, forwards, last)
     trips = None
@@ -119,7 +119,8 @@ def _planned(loop: Loop, unknown: frozenset[str]) -> Mode | None:
     )  # fmt: skip
     if any(size_of(domain) > MOST_VALUES for domain in coordinates.domains.values()):
         return loop.not_planned(
-            f"its turns need more than {MOST_VALUES} values of one choice: make max_trips less"
+            f"its iterations need more than {MOST_VALUES} values of one choice: give a smaller "
+            "max_trips"
         )
     return BackwardLoop(
         order, generated, (*known, *coordinates.domains), coordinates.domains, generated,

@@ -105,8 +105,8 @@ class _Roots:
         if self.waiting:
             self.unproved.add(
                 "pieces",
-                f"of the intervals that may hold roots {len(self.waiting)} were not searched, "
-                f"after {self.count}",
+                f"{len(self.waiting)} intervals that may contain roots were not searched, after "
+                f"{self.count}",
             )
         yield from self.levels()
 
@@ -128,7 +128,7 @@ class _Roots:
             else:
                 self.unproved.add(
                     "interval",
-                    f"whether there is a root between {low!r} and {high!r} could not be settled",
+                    f"whether there is a root between {low!r} and {high!r} could not be decided",
                 )
 
     def apart(self, x: float) -> float:

@@ -276,7 +276,7 @@ def search(
     for rule, why in left_out(inverse.program):
         noted.add(f"mode of {rule}", f"{rule}: {why}")
     for power in negative_powers(inverse.origin.statements, inverse.domains):
-        why = "exponents below 0, which give floats, are not looked for"
+        why = "exponents below 0, which give floats, are not searched for"
         noted.add("power", f"{power}   {power.where}: {why}; {REMEDY}")
 
 

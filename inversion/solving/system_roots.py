@@ -55,7 +55,7 @@ def roots_of_system(
         widths = [_size(side) for side in left]
         if max(widths) <= SMALLEST:
             unproved.add(
-                "interval", f"whether there is a root around {_middle(left)!r} could not be settled"
+                "interval", f"whether there is a root around {_middle(left)!r} could not be decided"
             )
             yield _middle(left)
             continue
@@ -68,7 +68,7 @@ def roots_of_system(
     if waiting:
         unproved.add(
             "pieces",
-            f"of the boxes that may hold roots {len(waiting)} were not searched, after {count}",
+            f"{len(waiting)} boxes that may contain roots were not searched, after {count}",
         )
 
 

@@ -1220,7 +1220,7 @@ def converted_word(x, n):
     return x + int(n)
 
 
-@refusal("lifter.Lifter.through: cannot invert {}: it raises whatever its arguments are", F)
+@refusal("lifter.Lifter.through: cannot invert {}: it raises for all arguments", F)
 def always_raising(x):
     return raising(x)  # here
 

@@ -173,6 +173,8 @@ class InnerDispatcher(Holder, Dispatcher):
 
     def _made(self, sig: Any, args: tuple[Type, ...], returned: Type | None) -> CompiledCode:
         """Compile this function for some types with numba."""
+        if self._compiler._failed_cache and self.world.watch.outdated():
+            self._compiler._failed_cache.clear()  # numba raises a failure of before again
         with compiling(self, args) as made:
             try:
                 self._read(made)

@@ -220,7 +220,7 @@ def test_a_refusal_says_why_a_turn_cannot_be_undone():
 
     with pytest.raises(NotInvertible) as caught:
         invert(power, int)
-    assert "base is the same in each turn" in str(caught.value)
+    assert "base is equal in each iteration" in str(caught.value)
 
 
 def test_an_inverse_never_runs_for_ever():

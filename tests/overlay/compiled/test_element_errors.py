@@ -1,5 +1,5 @@
-"""Exceptions of the functions of elements in loops of ``vectorize`` and ``guvectorize`` that compiled
-code runs: they are raised, and caught, as in interpreted code."""
+"""Exceptions of the functions of elements, in loops of ``vectorize`` and ``guvectorize`` that
+compiled code runs: they are raised, and caught, as in interpreted code."""
 
 import numpy as np
 import pytest
