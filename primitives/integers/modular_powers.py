@@ -393,7 +393,7 @@ def _all_numbers(ret: int, a: int, e: int, n: int) -> tuple[int, int, int]:
 
 power_modulo = relation(
     pow, int, int, int, "return = pow(a, e, n)", domain={"n": Integers(1)}, codomain=Natural,
-    edges="negative exponents are of units alone; a base may be negative",
+    edges="negative exponents only of units; a base may be negative",
     a=parametric(_base_of, k=Integer, recover=_number_of),
     e=parametric(_exponent_of, k=Integer, recover=_exponent_number),
     ae=parametric(_pair_of, v=Integer, k=Integer, recover=_pair_number),
