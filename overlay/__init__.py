@@ -113,7 +113,20 @@ def _():
 
 
 def load_ipython_extension(shell: Any) -> None:
-    """``%load_ext overlay``: the magics ``%overlay`` and ``%%overlay``."""
+    """Load the extension for IPython, ``%load_ext overlay``: the magics ``%overlay`` and
+    ``%%overlay``.
+
+    Parameters
+    ----------
+    shell : InteractiveShell
+        The shell of IPython, which calls this.
+
+    Examples
+    --------
+    >>> from overlay import load_ipython_extension
+    >>> callable(load_ipython_extension)  # in IPython: %load_ext overlay
+    True
+    """
     from overlay.tools.magics import load
 
     load(shell)

@@ -77,7 +77,8 @@ _BEGINNING = """# Gallery
 For readers who look for a program to start from: {count} programs for common uses of contextual
 dispatch, in this and in other languages. Each is a standalone file in [docs/gallery](gallery). A
 [test](../tests/overlay/interpretations/test_gallery.py) compares its output with this page, and the
-tables name further tests. `make gallery` runs the programs, draws the pictures and writes the page.
+tables name further tests. The [glossary](glossary.md) defines the terms. `make gallery` runs the
+programs, draws the pictures and writes the page.
 """
 
 

@@ -269,7 +269,8 @@ For readers who wonder what `invert` can solve: {count} problems from textbooks,
 published code. Each program is written forwards, as in its source. `invert` answers the question,
 and the program checks each answer by a forward run. The files are in
 [docs/inverse_problems](inverse_problems), with at most {most} lines each. `make gallery` runs them
-and their peers, draws the pictures and writes this page.
+and their peers, draws the pictures and writes this page. The [glossary](glossary.md#inversion)
+defines the terms.
 
 The peers are {tried} programs in `docs/inverse_problems/peers`, run in the same command if they are
 installed. After {seconds} s a peer is stopped. Peers without a row were not tried. The columns:

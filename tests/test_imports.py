@@ -215,7 +215,8 @@ def test_threads_that_import_the_same_names_at_once_all_get_them(order):
         sys.setswitchinterval(1e-5)
         import inversion, primitives
         first = [(inversion, name) for name in ("invert", "Solutions", "pave", "Fit", "NoSolution")]
-        second = [(primitives, name) for name in ("partials", "relations", "Shape", "NoSolution")]
+        names = ("base_partials", "base_relations", "Shape", "NoSolution")
+        second = [(primitives, name) for name in names]
         asked = {"inversion": first, "primitives": second, "both": first + second}[sys.argv[1]] * 3
         found, gate = [], threading.Barrier(len(asked))
 

@@ -92,16 +92,20 @@ SERIES = (
         "tables of one context", "a call, Python engine", (1, 4, 16), tables_joined, calls=CALLS
     ),
     Series(
-        "turns of a loop", "interpreted", (10, 1000, 100_000), turns("interpreted"), turns("native")
+        "iterations of a loop",
+        "interpreted",
+        (10, 1000, 100_000),
+        turns("interpreted"),
+        turns("native"),
     ),
     Series(
-        "turns of a loop",
+        "iterations of a loop",
         "compiled",
         (100_000, 1_000_000, 10_000_000),
         turns("compiled"),
         turns("njit"),
     ),
-    Series("turns of a loop", "its inverse, interpreted", (10, 100, 1000), loop_inverted),
+    Series("iterations of a loop", "its inverse, interpreted", (10, 100, 1000), loop_inverted),
     Series(
         "elements of an array",
         "`batch` of an inverse",

@@ -18,7 +18,8 @@ For readers who want measurements of the project's claims, compared with its pee
 in the same run and process, in alternating rounds: 1.00 is the speed of the peer, more is slower.
 By default the fastest runs are compared. *Median* is that of the rounds' ratios, *spread* half the
 distance between their quartiles, and *noise* the difference between two equal programs. If the
-machine does other work, a run says little beyond its spread."""
+machine does other work, a run says little beyond its spread. The [glossary](glossary.md) defines
+the terms."""
 QUICK = (
     "**This was a quick run, which shows that everything works: its figures say nothing. No page "
     "quotes them.**"
@@ -281,7 +282,8 @@ def random_programs(report: Report) -> Iterator[str]:
     yield "## Random programs"
     yield filled(
         f"{kept['about']} They were run on {kept['date']} by {kept['by']}, since they take too "
-        "long for this report. [Potential and limits](potential_and_limits.md) discusses the results."
+        "long for this report. [Potential and limits](potential_and_limits.md) discusses the "
+        "results."
     )
     yield from figures(report, "Random programs")
     shares = ("inverted", "answered", "own arguments found again", "random θ answered")

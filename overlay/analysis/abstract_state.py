@@ -55,6 +55,11 @@ class AbstractState:
         if fact is not None and name not in fact.names:
             self.facts[name] = fact
 
+    def forget(self, name: str) -> None:
+        """Leave a variable without a value, as ``del`` does."""
+        self.set(name, None)
+        del self.values[name]
+
     def set_copy(self, name: str, value: Any, source: str) -> None:
         """Assign to a variable the value of another. If that is a step of an expression, later
         refinements of the step refine the variable too."""

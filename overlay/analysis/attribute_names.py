@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import enum
 import functools
 import importlib.machinery
 import itertools
@@ -106,6 +107,8 @@ class StoredNames:
         class, or on the class."""
         for base in mro_of(cls):
             namespace = _namespace_of(base)
+            if base.__module__ == enum.__name__:
+                continue  # it sets attributes while a class is made alone
             if namespace is None:
                 if is_of_program(base):
                     return True

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import itertools
 import operator
 import types
@@ -10,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import FunctionType
 from typing import Any
 
+from overlay.analysis import protocol_checks
 from overlay.analysis.abstract_state import AbstractState
 from overlay.analysis.abstract_values import BOTTOM, TOP, ItemValues, Iteration, KnownValue
 from overlay.analysis.attribute_names import (
@@ -24,6 +26,7 @@ from overlay.analysis.attribute_names import (
 )
 from overlay.analysis.builtin_results import RESULTS, TAKEN, signature_in_c
 from overlay.analysis.content_rules import RULES, Rules, contents_table
+from overlay.analysis.keyword_names import HeldNames
 from overlay.analysis.kind_functions import (
     NONE,
     SAMPLES,
@@ -90,6 +93,7 @@ class CheckedTypes(Types):
         self.place: Any = None
         self.body: Body | None = None
         self.rules = Rules(self)
+        self.names = HeldNames(self.contents)
 
     @property
     def tables(self) -> tuple[MethodTable, ...]:
@@ -149,6 +153,7 @@ class CheckedTypes(Types):
     def spread(
         self, function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]
     ) -> tuple[Sequence[Any], Mapping[str, Any]] | None:
+        self.names.check(function, kwargs.get("**"))
         items = args[0].items if args and isinstance(args[0], ItemValues) else None
         if items is not None and not kwargs:
             return items, {}
@@ -205,6 +210,31 @@ class CheckedTypes(Types):
         error.variable = name
         raise error
 
+    def called(self, value: Any) -> None:
+        protocol_checks.check_called(value)
+
+    def manager(self, value: Any, instruction: str) -> tuple[Callable[..., Any] | None, bool]:
+        return protocol_checks.manager_of(value, instruction)
+
+    def awaited(self, result: Any) -> Any:
+        function: Any = None if self.body is None else self.body.function
+        code = getattr(function, "__code__", None)
+        if code is None or not code.co_flags & inspect.CO_COROUTINE:
+            return TOP  # an asynchronous generator
+        return self.made(types.CoroutineType, ("awaited", id(function)), result)
+
+    def result_of(self, value: Any) -> Any:
+        """What a coroutine returns."""
+        if isinstance(value, Kinds) and value.types == frozenset({types.CoroutineType}):
+            return self.contents.read(value.sites, "item")
+        return TOP
+
+    def keywords(self, given: Mapping[str, Any]) -> Any:
+        key = self.joined(map(self.constant, given))
+        made = self.made(dict, ("keywords", tuple(given)), self.joined(given.values()), key)
+        self.names.add(made, given)
+        return made
+
     def joined(self, values: Iterable[Any]) -> Any:
         """The join of several values."""
         found: Any = BOTTOM
@@ -238,6 +268,13 @@ class CheckedTypes(Types):
         if function is getattr and len(args) == 2 and not kwargs:
             _check_attribute(self, *args)
             return
+        if _takes_nothing(function) and (args or kwargs):
+            raise MethodNotFound(
+                f"{name_of(function)} takes no arguments: it has no __init__",
+                notes=[("defined", place)] if (place := location_of(function)) else [],
+                help="call it as it is defined",
+            )
+        protocol_checks.check_native(self, function, args, kwargs)
         plain: Any = getattr(function, "py_func", function)
         if type(plain) is FunctionType:
             signature = signature_of_code(plain)
@@ -365,6 +402,15 @@ def _makes_instance(function: Any) -> bool:
     new, init = (type_attribute(function, name) for name in ("__new__", "__init__"))
     in_c = type(new) is types.BuiltinFunctionType and type(init) is types.WrapperDescriptorType
     return plain and in_c and id(function) not in RULES and function not in SAMPLES
+
+
+def _takes_nothing(function: Any) -> bool:
+    """Whether a callable is a class of the program with neither ``__new__`` nor ``__init__``."""
+    if not isinstance(function, type) or not is_of_program(function):
+        return False
+    new, init = (type_attribute(function, name) for name in ("__new__", "__init__"))
+    plain = type_attribute(type(function), "__call__") is type.__dict__["__call__"]
+    return plain and new is object.__new__ and init is object.__init__
 
 
 def _bound_builtin(function: Any) -> Any:

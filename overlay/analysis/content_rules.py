@@ -3,6 +3,7 @@ iteration, and attributes."""
 
 from __future__ import annotations
 
+import io
 import operator
 import os
 import re
@@ -11,12 +12,15 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from overlay.analysis.abstract_values import BOTTOM, TOP, ItemValues, Iteration, KnownValue
 from overlay.analysis.attribute_names import is_of_program
 from overlay.analysis.builtin_results import LISTS, RESULTS
 from overlay.analysis.kind_functions import NONE, Exactly, Kinds, one, result_of
 from overlay.analysis.object_attributes import text_of
 from overlay.analysis.object_contents import ITEM, KEY
+from overlay.analysis.protocol_checks import ARRAYS, member_class
 from overlay.analysis.unpacked_arguments import REST
 from overlay.code import marks
 from overlay.core.table import MethodTable
@@ -79,6 +83,8 @@ class Rules:
     def of_types(self, function: Any, args: Sequence[Any]) -> Any:
         """The result of an operator on values of builtin classes."""
         classes = tuple(map(_class_of, args))
+        if np.ndarray in classes and all(cls in _IN_ARRAYS for cls in classes):
+            return ARRAYS
         found = TOP if None in classes else result_of(function, classes)
         return self.unknown(*args) if found == TOP else found
 
@@ -93,7 +99,8 @@ class Rules:
         if value == BOTTOM:
             return BOTTOM
         if not isinstance(value, Kinds):
-            return self.unknown(value)
+            members = member_class(value)
+            return self.unknown(value) if members == TOP else members
         return self.domain.joined(self._item_of_class(cls, value) for cls in value.types)
 
     def _item_of_class(self, cls: Any, value: Kinds) -> Any:
@@ -141,6 +148,8 @@ class Rules:
         return None if text is None else self.domain.has(value, text)
 
 
+# classes whose operators with an array give an array, or one of its numbers
+_IN_ARRAYS = (np.ndarray, np.float64, np.int64, np.bool_, int, float, bool, complex)
 # By a function's identity: the function, and its rule.
 _RULES: dict[int, tuple[Any, Rule]] = {}
 
@@ -272,6 +281,8 @@ def mapped(rules: Rules, *values: Any, **named: Any) -> Any:
         rules.update(made, value)
     for value in named.values():
         rules.put(made, value, one(str))
+    if not values:
+        rules.domain.names.add(made, named)
     return made
 
 
@@ -329,6 +340,9 @@ def escaped(rules: Rules, text: Any) -> Any:
 @_rule(operator.getitem, list.__getitem__, tuple.__getitem__, dict.__getitem__)
 def indexed(rules: Rules, value: Any, place: Any) -> Any:
     is_slice = isinstance(place, Kinds) and place.types == frozenset({slice})
+    members = member_class(value)
+    if members != TOP:
+        return members
     if isinstance(value, ItemValues):
         if isinstance(place, Exactly) and type(place.only) is int:
             fits = -len(value.items) <= place.only < len(value.items)
@@ -361,6 +375,7 @@ def stored(rules: Rules, value: Any, place: Any, item: Any) -> Any:
 
 @_rule(operator.delitem)
 def deleted(rules: Rules, value: Any, place: Any) -> Any:
+    rules.domain.names.lessen(value)
     return NONE
 
 
@@ -440,6 +455,7 @@ def copied(rules: Rules, value: Any) -> Any:
     deque.clear,
 )
 def removed(rules: Rules, value: Any, item: Any = None) -> Any:
+    rules.domain.names.lessen(value)
     return NONE
 
 
@@ -454,7 +470,13 @@ def combined(rules: Rules, value: Any, *others: Any) -> Any:
     return rules.domain.made_here(set, item)
 
 
-@_rule(dict.get, dict.pop)
+@_rule(dict.pop)
+def taken_out(rules: Rules, value: Any, key: Any, default: Any = NONE) -> Any:
+    rules.domain.names.lessen(value)
+    return got(rules, value, key, default)
+
+
+@_rule(dict.get)
 def got(rules: Rules, value: Any, key: Any, default: Any = NONE) -> Any:
     return rules.domain.join(rules.values_of(value), default)
 
@@ -482,7 +504,24 @@ def pairs(rules: Rules, value: Any) -> Any:
 
 @_rule(dict.popitem)
 def popped_pair(rules: Rules, value: Any) -> Any:
+    rules.domain.names.lessen(value)
     return ItemValues((rules.item_of(value), rules.values_of(value)))
+
+
+# ---- files, arrays ----------------------------------------------------------------------------
+
+
+@_rule(io.IOBase.__enter__)
+def entered_file(rules: Rules, value: Any) -> Any:
+    return value
+
+
+for _array in (np.zeros, np.ones, np.empty, np.full, np.arange, np.linspace, np.asarray, np.eye):
+    _RULES[id(_array)] = _array, _fixed(one(np.ndarray))
+for _array in (np.ndarray.reshape, np.ndarray.ravel, np.ndarray.flatten, np.ndarray.transpose):
+    _RULES[id(_array)] = _array, _fixed(one(np.ndarray))
+_OPENED = (io.TextIOWrapper, io.BufferedReader, io.BufferedWriter, io.BufferedRandom, io.FileIO)
+_RULES[id(open)] = open, _fixed(Kinds(frozenset(_OPENED)))
 
 
 # ---- attributes and objects ---------------------------------------------------------------

@@ -30,6 +30,7 @@ from overlay.code.body import (
     Name,
     Return,
     Statement,
+    WithBlock,
     is_step,
 )
 from overlay.code.constants import Captured
@@ -82,6 +83,7 @@ class Execution:
         self._at = ""
         self._read_well: set[tuple[str, str]] = set()
         self._unset: list[tuple[Step, str]] = []
+        self._keeping: dict[str, bool] = {}
 
     @property
     def body(self) -> Body:
@@ -128,7 +130,7 @@ class Execution:
                 self.run.note(step)
         if self.body.kind == "generator":
             return domain.generated(self._given)
-        return found if self.body.kind == "function" else domain.top
+        return found if self.body.kind == "function" else domain.awaited(found)
 
     def _of_block(self, block: Block, state: AbstractState) -> Any:
         """The value that a block returns; ``bottom`` if it returns none. Its steps are recorded."""
@@ -137,7 +139,8 @@ class Execution:
             for statement in block.statements:
                 self._at = getattr(statement, "where", "") or block.where
                 if isinstance(statement, Apply):
-                    if not self._apply(statement, state, noted=True, catches=block.catches):
+                    caught = self._caught(block)
+                    if not self._apply(statement, state, noted=True, catches=caught):
                         return self.domain.bottom
                 elif isinstance(statement, ConstantValue):
                     self.execute(statement, state)
@@ -154,8 +157,22 @@ class Execution:
         except OverlayError as error:
             outcome = CallOutcome(self.domain.bottom)
             outcome.errors.append(error)
-            self._note(statement, None, (), outcome, block.catches, self._at)
+            self._note(statement, None, (), outcome, self._caught(block), self._at)
         return self.domain.bottom
+
+    def _caught(self, block: Block) -> frozenset[type[Exception]]:
+        """The classes of errors that may be caught in a block, where its ``with`` statements are
+        known."""
+        ends = any(not self._keeping.get(name, False) for name in block.managers)
+        return block.catches if ends else block.handled
+
+    def _enters(self, args: tuple[Any, ...], native: WithBlock) -> CallOutcome:
+        """The outcome of the beginning of a ``with`` statement."""
+        method, may_end = self.domain.manager(args[0], native.instruction)
+        self._keeping[native.leaves] = self._keeping.get(native.leaves, True) and not may_end
+        outcome = self.outcome(method, args, {})
+        self.domain.handed(args)  # its __exit__ has it, too
+        return outcome
 
     # ---- values ----
 
@@ -210,9 +227,13 @@ class Execution:
             told = self.domain.applied(step, self.body, state)
             if told is not None:
                 outcome = CallOutcome(told[0])
+            elif isinstance(step.native, WithBlock):
+                outcome = self._enters(args, step.native)
             elif step.native == _UNPACKING:
                 outcome = self._spread(args, kwargs)
             else:
+                if function is None and isinstance(step.function, str):
+                    self.domain.called(self._value(state, step.function))
                 outcome = self.outcome(function, args, kwargs)
         except OverlayError as error:
             outcome = CallOutcome(self.domain.bottom)
@@ -411,9 +432,12 @@ class Execution:
                 rest = given.get(name, ())
                 values.append(self._transferred(marks.pack, rest, {}, top)[0])
             elif parameter.kind is parameter.VAR_KEYWORD:
-                made = (self.domain.constant(dict),)
-                self.domain.handed(given.get(name, {}).values())
-                values.append(self._transferred(marks.new, made, {}, top)[0])
+                made = self.domain.keywords(given.get(name, {}))
+                if made is None:
+                    self.domain.handed(given.get(name, {}).values())
+                    cls = (self.domain.constant(dict),)
+                    made = self._transferred(marks.new, cls, {}, top)[0]
+                values.append(made)
             elif name in given:
                 values.append(given[name])
             else:

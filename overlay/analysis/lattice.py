@@ -333,6 +333,24 @@ class Domain(Lattice):
         """
         return self.top
 
+    def called(self, value: Any) -> None:
+        """Raise OverlayError if a value, of which no code is known, can certainly not be called."""
+
+    def manager(self, value: Any, instruction: str) -> tuple[Callable[..., Any] | None, bool]:
+        """The method that a ``with`` statement enters a context manager by, None if it is not
+        known; and whether the block's exceptions may end there. An OverlayError that is raised is
+        recorded."""
+        return None, True
+
+    def awaited(self, result: Any) -> Any:
+        """The abstract value of a coroutine. result: what it returns."""
+        return self.top
+
+    def keywords(self, given: Mapping[str, Any]) -> Any | None:
+        """The abstract value of the dict that a parameter ``**names`` is for these keywords; None
+        for a dict of which nothing is known."""
+        return None
+
     def unset(self, name: str, body: Body) -> Any:
         """The abstract value of a variable that is read where no path has set it.
 

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import enum
 import inspect
 import types
 from types import FunctionType, MemberDescriptorType
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from overlay.analysis.abstract_values import TOP, ItemValues, KnownValue
 from overlay.analysis.attribute_names import generic_lookup, is_of_program
-from overlay.analysis.kind_functions import ClassOf, Exactly, Kinds, MethodOfObject
+from overlay.analysis.kind_functions import ClassOf, Exactly, Kinds, MethodOfObject, one
 from overlay.code import constants
 from overlay.core.target import attributes_of, mro_of, type_attribute
 
@@ -24,6 +27,10 @@ _METHODS = (
     types.WrapperDescriptorType,
 )
 _FIELD: Any = type(vars(inspect.Attribute)["name"])  # of a named tuple
+_OF_ARRAYS = {
+    **{"T": one(np.ndarray), "shape": one(tuple), "ndim": one(int), "size": one(int)},
+    **{"nbytes": one(int), "itemsize": one(int)},
+}
 _EXACT_DATA = (int, str, bool, float, bytes, types.NoneType)
 
 
@@ -70,6 +77,10 @@ class Attributes:
         found = type_attribute(cls, text)
         if text == "__class__":
             return KnownValue(cls)
+        if type(found) is enum.property and text in ("name", "value"):
+            return self._of_member(value, text)
+        if cls is np.ndarray and text in _OF_ARRAYS:
+            return _OF_ARRAYS[text]
         if isinstance(found, _METHODS):
             return self._method(value, cls, text, found)
         if type(found) is classmethod:
@@ -83,11 +94,20 @@ class Attributes:
             return self._domain.join(held, self._data(cls, text, found))
         return self._unknown(value)
 
+    def _of_member(self, value: Any, name: str) -> Any:
+        """The name or the value of a member of an enumeration."""
+        if isinstance(value, KnownValue):
+            return self._domain.constant(getattr(value.value, f"_{name}_"))
+        return one(str) if name == "name" else self._unknown(value)
+
     def _unknown(self, value: Any) -> Any:
         self._domain.handed((value,))
         return TOP
 
     def _of_class_object(self, owner: Any, name: str) -> Any:
+        member = member_of(owner, name)
+        if member is not None:
+            return KnownValue(member)
         if isinstance(owner, type) and type_attribute(type(owner), name) is None:
             found = type_attribute(owner, name)
             if type(found) is classmethod:
@@ -156,6 +176,13 @@ class Attributes:
         if found is None:
             return None
         return type(found[0]) if found[1] else found[0]
+
+
+def member_of(cls: Any, name: str) -> Any:
+    """The member of an enumeration that an attribute of its class is; None for others."""
+    if not isinstance(cls, enum.EnumType):
+        return None
+    return type.__getattribute__(cls, "_member_map_").get(name)
 
 
 def text_of(name: Any) -> str | None:

@@ -15,12 +15,13 @@ from overlay.analysis.checked_types import CheckedTypes, MissingAttribute
 from overlay.analysis.interpreter import Interpreter
 from overlay.analysis.kinds import kinds_of
 from overlay.analysis.lattice import UnsetVariable
+from overlay.analysis.protocol_checks import ReadOnlyAttribute, WrongFormat
 from overlay.analysis.runs import Run, Step
 from overlay.analysis.step_rules import UndefinedName
 from overlay.core.errors import OverlayError, OverlayWarning
 from overlay.core.location import name_of
 from overlay.core.outline import Outline
-from overlay.core.short_repr import counted, short_repr
+from overlay.core.short_repr import short_repr
 from overlay.plugins.plugin import Plugin
 
 if TYPE_CHECKING:
@@ -101,7 +102,8 @@ class Findings(tuple[Finding, ...]):
         return "\n".join(map(str, self)) or "nothing was found"
 
     def __repr__(self) -> str:
-        return short_repr("Findings", counted(len(self), "finding"))
+        first = f"{self[0].name}: {self[0].message}" if self else "nothing was found"
+        return short_repr("Findings", f"{len(self)}, {first}" if len(self) > 1 else first)
 
 
 def check(function: Callable[..., Any], *types: Any, context: Context | None = None) -> Findings:
@@ -227,8 +229,9 @@ def findings_of(runs: Sequence[Run]) -> Iterator[Finding]:
         for step in run.steps:
             handled = caught | step.catches
             finding = _finding(step, handled, path)
-            if finding is not None and (id(step.statement), finding.message) not in told:
-                told.add((id(step.statement), finding.message))
+            key = step.where, step.caller, finding and finding.message
+            if finding is not None and key not in told:  # a compiler may copy a line
+                told.add(key)
                 yield finding
             way = (*path, (step.where, name_of(step.caller)))
             todo.extend((inner, handled, way) for inner in step.runs)
@@ -257,6 +260,8 @@ def _finding(
 def _kind(error: OverlayError) -> tuple[Kind, type[Exception]]:
     if isinstance(error, (UndefinedName, UnsetVariable)):
         return "name", NameError
-    if isinstance(error, MissingAttribute):
+    if isinstance(error, (MissingAttribute, ReadOnlyAttribute)):
         return "attribute", AttributeError
+    if isinstance(error, WrongFormat):
+        return "call", error.raised
     return "call", TypeError

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 import functools
 import inspect
 from collections.abc import Callable, Mapping, Sequence
@@ -202,6 +203,8 @@ def _of_class(
     """The callees of a call of a class: its ``__new__`` and ``__init__``; None if other code of the
     program runs too."""
     new, init = type_attribute(cls, "__new__"), type_attribute(cls, "__init__")
+    if isinstance(cls, enum.EnumType) and len(args) == 1 and not kwargs and len(cls):
+        return [Callee(cls, tuple(args), {}, setting, (domain.parameter(0, cls),))]
     if type_attribute(type(cls), "__call__") is not type.__dict__["__call__"]:
         return None
     if type(new) is staticmethod:

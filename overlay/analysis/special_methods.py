@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 import functools
 import itertools
 import operator
@@ -94,6 +95,8 @@ def _iterated(
 def _special(value: Any, names: tuple[str, ...]) -> FunctionType | None:
     """The special method of a value's class that is first of these, if it is of the program."""
     if isinstance(value, KnownValue):
+        if isinstance(value.value, enum.EnumType):
+            return None  # its items are its members
         cls = type(value.value)
     elif isinstance(value, Kinds) and len(value.types) == 1:
         (cls,) = value.types

@@ -77,7 +77,7 @@ class Apply:
     ``marks.outer`` and ``marks.of_super`` the name; for ``marks.other``, for an
     unknown step, and for an operator that is part of another instruction, the instruction; for
     the beginning of a ``with`` statement a ``WithBlock``. instruction: the one that makes or
-    extends a container, or matches an object.
+    extends a container, or matches an object; of ``DELETE_FAST`` the variable.
 
     A call with unpacked arguments is an unknown step. Its arguments are the callee and the tuple
     of arguments, and under the keyword ``**`` the mapping of keyword arguments.
@@ -157,7 +157,8 @@ class Handler:
 class Block:
     """Basic block: statements, their end, and the exception handler, None if exceptions leave the
     function. catches: the classes of errors that may be caught in the function, of those that
-    ``handling`` distinguishes.
+    ``handling`` distinguishes. handled: those that something else than a ``with`` statement may
+    catch. managers: the ``leaves`` of the ``with`` statements around it.
     where: ``file:line`` of its beginning.
     """
 
@@ -166,6 +167,8 @@ class Block:
     handler: Handler | None = None
     catches: frozenset[type[Exception]] = frozenset()
     where: str = field(default="", compare=False)
+    handled: frozenset[type[Exception]] = frozenset()
+    managers: tuple[str, ...] = ()
 
     @cached_property
     def next(self) -> tuple[int, ...]:

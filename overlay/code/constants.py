@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dis
 import sys
+import warnings
 import weakref
 from collections.abc import Iterator, Mapping
 from types import CodeType, FunctionType, ModuleType
@@ -129,7 +130,9 @@ def codes_of_module(namespace: Mapping[str, Any]) -> Iterator[CodeType]:
     name = namespace.get("__name__")
     if hasattr(type(loader), "get_code") and sys.modules.get(str(name)) is not None:
         try:
-            code = loader.get_code(name)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", SyntaxWarning)  # the import has shown them
+                code = loader.get_code(name)
         except (ImportError, OSError, SyntaxError):
             code = None
         if code is not None:

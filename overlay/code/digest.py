@@ -118,7 +118,7 @@ class Digest(ABC):
             self.class_named(kind)
             self.container("fields", value, (part for item in fields.items() for part in item))
         elif not self.at_home(value):
-            raise self.untold(value)
+            raise self.not_hashable(value)
 
     def at_home(self, value: Any) -> bool:
         """Add a function without Python code by its name in its module; return False if its
@@ -132,8 +132,8 @@ class Digest(ABC):
         self.write("named", "function", str(module), str(name))
         return True
 
-    def untold(self, value: Any, reason: str = "") -> NotHashable:
-        """The error for a value that cannot be compared by content."""
+    def not_hashable(self, value: Any, reason: str = "") -> NotHashable:
+        """The error for a value that has no stable content hash."""
         kind = type(value)
         return NotHashable(
             self._place,
@@ -155,7 +155,7 @@ class Digest(ABC):
     def container(self, kind: str, value: Any, values: Iterable[Any]) -> None:
         """Add the values in a container, which may not contain itself."""
         if id(value) in self._open:
-            raise self.untold(value, "contains itself")
+            raise self.not_hashable(value, "contains itself")
         self._open.add(id(value))
         self.items(kind, values)
         self._open.discard(id(value))
@@ -223,13 +223,13 @@ def _method(fp: Digest, value: types.MethodType) -> None:
 
 def _ufunc(fp: Digest, value: Any) -> None:
     if getattr(np, value.__name__, None) is not value:
-        raise fp.untold(value, "is a ufunc that is not numpy's own")
+        raise fp.not_hashable(value, "is a ufunc that is not numpy's own")
     fp.write("ufunc", value.__name__)
 
 
 def _array(fp: Digest, value: np.ndarray[Any, Any]) -> None:
     if value.dtype.hasobject or type(value) is not np.ndarray:
-        raise fp.untold(value, "is an array of objects")
+        raise fp.not_hashable(value, "is an array of objects")
     flags = value.flags
     states = flags.c_contiguous, flags.f_contiguous, flags.writeable, flags.aligned
     fp.write("array", repr(value.dtype), *value.shape, *map(int, states))
@@ -239,7 +239,7 @@ def _array(fp: Digest, value: np.ndarray[Any, Any]) -> None:
 
 def _scalar(fp: Digest, value: np.generic) -> None:
     if value.dtype.hasobject:
-        raise fp.untold(value, "is an array of objects")
+        raise fp.not_hashable(value, "is an array of objects")
     fp.write("scalar", repr(value.dtype), value.tobytes())
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from overlay.code.body import Block, Return
+from overlay.code.body import Apply, Block, Return, WithBlock
 from overlay.core.errors import OverlayError
 
 __all__ = ["HANDLED", "caught"]
@@ -17,6 +17,8 @@ HANDLED: Mapping[type[Exception], tuple[tuple[type[Exception], ...], ...]] = {
     TypeError: ((TypeError, LookupError, OverlayError), (TypeError, OverlayError)),
     AttributeError: ((AttributeError,), (AttributeError,)),
     NameError: ((UnboundLocalError,), (NameError,)),
+    ValueError: ((ValueError,), (ValueError,)),
+    LookupError: ((KeyError, IndexError), (LookupError,)),
 }
 
 
@@ -26,14 +28,32 @@ def caught(blocks: Mapping[int, Block], matches: Mapping[str, tuple[Any, ...]]) 
     matches: for a condition that tests an exception's class, the classes that it tests for.
     """
     found: dict[int, Block] = {}
+    leaves = _leaves(blocks)
     for label, block in blocks.items():
         handlers = _handlers(blocks, block)
-        catches = frozenset(
-            error
+        by_error = {
+            error: [h for h in handlers if _goes_on(blocks, matches, h, label, error)]
             for error in HANDLED
-            if any(_goes_on(blocks, matches, handler, label, error) for handler in handlers)
+        }
+        found[label] = replace(
+            block,
+            catches=frozenset(error for error, by in by_error.items() if by),
+            handled=frozenset(error for error, by in by_error.items() if {*by} - leaves.keys()),
+            managers=tuple(leaves[handler] for handler in handlers if handler in leaves),
         )
-        found[label] = replace(block, catches=catches) if catches else block
+    return found
+
+
+def _leaves(blocks: Mapping[int, Block]) -> dict[int, str]:
+    """The handlers of ``with`` statements, each with the variable that holds its ``__exit__``."""
+    found: dict[int, str] = {}
+    for block in blocks.values():
+        for step in block.statements:
+            if isinstance(step, Apply) and isinstance(step.native, WithBlock):
+                for label in block.next:
+                    handler = blocks[label].handler
+                    if handler is not None and handler != block.handler:
+                        found[handler.block] = step.native.leaves
     return found
 
 

@@ -32,9 +32,9 @@ from overlay.code.held_functions import (
 )
 from overlay.core.location import shown
 from overlay.core.own_builtins import __builtins__
-from overlay.core.target import generic_state
+from overlay.core.target import attributes_of, generic_state, mro_of
 
-__all__ = ["Change", "FunctionReads", "attribute_held", "is_same", "told_code"]
+__all__ = ["Change", "FunctionReads", "attribute_held", "is_same", "same_items", "told_code"]
 
 # Types of constants that are compared by value.
 PLAIN: Final = (bool, int, float, complex, str, bytes)
@@ -81,6 +81,7 @@ class FunctionReads:
         self.spaces: dict[int, tuple[dict[str, Any], dict[str, Any]]] = {}
         self.generic: list[tuple[Any, tuple[Any, ...]]] = []
         names = set(names_in(function.__code__))
+        self._absent: list[tuple[type, set[str]]] = []  # names that classes do not have
         self._look_up(function.__globals__, names)
         self.cells = [(cell, content_of(cell)) for cell in function.__closure__ or ()]
         self.values += [content for _, content in self.cells]
@@ -88,6 +89,7 @@ class FunctionReads:
             if type(value) is ModuleType:
                 self._look_up(vars(value), names & vars(value).keys())
             elif issubclass(type(value), type):
+                self._absent.append((value, {name for name in names if not _has(value, name)}))
                 for attributes, asked in asked_of_class(value, names):
                     self._look_up(dict_behind(attributes), asked)
             elif is_generic(value) and not any(value is each for each, _ in self.generic):
@@ -122,7 +124,7 @@ class FunctionReads:
             places = (told_code(self.code), told_code(function.__code__))
             yield Change(f"the code of {own_name} was replaced", "code", *places)
         by_name = function.__kwdefaults__ or {}
-        if function.__defaults__ is not self.defaults or not _same_items(by_name, self.by_name):
+        if function.__defaults__ is not self.defaults or not same_items(by_name, self.by_name):
             before = (*(self.defaults or ()), *self.by_name.values())
             after = (*(function.__defaults__ or ()), *by_name.values())
             text = f"the defaults of {own_name} were replaced"
@@ -136,7 +138,7 @@ class FunctionReads:
                     yield Change(text, kind, told(value), told(now))
         for each, methods in self.generic:
             now = methods_behind(each)
-            if not _same_items(dict(enumerate(now)), dict(enumerate(methods))):
+            if not same_items(dict(enumerate(now)), dict(enumerate(methods))):
                 both = [f"{len(held) // 2} methods" for held in (methods, now)]
                 yield Change(f"the methods of {each.__name__} changed", "methods", *both)
         names = self.code.co_freevars
@@ -151,11 +153,9 @@ class FunctionReads:
                 yield Change(text, "elements", _told_content(content, array), told(array))
         for container, content in self.containers:
             now = contents_of(container)
-            if not _same_items(now, content):
-                text = (
-                    f"the functions in a {type(container).__name__} that {own_name} reads changed"
-                )
-                yield Change(f"{text} changed", "elements", told_items(content), told_items(now))
+            if not same_items(now, content):
+                text = f"the contents of a {type(container).__name__} that {own_name} reads changed"
+                yield Change(text, "contents", told_items(content), told_items(now))
 
     def altered(self, values: Iterable[Any] | None = None) -> bool:
         """Whether the contents of one of these values, or of any, have changed or may have."""
@@ -173,7 +173,12 @@ class FunctionReads:
 
     def outdated(self) -> bool:
         """Whether the function would read anything different now."""
-        return self.changed() or self.altered()
+        return self.changed() or self.altered() or self._appeared()
+
+    def _appeared(self) -> bool:
+        """Whether a class has an attribute now that it had not, and without which code that
+        mentions it was not compiled."""
+        return any(_has(kind, name) for kind, names in self._absent for name in names)
 
 
 def told(value: Any) -> str:
@@ -233,6 +238,10 @@ def _has_contents(value: Any) -> bool:
     return is_copied(value) or type(value) is dict
 
 
+def _has(kind: type, name: str) -> bool:
+    return any(name in attributes_of(base) for base in mro_of(kind) or ())
+
+
 def is_generic(value: Any) -> bool:
     """Whether a value is a generic function, ours or plum's."""
     plum: Any = sys.modules.get("plum")
@@ -260,9 +269,9 @@ def _digest(value: Any) -> str | None:
     found = Fingerprint(lambda _function, _number: MENTIONED)
     try:
         found.value(value)
+        return found.digest()
     except NotHashable:
         return ""  # cached code cannot depend on such contents
-    return found.digest()
 
 
 def attribute_held(thing: Any, name: str) -> Any:
@@ -281,7 +290,7 @@ def is_same(one: Any, other: Any) -> bool:
     return plain and (one == other and repr(one) == repr(other))
 
 
-def _same_items(one: dict[Any, Any], other: dict[Any, Any]) -> bool:
+def same_items(one: dict[Any, Any], other: dict[Any, Any]) -> bool:
     """Whether two dicts have the same keys and values, in the same order."""
     pairs = zip(one.items(), other.items(), strict=True)
     return len(one) == len(other) and all(

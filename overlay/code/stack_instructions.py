@@ -19,13 +19,17 @@ def other(to: Statements, ins: Instruction) -> None:
     """Add a step for an unknown instruction; its result is the topmost value that it pushes."""
     before = set(to.stack)
     taken = to.taken(ins)
-    if ins.name.startswith(("CALL_INTRINSIC", "STORE")):
-        native = ins.name if ins.name.startswith("STORE") else ins.value
+    if ins.name.startswith(("CALL_INTRINSIC", "STORE")) or ins.name in _AWAITING:
+        native = ins.value if ins.name.startswith("CALL_INTRINSIC") else ins.name
         given = to.apply(marks.other, *taken, native=native)
     else:
         given = to.apply(marks.other, native=ins.name)
     if to.stack and to.stack[-1] not in before:
         to.stack[-1] = given
+
+
+# which say what is awaited, and take what it gives
+_AWAITING = ("GET_AWAITABLE", "END_SEND", "GET_AITER")
 
 
 # ---- constants, and the stack itself ----
@@ -74,6 +78,10 @@ def _locals(to: Statements, ins: Instruction) -> None:
         else:
             is_unknown = name in to.scope.stored and name not in to.scope.cells
             to.stack.append(to.fresh() if is_unknown else name)
+
+
+def _delete(to: Statements, ins: Instruction) -> None:
+    to.apply(marks.other, native=ins.name, instruction=ins.value)
 
 
 def _load_and_clear(to: Statements, ins: Instruction) -> None:
@@ -168,6 +176,7 @@ def _load_of_super(to: Statements, ins: Instruction) -> None:
 _LOCALS = [name for name in dis.opmap if name.startswith(("LOAD_FAST", "STORE_FAST"))]
 STACK_INSTRUCTIONS: dict[str, Callable[[Statements, Instruction], None]] = {
     **dict.fromkeys(_LOCALS, _locals),
+    "DELETE_FAST": _delete,
     "LOAD_FAST_AND_CLEAR": _load_and_clear,
     "LOAD_CONST": _constant,
     "LOAD_BUILD_CLASS": _build_class,

@@ -40,11 +40,25 @@ COMPILATION: Final = 0.1
 class BarrierInfo(NamedTuple):
     """Statistics of a barrier.
 
-    function: the function called. changes: the values known only at run time, with their types.
-    hits: calls for which compiled code found a variant by itself. misses: the others. evictions:
-    variants that were displaced from the table, and are looked up in Python again. compiled:
-    variants that were compiled. interpreted: calls that ran interpreted. size, limit: the number of
-    variants in the table, and its limit.
+    Attributes
+    ----------
+    function : str
+        The function called.
+    changes : mapping of str to str
+        The values known only at run time, with their types.
+    hits : int
+        The number of calls for which compiled code found a variant by itself.
+    misses : int
+        The number of the other calls.
+    evictions : int
+        The number of variants that were displaced from the table, and are looked up in Python
+        again.
+    compiled : int
+        The number of variants that were compiled.
+    interpreted : int
+        The number of calls that ran interpreted.
+    size, limit : int
+        The number of variants in the table, and its limit.
     """
 
     function: str

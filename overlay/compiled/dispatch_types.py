@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import functools
 import types as python_types
+from collections.abc import Sequence
 from typing import Any, Final, Literal
 
 import numpy as np
@@ -12,6 +13,7 @@ from numba import types
 from numba.typed import Dict as TypedDict
 from numba.typed import List as TypedList
 
+from overlay.compiled.numba.container_values import is_container
 from overlay.compiled.numba.numba_types import class_of_instances, types_in
 from overlay.core.interpreted_values import UNDERLYING
 from overlay.core.signature import array_type
@@ -20,6 +22,7 @@ from overlay.core.target import type_attribute
 __all__ = [
     "Unspellable",
     "alternatives",
+    "classes_differ",
     "hint_of",
     "is_literal",
     "is_method_of_container",
@@ -81,6 +84,22 @@ DTYPES: Final[tuple[tuple[type[types.Type], type], ...]] = (
 )
 
 
+def classes_differ(args: Sequence[types.Type]) -> bool:
+    """Whether two classes are compared of which numba holds one for a class of Python's and one of
+    numpy's, so that its answer may be another than Python's."""
+    classes = [_classes(ty) for ty in args]
+    several = any(len(each) > 1 for each in classes)
+    return several and len(classes) == 2 and bool(classes[0] & classes[1])
+
+
+def _classes(ty: types.Type) -> set[type]:
+    """The classes of which one is denoted by a value of a type; none where it denotes no class."""
+    if isinstance(ty, types.NumberClass) and ty.instance_type in TWOFOLD:
+        return set(TWOFOLD[ty.instance_type])
+    key = getattr(ty, "typing_key", None)
+    return {key} if isinstance(ty, types.Function) and isinstance(key, type) else set()
+
+
 def is_literal(ty: types.Type) -> bool:
     """Whether a value of this type is known at compile time and may match ``Literal``."""
     return isinstance(ty, types.Literal) and isinstance(ty.literal_value, (int, str, bool))
@@ -114,6 +133,8 @@ def hint_of(ty: Any, *, numpy: bool = False, literal: bool = False) -> Any:
         return class_of_instances(ty)
     if isinstance(ty, (types.EnumMember, types.IntEnumMember)):
         return ty.instance_class
+    if is_container(ty):
+        return ty.python_class or Unspellable
     if isinstance(ty, (types.NumberClass, types.Function)):
         cls = _class(ty)
         return Unspellable if cls is None else type[cls]

@@ -12,8 +12,10 @@ import os
 import re
 import weakref
 from collections.abc import Sequence
+from types import MethodType
 from typing import TYPE_CHECKING, Any, Final
 
+from overlay.compiled.glue import GLUE
 from overlay.core.errors import AmbiguousMethod, NotCompilable, OverlayError
 from overlay.core.location import location_of, name_of, shown
 from overlay.core.table import Method
@@ -31,6 +33,7 @@ __all__ = [
     "calls_itself",
     "changed_at_run_time",
     "chosen_returned",
+    "classes_compared",
     "context_as_value",
     "converts",
     "entered_on_device",
@@ -43,11 +46,13 @@ __all__ = [
     "joined_with_none",
     "kernel_returns",
     "keywords_after_rest",
+    "lists_of_functions",
     "makes_instance",
     "marker_left",
     "next_in_block",
     "no_meaning",
     "no_stage_on_device",
+    "not_a_function",
     "of_body",
     "of_entry",
     "other_result",
@@ -87,16 +92,19 @@ class Failure:
     def called_from(self, function: Any, path: str, line: int | None) -> None:
         """Record a function through which the error passes, and the location of the call in it."""
         row = name_of(function), shown(path, line)
-        if row not in self.callers:
+        if row in self.callers:  # numba raises it again, perhaps for another caller
+            del self.callers[self.callers.index(row) + 1 :]
+        else:
             self.callers.append(row)
 
     def raised(self) -> OverlayError:
         """The error to raise: a fresh copy that lists the callers."""
         error = self.error
         where = error.where
-        if self.callers and (where is None or isinstance(error, AmbiguousMethod)):
-            where = self.callers[0][1]
-        rows = [("called from", f"{name}   {at}") for name, at in self.callers]
+        callers = [row for row in self.callers if not row[1].startswith(GLUE)]
+        if callers and (where is None or isinstance(error, AmbiguousMethod)):
+            where = callers[0][1]
+        rows = [("called from", f"{name}   {at}") for name, at in callers]
         notes = (*error.notes, *rows)
         return type(error)(error.asked, where=where, notes=notes, help=error.help)
 
@@ -115,13 +123,13 @@ def of_body(
 
     where: its line that numba rejects, if known.
     """
+    lines, help = _remedied(reason, "write the method in the Python that numba knows")
     return NotCompilable(
         f"the method of {describe(method.target)} in table {method.table.name!r} cannot be "
         f"compiled for ({types})",
         where=where or location_of(function),
-        notes=[("numba", line) for line in shortened(reason)],
-        help="write the method in the part of Python that numba compiles, or run it interpreted: "
-        "ctx(f, ...)",
+        notes=[("numba", line) for line in lines],
+        help=f"{help}; or run it interpreted: ctx(f, ...)",
     )
 
 
@@ -132,10 +140,9 @@ def of_entry(
 
     can_interpret: whether its context also runs interpreted code.
     """
-    lines = shortened(reason)
-    help = "this is numba's own limit, not an overlay's"
+    lines, help = _remedied(reason, "this is numba's own limit, not an overlay's")
     if can_interpret:
-        help += "; run it interpreted: ctx(f, ...)"
+        help += "; or run it interpreted: ctx(f, ...)"
     if any(line.startswith("NameError") for line in lines):
         help = "define it before the function is called"
     return NotCompilable(
@@ -144,6 +151,36 @@ def of_entry(
         notes=[("numba", line) for line in lines],
         help=help,
     )
+
+
+# What numba says of constructs that it does not know, what that means, and what to write.
+LIMITS: Final = (
+    (
+        "exception_match",
+        "an except clause names a class of exceptions: numba knows `except:` and "
+        "`except Exception:` alone",
+        "write except Exception:, or test before for what would raise",
+    ),
+    (
+        "Exception object cannot be stored",
+        "an exception is given a name: numba does not keep the object",
+        "leave out `as name`, and return a code or a value that says what happened",
+    ),
+    (
+        "Cannot capture the non-constant value",
+        "a closure that captures a variable is put into a container or handed on",
+        "give what it captures as an argument, call it where it is chosen "
+        "(one(x) if k else other(x)), or make the closures outside of compiled code",
+    ),
+)
+
+
+def _remedied(reason: str, otherwise: str) -> tuple[list[str], str]:
+    """What numba says, in our words where they are known, and what to do about it."""
+    for words, meaning, remedy in LIMITS:
+        if words in reason:
+            return [meaning], remedy
+    return shortened(reason), otherwise
 
 
 def callee_unknown(callee: str, reason: str, path: str, line: int) -> NotCompilable:
@@ -224,12 +261,13 @@ def changed_at_run_time(name: str) -> NotCompilable:
 
 def makes_instance(cls: type) -> NotCompilable:
     """The error for a call of a class that numba does not know."""
-    return NotCompilable(
-        f"compiled code cannot make an instance of {name_of(cls)}",
-        help="make it outside compiled code, as a global"
-        if cls.__module__.partition(".")[0] == "overlay"
-        else "use a named tuple or a class of numba's @jitclass",
-    )
+    package = cls.__module__.partition(".")[0]
+    help = "use a named tuple or a class of numba's @jitclass"
+    if package in ("overlay", "functools"):
+        help = "make it outside, and mention it"
+    if package in ("builtins", "itertools"):
+        help = "write the loop with indices, or make what it gives outside, and hand that over"
+    return NotCompilable(f"compiled code cannot make an instance of {name_of(cls)}", help=help)
 
 
 def joined_with_none(metadata: str) -> NotCompilable:
@@ -338,14 +376,47 @@ def functions_not_seen(ty: str) -> NotCompilable:
     )
 
 
-def functions_held(container: Any, path: str, line: int) -> NotCompilable:
+def not_a_function(value: Any) -> NotCompilable:
+    """The error for a call of a callable object that is no function."""
+    kind = type(value)
+    name = getattr(value, "__qualname__", None) if kind is MethodType else None
+    said = f"the bound method {name}" if name else f"an instance of {name_of(kind)}"
+    return NotCompilable(
+        f"compiled code cannot call {said}, whose attributes may change while it runs",
+        where=location_of(value) if kind is MethodType else None,
+        help="hold a function in its place, which takes what it needs as arguments, captures it "
+        "(a closure) or is given it by functools.partial; or give the class a method "
+        "__overlay_compiled__",
+    )
+
+
+def lists_of_functions() -> NotCompilable:
+    """The error for lists of different functions among which one is chosen."""
+    return NotCompilable(
+        "lists of functions that compiled code makes are brought together, and hold different "
+        "functions",
+        help="write tuples in their place, or make the lists outside of compiled code",
+    )
+
+
+def classes_compared(classes: Sequence[Any]) -> NotCompilable:
+    """The error for a comparison of classes of which numba knows no more than their numbers."""
+    return NotCompilable(
+        f"compiled code cannot tell whether {' and '.join(map(str, classes))} are one class: "
+        "Python's numbers and numpy's share types there",
+        help="ask isinstance(value, float), or choose by the types of arguments: a method table or "
+        "a generic function",
+    )
+
+
+def functions_held(container: Any, use: str) -> NotCompilable:
     """The error for a use of a list, a dict or a dataclass with functions that is no read of it."""
     kind = type(container).__qualname__
     return NotCompilable(
-        f"a {kind} of functions that the program holds is used as a value; compiled code can "
-        "only read its items, so that calls of these enter their methods",
-        where=shown(path, line),
-        help="index it or iterate over it by its name, or store the functions in a tuple",
+        f"a {kind} with functions that the program holds is {use}; compiled code can read its "
+        "items alone, so that it enters the methods of these",
+        help="index it, iterate over it or look for an item in it, and change it in code that the "
+        "interpreter runs",
     )
 
 

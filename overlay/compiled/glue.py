@@ -16,12 +16,16 @@ __all__ = [
     "GLUE",
     "SPREAD",
     "Way",
+    "applying",
     "by_position",
     "calling",
     "calling_attribute",
     "choosing",
     "ending",
+    "finding",
+    "generating",
     "looking_up",
+    "returning",
 ]
 
 # File name of the glue functions.
@@ -90,6 +94,50 @@ def looking_up(keys: Sequence[Any], is_equal: Any, *, has_default: bool) -> Any:
     exec(compile(source, GLUE, "exec"), namespace)
     found = namespace["entry"]
     found.stands_for = dict.get if has_default else operator.getitem
+    return found
+
+
+def returning(expression: str, parameters: str, /, **namespace: Any) -> Any:
+    """A Python function of these parameters that returns an expression of them and of names."""
+    exec(compile(f"def read({parameters}): return {expression}", GLUE, "exec"), namespace)
+    return namespace["read"]
+
+
+def generating(size: Any, item: Any, numbers: Any) -> Any:
+    """A generator function that yields the items of what it is given, by their places."""
+    source = "def iterate(held):\n    for i in numbers(size(held)): yield item(held, i)"
+    namespace: dict[str, Any] = {"size": size, "item": item, "numbers": numbers}
+    exec(compile(source, GLUE, "exec"), namespace)
+    return namespace["iterate"]
+
+
+def finding(is_same: Any) -> Any:
+    """A Python function that tells whether something is one of some items."""
+    source = (
+        "def find(items, wanted):\n"
+        "    for each in items:\n        if is_same(each, wanted): return True\n"
+        "    return False"
+    )
+    namespace: dict[str, Any] = {"is_same": is_same}
+    exec(compile(source, GLUE, "exec"), namespace)
+    return namespace["find"]
+
+
+# by the partial itself, which is compared by identity
+_applying: weakref.WeakKeyDictionary[Any, python_types.FunctionType] = weakref.WeakKeyDictionary()
+
+
+def applying(partial: functools.partial[Any]) -> Any:
+    """A Python function that calls the function of a ``functools.partial`` with its arguments."""
+    found = _applying.get(partial)
+    if found is None:
+        namespace = {f"a{i}": value for i, value in enumerate(partial.args)}
+        given = [*namespace, "*rest", *(f"{name}=k_{name}" for name in partial.keywords)]
+        namespace |= {f"k_{name}": value for name, value in partial.keywords.items()}
+        namespace["function"] = partial.func
+        source = f"def call(*rest): return function({', '.join(given)})"
+        exec(compile(source, GLUE, "exec"), namespace)
+        found = _applying[partial] = namespace["call"]
     return found
 
 

@@ -52,10 +52,24 @@ class Kernel:
     def compile(self, types: Any, capability: Sequence[int] | None = None) -> CompiledKernel:
         """Compile the kernel for arguments of these types and GPUs of this compute capability.
 
-        types: numba's, or Python's (``float``, ``int``), in a sequence; or a signature as text.
-        capability: such as ``(8, 0)``; None: that of the GPU of this machine.
-        Raises NotCompilable for code that cannot run on a GPU, for a capability that NVIDIA's
-        compiler does not know, and where there is no such compiler.
+        Parameters
+        ----------
+        types : sequence or str
+            The types of the arguments, numba's or Python's (``float``, ``int``); or a signature
+            as text.
+        capability : (int, int) or None
+            The compute capability, such as ``(8, 0)``; None: that of the GPU of this machine.
+
+        Returns
+        -------
+        CompiledKernel
+            The kernel as text.
+
+        Raises
+        ------
+        NotCompilable
+            The code cannot run on a GPU, NVIDIA's compiler does not know the capability, or it is
+            not installed.
         """
         args, given = types_of_signature(types), _capability(capability)
         world, known = self._present()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 import types as python_types
 from collections.abc import Mapping, Sequence
@@ -12,8 +13,9 @@ from numba import types
 from overlay.compiled import failures
 from overlay.compiled.basis import Holder
 from overlay.compiled.dispatch_types import is_method_of_container
-from overlay.compiled.glue import calling_attribute
+from overlay.compiled.glue import applying, calling_attribute
 from overlay.compiled.gpu import Kernel
+from overlay.compiled.numba.container_values import HeldContainer
 from overlay.compiled.numba.context_values import KnownContext, MakesBase, ReadsContext, Recurses
 from overlay.compiled.numba.dispatchers import InnerDispatcher
 from overlay.compiled.numba.held_bodies import is_kernel, kernel_in
@@ -113,6 +115,7 @@ class StandIns:
         self._made: dict[int, tuple[Any, Any]] = {}
         self._callees: dict[Any, TargetStandIn] = {}
         self._kernels: dict[int, tuple[Any, Native]] = {}
+        self._containers: dict[int, HeldContainer] = {}
 
     def of(self, value: Any, chain: MethodChain | None = None) -> Any | None:
         """The stand-in of a callable that the program mentions, or None where numba's own
@@ -226,6 +229,8 @@ class StandIns:
         """
         if is_kernel(value):
             return self._kernel(value)
+        if type(value) is functools.partial:
+            return self.world.dispatcher(applying(value))
         callback = callback_of(value)
         if callback is not None:
             return self.world.dispatcher(callback)
@@ -243,6 +248,14 @@ class StandIns:
         if has_code(value) and not knows(value):
             return self.world.dispatcher(value)
         return Native(value)
+
+    def container(self, value: Any) -> HeldContainer:
+        """The stand-in of a container of functions, with what is in it now."""
+        found = self._containers.get(id(value))
+        if found is None or not found.is_current():
+            found = self._containers[id(value)] = HeldContainer(self.world, value)
+            self.world.keep(found)
+        return found
 
     def is_callable(self, value: Any) -> bool:
         """Whether compiled code can call a callable that is no Python function."""

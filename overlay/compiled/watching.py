@@ -70,6 +70,11 @@ class ReadsWatch:
         """The changes of what the functions read."""
         return (each for reading in self._readings.values() for each in reading.changes())
 
+    def outdated(self) -> bool:
+        """Whether one of the functions would read something else now, contents of containers
+        included."""
+        return any(reading.outdated() for reading in self._of_function.values())
+
     def altered(self, values: Iterable[Any]) -> bool:
         """Whether one of these objects, which were copied into code at compilation, may have other
         contents now."""

@@ -7,7 +7,7 @@ import inspect
 import operator
 import typing
 import weakref
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from overlay.compiled import failures
@@ -93,7 +93,7 @@ class World:
         self._limited: dict[TargetStandIn, InnerDispatcher] = {}
         self._kept: list[Any] = []
         self._asked: dict[Any, Any] = {}
-        self._choosing: dict[Any, InnerDispatcher] = {}
+        self._generated: dict[Hashable, InnerDispatcher] = {}
 
     @property
     def is_bare(self) -> bool:
@@ -231,22 +231,26 @@ class World:
             return self.dispatcher(calling(call_next, ways), callee.chain)
         return self.dispatcher(calling(callee.target, ways))
 
+    def generated(self, key: Hashable, make: Callable[[], Any]) -> InnerDispatcher:
+        """The dispatcher of a Python function that is generated once for a key."""
+        if key not in self._generated:
+            self._generated[key] = self.dispatcher(make())
+        return self._generated[key]
+
     def choosing(self, candidates: tuple[Type, ...], ways: tuple[Way, ...]) -> InnerDispatcher:
         """A Python function that calls one of some functions, given by their types, by its
         number."""
-        key = candidates, ways
-        if key not in self._choosing:
-            made = choosing([as_global(self, each) for each in candidates], ways, is_number)
-            self._choosing[key] = self.dispatcher(made)
-        return self._choosing[key]
+
+        def make() -> Any:
+            return choosing([as_global(self, each) for each in candidates], ways, is_number)
+
+        return self.generated((candidates, ways), make)
 
     def looking_up(self, keys: tuple[Any, ...], *, has_default: bool) -> InnerDispatcher:
         """A Python function that finds the value of a key among these, as a dict does."""
         key = tuple((type(each), each) for each in keys), has_default
-        if key not in self._choosing:
-            made = looking_up(keys, Native(operator.eq), has_default=has_default)
-            self._choosing[key] = self.dispatcher(made)
-        return self._choosing[key]
+        equal = Native(operator.eq)
+        return self.generated(key, lambda: looking_up(keys, equal, has_default=has_default))
 
     def limited(self, callee: TargetStandIn) -> InnerDispatcher:
         """The function of ``as_dispatcher``, limited to the signatures that the target declares."""

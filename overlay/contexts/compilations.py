@@ -28,8 +28,13 @@ class CalledFunction(NamedTuple):
 class Cause:
     """A change for which a function was compiled again.
 
-    change: what has changed, from what to what. path: the calls that lead to it: first the function
-    that Python called, last the one that had read what has changed.
+    Attributes
+    ----------
+    change : Change
+        The changed thing, with its values before and after.
+    path : tuple of CalledFunction
+        The calls that lead to it: first the function that Python called, last the function that
+        had read the changed thing.
     """
 
     change: Change
@@ -50,10 +55,20 @@ class Cause:
 class Compilation:
     """One compilation of a function.
 
-    types: those of the arguments, as numba names them. way: ``"compiled"``, ``"loaded from disk"``
-    or ``"compiled for a GPU"``. seconds: the time it took, with the functions below. why: the
-    reason in one line. causes: what had changed since the last compilation for these types; empty
-    for the first. failure: the name of the exception that ended it, or "".
+    Attributes
+    ----------
+    types : tuple of str
+        The types of the arguments, as numba names them.
+    way : str
+        ``"compiled"``, ``"loaded from disk"`` or ``"compiled for a GPU"``.
+    seconds : float
+        Its duration, with the functions below.
+    why : str
+        The reason in one line.
+    causes : tuple of Cause
+        The changes since the last compilation for these types; empty for the first.
+    failure : str
+        The name of the exception that ended it, or "".
     """
 
     function: CalledFunction
@@ -78,7 +93,10 @@ class Compilation:
 class Compilations(Sequence[Compilation]):
     """The compilations of one function in a context, or of all, in their order.
 
-    name: of the function; "" for all.
+    Attributes
+    ----------
+    name : str
+        The name of the function; "" for all.
     """
 
     context: Context

@@ -222,4 +222,5 @@ class nonoverlay[**P, R]:  # noqa: N801 (reads as the function that it stands fo
         return f"nonoverlay({name_of(self.function)})"
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
+        """Call the function outside of all contexts, and return its result."""
         return outside(self.function, *args, **kwargs)

@@ -31,8 +31,14 @@ _SHOWN_CALLERS = 3
 class Hit:
     """A method that calls have resolved to.
 
-    calls: how often it ran, or None where calls are not counted. callers: the places that
-    called it, as ``(file:line, calls)``, the most frequent first.
+    Attributes
+    ----------
+    method : Method
+        The method.
+    calls : int or None
+        The number of times that it ran; None where calls are not counted.
+    callers : tuple of (str, int)
+        The places that called it, as ``(file:line, calls)``, the most frequent first.
     """
 
     method: Method
@@ -52,8 +58,16 @@ class Hit:
 class Leaving:
     """A place where a call left the context.
 
-    handed: the target whose own code ran without its table. to: the thread in which it ran, as
-    ``thread NAME``. where: ``file:line`` of the call. times: how often.
+    Attributes
+    ----------
+    handed : str
+        The target whose own code ran without its table.
+    to : str
+        The thread in which it ran, as ``thread NAME``.
+    where : str
+        ``file:line`` of the call.
+    times : int
+        The number of such calls.
     """
 
     to: str
@@ -71,9 +85,17 @@ class Leaving:
 class Report:
     """Report of the calls in a context so far, the result of ``ctx.report()``.
 
-    hits: methods that calls have resolved to. never: the methods of its tables without a call.
-    left: where a call left the context. watched: whether calls were counted, and places where one
-    left recorded: for contexts made with ``count_calls=True`` or ``strict=True``.
+    Attributes
+    ----------
+    hits : tuple of Hit
+        The methods that calls have resolved to.
+    never : tuple of Method
+        The methods of its tables without a call.
+    left : tuple of Leaving
+        The places where a call left the context.
+    watched : bool
+        Whether calls were counted, and places where one left recorded: for contexts made with
+        ``count_calls=True`` or ``strict=True``.
     """
 
     context: Context

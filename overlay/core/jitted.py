@@ -91,7 +91,16 @@ def is_sealed(function: Any) -> bool:
 
 class Compiled(Protocol[P, R_co]):
     """Compiled function that ``Context.jit`` returns, with its statistics. It is a numba
-    dispatcher, so that numba's own inspection functions work on it, too.
+    dispatcher, so numba's own inspection functions accept it, too.
+
+    Examples
+    --------
+    >>> from overlay import Context
+    >>> hot = Context().jit(lambda x: x + 1)
+    >>> hot(1)
+    2
+    >>> len(hot.inspect_llvm())
+    1
     """
 
     py_func: Any

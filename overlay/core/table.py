@@ -279,7 +279,9 @@ class MethodTable:
     def chosen_compiled(
         self, method: Method, after: tuple[Method, ...], tables: Sequence[MethodTable]
     ) -> Callable[..., Any] | None:
-        """Hook: called in place of ``chosen`` where the call is compiled."""
+        """Hook: called in place of ``chosen`` where the call is compiled; by default it calls
+        ``chosen``, whose parameters and result it has.
+        """
         return self.chosen(method, after, tables)
 
     @runs_natively

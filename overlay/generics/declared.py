@@ -56,13 +56,18 @@ def generic[**P, R](declaration: Callable[P, R], /) -> GenericFunction[P, R]:
     """Decorator: declare a generic function.
 
     A call runs the method of the tables in force for its arguments, innermost table first, or
-    else a base method, which plum resolves. A declaration whose body is ``...`` has no method of
-    its own; any other body is the first base method.
+    else a base method, which plum resolves. A declaration whose body is ``...`` has no base
+    method; any other body is the first base method.
 
     Parameters
     ----------
-    declaration
+    declaration : function
         A Python function. Its parameters name those of the generic function.
+
+    Returns
+    -------
+    GenericFunction
+        The generic function; its ``dispatch`` adds base methods.
 
     Raises
     ------

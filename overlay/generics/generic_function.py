@@ -21,7 +21,13 @@ class GenericFunction(Protocol[P, R_co]):
     __qualname__: str
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R_co:
-        """Run the method for these arguments."""
+        """Run the method for these arguments.
+
+        Raises
+        ------
+        MethodNotFound, AmbiguousMethod
+            There is no method for them, or no most specific one.
+        """
         ...
 
     @overload
@@ -31,11 +37,35 @@ class GenericFunction(Protocol[P, R_co]):
         self, method: None = None, /, *, precedence: int = 0
     ) -> Callable[[Any_F], GenericFunction[..., Any]]: ...
     def dispatch(self, method: Any_F | None = None, /, *, precedence: int = 0) -> Any:
-        """Add a base method (same signature: replace it), by its annotations."""
+        """Add a base method, by its annotations; one with the same signature is replaced.
+
+        Parameters
+        ----------
+        method : function or None
+            The method; None to get a decorator.
+        precedence : int
+            Breaks ties between equally specific methods; the higher one wins.
+
+        Returns
+        -------
+        GenericFunction or decorator
+            The generic function, or a decorator that returns it.
+        """
         ...
 
     def dispatch_multi(self, *signatures: Any) -> Callable[[Any_F], GenericFunction[..., Any]]:
-        """Add a base method for each of these signatures, plum's or tuples of types."""
+        """Add a base method for each of several signatures.
+
+        Parameters
+        ----------
+        *signatures : plum.Signature or tuple of type
+            The signatures.
+
+        Returns
+        -------
+        decorator
+            Takes the method, and returns the generic function.
+        """
         ...
 
     def methods(self) -> tuple[Any, ...]:

@@ -58,13 +58,26 @@ class SourcePlace:
 class ExplainedSite:
     """A call site and the method that the call resolves to.
 
-    text: the call as written; without source, the callee's name. target: the callee's name. status:
-    ``"resolved"`` to ``methods[0]``; ``"base"``: no method applies; ``"possible"``: one of
-    ``methods`` or the base, depending on types that are known only at run time; ``"undetermined"``:
-    the callee is chosen at run time.
-
-    note: a remark, or "". functions: the functions that the call enters. untaken: where no method
-    applies, those that the callee has, for arguments of other types.
+    Attributes
+    ----------
+    text : str
+        The call as written; without source, the callee's name.
+    target : str
+        The callee's name.
+    place : SourcePlace
+        The location of the call.
+    status : str
+        ``"resolved"`` to ``methods[0]``; ``"base"``: no method applies; ``"possible"``: one of
+        ``methods`` or the base, depending on types that are known only at run time;
+        ``"undetermined"``: the callee is chosen at run time.
+    methods : tuple of Method
+        The methods.
+    note : str
+        A remark, or "".
+    functions : tuple of ExplainedFunction
+        The functions that the call enters.
+    untaken : tuple of Method
+        Where no method applies, the methods that the callee has for arguments of other types.
     """
 
     text: str
@@ -108,8 +121,15 @@ class ExplainedSite:
 class ExplainedFunction:
     """A function of the call graph, with the known types of its arguments.
 
-    types: of its parameters in order; None where unknown. note: the reason why its call sites are
-    missing: they are shown elsewhere, or the depth limit was reached.
+    Attributes
+    ----------
+    types : tuple
+        The types of its parameters in order; None where unknown.
+    sites : tuple of ExplainedSite
+        Its call sites.
+    note : str
+        The reason why its call sites are missing: they are shown elsewhere, or the depth limit
+        was reached.
     """
 
     name: str
@@ -146,7 +166,24 @@ class ExplainedFunction:
 class Explanation:
     """The result of ``ctx.explain``; iteration yields every call site of the call graph once.
 
-    root: the explained call.
+    Attributes
+    ----------
+    context : Context
+        The context.
+    root : ExplainedSite
+        The explained call.
+
+    Examples
+    --------
+    >>> import math
+    >>> from overlay import Context, MethodTable
+    >>> table = MethodTable("zeros")
+    >>> @table.overlay(math.sin)
+    ... def sin(x: float) -> float:
+    ...     return 0.0
+    >>> found = Context(table).explain(lambda x: math.sin(x) + 1.0, float)
+    >>> [site.target for site in found.sites("resolved")]
+    ['math.sin']
     """
 
     context: Context
@@ -161,7 +198,23 @@ class Explanation:
         return f"<Explanation of {self.root.text}: {_counts(self)}>"
 
     def sites(self, status: str) -> tuple[ExplainedSite, ...]:
-        """The call sites with this status. Raises ValueError for a status that does not exist."""
+        """The call sites with a status.
+
+        Parameters
+        ----------
+        status : {"resolved", "base", "possible", "undetermined"}
+            The status, as in ``ExplainedSite``.
+
+        Returns
+        -------
+        tuple of ExplainedSite
+            The call sites.
+
+        Raises
+        ------
+        ValueError
+            There is no such status.
+        """
         if status not in STATUSES:
             raise ValueError(f"status is one of {', '.join(STATUSES)}, not {status!r}")
         return tuple(site for site in self if site.status == status)
@@ -173,8 +226,19 @@ class Explanation:
         return late_binding.drawing.load()(self)
 
     def tree(self, *, everything: bool = False) -> str:
-        """The call graph as text. By default the first function is shown with all its call sites,
-        and of the others only those that lead to a method; ``everything`` shows all."""
+        """The call graph as text.
+
+        Parameters
+        ----------
+        everything : bool
+            Whether all call sites are shown; by default those of the first function, and of the
+            others only those that lead to a method.
+
+        Returns
+        -------
+        str
+            One line for each call site, indented below the function that contains it.
+        """
         return str(self.outline(everything=everything))
 
     def outline(self, *, everything: bool = False) -> Outline:

@@ -132,6 +132,8 @@ class Sandbox:
     ----------
     calls : list of RefusedCall
         The refused calls, including those whose error the program caught.
+    context : Context
+        The context of the runs.
 
     Examples
     --------

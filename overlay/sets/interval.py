@@ -91,13 +91,14 @@ class Interval(_Fields):
             first, last = _bound(low, -1), _bound(low if high is None else high, 1)
         except (TypeError, ValueError):
             raise NotAnInterval(
-                f"Interval({low!r}, {high!r}): bounds are real numbers, or their decimal text"
+                f"Interval({low!r}, {high!r}): bounds are real numbers, or their decimal text",
+                help='write Interval(0, 1), or Interval("0.1", "0.2") for decimal bounds',
             ) from None
         if not first <= last:
             if first == first or last == last:
                 raise NotAnInterval(
-                    f"Interval({low!r}, {high!r}) has no first bound below its last",
-                    help="Interval(low, high); the interval with nothing in it is EMPTY",
+                    f"Interval({low!r}, {high!r}): the first bound is above the last",
+                    help="write Interval(low, high) with low <= high; EMPTY is the empty interval",
                 )
             first, last = bounds.EMPTY  # both NaN objects are shared, so that tuples compare equal
         return tuple.__new__(cls, (first, last))
@@ -128,23 +129,90 @@ class Interval(_Fields):
         return min(max(low / 2 + high / 2, low), high)
 
     def equals(self, other: Interval) -> bool:
-        """Whether both are the same set."""
+        """Return whether both are the same set.
+
+        Parameters
+        ----------
+        other : Interval
+            Another interval.
+
+        Returns
+        -------
+        bool
+            True also if both are empty.
+        """
         return self.bounds == other.bounds or (self.is_empty and other.is_empty)
 
     def within(self, other: Interval) -> bool:
-        """Whether it is a subset of another."""
+        """Return whether the interval is a subset of another.
+
+        Parameters
+        ----------
+        other : Interval
+            Another interval.
+
+        Returns
+        -------
+        bool
+            True for the empty interval.
+        """
         return self.is_empty or (other.low <= self.low and self.high <= other.high)
 
     def hull(self, other: Interval) -> Self:
-        """The smallest interval that contains both."""
+        """The smallest interval that contains both.
+
+        Parameters
+        ----------
+        other : Interval
+            Another interval.
+
+        Returns
+        -------
+        Interval
+            The hull.
+
+        Examples
+        --------
+        >>> from overlay.sets import Interval
+        >>> Interval(0, 1).hull(Interval(3, 4))
+        Interval(0.0, 4.0)
+        """
         return self._of(bounds.hull(self.bounds, other.bounds))
 
     def intersection(self, other: Interval) -> Self:
-        """The numbers in both."""
+        """The numbers in both.
+
+        Parameters
+        ----------
+        other : Interval
+            Another interval.
+
+        Returns
+        -------
+        Interval
+            The intersection; empty if they have no number in common.
+        """
         return self._of(bounds.intersection(self.bounds, other.bounds))
 
     def split(self, pieces: int = 2) -> list[Self]:
-        """Split it into adjacent intervals of about equal width."""
+        """Split the interval into adjacent intervals of about equal width.
+
+        Parameters
+        ----------
+        pieces : int
+            Their number, at least 1.
+
+        Returns
+        -------
+        list of Interval
+            The intervals, in ascending order.
+
+        Examples
+        --------
+        >>> from overlay.sets import Interval
+        >>> Interval(0, 2).split()
+        [Interval(0.0, 1.0), Interval(1.0, 2.0)]
+        """
         low, high = max(self.low, -LARGEST), min(self.high, LARGEST)
         cuts = [low + (high / pieces - low / pieces) * i for i in range(1, pieces)]
         ends = [self.low, *(min(max(cut, low), high) for cut in cuts), self.high]

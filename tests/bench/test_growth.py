@@ -29,7 +29,7 @@ def figures_of(name: str, folder: Path, *options: str):
 
 
 def test_costs_are_measured_at_each_size_with_an_exponent(tmp_path: Path):
-    grows = ("coordinates of θ", "contexts nested", "turns of a loop")
+    grows = ("coordinates of θ", "contexts nested", "iterations of a loop")
     figures, printed = figures_of("growth", tmp_path, "--only", *grows)
     assert {row["grows"] for row in figures["rows"]} == set(grows)
     for row in figures["rows"]:

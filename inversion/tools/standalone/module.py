@@ -14,7 +14,7 @@ from inversion.emitting.module_text import Source, tuple_of
 from inversion.errors import NoSolution, NotWritable, OutsideDomain
 from inversion.program.statements import renumbered
 from inversion.program.trees import as_name
-from inversion.tools.standalone.wrapping import wrapped_source
+from inversion.tools.standalone.long_lines import wrapped_source
 from inversion.tools.standalone.writing_out import ModuleWriter, documented
 from primitives.relation import RETURN
 

@@ -9,7 +9,8 @@ Compilation of a function in a world:
     ``interfaces``         parameters, defaults and declared signatures of functions
     ``first_class``        functions of which only the signature is known
     ``chosen_functions``   functions chosen at run time among known candidates
-    ``held_containers``    containers of functions that the program holds
+    ``held_containers``    containers of functions that the program holds, where code names them
+    ``container_values``   these as values: their types, and the functions that read them
     ``held_bodies``        ``@overload``, jitclasses, kernels and object-mode blocks
     ``code_lifetime``      the lifetime of code that numba holds: shared definitions, deferred
                            machine code, and the release of code that is gone

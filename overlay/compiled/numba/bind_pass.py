@@ -23,6 +23,7 @@ from numba.core.compiler_machinery import FunctionPass, register_pass
 from numba.core.ir_utils import get_definition, guard, require
 
 from overlay.code.held_functions import holds_functions
+from overlay.compiled.numba.chosen_functions import KnownObject
 from overlay.compiled.numba.context_state import Box
 from overlay.compiled.numba.context_values import KnownContext, KnownStandIn
 from overlay.compiled.numba.dispatchers import InnerDispatcher, note_inlined
@@ -176,7 +177,7 @@ class _Binding:
         for var in expr.items:
             found = guard(get_definition, self.func_ir, var)
             value = found.value if isinstance(found, (ir.Global, ir.FreeVar)) else None
-            if has_code(value) and isinstance(self.world.stand_ins.of(value), InnerDispatcher):
+            if callable(value) and isinstance(self.world.stand_ins.of(value), InnerDispatcher):
                 target = ir.Global("overlay", self.world.stand_ins.callee(value), assign.loc)
                 before.append(defined_before(self.func_ir, assign, target))
                 var = before[-1].target
@@ -198,6 +199,8 @@ class _Binding:
                 return  # numba may inline it
             if stand_in is None and type(value) is type and not is_held(value):
                 stand_in = KnownStandIn(value)
+            elif stand_in is None and not (has_code(value) or is_held(value)):
+                stand_in = KnownObject(value)
         if stand_in is not None:
             self._replace(assign, f"overlay.{name}", stand_in)
 

@@ -20,7 +20,14 @@ from numba.extending import box, intrinsic, models, register_model
 
 from overlay.compiled import failures
 from overlay.compiled.glue import BY_POSITION
-from overlay.compiled.numba.numba_types import CalledAtOnce, CalleeType, Type, TypedStandIn, refused
+from overlay.compiled.numba.numba_types import (
+    CalledAtOnce,
+    CalleeType,
+    StandIn,
+    Type,
+    TypedStandIn,
+    refused,
+)
 from overlay.compiled.sharing import frame
 
 if TYPE_CHECKING:
@@ -28,17 +35,58 @@ if TYPE_CHECKING:
     from overlay.compiled.world import World
 
 __all__ = [
+    "CandidateType",
     "ChosenType",
+    "KnownObject",
+    "ObjectType",
     "as_global",
     "chosen_among",
     "compared",
     "has_chosen",
     "is_number",
+    "is_same",
     "uniform",
 ]
 
-# Types of functions that have no content when the program runs.
+
+class CandidateType(types.Opaque):
+    """The type of one object of the program, without content, that may be one of some."""
+
+    @property
+    def chosen_type(self) -> type[ChosenType]:
+        """The class of the types of values that are one of several such objects."""
+        raise NotImplementedError
+
+
+class ObjectType(CalledAtOnce, types.Opaque):
+    """The type of a callable of the program that compiled code cannot call."""
+
+    def __init__(self, value: Any) -> None:
+        self.typing_key = value
+        super().__init__(f"{type(value).__name__} at {id(value):#x}")
+
+    def get_call_type(self, context: Any, args: Sequence[Type], kws: Mapping[str, Type]) -> Any:
+        raise refused(context.world, failures.not_a_function(self.typing_key))
+
+
+class KnownObject(StandIn):
+    """Stand-in for a callable that compiled code cannot call."""
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+        self._numba_type_ = ObjectType(value)
+
+    def in_python(self) -> Any:
+        return self.value
+
+
+register_model(ObjectType)(models.OpaqueModel)
+
+
+# Types of functions, and of containers of them, that have no content when the program runs.
 WITHOUT_CONTENT: Final = (
+    CandidateType,
+    ObjectType,
     types.Function,
     types.Dispatcher,
     CalleeType,
@@ -69,7 +117,7 @@ class ChosenType(WeakType, CalledAtOnce):
         return self._wr, self.candidates
 
     def __eq__(self, other: object) -> bool:
-        if type(other) is not ChosenType:
+        if type(other) is not type(self) or not isinstance(other, ChosenType):
             return NotImplemented
         return self._wr() is other._wr() is not None and self.candidates == other.candidates
 
@@ -97,7 +145,12 @@ class ChosenType(WeakType, CalledAtOnce):
     ) -> tuple[InnerDispatcher, Signature]:
         """The function that calls the candidate of a number, and the signature of that for a call
         whose types are inferred. names: of the last arguments."""
-        sig = self._signatures[args, names]
+        sig = self._signatures.get((args, names))
+        if sig is None:
+            count = len(args) - len(names)
+            named = dict(zip(names, args[count:], strict=True))
+            self.get_call_type(self.world.typing, args[:count], named)
+            sig = self._signatures[args, names]
         return self._calling(len(args) - len(names), names), sig
 
     def _calling(self, count: int, names: tuple[str, ...]) -> InnerDispatcher:
@@ -130,8 +183,13 @@ def chosen_among(world: World, one: Type, other: Type) -> Type | None:
             found[_candidate(ty)] = None
         else:
             return None
-    # the same order for any two orders in which they are brought together
-    return ChosenType(world, tuple(sorted(found, key=lambda ty: ty._code)))
+    # the same order for any two ways to bring them together
+    kinds, order = set(map(_chosen_type, found)), sorted(found, key=lambda ty: ty._code)
+    return kinds.pop()(world, tuple(order)) if len(kinds) == 1 else None
+
+
+def _chosen_type(ty: Type) -> type[ChosenType]:
+    return ty.chosen_type if isinstance(ty, CandidateType) else ChosenType
 
 
 def _candidate(ty: Type) -> Type:
@@ -163,12 +221,13 @@ def uniform(world: World, ty: Type) -> Type:
 
 
 def compared(world: World, args: Sequence[Type]) -> tuple[Type, ...] | None:
-    """The types of two functions as types of functions chosen at run time, which can be compared;
-    None for other values."""
+    """The types of functions as types of functions chosen at run time, which can be compared; None
+    for other values."""
     if not all(isinstance(ty, (ChosenType, *WITHOUT_CONTENT)) for ty in args):
         return None
     return tuple(
-        ty if isinstance(ty, ChosenType) else ChosenType(world, (_candidate(ty),)) for ty in args
+        ty if isinstance(ty, ChosenType) else _chosen_type(ty)(world, (_candidate(ty),))
+        for ty in args
     )
 
 
@@ -199,18 +258,24 @@ def is_number(typingctx: Any, chosen: Any, number: Any) -> Any:
     return types.boolean(types.intp, types.intp), compare
 
 
+@intrinsic
+def is_same(typingctx: Any, one: Any, other: Any) -> Any:
+    """Whether two functions are one; out of reach of all methods and plugins."""
+    return types.boolean(one, other), _is_same
+
+
 @lower_builtin(operator.is_, ChosenType, ChosenType)
 def _is_same(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     """Whether two values are one function of the program."""
-    known = dict.fromkeys(_identity(each) for ty in sig.args for each in ty.candidates)
-    order = list(known)
+    among = [ty.candidates if isinstance(ty, ChosenType) else (ty,) for ty in sig.args]
+    order = list(dict.fromkeys(_identity(each) for candidates in among for each in candidates))
     one, other = (
         _selected(
             builder,
             value,
-            [context.get_constant(types.intp, order.index(_identity(c))) for c in ty.candidates],
+            [context.get_constant(types.intp, order.index(_identity(c))) for c in candidates],
         )
-        for value, ty in zip(args, sig.args, strict=True)
+        for value, candidates in zip(args, among, strict=True)
     )
     return builder.icmp_signed("==", one, other)
 
@@ -220,11 +285,13 @@ def _is_other(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     return builder.not_(_is_same(context, builder, sig, args))
 
 
+@lower_cast(types.Integer, ChosenType)
 @lower_cast(ChosenType, types.Integer)
 def _as_number(context: Any, builder: Any, fromty: Any, toty: Any, value: Any) -> Any:
     return value
 
 
+@lower_cast(CandidateType, ChosenType)
 @lower_cast(types.Callable, ChosenType)
 @lower_cast(types.RecursiveCall, ChosenType)
 def _from_one(context: Any, builder: Any, fromty: Any, toty: Any, value: Any) -> Any:
@@ -265,6 +332,27 @@ def _boxed(ty: Any, value: Any, c: Any) -> Any:
         compiled.needs_context(*functions)
     found = [c.context.add_dynamic_addr(c.builder, id(f), "function") for f in functions]
     made = c.builder.bitcast(_selected(c.builder, value, found), c.pyapi.pyobj)
+    c.pyapi.incref(made)
+    return made
+
+
+@box(CalleeType)
+def _boxed_target(ty: Any, value: Any, c: Any) -> Any:
+    return _boxed_object(c, _in_python(ty.callee.world, ty))
+
+
+@box(types.Function)
+def _boxed_builtin(ty: Any, value: Any, c: Any) -> Any:
+    return _boxed_object(c, ty.typing_key)
+
+
+def _boxed_object(c: Any, function: Any) -> Any:
+    """One function of the program."""
+    compiled = frame()
+    if compiled is not None:
+        compiled.needs_context(function)
+    found = c.context.add_dynamic_addr(c.builder, id(function), "function")
+    made = c.builder.bitcast(found, c.pyapi.pyobj)
     c.pyapi.incref(made)
     return made
 

@@ -35,6 +35,7 @@ from numba.core.environment import lookup_environment
 from numba.core.registry import cpu_target
 
 from overlay.compiled.basis import Holder
+from overlay.compiled.numba.chosen_functions import CandidateType
 from overlay.compiled.numba.numba_types import Type
 from overlay.compiled.numba.numba_typing import OURS
 
@@ -423,7 +424,7 @@ def is_of_world(ty: Type) -> bool:
     """Whether a type refers to functions or contexts of one world."""
     if isinstance(ty, types.Dispatcher):
         return isinstance(ty.dispatcher, Holder)
-    if isinstance(ty, OURS):
+    if isinstance(ty, (*OURS, CandidateType)):
         return True
     parts = [part for value in vars(ty).values() for part in _parts(value)]
     return any(map(is_of_world, parts))

@@ -17,6 +17,7 @@ from numba.extending import models, register_model
 
 from overlay.compiled import failures
 from overlay.compiled.numba.chosen_functions import ChosenType
+from overlay.compiled.numba.container_values import ContainerType
 from overlay.compiled.numba.context_state import Box
 from overlay.compiled.numba.made_contexts import (
     MadeContextType,
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
     from overlay.compiled.world import World
 
 __all__ = [
+    "BindsType",
     "ClassType",
     "ContextType",
     "Enters",
@@ -71,7 +73,26 @@ __all__ = [
 # ---- no context ---------------------------------------------------------------------------
 
 
-class MakesBaseType(WeakType, CalledAtOnce, types.Opaque):
+class BindsType(WeakType, CalledAtOnce, types.Opaque):
+    """The type of a callable that gives a function, or one of some functions, the context in which
+    it is called."""
+
+    @abstractmethod
+    def bound(self, world: World, function: Type) -> Type:
+        """The type of a function that code of ``world`` names, in that context."""
+
+    def get_call_type(self, context: Any, args: Sequence[Type], kws: Mapping[str, Type]) -> Any:
+        if len(args) != 1 or kws:
+            return None
+        (function,) = args
+        world: World = context.world
+        if isinstance(function, ChosenType):
+            found = [self.bound(world, each) for each in function.candidates]
+            return signature(ChosenType(world, tuple(found)), function)
+        return signature(self.bound(world, function), function)
+
+
+class MakesBaseType(BindsType):
     """The type of ``nonoverlay`` itself: a call with a function returns it without overlays, in
     ``bare``."""
 
@@ -79,13 +100,12 @@ class MakesBaseType(WeakType, CalledAtOnce, types.Opaque):
         self._store_object(bare)
         super().__init__("nonoverlay")
 
-    def get_call_type(self, context: Any, args: Sequence[Type], kws: Mapping[str, Type]) -> Any:
-        (function,) = args
+    def bound(self, world: World, function: Type) -> Type:
         bare: World = self._get_object()
         found = function_in(bare, function)
         if isinstance(found, types.Function):  # belongs to any world it is passed to
             found = bare.stand_ins.callee(value_of(function), is_base=True)._numba_type_
-        return signature(found, function)
+        return found
 
 
 class MakesBase(StandIn):
@@ -185,10 +205,14 @@ class RecursesType(Enters):
             raise refused(world, failures.entered_without_function())
         inner = self.world_inside(world, args)
         if isinstance(args[1], ChosenType):
-            return function_handed(inner, args[1], world)
-        value = value_of(args[1])
+            parts = (self._base(inner, each) for each in args[1].candidates)
+            return ChosenType(inner, tuple(parts))
+        return self._base(inner, args[1])
+
+    def _base(self, inner: World, function: Type) -> Type:
+        value = value_of(function)
         if value is None:
-            return args[1]
+            return function
         return inner.stand_ins.callee(value, is_base=True)._numba_type_
 
 
@@ -199,6 +223,30 @@ class Recurses(StandIn):
 
     def in_python(self) -> Any:
         return recurse
+
+
+class WrapsType(BindsType):
+    """The type of ``context.wrap``."""
+
+    def __init__(self, engine: CompiledContext) -> None:
+        self._store_object(engine)
+        super().__init__(f"{engine.context!r}.wrap")
+
+    def bound(self, world: World, function: Type) -> Type:
+        compiled, value = frame(), value_of(function)
+        if compiled is not None:
+            compiled.needs_context()
+        if value is None:
+            raise refused(world, failures.context_as_value())
+        made = world.stand_ins.in_context(self._get_object(), value, world.options)
+        return made._numba_type_
+
+
+class Wraps(StandIn):
+    """Stand-in for ``context.wrap``."""
+
+    def __init__(self, engine: CompiledContext) -> None:
+        self._numba_type_ = WrapsType(engine)
 
 
 # Types of functions, which are called as if the code that calls them named them.
@@ -237,7 +285,7 @@ def handed_to(world: World, argument: Type, caller: World) -> Type:
     """The type of an argument passed from code of ``caller`` to code of ``world``: a function is
     called as if the code of ``world`` named it. A container of functions that would be others there
     is refused."""
-    if isinstance(argument, FUNCTIONS):
+    if isinstance(argument, (*FUNCTIONS, ContainerType)):
         return function_handed(world, argument, caller)
     for each in functions_within(argument):
         if function_handed(world, each, caller) is not each:
@@ -247,7 +295,7 @@ def handed_to(world: World, argument: Type, caller: World) -> Type:
 
 def functions_within(ty: Type) -> Iterator[Type]:
     """The types of the functions in the values of a container type."""
-    if isinstance(ty, FUNCTIONS):
+    if isinstance(ty, (*FUNCTIONS, ContainerType)):
         yield ty
         return
     names = ("dtype", "key_type", "value_type", "type")
@@ -259,6 +307,8 @@ def functions_within(ty: Type) -> Iterator[Type]:
 
 def programs_functions(ty: Type) -> list[Any]:
     """The functions of the program that a type of functions represents."""
+    if isinstance(ty, ContainerType):
+        return [ty.held.container]
     return ty.functions if isinstance(ty, ChosenType) else [value_of(ty)]
 
 
@@ -268,7 +318,10 @@ def function_handed(world: World, function: Type, caller: World) -> Type:
     if isinstance(function, ChosenType):
         if function.world is world:
             return function
-        raise refused(caller, failures.handed_on(*function.functions))
+        parts = tuple(function_handed(world, each, caller) for each in function.candidates)
+        return type(function)(world, parts)
+    if isinstance(function, ContainerType):
+        return world.stand_ins.container(function.held.container)._numba_type_
     if isinstance(function, CalleeType) and function.callee.context is not None:
         callee = function.callee
         return world.stand_ins.in_context(
@@ -443,11 +496,14 @@ def attribute_of(world: World, ty: Type, name: str) -> Any:
         return state if isinstance(state, Box) else constant(world, state)
     if name == "replace":
         return Replaces(ty.engine)
+    if name == "wrap":
+        return Wraps(ty.engine)
     raise refused(world, failures.context_as_value())
 
 
 OPAQUE = (
     MakesBaseType,
+    WrapsType,
     ContextType,
     RecursesType,
     ReadsContextType,

@@ -25,7 +25,11 @@ from overlay.compiled.numba.code_lifetime import (
     is_of_world,
     target_context,
 )
-from overlay.compiled.numba.exception_chains import forget_callee, record_callee
+from overlay.compiled.numba.exception_chains import (
+    element_errors_raised,
+    forget_callee,
+    record_callee,
+)
 from overlay.compiled.numba.interfaces import FunctionParameters, bind_by_python, declared_by, twin
 from overlay.compiled.numba.numba_types import (
     CalleeType,
@@ -169,6 +173,8 @@ class InnerDispatcher(Holder, Dispatcher):
 
     def _made(self, sig: Any, args: tuple[Type, ...], returned: Type | None) -> CompiledCode:
         """Compile this function for some types with numba."""
+        if self._compiler._failed_cache and self.world.watch.outdated():
+            self._compiler._failed_cache.clear()  # numba raises a failure of before again
         with compiling(self, args) as made:
             try:
                 self._read(made)
@@ -283,7 +289,7 @@ class InnerDispatcher(Holder, Dispatcher):
 
     def _compiled_by_numba(self, sig: Any) -> Any:
         try:
-            with code_deferred():
+            with code_deferred(), element_errors_raised():
                 return super().compile(sig)
         except errors.NumbaError:
             raise

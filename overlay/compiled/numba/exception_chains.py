@@ -3,7 +3,7 @@
 An exception that leaves a call of a function that may raise records the location of that call.
 The code for it is on the error path only; functions that call nothing that raises are compiled as
 by numba. An exception that numba's own operations raise in a function is given the location of
-the operation.
+the operation. Loops over elements raise the exceptions of the function of an element.
 """
 
 from __future__ import annotations
@@ -23,10 +23,18 @@ from numba.core.compiler_lock import global_compiler_lock
 from numba.core.inline_closurecall import InlineWorker
 from numba.core.registry import cpu_target
 from numba.core.unsafe import eh
+from numba.np.npyimpl import _Kernel
 
 from overlay.compiled.traces import NOTED, TracePlace, forget, note
 
-__all__ = ["TracedCalls", "forget_callee", "inlined_calls_known", "record_callee"]
+__all__ = [
+    "TracedCalls",
+    "element_errors_raised",
+    "forget_callee",
+    "handler_of",
+    "inlined_calls_known",
+    "record_callee",
+]
 
 SYMBOL: Final = "overlay_note_call"
 FORGET: Final = "overlay_forget_calls"
@@ -36,6 +44,7 @@ _FORGET: Final = ctypes.CFUNCTYPE(None)(forget)
 _TEXT: Final = llvm.IntType(8).as_pointer()
 _CODE: Final = llvm.IntType(32)
 _WORD: Final = llvm.IntType(64)
+_BIT: Final = llvm.IntType(1)
 # Status of a compiled function that raises an exception of the program, and of one that leaves an
 # exception which Python code has raised.
 FIRST_EXCEPTION: Final = 1
@@ -43,6 +52,8 @@ OF_PYTHON: Final = -1
 # Status of a function that returns a result, or None.
 RESULTS: Final = {"0", "-2"}
 RETURNED: Final = re.compile(r"^ *ret i32 ([^,\s]+)", re.MULTILINE)
+
+_OF_TRY: Final = (eh.exception_check, eh.mark_try_block, eh.end_try_block)
 
 
 @global_compiler_lock
@@ -248,17 +259,17 @@ class TracedCalls(CPUCallConv):
             return
         builder.store(status.excinfoptr, self._get_excinfo_argument(builder.function))
         if self._may_be_caught(builder):
-            # numba's count of the entered blocks is valid only in these: it still counts a block
-            # whose handler has run
-            in_try = self.check_try_status(builder).in_try
             kind = llvm.FunctionType(llvm.VoidType(), ())
-            with builder.if_then(in_try):
-                builder.call(cgutils.get_or_insert_function(builder.module, kind, FORGET), ())
-            with builder.if_then(builder.not_(in_try)):
-                self._leave(builder, places, callee, status.code)
+            builder.call(cgutils.get_or_insert_function(builder.module, kind, FORGET), ())
         else:
             self._leave(builder, places, callee, status.code)
             builder.position_at_end(builder.append_basic_block("left"))
+
+    def check_try_status(self, builder: Any) -> Any:
+        # numba counts the blocks that are entered: it still counts one whose handler has run, and
+        # not the one around that
+        found = super().check_try_status(builder)
+        return found._replace(in_try=llvm.Constant(_BIT, int(self._may_be_caught(builder))))
 
     def _may_be_caught(self, builder: Any) -> bool:
         """True if the code that is lowered is inside ``try``."""
@@ -288,6 +299,65 @@ class TracedCalls(CPUCallConv):
             kind = llvm.FunctionType(llvm.VoidType(), (constant.type, code.type))
             function = cgutils.get_or_insert_function(builder.module, kind, SYMBOL)
             builder.call(function, (constant, code))
+
+
+# ---- handlers -----------------------------------------------------------------------------
+
+
+def handler_of(blocks: Any, block: Any) -> int | None:
+    """The label of the handler of exceptions of a block that ends in a branch of the program, as
+    the blocks before it have it, in which numba tests for exceptions; None for a block that is in
+    no ``try``, and for one with a test of its own."""
+    if any(_of_try(block)) or not isinstance(block.terminator, ir.Branch):
+        return None
+    after = [label for label, each in blocks.items() if each is block]
+    seen = set(after)
+    while after:
+        label = after.pop()
+        for before, each in blocks.items():
+            end, called = each.terminator, _of_try(each)
+            if label not in end.get_targets() or before in seen:
+                continue
+            if called[-1:] == [eh.exception_check] and end.falsebr == label:
+                return end.truebr
+            if not called:
+                seen.add(before)
+                after.append(before)
+    return None
+
+
+def _of_try(block: Any) -> list[Any]:
+    """numba's functions for ``try`` that a block calls, in order."""
+    values = (getattr(statement, "value", None) for statement in block.body)
+    found = [value.value for value in values if isinstance(value, ir.Global)]
+    return [each for each in found if any(each is one for one in _OF_TRY)]
+
+
+# ---- functions of elements ----------------------------------------------------------------
+
+
+@contextmanager
+def element_errors_raised() -> Generator[None]:
+    """Have the loops over elements that numba compiles in the block, those of ``vectorize`` and
+    ``guvectorize``, raise what the function of an element raises; numba drops it. Needs numba's
+    lock."""
+    generate = _Kernel.generate
+    _Kernel.generate = _called
+    try:
+        yield
+    finally:
+        _Kernel.generate = generate
+
+
+def _called(self: Any, *args: Any) -> Any:
+    """The result of the function of an element, converted: ``_Kernel.generate``, with a check of
+    what the function returns."""
+    context, inner, outer = self.context, self.inner_sig, self.outer_sig
+    given = [self.cast(*each) for each in zip(args, outer.args, inner.args, strict=True)]
+    function = context.declare_function(self.builder.module, self.cres.fndesc)
+    function.attributes.add("alwaysinline")
+    found = context.call_internal(self.builder, self.cres.fndesc, inner, given)
+    return self.cast(found, inner.return_type, outer.return_type)
 
 
 # ---- code that is inlined -----------------------------------------------------------------

@@ -177,7 +177,7 @@ def _intrinsic(fp: Any, value: _Intrinsic) -> None:
 
 
 def _jitclass(fp: Any, value: type) -> None:
-    raise fp.untold(value, "is a jitclass")
+    raise fp.not_hashable(value, "is a jitclass")
 
 
 KINDS: Final[dict[type, Handler]] = {

@@ -23,7 +23,7 @@ from overlay.compiled.numba.numba_types import Native, Type
 if TYPE_CHECKING:
     from overlay.compiled.world import World
 
-__all__ = ["as_given", "as_returned", "holds_functions"]
+__all__ = ["as_given", "as_returned", "gives_functions", "holds_functions"]
 
 # numba puts the signature of a function into the name of each type that contains it.
 _WRITTEN = f"{types.FunctionType.__name__}["
@@ -117,10 +117,23 @@ def _rebuilt(value: tuple[Any, ...], items: list[Any]) -> tuple[Any, ...]:
     return kind(*items) if hasattr(kind, "_fields") else tuple(items)
 
 
+def gives_functions(ty: Type) -> bool:
+    """Whether a result of this type is, or contains, functions that ``as_returned`` converts."""
+    if isinstance(ty, types.Dispatcher):
+        return isinstance(ty.dispatcher, InnerDispatcher)
+    if isinstance(ty, types.BaseTuple):
+        return any(map(gives_functions, ty.types))
+    if isinstance(ty, types.List):
+        return gives_functions(ty.dtype)
+    return holds_functions(ty)
+
+
 def as_returned(value: Any) -> Any:
     """Convert a result for the program: dispatchers become its own functions."""
     if isinstance(value, tuple):
         return _rebuilt(value, list(map(as_returned, value)))
+    if isinstance(value, list):
+        return list(map(as_returned, value))
     if not isinstance(value, InnerDispatcher):
         return value
     function = value.function

@@ -16,7 +16,12 @@ from llvmlite import ir as llvm
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.registry import cpu_target
 
-from overlay.compiled.numba.first_class import as_given, as_returned, holds_functions
+from overlay.compiled.numba.first_class import (
+    as_given,
+    as_returned,
+    gives_functions,
+    holds_functions,
+)
 from overlay.compiled.sharing import functions_made
 from overlay.compiled.traces import TracePlace, explain
 from overlay.compiled.watching import ALWAYS, Word
@@ -238,7 +243,8 @@ class EntryGuards:
         if any(holds_functions(ty) or _holds_generators(ty) for ty in types_):
             self.entry.engine.lasts = True  # Python may call them, past all guards
         words = self.entry.engine.words(self.entry.codes.get(args))
-        if of_numba or not any(map(holds_functions, types_)):
+        is_plain = not (any(map(holds_functions, args)) or gives_functions(types_[-1]))
+        if of_numba or is_plain:
             return Guard(code.entry_point, words, self._stale, self._failed)
         guard = Guard(code.entry_point, words, _is_stale, self._failed)
 

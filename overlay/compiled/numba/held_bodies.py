@@ -25,6 +25,7 @@ from numba.np.ufunc.dufunc import DUFunc
 from numba.np.ufunc.gufunc import GUFunc
 
 from overlay.compiled.glue import GLUE
+from overlay.compiled.numba.container_values import read_by_operator
 from overlay.compiled.numba.dispatchers import InnerDispatcher
 from overlay.compiled.numba.ir_edits import STATEMENTS, operands_of
 from overlay.compiled.numba.numba_types import StandIn, Type, numba_typing, refused
@@ -49,9 +50,9 @@ def implementation(
     functions in a world; None to use numba's. function: its type, or the callable."""
     if isinstance(function, types.ClassType):
         return constructor(function.instance_type)
-    subscript = subscript_of(function, args)
-    if subscript is not None:
-        return subscript
+    found = subscript_of(function, args) or read_by_operator(world, function, args)
+    if found is not None:
+        return found
     if not isinstance(function, Type):
         function = numba_typing()._lookup_global(function)
     if not isinstance(function, types.Function):

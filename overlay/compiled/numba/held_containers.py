@@ -1,10 +1,10 @@
 """Containers of functions that the program holds, as compiled code reads them.
 
-numba has no type for these. *Bind* builds a tuple where the code mentions one. A list, a dict or
-an instance of a dataclass may be changed by other holders, so it is no value in compiled code:
-each expression that reads it is replaced here, before *Bind*, by the object that is read, and any
-other use is refused. Code is compiled again once the contents have changed, which
-``overlay.code.record`` detects.
+numba has no type for these. *Bind* builds a tuple where the code mentions one. A list, a dict or an
+instance of a dataclass may be changed by others who hold it: here, before *Bind*, what reads it at
+a place that the code names is replaced by what is there, and any other mention by a stand-in, of
+which ``container_values`` tells what may be done with it. Code is compiled anew once the contents
+have changed, which ``overlay.code.record`` tells.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from numba.core import ir, types
 from numba.core.ir_utils import build_definitions, get_definition, guard
 
 from overlay.code.held_functions import fields_of, holds_functions
-from overlay.compiled import failures
+from overlay.compiled.numba.container_values import METHODS
 from overlay.compiled.numba.context_values import KnownStandIn
 from overlay.compiled.numba.ir_edits import defined_before, redefine
 
@@ -32,7 +32,6 @@ __all__ = ["HeldContainers"]
 # functions that only read a sequence that they are given
 READING: Final = (len, enumerate, zip, reversed)
 ITEMS: Final = ("getitem", "static_getitem")
-METHODS: Final = ("get", "keys", "values", "items")
 _UNKNOWN: Final = object()
 
 
@@ -89,9 +88,11 @@ class HeldContainers:
         found = self._value(value)
         if isinstance(found, _LocalDict) or holds_functions(found):
             self._known[name] = found
+        elif isinstance(value, ir.Var) and value.name in self._methods:
+            self._methods[name] = self._methods[value.name]
         elif isinstance(value, ir.Expr) and value.op == "getattr" and value.attr in METHODS:
             owner = self._known.get(value.value.name)
-            if isinstance(owner, dict):
+            if isinstance(owner, _LocalDict):
                 self._methods[name] = owner, value.attr
 
     def _value(self, value: Any) -> Any:
@@ -158,8 +159,8 @@ class HeldContainers:
     def _plan(self) -> dict[int, list[Any]]:
         """The replacements of statements, by identity.
 
-        A dict that the code makes and does not only read is left to numba. Such a use of a
-        container that the program holds is refused.
+        A dict that the code makes, and does more with than reads it, is left to numba; a container
+        that the program holds is a value of a type of its own.
         """
         while True:
             left, plan = None, dict[int, list[Any]]()
@@ -172,9 +173,6 @@ class HeldContainers:
                     found = self._known.get(name, self._methods.get(name, ((),))[0])
                     if isinstance(found, _LocalDict):
                         left = found
-                    elif not isinstance(found, tuple):
-                        loc = statement.loc
-                        raise failures.functions_held(found, loc.filename, loc.line)
             if left is None:
                 return plan
             self._known = {n: v for n, v in self._known.items() if v is not left}
@@ -192,8 +190,10 @@ class HeldContainers:
             return None
         name, value = statement.target.name, statement.value
         own = self._known.get(name, ())
-        if name in self._methods or not isinstance(own, tuple):
+        if name in self._methods or isinstance(own, _LocalDict):
             return [ir.Assign(ir.Const(None, statement.loc), statement.target, statement.loc)]
+        if not isinstance(own, tuple):
+            return self._object(statement, own)
         if not isinstance(value, ir.Expr):
             return None
         if value.op == "getattr" and name in self._known:  # of a module or a class
@@ -216,26 +216,37 @@ class HeldContainers:
 
     def _object(self, assign: Any, found: Any) -> list[Any]:
         """The assignment of an object of the program, or of the variable that has it."""
+        if not isinstance(found, (ir.Var, tuple)) and holds_functions(found):
+            found = self.world.stand_ins.container(found)
         value = found if isinstance(found, ir.Var) else ir.Global("held", found, assign.loc)
         return [ir.Assign(value, assign.target, assign.loc)]
 
     def _read(self, assign: Any, expr: Any) -> list[Any] | None:
         owner = self._known[expr.value.name]
-        if isinstance(owner, tuple):
-            return None
         is_item = expr.op in ITEMS
         if is_item and self.world.overlays(operator.getitem):
             return None
-        if is_item and isinstance(owner, dict):
+        if is_item and isinstance(owner, _LocalDict):
             before: list[Any] = []
             key = expr.index if expr.op == "getitem" else self._new(assign, expr.index, before)
             return before + self._looked_up(assign, owner, key)
-        return self._on_sequence(assign, expr, "value", owner)
+        is_part = expr.op == "exhaust_iter" or isinstance(self._index(expr), slice)
+        if isinstance(owner, _LocalDict) or (is_part and isinstance(owner, list)):
+            return self._on_sequence(assign, expr, "value", owner)
+        return None
+
+    def _index(self, expr: Any) -> Any:
+        """The index of a subscript, where it is constant."""
+        index = expr._kws.get("index")
+        found = self._definition(index) if isinstance(index, ir.Var) else index
+        if isinstance(found, ir.Expr) and found.op == "call":  # a slice
+            function, *given = map(self._definition, (found.func, *found.args))
+            if self._value(function) is slice and all(isinstance(g, ir.Const) for g in given):
+                return slice(*(each.value for each in given))
+        return found.value if isinstance(found, ir.Const) else found
 
     def _on_sequence(self, assign: Any, expr: Any, part: str, owner: Any) -> list[Any] | None:
         """The statement with a tuple in place of a list, or of the keys of a dict."""
-        if not isinstance(owner, (list, dict)):
-            return None
         before: list[Any] = []
         changed = copy.copy(expr)
         changed._kws = {**expr._kws, part: self._sequence(assign, tuple(owner), before)}
@@ -243,7 +254,7 @@ class HeldContainers:
 
     def _contains(self, assign: Any, expr: Any) -> list[Any] | None:
         owner = self._known.get(expr.lhs.name)
-        if not isinstance(owner, dict) or self.world.overlays(operator.contains):
+        if not isinstance(owner, _LocalDict) or self.world.overlays(operator.contains):
             return None
         before: list[Any] = []
         keys = dict.fromkeys(owner, True)
@@ -258,11 +269,11 @@ class HeldContainers:
         function = self._value(self._definition(expr.func))
         owners = [self._known.get(var.name, ()) for var in expr.args]
         is_read = any(function is each for each in READING) and not self.world.overlays(function)
-        if not is_read or not all(isinstance(each, (tuple, list, dict)) for each in owners):
+        if not is_read or not any(isinstance(each, _LocalDict) for each in owners):
             return None
         before: list[Any] = []
         args = [
-            var if isinstance(owner, tuple) else self._sequence(assign, tuple(owner), before)
+            self._sequence(assign, tuple(owner), before) if isinstance(owner, _LocalDict) else var
             for var, owner in zip(expr.args, owners, strict=True)
         ]
         call = ir.Expr.call(expr.func, args, (), expr.loc)
@@ -270,11 +281,16 @@ class HeldContainers:
 
     def _method(self, assign: Any, owner: Any, name: str, args: list[Any]) -> list[Any] | None:
         """The replacement of a call of a method of a dict."""
-        if name == "get" and len(args) == 2:
-            return self._looked_up(assign, owner, *args)
+        if name == "get" and len(args) in (1, 2):
+            before = (
+                []
+                if len(args) == 2
+                else [defined_before(self.func_ir, assign, ir.Const(None, assign.loc))]
+            )
+            return before + self._looked_up(assign, owner, *args, *(each.target for each in before))
         if name == "get" or args:
             return None
-        before: list[Any] = []
+        before = []
         parts = {"keys": tuple(owner), "values": tuple(owner.values())}
         parts["items"] = tuple(owner.items())
         made = self._sequence(assign, parts[name], before)

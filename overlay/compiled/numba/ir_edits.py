@@ -11,6 +11,7 @@ from numba.core import ir, types
 from numba.core.typing.templates import signature
 
 from overlay.compiled import failures
+from overlay.compiled.numba.container_values import iterating
 from overlay.compiled.numba.dispatchers import InnerDispatcher
 from overlay.compiled.numba.numba_types import Native, Type, refused, type_of_constant
 
@@ -122,6 +123,21 @@ class TypedEdits:
         else:
             value, ty = found, found.type_of_call(sig)
         return self.call(assign, value, ty, sig, args, kws, vararg)
+
+    def enter_anew(self, assign: Any, found: Any, args: Sequence[Any]) -> list[Any]:
+        """Make ``assign``, which was no call, that of a function of the world."""
+        self.calltypes.pop(assign.value, None)
+        sig = self.world.typing.enter(found, tuple(self.typemap[var.name] for var in args))
+        return self.enter(assign, found, sig, args)
+
+    def iterated(self, assign: Any, var: Any, before: list[Any]) -> Any:
+        """The variable of what is iterated over in place of a container of functions. before:
+        collects the statements to put before the iteration."""
+        entered = iterating(self.world, self.typemap[var.name])
+        sig = self.world.typing.enter(entered, (self.typemap[var.name],))
+        made = self.define(assign, ir.Const(None, assign.loc), sig.return_type)
+        before += self.enter(made, entered, sig, (var,))
+        return made.target
 
     def call(
         self,

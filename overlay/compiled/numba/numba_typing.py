@@ -20,20 +20,30 @@ from numba.core.typing.templates import Signature, signature
 
 from overlay.compiled import failures
 from overlay.compiled.basis import Holder
+from overlay.compiled.dispatch_types import classes_differ
 from overlay.compiled.numba.chosen_functions import (
     ChosenType,
+    ObjectType,
     chosen_among,
     compared,
     has_chosen,
     uniform,
 )
+from overlay.compiled.numba.container_values import (
+    METHODS,
+    ReadsType,
+    is_container,
+    iterated,
+    reader_of,
+    refuse,
+)
 from overlay.compiled.numba.context_state import Box
 from overlay.compiled.numba.context_values import (
+    BindsType,
     ClassType,
     ContextType,
     Enters,
     KnownType,
-    MakesBaseType,
     PluginClassType,
     ReadsContextType,
     ReplacesMadeType,
@@ -73,12 +83,15 @@ WRITTEN_BY_NUMBA = (bool, len, range, slice, str, tuple)
 # Operations of numba on tuples whose items have one type only.
 ONE_BY_ONE = (operator.getitem, "getiter", enumerate, zip, reversed)
 IDENTITY = (operator.is_, operator.is_not)
+# What a container of functions is when it is given to these.
+USES: Final = {operator.setitem: "changed", operator.delitem: "changed"}
 OURS = (
     CalleeType,
     BoundCallee,
     ChosenType,
+    ObjectType,
     Enters,
-    MakesBaseType,
+    BindsType,
     ReadsContextType,
     MadeContextType,
     ReplacesType,
@@ -133,6 +146,8 @@ class WorldTyping(TypingContext):
     def unify_pairs(self, first: Type, second: Type) -> Type | None:
         if first == second:
             return first
+        if isinstance(first, types.List) and isinstance(second, types.List) and has_chosen(first):
+            raise refused(self.world, failures.lists_of_functions())
         return chosen_among(self.world, first, second) or super().unify_pairs(first, second)
 
     def resolve_getattr(self, typ: Type, attr: str) -> Type | None:
@@ -147,6 +162,8 @@ class WorldTyping(TypingContext):
             return self._attribute_of_made(typ, attr)
         if isinstance(typ, (ContextType, KnownType)):
             return self._attribute_of_constant(typ, attr)
+        if is_container(typ):
+            return self._attribute_of_container(typ, attr)
         found = numba_typing().resolve_getattr(typ, attr)
         return self._bound(typ, attr, found) or found
 
@@ -164,6 +181,14 @@ class WorldTyping(TypingContext):
             return ReplacesMadeType(typ)
         known = dict(typ.fields).get(attr)
         return known or self._attribute_of_constant(ContextType(typ.template), attr)
+
+    def _attribute_of_container(self, typ: Any, attr: str) -> Type:
+        if attr in METHODS and all(isinstance(each, dict) for each in typ.containers):
+            return BoundCallee(ReadsType(self.world, attr), typ, attr, None)
+        reader = reader_of(self.world, typ, "field", 0, attr)
+        if reader is None:
+            raise refuse(self.world, typ, f"asked for its {attr}")
+        return self.enter(reader, (typ,)).return_type
 
     def _bound(self, receiver: Type, attribute: str, base: Type | None) -> Type | None:
         if isinstance(attribute, Written):
@@ -193,6 +218,8 @@ class WorldTyping(TypingContext):
         return found
 
     def resolve_function_type(self, func: Any, args: Any, kws: Any) -> Any:
+        if isinstance(func, types.Optional) and isinstance(func.type, OURS):
+            func = func.type  # what dict.get gives: calling None is a TypeError
         if isinstance(func, CalleeType) and func.callee.context is not None:
             inner = func.callee.world
             args = [handed_to(inner, each, self.world) for each in args]
@@ -210,12 +237,17 @@ class WorldTyping(TypingContext):
         """Resolve a call of one of numba's own functions, which accepts functions only as
         dispatchers."""
         key = getattr(func, "typing_key", func)
+        if any(key is each for each in (*IDENTITY, operator.eq, operator.ne)) and classes_differ(
+            args
+        ):
+            raise refused(self.world, failures.classes_compared(args))
         if any(key is each for each in IDENTITY):
             functions = compared(self.world, args)
             if functions is not None:
                 return signature(types.boolean, *functions)
         kws = dict(kws)
-        if not (has_chosen(func) or any(map(has_chosen, args))):  # a container of functions
+        holds = isinstance(func, types.NamedTupleClass) or has_chosen(func)
+        if not (holds or any(map(has_chosen, args))):  # a container of functions
             args = tuple(self._dispatcher_type(a) for a in args)
             kws = {name: self._dispatcher_type(a) for name, a in kws.items()}
         if self.world.plugins:
@@ -233,8 +265,21 @@ class WorldTyping(TypingContext):
         tuples of one type only."""
         key = getattr(func, "typing_key", func)
         if any(key is each for each in ONE_BY_ONE):
-            args = tuple(uniform(self.world, each) for each in args)
-        return _of_numba(func, args, kws)
+            args = tuple(
+                iterated(self.world, each) if is_container(each) else uniform(self.world, each)
+                for each in args
+            )
+        held = next(filter(is_container, (*args, *kws.values())), None)
+        try:
+            found = _of_numba(func, args, kws)
+        except errors.TypingError:
+            if held is None:
+                raise
+            found = None
+        if held is not None and found is None:
+            use = next((use for f, use in USES.items() if f is key), "used as a value")
+            raise refuse(self.world, held, use)
+        return found
 
     def _ask_to_enter(self, func: Any, args: tuple[Type, ...]) -> None:
         try:
@@ -255,7 +300,7 @@ class WorldTyping(TypingContext):
         return self.resolve_function_type(operator.delitem, (target, index), {})
 
     def resolve_static_getitem(self, value: Type, index: Any) -> Any:
-        in_python = isinstance(value, types.ClassInstanceType)
+        in_python = isinstance(value, types.ClassInstanceType) or is_container(value)
         if in_python or self._is_overlaid(operator.getitem, value, index):
             return None  # numba then tries operator.getitem
         return numba_typing().resolve_static_getitem(value, index)

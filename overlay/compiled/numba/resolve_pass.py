@@ -16,13 +16,19 @@ from numba.core.ir_utils import get_definition, guard
 
 from overlay.compiled.numba.barrier_calls import Crosses
 from overlay.compiled.numba.chosen_functions import ChosenType
+from overlay.compiled.numba.container_values import (
+    ReadsType,
+    is_container,
+    reader_of,
+    refuse,
+)
 from overlay.compiled.numba.context_state import Box
 from overlay.compiled.numba.context_values import (
+    BindsType,
     ContextType,
     Enters,
     KnownContext,
     KnownType,
-    MakesBaseType,
     PluginClassType,
     RecursesType,
     ReplacesMadeType,
@@ -31,7 +37,13 @@ from overlay.compiled.numba.context_values import (
     handed_to,
 )
 from overlay.compiled.numba.dispatchers import InnerDispatcher
-from overlay.compiled.numba.ir_edits import STATEMENTS, TypedEdits, argument_types, operands_of
+from overlay.compiled.numba.ir_edits import (
+    STATEMENTS,
+    TypedEdits,
+    argument_types,
+    operands_of,
+    redefine,
+)
 from overlay.compiled.numba.joined_contexts import Joins
 from overlay.compiled.numba.made_contexts import AttributeReader, MadeContextType, Makes, Named
 from overlay.compiled.numba.numba_types import (
@@ -98,6 +110,8 @@ class _Resolution:
             return self._attribute(statement, value)
         if value.op == "call":
             return self.calls.resolved(statement)
+        if value.op in ("getiter", "exhaust_iter") and self._is_container(value.value):
+            return self._iterated(statement, value)
         if value.op == "static_getitem" and isinstance(value.index, Unpacked):
             value.index = int(value.index)
         operands = operands_of(value)
@@ -129,6 +143,9 @@ class _Resolution:
             getter = self.world.dispatcher(owner.jit_props[expr.attr]["get"])
             sig = types.Dispatcher(getter).get_call_type(self.world.typing, (owner,), {})
             return self.edits.enter(assign, getter, sig, (expr.value,))
+        if is_container(owner) and not isinstance(self.typemap[assign.target.name], BoundCallee):
+            reader = reader_of(self.world, owner, "field", 0, expr.attr)
+            return self.edits.enter_anew(assign, reader, (expr.value,))
         made = self.made_contexts.attribute(assign)
         if made is not None:
             return made
@@ -143,6 +160,22 @@ class _Resolution:
         ty = found.load._numba_type_
         sig = self.world.typing.resolve_function_type(ty, (), {})
         return self.edits.call(assign, found.load, ty, sig, ())
+
+    def _is_container(self, var: Any) -> bool:
+        return is_container(self.typemap[var.name])
+
+    def _iterated(self, assign: Any, expr: Any) -> list[Any]:
+        """Iterate over the items of a container of functions, or unpack them."""
+        owner = self.typemap[expr.value.name]
+        if expr.op == "exhaust_iter":
+            reader = reader_of(self.world, owner, "unpack", 1, expr.count)
+            if reader is None:
+                raise refuse(self.world, owner, f"unpacked into {expr.count} names")
+            count = self.edits.define_constant(assign, expr.count)
+            return [count, *self.edits.enter_anew(assign, reader, (expr.value, count.target))]
+        before: list[Any] = []
+        expr.value = self.edits.iterated(assign, expr.value, before)
+        return [*before, assign]
 
     def _set_attribute(self, statement: Any) -> list[Any]:
         """``instance.attr = value``, where it calls the setter of a jitclass."""
@@ -198,12 +231,15 @@ class _ResolvedCalls:
         expr = assign.value
         ty = self.typemap[expr.func.name]
         self.edits.note(ty)
+        if isinstance(ty, types.Optional):  # what dict.get gives
+            function = self.edits.define(assign, expr.func, ty.type)
+            self._become_call_of(assign, function.target)
+            return [function, *self.resolved(assign)]
         for var in expr.args:
             if isinstance(self.typemap[var.name], BoundCallee):
                 raise self.edits.unknown(expr, self.typemap[var.name], "handed on as an argument")
-        if isinstance(ty, MakesBaseType):
-            self.edits.set(assign, TypedStandIn(self.typemap[assign.target.name]))
-            return [assign]
+        if isinstance(ty, BindsType):
+            return self._bound(assign)
         made = self.made_contexts.call(assign)
         if made is not None:
             return made
@@ -226,6 +262,24 @@ class _ResolvedCalls:
             return self._again(assign, ty.dispatcher_type.dispatcher)
         return [assign]
 
+    def _become_call_of(self, assign: Any, function: Any) -> None:
+        """Make ``assign`` a call of another variable, with the same arguments."""
+        expr = assign.value
+        made = ir.Expr.call(function, expr.args, expr.kws, expr.loc, vararg=expr.vararg)
+        self.calltypes[made] = self.calltypes.pop(expr)
+        redefine(self.edits.func_ir, assign, made)
+
+    def _bound(self, assign: Any) -> list[Any]:
+        """``nonoverlay(f)`` and ``context.wrap(f)``; one of several functions keeps its number."""
+        made = self.typemap[assign.target.name]
+        if not isinstance(made, ChosenType):
+            self.edits.set(assign, TypedStandIn(made))
+            return [assign]
+        number = self.edits.define(assign, assign.value.args[0], types.intp)
+        self.calltypes.pop(assign.value)
+        redefine(self.edits.func_ir, assign, number.target)
+        return [number, assign]
+
     def _again(self, assign: Any, dispatcher: Any) -> list[Any]:
         """A call of a function that is still being compiled, with other types. numba derives the
         callee's name from the types; code that came from another world has another name."""
@@ -241,9 +295,19 @@ class _ResolvedCalls:
         expr = assign.value
         body = self.world.implementation(ty, *argument_types(self.typemap, expr))
         if body is None:
-            return [assign]
+            before: list[Any] = []
+            wanted = self.calltypes[expr].args
+            for i, var in enumerate(expr.args):
+                if self._is_iterated(var, wanted[i]):
+                    expr.args[i] = self.edits.iterated(assign, var, before)
+            return [*before, assign]
         sig = self.calltypes.pop(expr)
         return self.edits.enter(assign, body, sig, expr.args, dict(expr.kws), expr.vararg)
+
+    def _is_iterated(self, var: Any, wanted: Type) -> bool:
+        """Whether something is iterated over in place of a container of functions."""
+        is_iterable = isinstance(wanted, (types.BaseTuple, types.Generator))
+        return is_iterable and is_container(self.typemap[var.name])
 
     def _of_callee(self, assign: Any, ty: CalleeType, args: Sequence[Any], sig: Any) -> list[Any]:
         expr = assign.value
@@ -273,18 +337,28 @@ class _ResolvedCalls:
             expr.func = method.target
             return [method, assign]
         sig, given = self.calltypes.pop(expr), (bound.value, *expr.args)
+        if isinstance(ty.function, ReadsType):
+            entered = ty.function.entered((ty.receiver, *args), kws)
+            return self.edits.enter(assign, entered, sig, given)
         if isinstance(ty.function, CalleeType):
             return self._of_callee(assign, ty.function, given, sig)
         body = ty.function.dispatcher
         return self.edits.call(assign, body, ty.function, sig, given, dict(expr.kws), expr.vararg)
 
     def _of_chosen(self, assign: Any, ty: ChosenType) -> list[Any]:
-        expr, named = assign.value, dict(assign.value.kws)
-        entered, sig = ty.entered(self.calltypes.pop(expr).args, tuple(named))
+        sig = self.calltypes.pop(assign.value)
         before, given = self.edits.spread(assign)
-        number = self.edits.define(assign, expr.func, types.intp)
+        return before + self._of_number(assign, ty, assign.value.func, given, sig)
+
+    def _of_number(
+        self, assign: Any, ty: ChosenType, function: Any, given: Sequence[Any], sig: Any
+    ) -> list[Any]:
+        """The call of the candidate that a variable is the number of."""
+        named = dict(assign.value.kws)
+        entered, sig = ty.entered(sig.args, tuple(named))
+        number = self.edits.define(assign, function, types.intp)
         values = number.target, *given, *named.values()
-        return [*before, number, *self.edits.enter(assign, entered, sig, values)]
+        return [number, *self.edits.enter(assign, entered, sig, values)]
 
     # ---- in another context ----
 
@@ -300,6 +374,9 @@ class _ResolvedCalls:
         handed = self._all_handed(assign, inner, given[ty.dropped :], before)
         if isinstance(function, CalleeType):
             return before + self._of_callee(assign, function, handed, sig)
+        if isinstance(function, ChosenType):
+            chosen = given[ty.dropped - 1]
+            return before + self._of_number(assign, function, chosen, handed, sig)
         value = TypedStandIn(function)
         if isinstance(function, types.Dispatcher):
             value = function.dispatcher
@@ -321,6 +398,10 @@ class _ResolvedCalls:
         local = handed_to(inner, ty, self.world)
         if local is ty:
             return argument
+        if isinstance(local, ChosenType):  # it keeps its number
+            before.append(self.edits.define(assign, argument, types.intp))
+            before.append(self.edits.define(assign, before[-1].target, local))
+            return before[-1].target
         value = local.dispatcher if isinstance(local, types.Dispatcher) else TypedStandIn(local)
         before.append(self.edits.define(assign, ir.Global("overlay", value, assign.loc), local))
         return before[-1].target

@@ -13,7 +13,7 @@ from numba.core.untyped_passes import InlineClosureLikes, InlineInlinables
 from numba.parfors.parfor_lowering import ParforLower
 
 from overlay.compiled.numba.dispatchers import innermost
-from overlay.compiled.numba.exception_chains import TracedCalls, inlined_calls_known
+from overlay.compiled.numba.exception_chains import TracedCalls, handler_of, inlined_calls_known
 from overlay.compiled.traces import TracePlace
 
 __all__ = ["TRACED", "Lowering", "ParallelLowering", "TracedLower"]
@@ -36,6 +36,16 @@ class TracedLower(Lower):
             super().lower()
         finally:
             convention.end()
+
+    def pre_block(self, block: Any) -> None:
+        super().pre_block(block)
+        # numba puts no test for an exception in blocks that end in a branch of the program, such
+        # as those that take the next item of an iterator
+        builder: Any = self.builder
+        if innermost().is_of_program and not hasattr(builder, "_in_try_block"):
+            handler = handler_of(self.func_ir.blocks, block)
+            if handler is not None:
+                builder._in_try_block = {"target": self.blkmap[handler]}
 
 
 class _ParallelLower(TracedLower, ParforLower):

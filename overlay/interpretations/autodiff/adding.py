@@ -12,7 +12,7 @@ import numpy as np
 from overlay import MethodTable, nonoverlay
 from overlay.core.jitted import derive_from
 from overlay.core.late_binding import LateBound
-from overlay.interpretations.autodiff.errors import NotDifferentiable, refuse_pairs
+from overlay.interpretations.autodiff.errors import NotReversible, WrongPairs, refuse_pairs
 from overlay.interpretations.autodiff.levels import LevelTable, written
 from overlay.interpretations.autodiff.reverse.adjoints import Adjoint
 from overlay.interpretations.autodiff.reverse.gradients import (
@@ -50,7 +50,7 @@ def generates_adding(
         back = nonoverlay(adjoint.function)
         method = written(
             _source(adjoint, names, types[1:], shares=shares), None,
-            back=back, never=never, atomic_add=atomic_add,
+            back=back, never=never, atomic_add=atomic_add, WrongPairs=WrongPairs,
         )  # fmt: skip
         derive_from(method, functions_read(adjoint), adjoint.targets)
         return method
@@ -67,8 +67,12 @@ def _source(adjoint: Adjoint, names: list[str], types: tuple[Any, ...], *, share
     numbers = [f"{name}[1]" for name, pair in active if not hasattr(pair[0], "ndim")]
     given = ", ".join(values.values())
     adds = "    atomic_add({0}, 0, found[{1}])" if shares else "    {0}[0] += found[{1}]"
+    fits = [f"{name}.shape == {name[:-3]}[0].shape" for name in arrays]
+    fits += [f"len({name}) == 1" for name in numbers]
     lines = [
         f"def method(f, {', '.join(names)}):",
+        f"    if not ({' and '.join(fits)}):",
+        "        raise WrongPairs",
         *calls_never(adjoint, given),
         f"    found = back({', '.join([given, '1.0', *arrays])})",
         *(adds.format(into, i) for i, into in enumerate(numbers)),
@@ -82,15 +86,16 @@ def _add(f: Any, args: tuple[Any, ...], rules: tuple[MethodTable, ...]) -> None:
     if not places:
         refuse_pairs()
     given = [_array(arg[0] if i in places else arg) for i, arg in enumerate(args)]
+    intos = [_array(args[i][1]) for i in places]
+    for i, into in zip(places, intos, strict=True):
+        if into.dtype.kind != "f" or into.shape != (np.shape(given[i]) or (1,)):
+            refuse_pairs()
     slopes_at = gradient_at.load()
     try:
         slopes = slopes_at(f, given, places, rules, "reverse")
-    except NotDifferentiable:  # there is no adjoint
+    except NotReversible:  # there is no adjoint
         slopes = slopes_at(f, given, places, rules, "forward")
-    for i, slope in zip(places, slopes, strict=True):
-        into = _array(args[i][1])
-        if np.shape(into) != (np.shape(slope) or (1,)):
-            refuse_pairs()
+    for into, slope in zip(intos, slopes, strict=True):
         with _ADDING:
             into += slope
 

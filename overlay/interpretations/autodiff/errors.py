@@ -16,6 +16,7 @@ from overlay.interpretations.autodiff.rules import has_rule
 __all__ = [
     "NotDifferentiable",
     "NotReversible",
+    "WrongPairs",
     "refuse_array_in_kernel",
     "refuse_by",
     "refuse_call",
@@ -53,6 +54,22 @@ class NotDifferentiable(OverlayError):
 
 class NotReversible(NotDifferentiable):
     """A program has no adjoint."""
+
+
+class WrongPairs(NotDifferentiable):
+    """Arguments of ``add_gradient`` without a valid pair of an argument and the array for its
+    gradient. Compiled code raises it by its class alone."""
+
+    def __init__(
+        self,
+        asked: str = "add_gradient(f, ...) takes a pair for each argument by which to "
+        "differentiate: the argument, and the array of floats to which the derivative is added",
+        *,
+        help: str | None = "add_gradient(f, (x, d_x), y): d_x has the shape of x, or one element "
+        "for a number",
+        **parts: Any,
+    ) -> None:
+        super().__init__(asked, help=help, **parts)
 
 
 def _place() -> str | None:
@@ -189,12 +206,7 @@ def refuse_reverse(name: str, reason: str, where: str | None, help: str | None =
 
 def refuse_pairs() -> NoReturn:
     """Refuse arguments without a valid pair of an argument and the array for its gradient."""
-    raise NotDifferentiable(
-        "add_gradient(f, ...) takes a pair for each argument by which to differentiate: the "
-        "argument, and the array of floats to which the derivative is added",
-        where=_place(),
-        help="add_gradient(f, (x, d_x), y): d_x has the shape of x, or one element for a number",
-    )
+    raise WrongPairs(where=_place())
 
 
 def refuse_array_in_kernel() -> NoReturn:

@@ -21,17 +21,23 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
+import numpy as np
+
 from overlay import MethodTable, OverlayError
 from overlay.core.location import caller
 from overlay.core.public_names import hides
 from overlay.core.target import canonical, describe, key_of_target
+from overlay.interpretations.autodiff.errors import NotDifferentiable
+from overlay.interpretations.autodiff.levels import written
 
 __all__ = [
     "AdjointOf",
     "PartialsOf",
     "ResidualsOf",
     "adjoint_of",
+    "counted",
     "counted_lines",
+    "fitting",
     "have_adjoints",
     "partials_of",
     "residuals_of",
@@ -173,6 +179,37 @@ def counted_lines(target: Any, count: int) -> list[str]:
     of ``count`` arguments."""
     asked = f"the rule of {target} has to give a tuple of {count}, one for each argument"
     return [f"    if len(p) != {count}:", f"        raise NotDifferentiable({asked!r})"]
+
+
+def fitting(target: Any) -> Callable[[Any, Any], Any]:
+    """A function of a derivative that a user's rule gave and of the argument by which it is: the
+    derivative. It raises unless that is of the argument's shape, and real where the argument is."""
+    asked = (
+        f"the rule of {target} has to give derivatives of the shapes of the arguments, "
+        "and real ones of real arguments"
+    )
+    source = (
+        "def method(p, x):\n"
+        "    if p is None or np.shape(p) != np.shape(x) or (\n"
+        "        np.iscomplexobj(p) and not np.iscomplexobj(x)\n"
+        "    ):\n"
+        f"        raise NotDifferentiable({asked!r})\n"
+        "    return p\n"
+    )
+    fitted = written(source, None, np=np, NotDifferentiable=NotDifferentiable)
+    fitted.__name__ = fitted.__qualname__ = "fitted"
+    return fitted
+
+
+def counted(rule: Any, target: Any, count: int, before: int) -> Any:
+    """The rule of a function of ``count`` arguments, which raises unless it gives as many
+    derivatives. before: how many arguments it takes before those of the function."""
+    given = ", ".join(f"a{i}" for i in range(before + count))
+    lines = [f"def method({given}):", f"    p = rule({given})", *counted_lines(target, count)]
+    source = "\n".join([*lines, "    return p"])
+    method = written(source, None, rule=rule, NotDifferentiable=NotDifferentiable)
+    method.__name__ = method.__qualname__ = rule.__name__
+    return method
 
 
 def have_adjoints(tables: Sequence[MethodTable]) -> bool:

@@ -19,6 +19,8 @@ from overlay.interpretations.autodiff.partial_derivatives import (
     AdjointOf,
     ResidualsOf,
     adjoint_of,
+    counted,
+    fitting,
     residuals_of,
 )
 from overlay.interpretations.autodiff.plain_values import plain
@@ -50,7 +52,8 @@ def _recorded(level: Level, context: Context, function: Any, args: Sequence[Any]
     if not any(isinstance(x, own) for x in args):
         return None
     values = [x.value if isinstance(x, own) else x for x in args]
-    found = _run(context, function, [copied(x) for x in values])
+    places = [i for i, x in enumerate(args) if isinstance(x, own)]
+    found = _run(context, function, [copied(x) for x in values], places)
     return None if found is None else record(level, args, *found)
 
 
@@ -83,10 +86,11 @@ def record(level: Level, args: Sequence[Any], ret: Any, back: Callable[..., Sequ
 
 
 def _run(
-    context: Context, function: Any, args: Sequence[Any]
-) -> tuple[Any, Callable[[Any], Any]] | None:
+    context: Context, function: Any, args: Sequence[Any], places: Sequence[int]
+) -> tuple[Any, Callable[[Any], list[Any]]] | None:
     """The result of a function, and the map from its adjoint to those of its arguments, by the
-    user's rule; None if there is none for these arguments."""
+    user's rule, checked at the places of active ones; None if there is none for these
+    arguments."""
     types = [type_of_value(a) for a in args]
     run = context.method(residuals_of(function), *types)
     more: tuple[Any, ...] = ()
@@ -99,8 +103,17 @@ def _run(
     back = context.method(adjoint_of(function), type_of_value(ret), *of_more, *types)
     if back is None:
         return None
-    of_adjoint = back.function
-    return ret, lambda d: of_adjoint(d, *more, *args)
+    rule = counted(back.function, adjoint_of(function), len(args), 1 + len(more))
+    fitted = fitting(adjoint_of(function))
+
+    def pulled(d: Any) -> list[Any]:
+        found = rule(d, *more, *args)
+        return [
+            fitted(p, x) if i in places else p
+            for i, (p, x) in enumerate(zip(found, args, strict=True))
+        ]
+
+    return ret, pulled
 
 
 def type_of_value(value: Any) -> Any:

@@ -30,20 +30,47 @@ class WrongRule(OverlayError, AssertionError):
 def check_rule(
     checked: Rule, *, samples: int = 50, seed: int = 0, rtol: float = 1e-5
 ) -> tuple[int, int]:
-    """Compare the partial derivatives of a function with finite differences, at random arguments in
-    its domain: with central differences, within ``rtol``, and, if the function is an analytic one
-    of complex numbers, with complex steps, within 1e-10.
+    """Compare the partial derivatives of a function with finite differences, at random arguments
+    in its domain.
 
-    samples: the number of argument tuples. Returns the numbers of partial derivatives compared with
-    central differences and with complex steps. Raises WrongRule if one is wrong, or none was
-    compared.
+    They are compared with central differences, within ``rtol``, and, if the function is an
+    analytic one of complex numbers, with complex steps, within 1e-10.
 
+    Parameters
+    ----------
+    checked : Rule
+        The rule.
+    samples : int
+        The number of argument tuples.
+    seed : int
+        The seed of the arguments.
+    rtol : float
+        The relative tolerance of central differences.
+
+    Returns
+    -------
+    (int, int)
+        The numbers of partial derivatives compared with central differences and with complex
+        steps.
+
+    Raises
+    ------
+    WrongRule
+        A derivative is wrong, or none was compared.
+
+    Examples
+    --------
     >>> from overlay.interpretations.autodiff import rule
     >>> from overlay.interpretations.autodiff.testing import check_rule
     >>> def cube(x):
     ...     return x * x * x
     >>> check_rule(rule(cube, lambda a: (3 * a * a,), (-2.0, 2.0)), samples=10)
     (10, 10)
+
+    References
+    ----------
+    W. Squire and G. Trapp, "Using complex variables to estimate derivatives of real functions",
+    SIAM Review 40, 1998.
     """
     rng = np.random.default_rng(seed)
     central = exact = 0
@@ -69,8 +96,27 @@ def check_rule(
 
 
 def check_rules(table: MethodTable, *domain: Interval, samples: int = 50, seed: int = 0) -> int:
-    """Check every method of ``partials_of(f)`` in a table, with arguments between these bounds, by
-    default between 0.2 and 0.9. Returns the number of partial derivatives compared."""
+    """Check every method of ``partials_of(f)`` in a table.
+
+    Parameters
+    ----------
+    table : MethodTable
+        The table of rules.
+    *domain : (float, float)
+        Bounds of each argument; by default 0.2 and 0.9.
+    samples, seed : int
+        As for ``check_rule``.
+
+    Returns
+    -------
+    int
+        The number of partial derivatives compared.
+
+    Raises
+    ------
+    WrongRule
+        A derivative is wrong, or none was compared.
+    """
     compared = 0
     for target in table.targets():
         if isinstance(target, PartialsOf):

@@ -58,7 +58,7 @@ def _data(function: Any) -> tuple[str, ...]:
 
 
 def _only(given: dict[str, Any], *names: str) -> None:
-    """Raise NoForm if others than these parameters hold batches."""
+    """Raise NoForm if parameters other than these hold batches."""
     if any(leaves(x) for name, x in given.items() if name not in names):
         raise NoForm
 
@@ -77,7 +77,8 @@ def _batch(run: BatchRun, x: Any) -> Batch:
 
 def rearranged(run: BatchRun, function: Any, args: Sequence[Any], named: dict[str, Any]) -> Any:
     """Each element of the result is an element of the data, at the same place for all samples: a
-    view if the function gives one, else taken by the places."""
+    view if the function returns one, else taken by the places.
+    """
     bound = _binding(function, args, named)
     data = _data(function)
     _only(bound.arguments, *data)
@@ -440,7 +441,7 @@ def convolved(run: BatchRun, function: Any, args: Sequence[Any], named: dict[str
 
 
 def arrayed(run: BatchRun, function: Any, args: Sequence[Any], named: dict[str, Any]) -> Any:
-    """The form of ``np.array`` and its kin."""
+    """The form of ``np.array`` and similar functions."""
     given = dict(zip(("object", "dtype"), args, strict=False)) | named
     x = given.pop("object", given.pop("a", None))
     dtype, copy = given.pop("dtype", None), given.pop("copy", function in (np.array, np.copy))
@@ -463,7 +464,7 @@ def arrayed(run: BatchRun, function: Any, args: Sequence[Any], named: dict[str, 
 
 
 def shaped_like(run: BatchRun, function: Any, args: Sequence[Any], named: dict[str, Any]) -> Any:
-    """The form of ``np.zeros_like`` and its kin."""
+    """The form of ``np.zeros_like`` and similar functions."""
     bound = _binding(function, args, named)
     names = list(bound.signature.parameters)
     if function is np.full_like and type(bound.arguments["fill_value"]) is Batch:
@@ -483,7 +484,7 @@ def shaped_like(run: BatchRun, function: Any, args: Sequence[Any], named: dict[s
 
 
 def asked(run: BatchRun, function: Any, args: Sequence[Any], named: dict[str, Any]) -> Any:
-    """The form of questions that have one answer for all samples."""
+    """The form of predicates that have one answer for all samples."""
     (x,) = args
     if type(x) is not Batch:
         raise NoForm
@@ -518,7 +519,7 @@ def padded(run: BatchRun, function: Any, args: Sequence[Any], named: dict[str, A
 
 
 def normed(run: BatchRun, function: Any, args: Sequence[Any], named: dict[str, Any]) -> Any:
-    """The form of ``np.linalg.norm`` and its kin: of vectors, or of matrices."""
+    """The form of ``np.linalg.norm`` and similar functions: of vectors, or of matrices."""
     given = _bound(function, args, named)
     _only(given, "x")
     x = _batch(run, given.pop("x"))

@@ -137,7 +137,7 @@ def _core(run: BatchRun, ufunc: Any, args: Sequence[Any]) -> Any:
 def _along(
     run: BatchRun, ufunc: Any, method: str, args: Sequence[Any], named: dict[str, Any]
 ) -> Any:
-    """A ufunc's ``reduce`` and its kin: along an axis of the samples."""
+    """A ufunc's ``reduce`` and similar methods: along an axis of the samples."""
     if method == "outer" and len(args) == 2 and not named:
         a, b = args
         depth = depth_of(b)

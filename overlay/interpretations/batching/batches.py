@@ -14,7 +14,7 @@ from overlay.interpretations.batching.sample_runs import BatchRun
 
 __all__ = ["Batch", "distinct", "leaves", "mapped"]
 
-# bound late: what applies functions makes batches
+# bound late: the code that applies functions makes batches
 applied: LateBound[Callable[..., Any]] = LateBound()
 applied_ufunc: LateBound[Callable[..., Any]] = LateBound()
 applied_operator: LateBound[Callable[..., Any]] = LateBound()

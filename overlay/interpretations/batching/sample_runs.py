@@ -42,8 +42,8 @@ class BatchRun:
     """One run of a function for several samples at once.
 
     rows: the numbers of the samples among all of the call. parent: the run in which the function
-    is called, each of whose samples has ``count`` of this call's. pending: the split that a run has
-    asked for; the program may have caught it.
+    is called, each of whose samples has ``count`` of this call's. pending: the split that a run
+    has requested; the program may have caught it.
     """
 
     def __init__(
@@ -62,18 +62,18 @@ class BatchRun:
         return len(self.rows)
 
     def split(self, labels: Iterable[Hashable], why: str = "values that all differ") -> NoReturn:
-        """End the run, to be begun again for each group of samples."""
+        """End the run, to be started again for each group of samples."""
         self.pending = Split(self, tuple(labels), why)
         raise self.pending
 
     def one_by_one(self, why: str) -> NoReturn:
-        """End the run, to be begun again for each sample alone."""
+        """End the run, to be started again for each sample alone."""
         if self.size == 1 and self.parent is not None:
             self.parent.one_by_one(why)
         self.split(range(self.size), why)
 
     def note(self, call: str) -> None:
-        """Tell that a call is made for one sample after the other."""
+        """Log that a call is made for one sample after the other."""
         LOGGER.info("%s is run for each of %d samples", call, self.size)
         if self.trace is not None:
             self.trace(call)

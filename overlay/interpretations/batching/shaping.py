@@ -20,8 +20,8 @@ class NoForm(Exception):
 def aligned(run: BatchRun, args: Sequence[Any], *, least: int = 0, weak: bool = True) -> list[Any]:
     """Arguments as arrays that broadcast as the samples' do.
 
-    least: the least number of axes of the samples. weak: whether Python's numbers take the type of
-    numpy's numbers beside them.
+    least: the least number of axes of the samples. weak: whether Python's numbers take the type
+    of numpy's numbers beside them.
     """
     depth = max([least, *map(depth_of, args)])
     kinds = [] if not weak else _kinds(args)

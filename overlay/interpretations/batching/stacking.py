@@ -13,7 +13,8 @@ __all__ = ["label", "stacked"]
 
 PYTHON = (float, complex, bool)
 """The classes of Python's numbers whose values may differ within a batch. Integers are not among
-them, which have no bounds: a batch of those is split."""
+them, since they have no bounds: a batch of those is split.
+"""
 
 
 def label(x: Any) -> Hashable:

@@ -86,7 +86,7 @@ def batched(
 
 
 def _is_taped(x: Any) -> bool:
-    """Whether an argument holds values of which reverse mode makes a record."""
+    """Whether an argument holds values that reverse mode records."""
     if type(x) is dict:
         return any(map(_is_taped, x.values()))
     if isinstance(x, Active):
@@ -199,14 +199,15 @@ class _Driver:
 
     def fail(self, error: Exception) -> None:
         """Run each sample of a group that raised an error alone: the first that raises it does so
-        by itself."""
+        separately.
+        """
         if self.run.pending is None:
             if self.run.size == 1:
                 raise error
             self.run.pending = Split(self.run, range(self.run.size), type(error).__name__)
 
     def leave(self, found: Any) -> None:
-        """Keep the result of a run, unless the program went on after it was split."""
+        """Store the result of a run, unless the program continued after the run was split."""
         if self.run.pending is None or (len(self.rows) == 1 and self.parent is None):
             self.results.append((self.rows, mapped(found, self._values)))
 

@@ -45,7 +45,7 @@ def fill_refusing(table: MethodTable) -> None:
 
 
 def fill_leaving(table: MethodTable) -> None:
-    """Declare the method that leaves out numbers for which a function is undefined."""
+    """Declare the method that excludes the numbers for which a function is undefined."""
 
     @table.overlay(outside)
     def leave_out(nowhere: bool, function: str, raises: Any, x: Any, y: Any) -> bool:

@@ -34,10 +34,10 @@ def choose(question: str, x: Bounds, y: Bounds) -> bool:
 
 
 def outside(nowhere: bool, function: str, raises: Any, x: Bounds, y: Bounds) -> bool:
-    """Handle a call with intervals on which a function is undefined, for some numbers or
+    """Handle a call with intervals on which a function is undefined, for some numbers, or
     ``nowhere`` defined. y: the bounds of the second argument, or x again.
 
-    A target: interpretations that return from it leave out the numbers for which it is undefined.
+    A target: interpretations that return from it exclude the numbers for which it is undefined.
     """
     if nowhere:
         raise ValueError("math domain error")

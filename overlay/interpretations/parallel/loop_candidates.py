@@ -194,7 +194,7 @@ class _MadeAhead:
         self.asked_for: Any = None
         self.reached = nonoverlay(self.made)
         self.uses_processes = False
-        self.untold: Exception | None = None
+        self.lookahead_error: Exception | None = None
         self.proof: Proof | None = None
         self.entries: dict[int, _Entry] = {}
         self.coming: Iterator[tuple[int, Any]] = iter(())
@@ -288,8 +288,8 @@ class _MadeAhead:
         self.size = max(1, int(0.005 / seconds))
         enough = math.ceil(self.options.least / seconds)
         some = list(itertools.islice(self.coming, max(1, enough)))
-        if not some and isinstance(self.untold, NotPlain):
-            raise self.untold
+        if not some and isinstance(self.lookahead_error, NotPlain):
+            raise self.lookahead_error
         if not some or len(some) < enough:
             self.stop("its calls take too little time")
             return
@@ -338,7 +338,7 @@ class _MadeAhead:
                     if turn > place:
                         yield turn, calls[self.number]
         except Exception as error:  # the program raises it itself when it gets there
-            self.untold = error
+            self.lookahead_error = error
 
     def _fill(self) -> None:
         """Submit calls until all workers have some."""

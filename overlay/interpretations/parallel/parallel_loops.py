@@ -119,6 +119,18 @@ class Parallel[**P, R]:
             todo += callees_in(function)
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
+        """Run the function; inside a context sequentially.
+
+        Parameters
+        ----------
+        *args, **kwargs
+            The arguments of the function.
+
+        Returns
+        -------
+        object
+            Its result.
+        """
         if current_context() is not None:  # its methods may change the meaning of calls
             return self.function(*args, **kwargs)
         return self._context(self.function, *args, **kwargs)

@@ -23,8 +23,9 @@ __all__ = ["Halt", "Machine"]
 
 _LOG = 1 << 16
 _GROUPS, _PARTS = 300, 64
-"""The most groups of a graph, and arguments of a step, that are compiled: numba takes longer than
-in proportion for long functions."""
+"""The most groups of a graph, and arguments of a step, that are compiled: numba's compile time
+grows faster than the length of a function.
+"""
 _FORMS: Final[dict[type, int]] = {
     Prior: steps.PRIOR,
     RandomWalk: steps.WALK,
@@ -84,7 +85,7 @@ class Machine:
     # ---- moves ----------------------------------------------------------------------------------
 
     def _prepare(self, place: int) -> None:
-        """Make the move of a choice, and put it in the table where it is to be compiled."""
+        """Make the move of a choice, and add it to the table where it is to be compiled."""
         name = self.sampler.names[place]
         try:
             made = self.waiting.get(place) or self._made(place)

@@ -1,5 +1,6 @@
-"""Functions that compiled programs call: those of Python and numpy for which numba has none, or one
-that computes something else."""
+"""Functions that compiled programs call in place of those of Python and numpy that numba lacks,
+or computes differently.
+"""
 
 from __future__ import annotations
 

@@ -1,8 +1,9 @@
 """Source of compiled programs: a graph as Python that numba compiles, on the words of a tape.
 
-A record is a run of entries of one array, ``index``, from the place ``at`` on. It has what differs
-between slices of one graph: addresses, and for a group of several steps their number and the places
-of lists of addresses. ``recorded`` writes what the program reads, in the same order.
+A record is a run of entries of one array, ``index``, from the place ``at`` on. It has the data
+that differ between slices of one graph: addresses, and for a group of several steps their number
+and the places of lists of addresses. ``recorded`` writes the data that the program reads, in the
+same order.
 """
 
 from __future__ import annotations
@@ -152,7 +153,7 @@ def _are_floats(kind: Any) -> bool:
 
 
 def _check(function: Any, kinds: list[Any]) -> None:
-    """Raise Unsupported where numba would compute something else."""
+    """Raise Unsupported where numba would compute another result."""
     scalars = [kind.form if isinstance(kind, Kind) else "" for kind in kinds]
     name = getattr(function, "__name__", repr(function))
     if function in _REFUSED and (function is not round or len(kinds) > 1):
@@ -283,7 +284,8 @@ class _ChangeWriter(GraphWriter):
 
     def _is_own(self, group: Group) -> bool:
         """Whether the log densities of a group are that of the choice alone, which is the first
-        step that reads it: where the choice is impossible nothing else is computed."""
+        step that reads it: where the choice is impossible, the rest is not computed.
+        """
         return group is self.graph[0] and not group.many and group.sources[0] == CHOICE
 
     def _value(self, group: Group, args: list[str]) -> str:
@@ -328,9 +330,10 @@ Program = Callable[..., Any]
 
 def change_of(graph: Graph, choice: Kind) -> Program:
     """The program of a graph: it takes the words, the index, and the place of a record; it reads
-    the new value of the choice from the first words of the change, and writes there what follows
-    from it. It returns the sum of the changes of log densities; -inf where one is impossible; nan
-    where a guard fails, or a value is none that compiled code can go on with."""
+    the new value of the choice from the first words of the change, and writes the values that
+    follow from it there. It returns the sum of the changes of log densities; -inf where one is
+    impossible; nan where a guard fails, or compiled code cannot continue with a value.
+    """
     writer = _ChangeWriter(graph, choice)
     namespace = dict(writer.functions)
     exec(compile(writer.source, "<pruned program>", "exec"), namespace)

@@ -1,10 +1,10 @@
 """Steps of a chain in compiled code.
 
-A *move* is how one choice changes: its proposal, and the program of the graph of what depends on
-it. Its number is the metadata of a context, in which a plugin puts the move's programs in the place
-of the functions ``propose``, ``propose_near``, ``support`` and ``change``. The loop over steps
-enters that context for each step, as a barrier: a move is compiled once in a process, and found by
-its number.
+A *move* is the change of one choice: its proposal, and the program of the graph of the steps that
+depend on it. Its number is the metadata of a context, in which a plugin inserts the move's
+programs in the place of the functions ``propose``, ``propose_near``, ``support`` and ``change``.
+The loop over steps enters that context for each step, as a barrier: a move is compiled once in a
+process, and found by its number.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ UNKNOWN, INTERPRETED, PRIOR, WALK, CONDITIONAL = range(5)
 """Forms of moves: not known yet; the interpreter's; and the proposals."""
 FAILED, REJECTED, ACCEPTED = range(3)
 LIMIT, STAGE, REGISTERS = range(3)
-"""The first words of memory: the random number of the step, and how far it has come."""
+"""The first words of memory: the random number of the step, and its progress."""
 CHOSEN, PROPOSED = range(2)
 DONE, LOGGED, PLACE = range(3)
 
@@ -98,7 +98,7 @@ def number_of(move: Move) -> int:
 
 
 def is_hot(number: int) -> bool:
-    """Whether a move, which is asked for once more, is to be compiled."""
+    """Whether a move, which is requested once more, is to be compiled."""
     _asked[number] += 1
     return _asked[number] > PATIENCE
 

@@ -510,7 +510,9 @@ class HamiltonianMonteCarlo:
         return chain
 
     def _moved(self, steps: int, target: float) -> tuple[Any, int, int]:
-        """The choices after each of some steps, and how many were accepted, and diverged."""
+        """The choices after each of some steps, and the numbers of accepted and of divergent
+        ones.
+        """
         out = np.zeros((max(steps, 0), len(self.q)))
         state = np.zeros(3, dtype=np.int64)
         while state[DONE] < len(out):
@@ -521,7 +523,7 @@ class HamiltonianMonteCarlo:
         return out, int(state[ACCEPTED]), int(state[DIVERGENT])
 
     def _go_on(self, out: Any, state: Any, target: float) -> None:
-        """Make steps up to the first trajectory that goes where the program raises."""
+        """Make steps up to the first trajectory that reaches a point where the program raises."""
         _, memory, at, _ = self.density
         try:
             self._run(

@@ -62,7 +62,7 @@ class Prior(NamedTuple):
     def propose(
         self, distribution: Any, value: Any, rng: np.random.Generator
     ) -> tuple[Any, float | None]:
-        """A value drawn from the distribution."""
+        """Draw a value of the distribution; see ``Proposal.propose``."""
         return draw(distribution, rng), None
 
 
@@ -87,7 +87,7 @@ class RandomWalk(NamedTuple):
     def propose(
         self, distribution: Any, value: Any, rng: np.random.Generator
     ) -> tuple[Any, float | None]:
-        """A value at a random distance; its correction is 0."""
+        """Add a random number to the value; see ``Proposal.propose``."""
         change = float(rng.normal(0.0, self.scale))
         if type(value) is bool:
             return not value, 0.0
@@ -115,7 +115,7 @@ class Conditional(NamedTuple):
     def propose(
         self, distribution: Any, value: Any, rng: np.random.Generator
     ) -> tuple[Any, float | None]:
-        """Raises TypeError: a sampler draws from the conditional distribution by itself."""
+        """Raise TypeError: samplers draw from the conditional distribution themselves."""
         raise TypeError("a sampler draws from the conditional distribution by itself")
 
 

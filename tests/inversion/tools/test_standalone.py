@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from inversion import NoSolution, NotWritable, choose, invert
-from inversion.tools.standalone.wrapping import wrapped_source
+from inversion.tools.standalone.long_lines import wrapped_source
 from overlay import Context, MethodTable
 from primitives import relation, relation_of
 from primitives.integers.bits import xorshift_left

@@ -426,10 +426,12 @@ def test_a_finding_has_the_path_of_calls_that_leads_to_it():
     places = [*(where for where, _ in finding.path), finding.where]
     assert [int(where.rpartition(":")[2]) for where in places] == lines
     assert finding.function is of_a_string
-    assert repr(found) == str(finding)
+    assert str(found) == str(finding)
     assert "no attribute 'uper'" in repr(finding)
-    assert "closest: upper" in repr(finding)
-    assert repr(Findings(())) == "nothing was found"
+    assert "no attribute 'uper'" in repr(found)
+    assert "closest: upper" in str(finding)
+    assert str(Findings(())) == "nothing was found"
+    assert repr(Findings(())) == "<Findings nothing was found>"
 
 
 def test_a_place_is_found_on_the_paths_on_which_it_fails_alone():

@@ -13,6 +13,8 @@ from tests.overlay.chosen_programs import (
     HELD,
     LETTERED,
     LISTED,
+    LISTED_NATIVE,
+    NAMED,
     NESTED,
     NUMBERED,
     PYTHON,
@@ -269,23 +271,104 @@ def at(functions, k, x):
 
 in_other, in_other_at = OTHER.wrap(applied), OTHER.wrap(at)
 
+
+def handed_to_a_function_in_a_loop(k, x):
+    for functions in (LISTED, LISTED_NATIVE):
+        x = item(functions, k)(x)
+    return x
+
+
+def sliced_where_it_runs(k, x):
+    return LISTED[k:][0](x)
+
+
+def asked_for_an_attribute(k, x):
+    return LISTED.index(up) + x
+
+
+def held_in_lists_made_there(k, x):
+    rows = [[up, down], [math.sin, math.cos]]
+    return rows[k][0](x)
+
+
+def caught_by_class(k, x):
+    try:
+        return NUMBERED[k + 7](x)
+    except KeyError:
+        return 0.0
+
+
+def a_closure_in_a_tuple(k, x):
+    def more(y):
+        return y + x
+
+    return (more, up)[k](x)
+
+
+def by_class(k, x):
+    return 1.0 if type(x) == float else up(x)  # noqa: E721
+
+
+def marked(x):
+    return x
+
+
+class HasMarker(Plugin):
+    markers = (marked,)
+
+
+def a_marker_that_is_chosen(k, x):
+    return (marked, up)[k](x)
+
+
+WORKS = (
+    handed_to_a_function,
+    handed_to_a_function_in_a_loop,
+    given_to_another_context,
+    given_to_a_function_of_another_context,
+)
+
+
+@pytest.mark.parametrize("way", WORKS, ids=lambda way: way.__name__)
+def test_a_chosen_function_and_its_container_may_be_handed_on(way, run):
+    for tables in plain_and_overlaid().values():
+        context = Context(*tables)
+        found = [run(context, way)(k, 0.7) for k in (0, 1)]
+        assert found == pytest.approx([context(way, k, 0.7) for k in (0, 1)], rel=1e-15)
+
+
+def test_functions_and_their_containers_are_returned_as_the_program_holds_them():
+    held = {"list": LISTED, "dict": NUMBERED, "function": up, "builtin": math.sin}
+    for tables in plain_and_overlaid().values():
+        context = Context(*tables)
+        for value in held.values():
+            assert context.jit(lambda value=value: value)() is value
+        assert context.jit(lambda: PYTHON)() == PYTHON
+        assert context.jit(lambda: NAMED)() == NAMED
+
+
 REFUSED = {
-    given_to_a_function_of_another_context: "in which context one of down, up is called",
     given_within_a_tuple: "in which context up is called",
     given_to_a_context_made_there: "in which context one of down, up is called",
-    append: "list of functions that the program holds",
-    replace_item: "dict of functions that the program holds",
-    handed_to_a_function: "list of functions that the program holds",
-    given_to_another_context: "in which context one of down, up is called",
+    append: "list with functions that the program holds",
+    replace_item: "dict with functions that the program holds",
+    sliced_where_it_runs: "list with functions that the program holds is sliced",
+    asked_for_an_attribute: "list with functions that the program holds is asked for its index",
+    held_in_lists_made_there: "lists of functions that compiled code makes",
+    caught_by_class: "an except clause names a class of exceptions",
+    a_closure_in_a_tuple: "a closure that captures a variable",
+    by_class: "are one class",
+    a_marker_that_is_chosen: "the marker marked is one of several functions",
     given_to_numba: "one of numba's own functions is given one of down, up",
 }
 
 
 @pytest.mark.parametrize("way", REFUSED, ids=lambda way: way.__name__)
 def test_what_compiled_code_cannot_follow_is_refused_by_name_with_a_remedy(way):
+    plugins = (HasMarker(),) if way is a_marker_that_is_chosen else ()
     for tables in plain_and_overlaid().values():
         with pytest.raises(NotCompilable, match=re.escape(REFUSED[way])) as found:
-            Context(*tables).jit(way)(1, 0.7)
+            Context(*tables, plugins=plugins).jit(way)(1, 0.7)
         assert found.value.help
         assert "test_chosen_functions.py:" in str(found.value)
 

@@ -174,8 +174,105 @@ def of_inlined(x):
     return y + inlined(x / 2) + bad(x)
 
 
+def items(x):
+    for i in range(4):
+        yield bad(x + i)
+
+
+def of_generator(x):
+    s = 0.0
+    try:
+        for v in items(x):
+            s += v
+    except Exception:
+        s -= 100.0
+    for v in items(x / 2):
+        s += v
+    return s
+
+
+def of_generator_that_nothing_uses(x):
+    try:
+        for _ in items(x):
+            pass
+    except Exception:
+        return -1.0
+    return 1.0
+
+
+def of_generator_in_a_loop(x):
+    s = 0.0
+    for i in range(3):
+        try:
+            for v in items(x + i):
+                s += v
+        except Exception:
+            s -= 100.0
+        else:
+            s += 10.0
+    return s
+
+
+def of_enumerated_and_zipped(x):
+    s = 0.0
+    try:
+        for i, v in enumerate(items(x)):
+            s += i * v
+        for i, v in zip(range(3), items(x)):  # noqa: B905 numba knows no strict=
+            s += i * v
+    except Exception:
+        s -= 100.0
+    return s
+
+
+def of_next(x):
+    each = items(x)
+    try:
+        y = next(each) + next(each)
+    except Exception:
+        y = -1.0
+    return y
+
+
+def inner_in_a_loop(x):
+    s = 0.0
+    try:
+        for i in range(4):
+            s += bad(x)
+            try:
+                s += bad(x + i)
+            except Exception:
+                s -= 7.0
+            s += bad(x + i - 1)
+    except Exception:
+        s -= 1000.0
+    return s
+
+
+def after_an_inner_loop(x):
+    s = 0.0
+    try:
+        for i in range(2):
+            try:
+                s += bad(x + i)
+            except Exception:
+                s -= 7.0
+        for v in items(x):
+            s += v
+    except Exception:
+        s -= 1000.0
+    return s
+
+
 PROGRAMS = [
     of_inlined,
+    of_generator,
+    of_generator_that_nothing_uses,
+    of_generator_in_a_loop,
+    of_enumerated_and_zipped,
+    of_next,
+    inner_in_a_loop,
+    after_an_inner_loop,
     caught,
     returned,
     after,

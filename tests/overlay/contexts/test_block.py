@@ -19,7 +19,7 @@ from overlay import (
     generic,
     nonoverlay,
 )
-from overlay.python import engines
+from overlay.core import late_binding
 
 
 @generic
@@ -149,7 +149,7 @@ def test_plugins_that_only_compile_are_refused_before_a_block_begins():
 
 
 def test_without_an_engine_entering_warns_of_targets_that_a_block_cannot_reach(monkeypatch):
-    monkeypatch.setattr(engines, "can_intercept", lambda: False)
+    monkeypatch.setattr(late_binding.can_intercept, "load", lambda: lambda: False)
     table = MethodTable("t")
     table.overlay(label)(lambda: "overlaid")
     ctx = Context(table)

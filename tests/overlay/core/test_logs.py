@@ -11,14 +11,15 @@ import pytest
 from inversion import invert
 from overlay import Context, MethodTable
 from overlay.core.logs import timed
+from primitives import Integers
 
 
 def wave(x: float, y: float) -> float:
     return math.sin(x) * y + x
 
 
-def folded(x: float) -> float:
-    return x * x if x > 3.0 else 5.0 - math.exp(x)
+def area(width: int, height: int) -> int:
+    return width * height
 
 
 def messages(caplog, call):
@@ -40,11 +41,13 @@ def test_each_stage_of_an_inversion_is_logged_as_it_begins_and_with_its_time(cap
 
 
 def test_a_search_is_logged_and_an_answer_without_one_is_not(caplog):
-    inverse = invert(folded)
-    assert messages(caplog, lambda: inverse(4.0)) == []
-    begins, ends = messages(caplog, lambda: inverse(16.0))
+    digits = Integers(2, 9)
+    inverse = invert(area, domain={"width": digits, "height": digits})
+    begins, ends = messages(caplog, lambda: inverse(35))
     assert begins == f"searching a solution of {inverse!r} ..."
     assert ends.startswith(f"searching a solution of {inverse!r}: ")
+    plain = invert(wave)
+    assert messages(caplog, lambda: plain(1.0)) == []
 
 
 def test_an_error_that_ends_the_work_is_named(caplog):

@@ -27,18 +27,22 @@ class Naming:
     """The part of a program that is lifted so far, and its names.
 
     users: the user's rules. readings: the reads of its functions. attributes: other reads, each
-    with object, name and value. captured: arrays from outside, by name. env: the variables and
-    the contents of the objects that the program makes, at the current place. starts: those at the
-    beginning of each enclosing loop. appended: how often the innermost loop appends to a list in
-    an array. floats: the lists that hold more than whole numbers later. guarded: the classes of
-    exceptions that the program handles at this place. generated: the code of adjoints that are
-    part of the program. is_compiled: whether numba compiles the adjoint.
+    with object, name and value. containers: those of functions from outside, with what is in them.
+    unrolled: the operands of variables before and after loops that are unrolled. captured: arrays
+    from outside, by name. env: the variables and the contents of what the program makes, at the
+    current place. starts: those at the beginning of each loop around. appended: how often the
+    innermost loop appends to a list in an array. floats: the lists that have other than whole
+    numbers later. guarded: the classes of exceptions that the program handles at this place.
+    generated: the code of adjoints that are part of the program. is_compiled: whether numba
+    compiles the adjoint.
     """
 
     def __init__(self, users: Any) -> None:
         self.users = users
         self.readings: list[FunctionReads] = []
         self.attributes: list[tuple[Any, str, Any]] = []
+        self.unrolled: list[tuple[Any, Any]] = []
+        self.containers: list[tuple[Any, dict[Any, Any]]] = []
         self.captured: dict[str, Any] = {}
         self.space: dict[str, Any] = {"math": math, "np": np}
         self.region = StatementRegion(None)

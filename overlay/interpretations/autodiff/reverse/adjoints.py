@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from overlay import MethodTable, OverlayError
-from overlay.code.record import FunctionReads, attribute_held, is_same
+from overlay.code.held_functions import contents_of
+from overlay.code.record import FunctionReads, attribute_held, is_same, same_items
 from overlay.interpretations.autodiff.duals import ActiveArray, ActiveNumber
 from overlay.interpretations.autodiff.reverse.compiled_pullback import adjoint_source
 from overlay.interpretations.autodiff.reverse.defining import defined
@@ -48,8 +49,8 @@ class Adjoint:
     first array that it creates, and its line; None if it creates local ones only. result: the
     program's result, with the kinds of its numbers and arrays. is_guarded: whether the program
     handles exceptions that the adjoint may raise. enters: whether it enters contexts. held: the
-    program and its constants, referenced so that their ids are not reused. readings, attributes:
-    its reads. targets: what it calls.
+    program and its constants, referenced so that their ids are not reused. readings, attributes,
+    containers: its reads. targets: what it calls.
     """
 
     function: Callable[..., Any]
@@ -63,6 +64,7 @@ class Adjoint:
     held: tuple[Any, ...] = field(repr=False)
     readings: list[FunctionReads] = field(repr=False)
     attributes: list[tuple[Any, str, Any]] = field(repr=False)
+    containers: list[tuple[Any, dict[Any, Any]]] = field(repr=False)
     targets: list[Any] = field(repr=False)
 
     def __str__(self) -> str:
@@ -70,8 +72,10 @@ class Adjoint:
 
     def is_current(self) -> bool:
         """Whether everything the program read when the adjoint was generated is unchanged."""
-        return not any(reading.changed() for reading in self.readings) and all(
-            is_same(attribute_held(owner, name), value) for owner, name, value in self.attributes
+        return (
+            not any(reading.changed() for reading in self.readings)
+            and all(is_same(attribute_held(o, name), value) for o, name, value in self.attributes)
+            and all(same_items(contents_of(each), known) for each, known in self.containers)
         )
 
 
@@ -156,7 +160,7 @@ def _make(
         raise Unreadable(f"{type(error).__name__}: {error}", where=lifter.where or None) from error
     function = defined(name, source, {**lifter.space, **names, **lifter.captured})
     held = f, *(k.value for k in kinds if isinstance(k, KnownBefore))
-    mixed = lifter.reads_attributes or mixes(lifted.region)
+    mixed = lifter.reads_attributes or mixes(lifted.region, lifter.unrolled)
     return Adjoint(
         function,
         source,
@@ -169,6 +173,7 @@ def _make(
         held,
         lifter.readings,
         lifter.attributes,
+        lifter.containers,
         list(lifter.targets.values()),
     )
 

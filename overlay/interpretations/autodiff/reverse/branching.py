@@ -21,6 +21,7 @@ from overlay.interpretations.autodiff.reverse.operands import (
     common_kind,
     copied,
     has_form,
+    is_function,
     is_same,
     parts_of,
     rebuilt,
@@ -219,7 +220,7 @@ class _Joins:
             pairs = zip(parts_of(a) or (), parts_of(b) or (), strict=True)
             parts = tuple(self.join(x, y, name) for x, y in pairs)
             return UNSET if UNSET in parts else rebuilt(a, parts)
-        if _is_function(a) and _is_function(b):
+        if is_function(a) and is_function(b):
             return Either(self.fork.condition, a, b)
         if self.lifter.is_generated:  # it reads on a path a value that it has set on that path
             a, b = self._filled(a, b, self.fork.yes), self._filled(b, a, self.fork.no)
@@ -259,9 +260,3 @@ class _Joins:
                     other.fixed = found.fixed = True
             self.merged[found] = contents
         return found
-
-
-def _is_function(operand: Any) -> bool:
-    if isinstance(operand, KnownBefore):
-        return callable(operand.value)
-    return isinstance(operand, (Local, MethodOf, Either))

@@ -213,6 +213,11 @@ class _Unrolling:
             if isinstance(key, MadeObject) and value is not UNSET and end.env[key] is UNSET:
                 raise Unreadable("a loop gives a list or an object different parts at its exits")
         found = dict(end.env)
+        self.lifter.unrolled += [
+            (value, found[key])
+            for key, value in before.items()
+            if isinstance(found.get(key), ReverseValue) and not is_same(value, found[key])
+        ]
         env.clear()
         env.update(found)
         return end.code

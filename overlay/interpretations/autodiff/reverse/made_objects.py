@@ -9,15 +9,18 @@ from typing import TYPE_CHECKING, Any, TypeGuard
 
 import numpy as np
 
+from overlay.code import held_functions
 from overlay.code.contents import METHODS as ROLES
 from overlay.code.contents import Role, applied
-from overlay.interpretations.autodiff.reverse.pullbacks import kind_of
+from overlay.interpretations.autodiff.reverse.operands import is_function
+from overlay.interpretations.autodiff.reverse.pullbacks import Pullback, kind_of
 from overlay.interpretations.autodiff.reverse.reverse_program import (
     BOOL,
     FLOAT,
     INT,
     UNSET,
     Contents,
+    Either,
     Generator,
     Growing,
     IndexedItems,
@@ -42,6 +45,7 @@ __all__ = [
     "contents_of",
     "delete_item",
     "item_of",
+    "items_held",
     "made",
     "named_items",
     "set_item",
@@ -139,6 +143,9 @@ def as_sequence(lifter: Calling, operand: Any) -> tuple[Any, ...] | None:
             return tuple(map(KnownBefore, value))
         case KnownBefore(value=str() as value):
             return tuple(map(KnownBefore, value))
+        case KnownBefore(value=list() | dict() as value):
+            held = items_held(lifter, operand)
+            return None if held is None else tuple(map(lifter.constant, value))
         case MadeObject(cls=cls) if cls is dict:
             return tuple(map(lifter.constant, contents_of(lifter, operand).keys))
         case MadeObject() if is_items(operand):
@@ -267,12 +274,37 @@ def item_of(lifter: Calling, items: Any, index: Any) -> Any:
         if not -len(held) <= place < len(held):
             raise Unreadable(f"it reads item {place} of a {kind.__name__} of {len(held)}")
         return held[place]
+    if kind_of(index) == INT and held and all(map(is_function, held)):
+        return _function_at(lifter, held, index)
     if kind_of(index) == INT and held and all(kind_of(item) in (FLOAT, INT) for item in held):
         return lifter.call(operator.getitem, [as_array(lifter, items), index], {})
     raise Unreadable(
         f"it reads an item of a {kind.__name__} by an index that is not known before it runs",
         help="make an array of the numbers, or go over the items in a for loop",
     )
+
+
+def _function_at(lifter: Calling, held: tuple[Any, ...], index: Any) -> Any:
+    """One of some functions, by its place among them."""
+    # an IndexError for others, also in compiled code
+    places = tuple(range(len(held)))
+    place = lifter.emit(Pullback(_function_at, INT, f"{places}[{{0}}]"), [index])
+    chosen = held[-1]
+    for i in reversed(range(len(held) - 1)):
+        condition = lifter.truth(lifter.call(operator.eq, [place, KnownBefore(i)], {}))
+        chosen = Either(condition, held[i], chosen)
+    return chosen
+
+
+def items_held(lifter: Calling, operand: Any) -> dict[Any, Any] | None:
+    """The items of a list or dict of functions from outside, by place or key; None for anything
+    else. What is in it is noted, since it may change."""
+    value = operand.value if isinstance(operand, KnownBefore) else None
+    if type(value) not in (list, dict) or not held_functions.holds_functions(value):
+        return None
+    changeable = held_functions.changeable_in(value)
+    lifter.containers += [(each, held_functions.contents_of(each)) for each in changeable]
+    return held_functions.contents_of(value)
 
 
 def set_item(lifter: Calling, items: MadeObject, index: Any, value: Any) -> None:

@@ -9,7 +9,7 @@ iteration of a loop is the loop.
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -360,9 +360,12 @@ class Needs:
         )
 
 
-def mixes(region: StatementRegion) -> bool:
+def mixes(region: StatementRegion, unrolled: Sequence[tuple[Any, Any]]) -> bool:
     """Whether a variable is constant on one path and active on another: in compiled code, where it
-    has one type, it cannot be a dual number."""
+    has one type, it cannot be a dual number. unrolled: the operands of variables before and after
+    loops that compiled code has in one piece."""
+    if any(_is_active(after) and not _is_active(before) for before, after in unrolled):
+        return True
     for op in every(region):
         pairs: list[tuple[ReverseValue, tuple[Any, ...]]] = []
         if isinstance(op, ReverseFork):

@@ -11,6 +11,7 @@ from overlay.interpretations.autodiff.reverse.reverse_program import (
     COMPLEX,
     FLOAT,
     Contents,
+    Either,
     Growing,
     KnownBefore,
     Local,
@@ -30,12 +31,20 @@ __all__ = [
     "copied",
     "has_form",
     "identity",
+    "is_function",
     "is_same",
     "kind_of_array",
     "parts_of",
     "rebuilt",
     "shared",
 ]
+
+
+def is_function(operand: Any) -> bool:
+    """Whether an operand is a function, or one of some."""
+    if isinstance(operand, KnownBefore):
+        return callable(operand.value)
+    return isinstance(operand, (Local, MethodOf, Either))
 
 
 @dataclass(frozen=True)

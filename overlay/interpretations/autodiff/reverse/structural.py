@@ -32,6 +32,7 @@ from overlay.interpretations.autodiff.reverse.made_objects import (
     delete_item,
     is_items,
     item_of,
+    items_held,
     key_of,
     made,
     set_item,
@@ -131,6 +132,9 @@ def _pick(lifter: Calling, items: Any, place: KnownBefore) -> Any:
 
 
 def _get_item(lifter: Calling, array: Any, index: Any) -> Any:
+    held = items_held(lifter, array)
+    if held is not None:
+        return _item_held(lifter, array.value, held, index)
     if isinstance(array, KnownBefore) and isinstance(array.value, (list, tuple, dict)):
         if isinstance(array.value, (list, dict)) or not isinstance(index, KnownBefore):
             raise Unreadable(
@@ -143,6 +147,20 @@ def _get_item(lifter: Calling, array: Any, index: Any) -> Any:
     if is_items(array):
         return item_of(lifter, array, index)
     return lifter.call_known(operator.getitem, [array, index], {})
+
+
+def _item_held(lifter: Calling, container: Any, held: dict[Any, Any], index: Any) -> Any:
+    if isinstance(container, list):
+        return item_of(lifter, tuple(map(lifter.constant, held.values())), index)
+    if not isinstance(index, KnownBefore):
+        raise Unreadable(
+            "it looks up a function in a dict by a key that is not known before it runs",
+            help="hold the functions in a list or a tuple, or choose by branches: "
+            "f(x) if key == 0 else g(x)",
+        )
+    if index.value not in held:
+        raise Unreadable(f"it looks up {index.value!r} in a dict, where it is not")
+    return lifter.constant(held[index.value])
 
 
 def _set_item(lifter: Calling, array: Any, index: Any, value: Any) -> Any:

@@ -5,20 +5,20 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from overlay import Context, Method, MethodTable
 from overlay.core.signature import array_type
-from overlay.interpretations.autodiff.errors import NotDifferentiable
-from overlay.interpretations.autodiff.levels import written
 from overlay.interpretations.autodiff.partial_derivatives import (
     AdjointOf,
     PartialsOf,
     ResidualsOf,
     adjoint_of,
-    counted_lines,
+    counted,
+    fitting,
     partials_of,
     residuals_of,
 )
@@ -72,9 +72,9 @@ class UsersRules:
         found = self._context.method(adjoint_of(function), _type_of_kind(kind), *types)
         given = call_text(lifter.name(function), len(args))
         if found is not None:
-            back = tuple(f"{{p}}[{i}]" for i in range(len(args)))
+            back = _fitted(lifter, adjoint_of(function), len(args))
             before = call_text("{f}", len(args)).replace("(", "({d}, ", 1)
-            rule = _counted(found.function, adjoint_of(function), len(args), 1)
+            rule = counted(found.function, adjoint_of(function), len(args), 1)
             pullback = Pullback(function, kind, given, back, rule, before=before)
             return lifter.emit(pullback, args)
         if any(each is function for each in self._reversed):
@@ -82,9 +82,11 @@ class UsersRules:
         found = self._context.method(partials_of(function), *types)
         if found is None or any(t is not float for t in types):
             return None
-        rule = _counted(found.function, partials_of(function), len(args), 0)
+        rule = counted(found.function, partials_of(function), len(args), 0)
         pullback = of_partials(function, rule, FLOAT, given, len(args), spread=False)
-        return lifter.emit(pullback, args)
+        fitted = _fitted(lifter, partials_of(function), len(args))
+        back = tuple(f"{{d}} * {each}" for each in fitted)
+        return lifter.emit(replace(pullback, back=back), args)
 
     def _kind(self, function: Any, args: Sequence[Any]) -> NumberKind:
         """The kind of the result."""
@@ -116,9 +118,9 @@ class UsersRules:
         text = call_text(lifter.name(run.function), count)
         whole = lifter.emit(Pullback(run.function, RESULTS, text, (None,) * count), args)
         before = call_text("{f}", count).replace("(", f"({{d}}, {{{count}}}[1], ", 1)
-        lines = (*(f"{{p}}[{i}]" for i in range(count)), None)
+        lines = (*_fitted(lifter, adjoint_of(function), count), None)
         taken = f"np.copy({{{count}}}[0])" if kind.ndim else f"{{{count}}}[0]"
-        rule = _counted(back.function, adjoint_of(function), count, 2)
+        rule = counted(back.function, adjoint_of(function), count, 2)
         pullback = Pullback((function, 0), kind, taken, lines, rule, before=before)
         return lifter.emit(pullback, (*args, whole))
 
@@ -126,15 +128,10 @@ class UsersRules:
         raise Unreadable(f"the values of the arguments choose the rule of {function.__name__}")
 
 
-def _counted(rule: Any, target: Any, count: int, before: int) -> Any:
-    """The rule of a function of ``count`` arguments, which raises unless it gives as many
-    derivatives. before: how many arguments it takes before those of the function."""
-    given = ", ".join(f"a{i}" for i in range(before + count))
-    lines = [f"def method({given}):", f"    p = rule({given})", *counted_lines(target, count)]
-    source = "\n".join([*lines, "    return p"])
-    method = written(source, None, rule=rule, NotDifferentiable=NotDifferentiable)
-    method.__name__ = method.__qualname__ = rule.__name__
-    return method
+def _fitted(lifter: Calling, target: Any, count: int) -> tuple[str, ...]:
+    """The derivatives that a rule gave, in lines that raise where one does not fit its argument."""
+    name = lifter.name(fitting(target))
+    return tuple(f"{name}({{p}}[{i}], {{{i}}})" for i in range(count))
 
 
 def _type_of_kind(kind: NumberKind) -> Any:

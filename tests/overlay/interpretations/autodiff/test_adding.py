@@ -11,6 +11,7 @@ from overlay import Context, MethodTable
 from overlay.interpretations.autodiff import (
     NotDifferentiable,
     add_gradient,
+    add_shared_gradient,
     adjoint_of,
     autodiff,
     derivative,
@@ -139,6 +140,66 @@ def test_what_is_no_pair_is_refused(compiled):
         run = Context().jit(wrong) if compiled else wrong
         with pytest.raises(NotDifferentiable, match="pair for each argument"):
             run(np.ones(3))
+
+
+def add_to_array(x, into):
+    add_gradient(lambda v: np.sum(v * v), (x, into))
+
+
+def add_shared_to_array(x, into):
+    add_shared_gradient(lambda v: np.sum(v * v), (x, into))
+
+
+def add_to_number(x, into):
+    add_gradient(lambda v: v * v, (x, into))
+
+
+ADDED = {add_to_array: np.arange(4.0), add_shared_to_array: np.arange(4.0), add_to_number: 3.0}
+INTO = {
+    "4 floats": lambda: np.zeros(4),
+    "4 single floats": lambda: np.zeros(4, np.float32),
+    "each other one": lambda: np.zeros(8)[::2],
+    "1 float": lambda: np.zeros(1),
+    "too few": lambda: np.zeros(2),
+    "none": lambda: np.zeros(0),
+    "too many": lambda: np.zeros(6),
+    "two axes": lambda: np.zeros((2, 2)),
+    "a column": lambda: np.zeros((4, 1)),
+    "no axis": lambda: np.zeros(()),
+    "integers": lambda: np.zeros(4, int),
+    "complex numbers": lambda: np.zeros(4, complex),
+    "a list": lambda: [0.0] * 4,
+    "a number": lambda: 0.0,
+}
+FITS = {"4 floats", "4 single floats", "each other one"}
+
+
+@pytest.mark.parametrize("run", ADDED)
+def test_both_engines_refuse_an_array_that_does_not_fit_its_argument_before_they_add(run):
+    compiled, x = Context().jit(run), ADDED[run]
+    for name, make in INTO.items():
+        fits = name == "1 float" if run is add_to_number else name in FITS
+        for call in (run, compiled):
+            into = make()
+            if fits:
+                call(x, into)
+                assert np.array_equal(into, [6.0] if run is add_to_number else 2 * x)
+                continue
+            with pytest.raises(NotDifferentiable, match="pair for each argument") as caught:
+                call(x, into)
+            assert "d_x has the shape of x, or one element for a number" in str(caught.value)
+            assert np.array_equal(into, make())
+
+
+def test_nothing_is_added_where_a_later_pair_does_not_fit():
+    def run(x, d_x, y, d_y):
+        add_gradient(lambda x, y: np.sum(x * y), (x, d_x), (y, d_y))
+
+    for call in (run, Context().jit(run)):
+        d_x = np.zeros(3)
+        with pytest.raises(NotDifferentiable, match="pair for each argument"):
+            call(np.ones(3), d_x, np.ones(3), np.zeros(2))
+        assert not d_x.any()
 
 
 def test_rules_and_changes_of_the_program_are_seen_and_it_is_differentiated_itself():

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from overlay import MethodTable
+from overlay import MethodTable, NotCompilable
 from overlay.interpretations.autodiff import (
     NotDifferentiable,
+    add_gradient,
     adjoint,
     adjoint_of,
     autodiff,
@@ -140,5 +141,93 @@ def test_partials_are_as_many_as_the_arguments(way):
 def test_adjoints_are_as_many_as_the_arguments(given):
     rules = MethodTable("rules")
     rules.overlay(adjoint_of(product))(lambda d, x, y: given)
-    with pytest.raises(NotDifferentiable, match="give a tuple of 2, one for each argument"):
-        WAYS["reverse"](rules)
+    for way in (WAYS["reverse"], lambda rules: gradient(taped, rules=rules, mode="reverse")(3.0)):
+        with pytest.raises(NotDifferentiable, match="give a tuple of 2, one for each argument"):
+            way(rules)
+
+
+def taped(x):
+    parts = set()
+    parts.add("first")
+    return product(x, x)
+
+
+# ---- rules whose derivatives have another shape than the arguments --------------------------
+
+
+def of_array(v):
+    return squares(v)
+
+
+def of_array_taped(v):
+    parts = set()
+    parts.add("first")
+    return squares(v)
+
+
+def of_number(x):
+    return bump(x)
+
+
+def of_number_taped(x):
+    parts = set()
+    parts.add("first")
+    return bump(x)
+
+
+def added(v):
+    into = np.zeros(3)
+    add_gradient(of_array, (v, into))
+    return into
+
+
+GIVEN = {
+    "3 floats": lambda d, x: (np.ones(3),),
+    "3 integers": lambda d, x: (np.ones(3, np.int64),),
+    "too few": lambda d, x: (np.ones(2),),
+    "too many": lambda d, x: (np.ones(4),),
+    "1 float": lambda d, x: (np.ones(1),),
+    "a column": lambda d, x: (np.ones((3, 1)),),
+    "complex numbers": lambda d, x: (np.ones(3) + 1j,),
+    "a complex number": lambda d, x: (1j,),
+    "a number": lambda d, x: (1.0,),
+    "an integer": lambda d, x: (1,),
+    "nothing": lambda d, x: (None,),
+}
+OF_ARRAYS = {
+    "adjoint": lambda rules: gradient(of_array, rules=rules, mode="reverse")(X),
+    "tape": lambda rules: gradient(of_array_taped, rules=rules, mode="reverse")(X),
+    "added": lambda rules: differentiation(rules)(added, X),
+    "compiled": lambda rules: differentiation(rules).jit(lambda v: autodiff(of_array, v))(X),
+    "added by compiled code": lambda rules: differentiation(rules).jit(added)(X),
+}
+OF_NUMBERS = {
+    "adjoint": lambda rules: gradient(of_number, rules=rules, mode="reverse")(0.5),
+    "tape": lambda rules: gradient(of_number_taped, rules=rules, mode="reverse")(0.5),
+}
+
+
+@pytest.mark.parametrize("given", GIVEN)
+def test_derivatives_have_the_shapes_of_the_arguments(given):
+    wanted = (NotDifferentiable, NotCompilable)  # types tell compiled code of some
+    for function, ways, fits in (
+        (squares, OF_ARRAYS, given in ("3 floats", "3 integers")),
+        (bump, OF_NUMBERS, given in ("a number", "an integer")),
+    ):
+        rules = MethodTable("rules")
+        rules.overlay(adjoint_of(function))(GIVEN[given])
+        for way in ways.values():
+            if fits:
+                assert np.array_equal(way(rules), np.ones_like(X) if function is squares else 1.0)
+                continue
+            with pytest.raises(wanted) as caught:
+                way(rules)
+            is_typed = isinstance(caught.value, NotCompilable)
+            assert is_typed or "derivatives of the shapes of the arguments" in str(caught.value)
+
+
+def test_a_derivative_that_is_not_asked_for_may_have_any_shape():
+    rules = MethodTable("rules")
+    rules.overlay(adjoint_of(product))(lambda d, x, y: (d * y, None))
+    f = lambda x: product(x, 5.0)  # noqa: E731
+    assert gradient(f, rules=rules, mode="reverse")(3.0) == 5.0
