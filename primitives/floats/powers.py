@@ -16,7 +16,7 @@ __all__ = ["cbrt", "ldexp", "power", "power_int", "reciprocal"]
 
 
 def bounded_power(a: float, b: float) -> float:
-    """a ** b; infinite on overflow, NaN if it is no real number."""
+    """a ** b; infinite on overflow, NaN if it is not a real number."""
     if a == 0 and b < 0:
         return math.inf
     if a < 0 and b != floor_of(b):
@@ -69,7 +69,7 @@ def whole_exponent(ret: float, a: float) -> float:
     else:
         found = floor_of(math.log(abs(ret)) / math.log(abs(a)) + 0.5)
     if not agrees(bounded_power(a, found) / ret, 1.0):
-        raise NoSolution("it is no whole power of the known base")
+        raise NoSolution("it is not a whole power of the known base")
     return found
 
 
@@ -193,7 +193,7 @@ def scale(ret: float, a: float, near: int) -> int:
     elif abs(ratio) < 0.7:
         ratio, found = ratio * 2, found - 1
     if not agrees(ratio, 1.0):
-        raise NoSolution("the quotient of the two is no power of two")
+        raise NoSolution("the quotient of the two is not a power of two")
     return found
 
 

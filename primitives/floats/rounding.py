@@ -83,7 +83,7 @@ def whole_float(value: int) -> float:
 @compiled_forms.overlay(whole_float)
 def whole_float_64(value: Any) -> float:
     found = float(value)
-    # 2**63 is no integer of 64 bits
+    # 2**63 is not an integer of 64 bits
     if found >= 2.0**63 or int(found) != value:
         raise NoSolution("no float is this integer")
     return found
