@@ -111,7 +111,7 @@ def invert(
     NotInvertible
         A statement cannot be solved, or cannot be translated for z3; the error has its line.
     WrongArguments
-        A type is missing or not supported, or a name in ``domain`` is no argument.
+        A type is missing or not supported, or a name in ``domain`` is not an argument.
     MissingPackage
         The solver is not installed.
 

@@ -117,7 +117,7 @@ neg = relation(
 )  # fmt: skip
 mul = relation(
     operator.mul, complex, complex, "return = a * b",
-    edges="b = 0: ret is 0, and a is free",
+    edges="b = 0: ret is 0, a is free",
     ret=lambda a, b: a * b,
     a=parametric(
         lambda ret, b, free: complex_factor(ret, b, free), free=Complex,
@@ -134,7 +134,7 @@ mul = relation(
 )  # fmt: skip
 div = relation(
     operator.truediv, complex, complex, "return = a / b", domain={"b": NONZERO},
-    edges="a = 0: ret is 0, and b is free",
+    edges="a = 0: ret is 0, b is free",
     ret=lambda a, b: a / b,
     a=lambda ret, b: product(ret, b),
     b=parametric(
@@ -194,7 +194,7 @@ absolute = relation(
 phase = relation(
     np.angle, complex, "return = angle(a)", returns=float,
     codomain=Interval(-math.pi, math.pi),
-    edges="0 has the angle 0; size is that of the larger part",
+    edges="0 has the angle 0; size is the absolute value of the larger part",
     ret=lambda a: angle_of(a),
     a=parametric(
         at_angle, size=NonNegative, recover=lambda a: (max(abs(a.real), abs(a.imag)),)
@@ -247,7 +247,7 @@ def principal(value: complex, low: float, high: float, part: float) -> complex:
 
 exp = relation(
     cmath.exp, complex, "return = exp(a)", codomain=NONZERO,
-    edges="0, by underflow, is refused; k counts the turns of the angle",
+    edges="ret = 0, by underflow, is refused; k is the number of full turns of the angle",
     ret=lambda a: cmath.exp(a),
     a=parametric(
         lambda ret, k: cmath.log(ret) + complex(0.0, TURN * k), k=Integer,
@@ -256,7 +256,7 @@ exp = relation(
 )  # fmt: skip
 log = relation(
     cmath.log, complex, "return = log(a)", domain=NONZERO,
-    edges="the imaginary part of ret lies between -pi and pi",
+    edges="the imaginary part of ret is between -pi and pi",
     ret=lambda a: cmath.log(a),
     a=lambda ret: complex_exp(principal(ret, -math.pi, math.pi, ret.imag)),
 )  # fmt: skip
@@ -322,7 +322,7 @@ to_polar = relation(
 )  # fmt: skip
 rect = relation(
     cmath.rect, float, float, "return = rect(r, phi)", returns=complex,
-    edges="0 has any angle: it is answered as 0",
+    edges="0 has any angle; the answer for it is 0",
     incomplete="0 has any angle",
     ret=lambda r, phi: polar(r, phi),
     r=with_angle,
@@ -435,7 +435,7 @@ ONES = "powers with the exponent 0, and powers of 1, are 1"
 
 power_int = relation(
     operator.pow, complex, int, "return = a**b", returns=complex,
-    edges="k counts the roots by their angles", incomplete=ONES,
+    edges="k numbers the roots by angle", incomplete=ONES,
     domain={"b": Integers(-1023, 1023)},
     ret=whole_power,
     a=parametric(root_of, k=NUMBERED, recover=number_of_root),
@@ -472,7 +472,7 @@ power_complex = relation(
 
 PI = math.pi
 LOG_10 = math.log(10)
-LOST = "digits are lost where results are large, or arguments far from 0"
+LOST = "digits are lost for large results, and for arguments far from 0"
 
 
 def alternating(found: complex, half_turn: complex, k: int) -> complex:
@@ -550,7 +550,7 @@ def ten_to(ret: complex) -> complex:
 
 sine = relation(
     cmath.sin, complex, "return = sin(a)", incomplete=LOST,
-    edges="k counts the solutions along the real axis",
+    edges="k numbers the solutions along the real axis",
     ret=lambda a: cmath.sin(a),
     a=parametric(
         lambda ret, k: alternating(cmath.asin(ret), PI, k), k=Integer,
@@ -559,7 +559,7 @@ sine = relation(
 )  # fmt: skip
 cosine = relation(
     cmath.cos, complex, "return = cos(a)", incomplete=LOST,
-    edges="k counts turns along the real axis",
+    edges="k is the number of periods along the real axis",
     ret=lambda a: cmath.cos(a),
     a=parametric(
         lambda ret, negative, k: mirrored(cmath.acos(ret), TURN, negative, k),
@@ -569,7 +569,7 @@ cosine = relation(
 )  # fmt: skip
 tangent = relation(
     cmath.tan, complex, "return = tan(a)", incomplete=LOST,
-    edges="k counts half turns along the real axis",
+    edges="k is the number of periods along the real axis",
     ret=lambda a: cmath.tan(a),
     a=parametric(
         tangent_argument, k=Integer,
@@ -578,7 +578,7 @@ tangent = relation(
 )  # fmt: skip
 hyperbolic_sine = relation(
     cmath.sinh, complex, "return = sinh(a)", incomplete=LOST,
-    edges="k counts along the imaginary axis",
+    edges="k numbers the solutions along the imaginary axis",
     ret=lambda a: cmath.sinh(a),
     a=parametric(
         lambda ret, k: alternating(cmath.asinh(ret), PI * 1j, k), k=Integer,
@@ -587,7 +587,7 @@ hyperbolic_sine = relation(
 )  # fmt: skip
 hyperbolic_cosine = relation(
     cmath.cosh, complex, "return = cosh(a)", incomplete=LOST,
-    edges="k counts turns along the imaginary axis",
+    edges="k is the number of periods along the imaginary axis",
     ret=lambda a: cmath.cosh(a),
     a=parametric(
         lambda ret, negative, k: mirrored(cmath.acosh(ret), TURN * 1j, negative, k),
@@ -597,7 +597,7 @@ hyperbolic_cosine = relation(
 )  # fmt: skip
 hyperbolic_tangent = relation(
     cmath.tanh, complex, "return = tanh(a)", incomplete=LOST,
-    edges="k counts half turns along the imaginary axis",
+    edges="k is the number of periods along the imaginary axis",
     ret=lambda a: cmath.tanh(a),
     a=parametric(
         hyperbolic_argument, k=Integer,

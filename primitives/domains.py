@@ -166,7 +166,7 @@ class Domain:
         Returns
         -------
         Domain
-            The restricted interval. It is the domain itself if that is no interval, or if the
+            The restricted interval. It is the domain itself if that is not an interval, or if the
             restriction would change nothing or leave no member.
         """
         return self

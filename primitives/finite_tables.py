@@ -100,7 +100,7 @@ def _entry(kind: Any, keys: tuple[Key, ...], entries: tuple[Any, ...], returns: 
         domain=None if domain is None else {"a": domain},
         ret=_forward(table),
         a=_backward(table, most),
-        edges="a key that the table does not have has no entry",
+        edges="a key that is not in the table is refused",
     )  # fmt: skip
 
 
@@ -161,7 +161,7 @@ def _membership(kind: Any, keys: tuple[Key, ...]) -> Relation:
         a=parametric(
             solved, which=Integers(0, len(keys) - 1), other=domain, recover=recovered,
         ),
-        edges="where it is false, the next number above that is no member",
+        edges="if the result is false, a is other, or the next value above it that is not a member",
     )  # fmt: skip
 
 

@@ -90,7 +90,7 @@ def _values(relation: Relation) -> str:
 def _edges(relation: Relation) -> str:
     missing = dict.fromkeys(mode.incomplete for mode in relation.modes.values() if mode.incomplete)
     parts = [relation.edges] if relation.edges else []
-    return "; ".join([*parts, *(f"left out: {reason}" for reason in missing)])
+    return "; ".join([*parts, *(f"incomplete: {reason}" for reason in missing)])
 
 
 if __name__ == "__main__":

@@ -125,7 +125,7 @@ def excess_of(r: float, b: float) -> float:
 divmod_float = relation(
     divmod, float, float, "q, r = divmod(a, b)",
     returns=(float, float), domain={"b": NonZero},
-    edges="b is near where that fits; q = 0: else it is larger than r, which is a",
+    edges="b is near if that is a solution; otherwise, for q = 0, r is a and b exceeds it",
     ret=divided_float,
     q=quotient_agreeing_float,
     r=remainder_agreeing_float,
@@ -196,7 +196,7 @@ def with_whole(f: float, near: float) -> tuple[float, float]:
 
 modf = relation(
     math.modf, float, "f, n = modf(a)", returns=(float, float),
-    edges="both have the sign of a; from 2**52 on there are no fractions",
+    edges="both have the sign of a; from 2**52 on all floats are whole",
     ret=fraction_and_whole,
     f=fraction_agreeing,
     n=whole_agreeing,
@@ -245,7 +245,7 @@ def with_exponent(m: float, near: int) -> tuple[int, float]:
 
 frexp = relation(
     math.frexp, float, "m, e = frexp(a)", returns=(float, int),
-    edges="the size of m is in [0.5, 1), or 0 together with e; exact",
+    edges="abs(m) is in [0.5, 1), or m and e are 0; exact",
     ret=lambda a: math.frexp(a),
     m=significand_agreeing,
     e=exponent_agreeing,

@@ -3,7 +3,7 @@
 Floats are compared within a tolerance relative to the largest value in the equation. A solver may
 deviate more only if the problem is ill-conditioned: if moving the answer by a few ulp moves the
 result (or, near a pole, its reciprocal) as much, or if the result has underflowed. It may refuse
-(NoSolution, ValueError, ArithmeticError) values that are no results, and underflow; a coordinate
+(NoSolution, ValueError, ArithmeticError) values that are not results, and underflow; a coordinate
 larger than any float does not count. NaN is never an answer, and an infinity only if the solution
 is larger than any float. The forward mode is compared with the function itself, if that accepts
 values of these types.

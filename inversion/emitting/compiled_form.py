@@ -1,7 +1,7 @@
 """Inverses called from code that a context compiles, on the CPU and in kernels.
 
-A generated method replaces the inverse. For numbers it is the generated inverse, in a context of
-its own tables only. For active numbers it is a step of Newton's method from the answer
+A generated method replaces the inverse. For numbers it is the generated inverse, in a context that
+has only its own tables. For active numbers it is a step of Newton's method from the answer
 (``inversion.derivatives.implicit``). A kernel cannot raise: it returns NaN if there is no answer.
 """
 
@@ -331,7 +331,7 @@ class _Form:
             if definition.kinds[axis] is not float:
                 raise NotInvertible(
                     f"the inverse of {definition.name} has no derivative in compiled code: {axis} "
-                    "is no float",
+                    "is not a float",
                     where=definition.where,
                     help="differentiate it interpreted, or invert a function of floats",
                 )

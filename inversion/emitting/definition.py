@@ -303,7 +303,7 @@ def _cast_array(axis: str, domain: Arrays, value: Any) -> Any:
         array = np.asarray(value)
     except ValueError as error:  # rows of different lengths
         raise WrongArguments(
-            f"{axis} is no array: {error}", where=caller(), help="give rows of one length"
+            f"{axis} is not an array: {error}", where=caller(), help="give rows of one length"
         ) from error
     if array.shape != domain.shape:
         empty = ", without elements" if not array.size else ""

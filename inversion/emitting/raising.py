@@ -109,7 +109,7 @@ def may_hide_errors(program: Program, read: Program) -> bool:
     """Return whether compiled code may give a result where the program raises in Python, because
     values are compared or not used.
 
-    read: the program as it was lifted.
+    read: the lifted program.
     """
     used = len(program.statements) == len(read.statements)
     plain = all(isinstance(statement.relation, Relation) for statement in program.statements)

@@ -336,7 +336,7 @@ class ArrayCall:
         if wanted is not kind and not (wanted is np.int64 and kind in (int, bool)):
             if kind is complex:
                 help = "take the real or the imaginary part"
-                raise self.refused("its elements are no complex numbers", help)
+                raise self.refused("its elements are not complex numbers", help)
             value = converted(self, value, wanted)
         if shape_of(value.kind) == shape:
             return value
@@ -411,7 +411,7 @@ def gathered(
     element = element_of(operands[0].kind)
     kept, moved_to, at = list[Operand](), np.zeros_like(flat), dict[Operand, int]()
     start = count = 0
-    for operand in operands:  # an operand that is constant or not used is no part of the equation
+    for operand in operands:  # an operand that is constant or not used is not part of the equation
         size = math.prod(shape_of(operand.kind))
         here = (flat >= start) & (flat < start + size)
         if here.any() and isinstance(operand, Constant):

@@ -41,7 +41,7 @@ class ArrayObjects:
         self.views: dict[Operand, ArrayView] = {}
 
     def base(self, operand: Operand) -> Operand:
-        """The array that owns the elements of an array: the array itself, if it is no view."""
+        """The array that owns the elements of an array: the array itself, if it is not a view."""
         return self.views[operand].base if operand in self.views else operand
 
     def places(self, operand: Operand) -> Index | None:

@@ -190,7 +190,7 @@ def _domain(f: Callable[..., Any], name: str, kind: Any, declared: Any) -> Domai
     if isinstance(declared, Domain):
         return declared
     raise WrongArguments(
-        f"the domain of {name} in {describe(f)} is no domain: {declared!r}",
+        f"the domain of {name} in {describe(f)} is not a domain: {declared!r}",
         where=caller(),
         help=f"give a domain of primitives, such as {_example(kind, declared)}",
     )

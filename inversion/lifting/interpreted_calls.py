@@ -136,7 +136,7 @@ def _inverted(
         raise _refused(site, "an inverse whose θ depends on the arguments", "give θ as a constant")
     numbers = [each for each in known if isinstance(each, (Variable, Constant))]
     if len(numbers) < count or any(each.kind not in (float, int, bool) for each in numbers):
-        raise _refused(site, "an inverse of what is no number", "give it floats")
+        raise _refused(site, "an inverse of a value that is not a number", "give it floats")
     called = inverse.lifted_call(plain(theta[0]) if theta else None)
     lifter.functions.update(dict.fromkeys(called.functions))
     lifter.tables.update(dict.fromkeys(called.tables))

@@ -278,7 +278,7 @@ class Lifter:
         folds: bool = True,
         typed: bool = False,
     ) -> None:
-        self.resolver = resolver  # functions with a meaning of their own, in any context
+        self.resolver = resolver  # functions with a special meaning in every context
         self.folds = folds
         self.root_finding = root_finding
         self.max_trips = max_trips

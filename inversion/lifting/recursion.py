@@ -98,7 +98,7 @@ def identity_of(function: types.FunctionType, cells: Sequence[HeapObject]) -> tu
     """A key that is equal for functions that do the same: they share the code and the free
     variables.
 
-    cells: those of a function that a lifted one makes anew in each run.
+    cells: those of a function that a lifted one makes again in each run.
     """
     closure = () if cells else function.__closure__ or ()
     return function.__code__, tuple(map(id, closure))

@@ -171,7 +171,7 @@ def _made(method: Method, kinds: Sequence[Any]) -> Relation:
     made = method.function(*kinds) if method.generated else None
     if not isinstance(made, Relation):
         raise OverlayError(
-            f"{method} gave {made!r}, which is no relation",
+            f"{method} gave {made!r}, which is not a relation",
             where=method.where,
             help="register it with @table.generated(relation_of(f)) and return relation(...)",
         )

@@ -5,8 +5,8 @@ the free choices of one statement would rarely agree with the others. As ``q, r 
 and ``divmod(q, 60)`` they determine s.
 
 Congruences: in ``3 * n % 8`` the product would be chosen freely, and would rarely be a multiple of
-the factor. The same holds for ``x * y % 8`` with one known factor, and for sums, ``3 * x + 5 * y``.
-Several sums of the same integers are solved together.
+the factor. This also holds for ``x * y % 8`` with one known factor, and for sums, ``3 * x + 5 *
+y``. Several sums of the same integers are solved together.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 If the uses of a variable meet again in one statement, only through sums, products and quotients,
 this statement is a fraction of two polynomials in the variable. Up to degree two it is rewritten
 with a single use of the variable: ``a + a`` as ``2 * a``, ``x * y + x`` as ``(y + 1) * x``, ``x * x
-+ x`` by completing the square, ``(x + 1) / (x - 2)`` as a relation of its own.
++ x`` by completing the square, ``(x + 1) / (x - 2)`` as a separate relation.
 """
 
 from __future__ import annotations
@@ -178,7 +178,7 @@ class _Algebra:
         return None
 
     def combined(self, statement: Statement) -> Fraction | None:
-        """The result of a statement on fractions; None if it is no fraction."""
+        """The result of a statement on fractions; None if it is not a fraction."""
         rule = statement.relation
         if not isinstance(rule, Relation) or len(statement.results) > 1:
             return None

@@ -335,7 +335,7 @@ class ParameterSpace:
     def wrong(self, given: Any, numbers: int | None = None) -> WrongArguments:
         """The error for a wrong number of coordinates.
 
-        given: the number given, or the object that is no θ. numbers: the required number, if the
+        given: the number given, or the object that is not a θ. numbers: the required number, if the
         elements of arrays count.
         """
         count = len(self) if numbers is None else numbers

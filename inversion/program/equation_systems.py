@@ -131,7 +131,7 @@ def nonlinear_system(
 def _divided(
     core: Sequence[Statement], unknown: Sequence[Variable]
 ) -> tuple[set[Variable], list[Variable], set[Variable]]:
-    """The results of statements, the unknowns that are no results, and the unknowns that occur."""
+    """The results of statements, the unknowns that are not results, and the unknowns that occur."""
     made = {v for s in core for v in s.results}
     read_here = {v for s in core for v in s.variables}
     sources = [v for v in unknown if v not in made and v in read_here]

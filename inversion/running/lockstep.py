@@ -27,8 +27,9 @@ a column takes about as long as a hundred calls.
 
 
 class _Parted(BaseException):
-    """Rows take different branches, or the function raises for some of them. It is no Exception, so
-    that error handlers do not catch it.
+    """Rows take different branches, or the function raises for some of them.
+
+    It is not an Exception, so that error handlers do not catch it.
     """
 
 

@@ -443,9 +443,9 @@ def _further(has_arrays: bool, is_given: bool) -> str:
     if is_given:
         return "leave coordinates out, so that they are searched for too"
     if has_arrays:
-        return "this is no proof: inv.recover(...) of arguments near the solution gives a θ to try"
+        return "this is not proved: inv.recover(...) of arguments near the solution gives a θ"
     return (
-        "this is no proof: inv.solutions(value) searches further, inv.nearest(value, guess) "
+        "this is not proved: inv.solutions(value) searches further, inv.nearest(value, guess) "
         "searches near a guess, and declared domains narrow the search"
     )
 

@@ -293,7 +293,7 @@ def _problem(
     program = rewritten(lifted.program, passes=PASSES)
     for power in negative_powers(program.statements, _declared(program, given)):
         raise NotInvertible(
-            f"{power} of {describe(f)} is no integer where the exponent is negative",
+            f"{power} of {describe(f)} is not an integer if the exponent is negative",
             where=power.where,
             help=REMEDY,
         )
@@ -329,7 +329,7 @@ def _set(f: Callable[..., Any], name: str, given: Any) -> tuple[NumberSet, Any]:
     found = given.closure if isinstance(given, Domain) else point(given)
     if found is None:
         raise WrongArguments(
-            f"the box for {name} of {describe(f)} is no set of numbers: {given!r}",
+            f"the box for {name} of {describe(f)} is not a set of numbers: {given!r}",
             where=caller(),
             help="give an Interval(low, high) that is not empty, a domain of numbers, or a number",
         )

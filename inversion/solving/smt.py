@@ -66,7 +66,7 @@ def check_solver(solver: Any, timeout: Any) -> None:
         )
     if not isinstance(timeout, (int, float)) or not timeout > 0:
         raise WrongArguments(
-            f"solver_timeout = {timeout!r} is no number of seconds",
+            f"solver_timeout = {timeout!r} is not a number of seconds",
             where=caller(),
             help="give solver_timeout=60",
         )

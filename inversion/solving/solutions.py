@@ -211,7 +211,7 @@ def branch_of(
 ) -> SolutionBranch | None:
     """The branch of a state of the search; None if its only candidate is not a solution.
 
-    refused: records a candidate that may be one all the same, because of rounding.
+    refused: records a candidate that may still be one, because of rounding.
     """
     kept = [
         Parameter(p.name, state.kept[p.name], p.line, p.rounding_only)

@@ -152,7 +152,7 @@ def which(ret: float, a: float, b: float, first: bool) -> bool:
 
 where = relation(
     np.where, bool, float, float, "return = where(c, a, b)", returns=float,
-    edges="free: the argument that is not taken; first: the condition where both are the result",
+    edges="free is the argument that is not selected; first is the condition if both are ret",
     ret=lambda c, a, b: a if c else b,
     a=parametric(
         lambda ret, c, b, free: chosen(ret, b, c, free), free=Real,

@@ -58,44 +58,44 @@ def power_of_ten(ret: float) -> float:
 
 exp = relation(
     math.exp, float, "return = exp(a)", codomain=Positive,
-    edges="0, by underflow, is refused",
+    edges="ret = 0, by underflow, is refused",
     ret=lambda a: math.exp(a),
     a=lambda ret: math.log(ret),
 )  # fmt: skip
 exp2 = relation(
     math.exp2, float, "return = exp2(a)", codomain=Positive,
-    edges="0, by underflow, is refused",
+    edges="ret = 0, by underflow, is refused",
     ret=lambda a: two_to(a),
     a=lambda ret: math.log2(ret),
 )  # fmt: skip
 expm1 = relation(
     math.expm1, float, "return = expm1(a)", codomain=Interval(-1, math.inf, open_low=True),
-    incomplete="below -13 several arguments round to one result, of which one is answered",
-    edges="-1, by rounding, is refused",
+    incomplete="below -13 several arguments round to one result; only one of them is returned",
+    edges="ret = -1, by rounding, is refused",
     ret=lambda a: math.expm1(a),
     a=lambda ret: math.log1p(ret),
 )  # fmt: skip
 log = relation(
     math.log, float, "return = log(a)", domain=Positive,
-    edges="beyond 709.78, and where the exponential underflows, refused",
+    edges="refused above 709.78, and where the exponential underflows",
     ret=lambda a: math.log(a),
     a=lambda ret: positive(math.exp(ret)),
 )  # fmt: skip
 log2 = relation(
     math.log2, float, "return = log2(a)", domain=Positive,
-    edges="beyond 1024, and where the power underflows, refused",
+    edges="refused above 1024, and where the power underflows",
     ret=lambda a: math.log2(a),
     a=power_of_two,
 )  # fmt: skip
 log10 = relation(
     math.log10, float, "return = log10(a)", domain=Positive,
-    edges="beyond 308.25, and where the power underflows, refused",
+    edges="refused above 308.25, and where the power underflows",
     ret=lambda a: math.log10(a),
     a=power_of_ten,
 )  # fmt: skip
 log1p = relation(
     math.log1p, float, "return = log1p(a)", domain=Interval(-1, math.inf, open_low=True),
-    edges="beyond 709.78, and below -37.4, where a would round to -1, refused",
+    edges="refused above 709.78, and below -37.4, where a would round to -1",
     ret=lambda a: math.log1p(a),
     a=lambda ret: above_minus_one(math.expm1(ret)),
 )  # fmt: skip

@@ -40,7 +40,7 @@ def pair_below(ret: float, excess: float, left: bool) -> tuple[float, float]:
 
 minimum = relation(
     min, float, float, "return = min(a, b)",
-    edges="excess counts where the known argument is ret itself",
+    edges="excess matters if the known argument is ret",
     ret=lambda a, b: min(a, b),
     a=parametric(
         lambda ret, b, excess: other_of_smaller(ret, b, excess), excess=NonNegative,
@@ -57,7 +57,7 @@ minimum = relation(
 )  # fmt: skip
 maximum = relation(
     max, float, float, "return = max(a, b)",
-    edges="excess counts where the known argument is ret itself",
+    edges="excess matters if the known argument is ret",
     ret=lambda a, b: max(a, b),
     a=parametric(
         lambda ret, b, excess: other_of_larger(ret, b, excess), excess=NonNegative,
@@ -134,8 +134,8 @@ def clipped_choice(ret: float, a: float, low: float, high: float) -> tuple[int, 
 
 clip = relation(
     np.clip, float, float, float, "return = clip(a, low, high)",
-    edges="low > high: ret is high; beyond counts where ret is a bound: outside it, or, where "
-    "both bounds are ret, on the side of its sign",
+    edges="low > high: ret is high; beyond matters if ret is a bound: a is then outside it, or, if "
+    "both bounds are ret, on the side of the sign of beyond",
     ret=lambda a, low, high: min(max(a, low), high),
     a=parametric(unclipped, beyond=Real, recover=lambda ret, a: (a - ret,)),
     low=parametric(lower_bound, beyond=Real, recover=lambda ret, low: (low - ret,)),

@@ -119,17 +119,17 @@ def branch_of(a: float) -> int:
 
 
 BRANCHES = Integers(0, None)
-FAR = "arguments below -10**6 are left out"
+FAR = "arguments below -10**6 are not found"
 
 gamma = relation(
     math.gamma, float, "return = gamma(a)",
-    edges="0, by underflow below -170, is refused; digits of a are lost beside the extrema",
+    edges="ret = 0, by underflow below -170, is refused; digits of a are lost near the extrema",
     ret=lambda a: math.gamma(a),
     a=parametric(gamma_argument, k=BRANCHES, recover=lambda a: (branch_of(a),)),
 )  # fmt: skip
 lgamma = relation(
     math.lgamma, float, "return = lgamma(a)", incomplete=FAR,
-    edges="digits of a are lost beside the minima",
+    edges="digits of a are lost near the minima",
     ret=lambda a: math.lgamma(a),
     a=parametric(
         lambda ret, k: branch_root(ret, k, True), k=BRANCHES, recover=lambda a: (branch_of(a),)

@@ -48,26 +48,26 @@ cosh = relation(
 )  # fmt: skip
 tanh = relation(
     math.tanh, float, "return = tanh(a)", codomain=Interval(-1, 1),
-    edges="near counts where ret is within 0.01 of 1 or -1; at 1 and -1 themselves, by rounding, "
-    "all from 19.06 on are reached, and 20 is answered where near does not fit",
+    edges="near matters if ret is within 0.01 of 1 or -1. By rounding, all arguments from 19.06 on "
+    "have the result 1 or -1; the answer is then near, or 20 if near is not a solution",
     ret=lambda a: math.tanh(a),
     a=parametric(area_tangent, near=Real, recover=lambda a: (a,), rounding_only=True),
 )  # fmt: skip
 asinh = relation(
     math.asinh, float, "return = asinh(a)",
-    edges="beyond 710.47 refused",
+    edges="refused beyond 710.47",
     ret=lambda a: math.asinh(a),
     a=lambda ret: finite(math.sinh(ret)),
 )  # fmt: skip
 acosh = relation(
     math.acosh, float, "return = acosh(a)", domain=AT_LEAST_ONE, codomain=NonNegative,
-    edges="beyond 710.47 refused",
+    edges="refused beyond 710.47",
     ret=lambda a: math.acosh(a),
     a=lambda ret: finite(math.cosh(ret)),
 )  # fmt: skip
 atanh = relation(
     math.atanh, float, "return = atanh(a)", domain=Interval(-1, 1, open_low=True, open_high=True),
-    edges="beyond 18.7, where a would round to 1, refused",
+    edges="refused beyond 18.7, where a would round to 1",
     ret=lambda a: math.atanh(a),
     a=lambda ret: inside_one(math.tanh(ret)),
 )  # fmt: skip

@@ -16,7 +16,7 @@ __all__ = ["cbrt", "ldexp", "power", "power_int", "reciprocal"]
 
 
 def bounded_power(a: float, b: float) -> float:
-    """a ** b; infinite on overflow, NaN if it is no real number."""
+    """a ** b; infinite on overflow, NaN if it is not a real number."""
     if a == 0 and b < 0:
         return math.inf
     if a < 0 and b != floor_of(b):
@@ -69,7 +69,7 @@ def whole_exponent(ret: float, a: float) -> float:
     else:
         found = floor_of(math.log(abs(ret)) / math.log(abs(a)) + 0.5)
     if not agrees(bounded_power(a, found) / ret, 1.0):
-        raise NoSolution("it is no whole power of the known base")
+        raise NoSolution("it is not a whole power of the known base")
     return found
 
 
@@ -102,14 +102,15 @@ def odd_or_fraction(b: float) -> bool:
 
 
 POWERS = (
-    "b = 0: ret is 1, a is near; an even whole b: a has the sign of near; another fraction than "
-    "a whole number: a is at least 0; "
+    "b = 0: ret is 1, a is near; an even whole b: a has the sign of near; a fractional b: a is at "
+    "least 0. "
 )
 
 power = relation(
     operator.pow, float, float, "return = a ** b",
     incomplete={"ret": "a negative base with a fractional exponent gives a complex number"},
-    edges=POWERS + "a = 1: ret is 1, b is near; a = 0: b is near, else 1 or 0; a < 0: b is whole",
+    edges=POWERS
+    + "If a = 1, ret is 1 and b is near; a = 0: b is near, else 1 or 0; a < 0: b is whole",
     ret=lambda a, b: math.pow(a, b),
     a=parametric(
         lambda ret, b, near: root(ret, b, near), near=Real,
@@ -126,7 +127,8 @@ power = relation(
 )  # fmt: skip
 power_int = relation(
     operator.pow, float, int, "return = a ** b", returns=float,
-    edges=POWERS + "b solved for: near where it fits, else the exponent nearest to the logarithm",
+    edges=POWERS
+    + "The answer b is near if that is a solution, else the exponent nearest to the logarithm",
     ret=lambda a, b: math.pow(a, float(b)),
     a=parametric(
         lambda ret, b, near: root(ret, float(b), near), near=Real,
@@ -145,7 +147,7 @@ cbrt = relation(
 )  # fmt: skip
 reciprocal = relation(
     np.reciprocal, float, "return = 1 / a", domain=NonZero, codomain=NonZero,
-    edges="below 5.6e-309 ret is the reciprocal of no float: refused",
+    edges="below 5.6e-309 ret is not the reciprocal of a float, and is refused",
     ret=lambda a: 1.0 / a,
     a=lambda ret: finite(1.0 / ret),
 )  # fmt: skip
@@ -191,13 +193,13 @@ def scale(ret: float, a: float, near: int) -> int:
     elif abs(ratio) < 0.7:
         ratio, found = ratio * 2, found - 1
     if not agrees(ratio, 1.0):
-        raise NoSolution("the quotient of the two is no power of two")
+        raise NoSolution("the quotient of the two is not a power of two")
     return found
 
 
 ldexp = relation(
     math.ldexp, float, int, "return = ldexp(a, b)", returns=float,
-    edges="exact, but for subnormal numbers; ret = a = 0: b is near",
+    edges="exact, except for subnormal numbers; ret = a = 0: b is near",
     ret=lambda a, b: finite(scaled(a, b)),
     a=lambda ret, b: significand(ret, b),
     b=parametric(scale, near=Integer, recover=lambda b: (b,), determined_if=lambda a: a != 0),

@@ -70,8 +70,8 @@ def modulus(ret: float, a: float, near: float) -> float:
 
 mod = relation(
     operator.mod, float, float, "return = a % b", domain={"b": NonZero},
-    edges="ret has the sign of b; it may round to b itself; a is the solution nearest to near; "
-    "b is near where that fits, else a divisor of a - ret",
+    edges="ret has the sign of b, and may round to b itself; a is the solution nearest to near; "
+    "b is near if that is a solution, else a divisor of a - ret",
     ret=lambda a, b: a % b,
     a=parametric(dividend, near=Real, recover=lambda a: (a,)),
     b=parametric(modulus, near=NonZero, recover=lambda b: (b,)),
@@ -116,8 +116,8 @@ def fmod_beyond(ret: float, excess: float) -> float:
 
 fmod = relation(
     math.fmod, float, float, "return = fmod(a, b)", domain={"b": NonZero},
-    edges="ret has the sign of a; a is the solution nearest to near, for ret = 0 on its side; "
-    "b is near where that fits, else a divisor of a - ret with the sign of near",
+    edges="ret has the sign of a. a is the solution nearest to near; for ret = 0 it has the sign "
+    "of near. b is near if that is a solution, else a divisor of a - ret with the sign of near",
     ret=lambda a, b: remainder(a, b),
     a=parametric(fmod_dividend, near=Real, recover=lambda a: (a,)),
     b=parametric(fmod_divisor, near=NonZero, recover=lambda b: (b,)),
@@ -165,7 +165,8 @@ def part(ret: float, a: float, b: float) -> float:
 floordiv = relation(
     operator.floordiv, float, float, "return = a // b",
     domain={"b": NonZero}, codomain=WholeFloats(),
-    edges="u: what the quotient has beyond ret; a = 0: ret is 0; b is near where that fits",
+    edges="u is the fraction of the quotient above ret; a = 0: ret is 0; b is near if that is a "
+    "solution",
     ret=lambda a, b: a // b,
     a=parametric(numerator, u=FRACTION, recover=lambda ret, a, b: (part(ret, a, b),)),
     b=parametric(

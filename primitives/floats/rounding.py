@@ -83,7 +83,7 @@ def whole_float(value: int) -> float:
 @compiled_forms.overlay(whole_float)
 def whole_float_64(value: Any) -> float:
     found = float(value)
-    # 2**63 is no integer of 64 bits
+    # 2**63 is not an integer of 64 bits
     if found >= 2.0**63 or int(found) != value:
         raise NoSolution("no float is this integer")
     return found
@@ -103,8 +103,8 @@ def integer_64(value: Any) -> int:
 
 # ---- relations ----------------------------------------------------------------------------
 
-WHOLE = "from 2**52 on all floats are whole: u counts for nothing"
-EXACT = f"{WHOLE}; an integer that is no float is refused"
+WHOLE = "from 2**52 on all floats are whole, and u has no effect"
+EXACT = f"{WHOLE}; an integer that no float equals is refused"
 
 floor = relation(
     math.floor, float, "return = floor(a)", returns=int, edges=EXACT,
@@ -134,7 +134,7 @@ ceil_float = relation(
 )  # fmt: skip
 trunc = relation(
     int, float, "return = int(a)", returns=int,
-    edges=f"ret = 0: a in (-1, 1), on the side that negative says; {EXACT}",
+    edges=f"ret = 0: a in (-1, 1), on the side given by negative; {EXACT}",
     ret=lambda a: integer(trunc_of(a)),
     a=parametric(
         lambda ret, u, negative: beyond_trunc(whole_float(ret), u, negative),
@@ -144,7 +144,7 @@ trunc = relation(
 )  # fmt: skip
 trunc_float = relation(
     np.trunc, float, "return = trunc(a)", codomain=WholeFloats(),
-    edges=f"ret = 0: a in (-1, 1), on the side that negative says; {WHOLE}",
+    edges=f"ret = 0: a in (-1, 1), on the side given by negative; {WHOLE}",
     ret=lambda a: trunc_of(a),
     a=parametric(
         beyond_trunc, u=FRACTION, negative=Bool,
@@ -153,7 +153,7 @@ trunc_float = relation(
 )  # fmt: skip
 half_even = relation(
     round, float, "return = round(a)", returns=int,
-    edges=f"a half is rounded to the even number: beside an odd one u stays inside; {EXACT}",
+    edges=f"a half is rounded to the even number, so next to an odd one abs(u) < 0.5; {EXACT}",
     ret=lambda a: integer(half_even_of(a)),
     a=parametric(
         lambda ret, u: beside_half_even(whole_float(ret), u), u=HALF,
@@ -162,7 +162,7 @@ half_even = relation(
 )  # fmt: skip
 rint = relation(
     np.rint, float, "return = rint(a)", codomain=WholeFloats(),
-    edges=f"a half is rounded to the even number: beside an odd one u stays inside; {WHOLE}",
+    edges=f"a half is rounded to the even number, so next to an odd one abs(u) < 0.5; {WHOLE}",
     ret=lambda a: half_even_of(a),
     a=parametric(
         beside_half_even, u=HALF, recover=lambda a: (a - half_even_of(a),),

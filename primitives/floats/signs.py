@@ -50,7 +50,7 @@ def bearer(ret: float, a: float, size: float) -> float:
 
 copysign = relation(
     math.copysign, float, float, "return = copysign(a, b)",
-    edges="zeros have signs; ret = 0 may have any sign where b is known",
+    edges="zeros have signs; ret = 0 may have any sign if b is known",
     ret=lambda a, b: math.copysign(a, b),
     a=parametric(signed, negative=Bool, recover=lambda a: (is_negative(a),)),
     b=parametric(bearer, size=NonNegative, recover=lambda b: (abs(b),)),
@@ -115,7 +115,7 @@ def step(ret: float, near: float, free: float) -> tuple[float, float]:
 
 heaviside = relation(
     np.heaviside, float, float, "return = heaviside(a, h)",
-    edges="a = 0 where near is 0 and ret is h, or where ret is h and neither 0 nor 1",
+    edges="a is 0 if ret is h, and near is 0 or ret is neither 0 nor 1",
     ret=lambda a, h: 1.0 if a > 0 else 0.0 if a < 0 else h,
     a=parametric(side_of, near=Real, recover=lambda a: (a,)),
     h=parametric(

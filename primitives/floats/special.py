@@ -60,15 +60,15 @@ def any_erfc_argument(ret: float, near: float) -> float:
 
 erf = relation(
     math.erf, float, "return = erf(a)", codomain=Interval(-1, 1),
-    edges="near counts where ret is within 0.01 of 1 or -1; at 1 and -1 themselves, by rounding, "
-    "all from 5.93 on are reached, and 6 is answered where near does not fit",
+    edges="near matters if ret is within 0.01 of 1 or -1. By rounding, all arguments from 5.93 on "
+    "have the result 1 or -1; the answer is then near, or 6 if near is not a solution",
     ret=lambda a: math.erf(a),
     a=parametric(erf_argument, near=Real, recover=lambda a: (a,), rounding_only=True),
 )  # fmt: skip
 erfc = relation(
     math.erfc, float, "return = erfc(a)", codomain=Interval(0, 2),
-    edges="near counts where ret is within 0.01 of 2, or below 1e-290; -6 and 28 are answered "
-    "for 2 and 0, which rounding leads to, where near does not fit",
+    edges="near matters if ret is within 0.01 of 2, or below 1e-290. For the rounded results 2 and "
+    "0 the answers are -6 and 28 if near is not a solution",
     ret=lambda a: math.erfc(a),
     a=parametric(any_erfc_argument, near=Real, recover=lambda a: (a,), rounding_only=True),
 )  # fmt: skip

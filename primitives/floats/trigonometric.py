@@ -28,7 +28,7 @@ __all__ = [
 
 sine = relation(
     math.sin, float, "return = sin(a)", codomain=Interval(-1, 1),
-    edges="digits of a are lost where sin is flat, and where a is large",
+    edges="digits of a are lost where sin is flat, and for large a",
     ret=lambda a: sin(a),
     a=parametric(  # k numbers the monotone branches of sin
         lambda ret, k: k * pi + (asin(ret) if k % 2 == 0 else -asin(ret)),
@@ -38,7 +38,7 @@ sine = relation(
 )  # fmt: skip
 cosine = relation(
     math.cos, float, "return = cos(a)", codomain=Interval(-1, 1),
-    edges="digits of a are lost where cos is flat, and where a is large",
+    edges="digits of a are lost where cos is flat, and for large a",
     ret=lambda a: cos(a),
     a=parametric(  # k numbers the monotone branches of cos
         lambda ret, k: 2 * pi * ((k + 1) // 2) + (acos(ret) if k % 2 == 0 else -acos(ret)),
@@ -48,7 +48,7 @@ cosine = relation(
 )  # fmt: skip
 tangent = relation(
     math.tan, float, "return = tan(a)",
-    edges="no float is a pole; the branch is the one whose pole a has not passed",
+    edges="a float is never a pole; a lies on the branch between the poles around it",
     ret=lambda a: tan(a),
     a=parametric(  # k numbers the branches between the poles
         lambda ret, k: atan(ret) + k * pi,
@@ -69,8 +69,8 @@ acosine = relation(
 )  # fmt: skip
 atangent = relation(
     math.atan, float, "return = atan(a)", codomain=Interval(-pi / 2, pi / 2),
-    incomplete="beyond 10**8 several arguments round to one result, of which one is answered",
-    edges="at the largest result, pi/2 rounded down, a is 1.6e16",
+    incomplete="beyond 10**8 several arguments round to one result; only one of them is returned",
+    edges="for the largest result, pi/2 rounded down, a is 1.6e16",
     ret=lambda a: atan(a),
     a=lambda ret: tan(ret),
 )  # fmt: skip
@@ -125,8 +125,8 @@ def adjacent(ret: float, y: float, near: float) -> float:
 
 angle = relation(
     math.atan2, float, float, "return = atan2(y, x)", codomain=Interval(-pi, pi),
-    edges="on an axis the other coordinate is near, with the sign that the angle asks for; "
-    "the origin has the angle 0, or pi where x is -0.0",
+    edges="on an axis the other coordinate is near, with the sign that the angle requires; "
+    "the origin has the angle 0, or pi if x is -0.0",
     ret=lambda y, x: atan2(y, x),
     y=parametric(
         opposite, near=Real, recover=lambda y: (y,), determined_if=lambda x: x != 0,
@@ -155,7 +155,7 @@ def leg(ret: float, other: float, negative: bool) -> float:
 
 hypotenuse = relation(
     math.hypot, float, float, "return = hypot(a, b)", codomain=NonNegative,
-    edges="the size of the known leg is at most ret; digits of the shorter leg are lost",
+    edges="the absolute value of the known leg is at most ret; digits of the shorter leg are lost",
     ret=lambda a, b: math.hypot(a, b),
     a=parametric(
         lambda ret, b, negative: leg(ret, b, negative), negative=Bool, recover=lambda a: (a < 0,),
@@ -178,7 +178,7 @@ degrees = relation(
 )  # fmt: skip
 radians = relation(
     math.radians, float, "return = radians(a)",
-    edges="beyond 3e306 ret is the radian measure of no float: refused",
+    edges="above 3e306 ret is not the radian measure of a float, and is refused",
     ret=lambda a: math.radians(a),
     a=lambda ret: finite(math.degrees(ret)),
 )  # fmt: skip

@@ -151,7 +151,7 @@ def with_height(x: float, v: float, k: int, angle: float) -> tuple[float, float,
 polar = relation(
     from_polar, float, float, "x, y = polar(r, a)",
     returns=(float, float), independent=True,
-    edges="the origin has any angle; digits of a are lost where it is large, or x or y extreme",
+    edges="the origin has any angle; digits of a are lost if it is large, or if x or y is extreme",
     ret=from_polar,
     x=width_agreeing,
     y=height_agreeing,

@@ -28,14 +28,14 @@ def to_int(value: Any) -> int:
 def to_word(value: int) -> Any:
     """An integer as a numpy.uint64."""
     if not 0 <= value <= 2**64 - 1:
-        raise NoSolution("it is no word of 64 bits")
+        raise NoSolution("it is not a word of 64 bits")
     return np.uint64(value)
 
 
 def to_int64(value: int) -> Any:
     """An integer as a numpy.int64."""
     if not -(2**63) <= value <= 2**63 - 1:
-        raise NoSolution("it is no word of 64 bits")
+        raise NoSolution("it is not a word of 64 bits")
     return np.int64(value)
 
 
@@ -50,7 +50,7 @@ def to_int_64(value: Any) -> Any:
 @compiled_forms.overlay(to_word)
 def to_word_64(value: Any) -> Any:
     if value < 0:
-        raise NoSolution("it is no word of 64 bits")
+        raise NoSolution("it is not a word of 64 bits")
     return np.uint64(value)
 
 

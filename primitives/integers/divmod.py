@@ -187,7 +187,7 @@ def _both_results(kind: IntegerKind, division: Division) -> Relation:
     return relation(
         divmod, kind.type, kind.type, "q, r = divmod(a, b)",
         returns=(kind.type, kind.type), domain={"b": kind.nonzero},
-        edges="q = 0: b is so much larger than r, which is a",
+        edges="q = 0: r is a, and b exceeds it by excess",
         ret=divided,
         q=quotient_agreeing,
         r=remainder_agreeing,

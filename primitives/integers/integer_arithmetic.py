@@ -108,7 +108,7 @@ def divisor_at_most(n: Any, limit: Any, one: Any) -> Any:
 def divisor_pair(ret: int, v: int, left: bool) -> tuple[int, int]:
     """A pair with this product: the second is the nearest divisor to v towards 0.
 
-    Of two factors whose product is 0, ``left`` says which is v.
+    If the product is 0, ``left`` says which factor is v.
     """
     if ret == 0:
         return (v, 0) if left else (0, v)

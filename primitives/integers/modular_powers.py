@@ -4,7 +4,7 @@ The modulus is factored: by trial division, then by the rho method (Pollard 1975
 the strong test of Miller and Rabin for primes. A root is found modulo each power of a prime, in the
 cyclic group of units there, and put together by the Chinese remainder theorem. A logarithm is found
 in steps of the prime factors of the order (Pohlig and Hellman 1978), each by baby and giant steps
-(Shanks 1971). What needs too many steps is refused.
+(Shanks 1971). Computations of too many steps are refused.
 
 numba does not compile ``pow`` of three integers: inverses of programs with it are interpreted.
 """
@@ -393,7 +393,7 @@ def _all_numbers(ret: int, a: int, e: int, n: int) -> tuple[int, int, int]:
 
 power_modulo = relation(
     pow, int, int, int, "return = pow(a, e, n)", domain={"n": Integers(1)}, codomain=Natural,
-    edges="negative exponents are of units alone; a base may be negative",
+    edges="negative exponents only of units; a base may be negative",
     a=parametric(_base_of, k=Integer, recover=_number_of),
     e=parametric(_exponent_of, k=Integer, recover=_exponent_number),
     ae=parametric(_pair_of, v=Integer, k=Integer, recover=_pair_number),

@@ -41,7 +41,7 @@ def with_divisor(ret: int, b: int, m: int) -> int:
             raise NoSolution("only 0 and 0 have the greatest common divisor 0")
         return 0
     if b % ret != 0:
-        raise NoSolution("the known integer is no multiple of the divisor")
+        raise NoSolution("the known integer is not a multiple of the divisor")
     return times(coprime_from(m, b // ret), ret)
 
 

@@ -85,12 +85,12 @@ def _changed(method: str, key: tuple[Any, ...]) -> Relation:
     return relation(
         forward, str, f"return = {method}(a)",
         ret=forward, a=parametric(before, near=Text, recover=itself),
-        edges="near where that fits",
+        edges="near, if that is a solution",
         incomplete=FEW if method in ("translate", "replace") else None,
     )  # fmt: skip
 
 
-FEW = "a string that is put together in several other ways is looked for by near alone"
+FEW = "a string with several other preimages is found only by near"
 NAMES = {"in": "isin"}
 WITNESSES = ("a", "A", "0", " ", "\u00e9", "\n", "!", "_", "\u00b2", "\u00bd", "Aa", "")
 
@@ -125,5 +125,5 @@ def condition(method: str, others: str = "", *, single: bool = False) -> Relatio
         forward, str, f"return = {NAMES.get(method, method)}(a)", returns=bool, domain=domain,
         low_information=method != "in",
         ret=forward, a=parametric(one, near=domain, recover=itself),
-        edges="near where that fits",
+        edges="near, if that is a solution",
     )  # fmt: skip

@@ -157,7 +157,7 @@ def padded(method: str, args: tuple[Any, ...], letters: str = "") -> Relation:
         forward, str, f"return = {method}(a)", returns=str,
         codomain=Strings(letters and letters + fill, max(width, 0)),
         ret=forward, a=parametric(taken, kept=Natural, recover=place),
-        edges="kept: how much of the padding belongs to the string",
+        edges="kept numbers the strings that are padded to ret, the shortest first",
     )  # fmt: skip
 
 
@@ -207,7 +207,7 @@ def _integer(spec: str, within: Integers | None) -> Relation:
         forward, int, "return = format(a)", returns=str, codomain=_texts(made, base, within),
         ret=forward,
         a=one if made.is_clear else parametric(chosen, which=Natural, recover=place),
-        edges="which: of several numbers, where digits are padding",
+        edges="which selects one of several numbers, if digits are padding",
     )  # fmt: skip
 
 
@@ -318,7 +318,7 @@ def _float(spec: str) -> Relation:
         codomain=Strings(letters, max(1, made.width)),
         ret=forward,
         a=one if exact else parametric(among, u=Interval(-0.5, 0.5), recover=place),
-        edges="u: where among the numbers with one text, which the text itself is amid",
+        edges="u is the position among the numbers with one text; 0 is the number in the text",
     )  # fmt: skip
 
 
@@ -380,5 +380,5 @@ def int_of_base(base: int, width: int | None = None) -> Relation:
     return relation(
         number, str, "return = int(a)", returns=int, domain=texts, codomain=numbers,
         ret=number, a=parametric(written, near=texts, recover=itself),
-        edges="zeros before the digits, where near is longer",
+        edges="leading zeros, if near is longer",
     )  # fmt: skip

@@ -65,7 +65,7 @@ class Apart(Relation):
             codomain=None if several else self.element,
             returns=(element,) * len(outputs) if several else element,
             where=None,
-            edges="free: items that nothing determines",
+            edges="free has the items that nothing determines",
             independent=True,
         )
         self.mode(self.outputs)

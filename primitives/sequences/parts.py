@@ -69,7 +69,7 @@ def repetition(kind: type) -> Relation:
         an=parametric(
             repeated, free=domain_for(kind), times=Times, recover=lambda a, n: (a, n),
         ),
-        edges="without repetition, n <= 0, a is free",
+        edges="n <= 0, no repetition: a is free",
     )  # fmt: skip
 
 
@@ -116,7 +116,7 @@ def item(kind: type) -> Relation:
             lambda ret, near, wish: (solve(ret, wish, near), wish),
             near=domain_for(kind), wish=Integer, recover=lambda a, i: (a, i),
         ),
-        edges="near with the result at its place; where it is too short, more of it",
+        edges="near with the result at index i; if near is too short, it is extended",
     )  # fmt: skip
 
 
@@ -204,5 +204,5 @@ def length(kind: type) -> Relation:
             lambda ret, near: as_long(ret, near, more),
             near=domain_for(kind), recover=lambda a: (a,),
         ),
-        edges="near, cut or made longer",
+        edges="near, shortened or extended",
     )  # fmt: skip

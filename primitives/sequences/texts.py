@@ -91,7 +91,7 @@ def cased(ret: str, a: str, name: str, case: Case) -> int:
     return choice
 
 
-IN_CASE = "choice: a digit for each letter, 0 for the letter of the result itself"
+IN_CASE = "choice has a digit for each letter, 0 for the letter of the result"
 
 upper = relation(
     str.upper,
@@ -202,13 +202,13 @@ int_of_str = relation(
     returns=int,
     ret=lambda a: int(a),
     a=parametric(digits_of, near=Text, recover=lambda a: (a,)),
-    edges="zeros before the digits, where near is longer",
+    edges="leading zeros, if near is longer",
 )
 float_of_str = relation(
     float, str, "return = float(a)", returns=float,
     ret=lambda a: float(a),
     a=parametric(decimals_of, near=Text, recover=lambda a: (a,)),
-    edges="zeros before the digits, where near is longer",
+    edges="leading zeros, if near is longer",
 )  # fmt: skip
 
 # ---- characters -----------------------------------------------------------------------------
@@ -331,7 +331,7 @@ def comparison(
         a=parametric(lambda ret, b, near: whole(ret, b, near), near=Text, recover=lambda a: (a,)),
         b=parametric(lambda ret, a, near: part(ret, a, near), near=Text, recover=lambda b: (b,)),
         ab=parametric(pair, near=Text, v=Text, recover=lambda a, b: (a, b)),
-        edges="near where that fits",
+        edges="near, if that is a solution",
     )  # fmt: skip
 
 

@@ -47,7 +47,8 @@ def raise_sites(*errors: type[Exception]) -> dict[str, RaiseSite]:
     """The places that make an error of these classes or of subclasses of them, by name."""
     found: dict[str, RaiseSite] = {}
     for path in (path for package in PACKAGES for path in sorted((ROOT / package).rglob("*.py"))):
-        module = importlib.import_module(".".join(path.relative_to(ROOT).with_suffix("").parts))
+        parts = path.relative_to(ROOT).with_suffix("").parts
+        module = importlib.import_module(".".join(parts).removesuffix(".__init__"))
         tree = ast.parse(path.read_text())
         texts = _texts(tree)
         for function, call in _calls(tree, module, errors, ""):

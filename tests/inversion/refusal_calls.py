@@ -267,7 +267,7 @@ def masked(n: Annotated[int, Integers(0, 15)]):  # here
     return n & 8
 
 
-@refused_call("constraints._problem: {} of {} is no integer where the exponent is negative")
+@refused_call("constraints._problem: {} of {} is not an integer if the exponent is negative")
 def negative_power():
     solve(power, Integers(1, 5), Integers(-3, 3), returns=8)
 

@@ -1600,7 +1600,7 @@ def filled_with_a_number(x):
     return y[1:]
 
 
-@refusal("array_calls.ArrayCall.filling: its elements are no complex numbers", Z(3))
+@refusal("array_calls.ArrayCall.filling: its elements are not complex numbers", Z(3))
 def filled_with_complex(x):
     y = x * 1.0
     y[0] = 1j * x[1]  # here
@@ -1996,7 +1996,7 @@ def inverse_of_a_known_choice(y):
     return root(y, (False,))[0]
 
 
-@refusal("interpreted_calls._inverted: an inverse of what is no number", F)
+@refusal("interpreted_calls._inverted: an inverse of a value that is not a number", F)
 def inverse_of_a_pair(y):
     return root((y, 1.0))[0]  # here
 

@@ -152,7 +152,7 @@ def test_what_an_integer_program_never_gives_has_no_solution():
         (lambda n: math.factorial(n), 25, "factorial"),
         (lambda n: abs(n) + 1, 0, "is outside"),
         (lambda n: clip(n, 2, 5), 6, "outside the bounds"),
-        (lambda n: math.gcd(n, 12), 5, "no multiple"),
+        (lambda n: math.gcd(n, 12), 5, "not a multiple"),
     ):
         inverse = invert(f, int)
         with pytest.raises(NoSolution, match=reason):

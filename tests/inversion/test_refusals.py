@@ -27,7 +27,7 @@ for programs in ("refusal_programs", "refusal_calls"):
 SITES = raise_sites(NotInvertible)
 WITHOUT: dict[str, str] = {
     "compiled_form._Form._check_floats: the inverse of {} has no derivative in compiled code: {} "
-    "is no float":
+    "is not a float":
         "emitting/test_in_compiled_code.py has it, beside other code that is slow to compile",
     "execution_paths.Walk.went: not_followed":
         "no loop is known whose ways lead elsewhere; it guards the reading of new instructions",

@@ -21,4 +21,4 @@ def test_every_relation_has_a_row_with_its_spellings_modes_and_edges():
     assert "`math.tanh`, `numpy.tanh`" in tanh
     assert "a by near: Real (rounding only)" in tanh
     assert "Interval(-1.0, 1.0)" in tanh
-    assert "all from 19.06 on" in tanh
+    assert "all arguments from 19.06 on" in tanh
