@@ -8,8 +8,6 @@ import textwrap
 import tokenize
 from collections.abc import Sequence
 
-from inversion.program.statements import WIDTH
-
 __all__ = ["wrapped_source"]
 
 _OPENING, _CLOSING = "([{", ")]}"
@@ -17,8 +15,8 @@ _BEFORE = {"for", "if", "else", "and", "or", "in", "+", "-", "*", "/", "|", "&",
 """Tokens before which a line is broken where it has no comma."""
 
 
-def wrapped_source(text: str) -> str:
-    """The source with lines of at most ``WIDTH`` characters where Python allows for it.
+def wrapped_source(text: str, width: int = 100) -> str:
+    """The source with lines of at most ``width`` characters where Python allows for it.
 
     Lines are broken at commas in brackets, or else before operators; comments behind a long line
     come to stand above it. Text without a place to break, such as a long string, stays as it is.
@@ -27,7 +25,7 @@ def wrapped_source(text: str) -> str:
     made: list[str] = []
     for number, line in enumerate(lines, 1):
         own = [t for t in tokens if t.start[0] == number]
-        made += [line] if len(line) <= WIDTH else _wrapped(line, own)
+        made += [line] if len(line) <= width else _wrapped(line, own, width)
     found = "\n".join(made) + "\n" * text.endswith("\n")
     return found if _meaning(found) == _meaning(text) else text
 
@@ -48,27 +46,27 @@ def _meaning(text: str) -> str:
     return ast.dump(tree)
 
 
-def _wrapped(line: str, tokens: Sequence[tokenize.TokenInfo]) -> list[str]:
+def _wrapped(line: str, tokens: Sequence[tokenize.TokenInfo], width: int) -> list[str]:
     """The lines for one line of the source and its tokens."""
     indent = line[: len(line) - len(line.lstrip())]
     if not tokens:  # within a string of several lines
-        return _paragraph(line.strip(), indent)
+        return _paragraph(line.strip(), indent, width)
     comments = [t for t in tokens if t.type == tokenize.COMMENT]
     code = line[: comments[0].start[1]].rstrip() if comments else line
-    above = _paragraph(comments[0].string, indent, "# ") if comments else []
-    if len(code) <= WIDTH:
+    above = _paragraph(comments[0].string, indent, width, "# ") if comments else []
+    if len(code) <= width:
         return [*above, code] if code.strip() else above
     code = _in_brackets(code)
     try:
         places = _places(code.strip())
     except (tokenize.TokenError, IndentationError):
         return [*above, code]
-    return [*above, *_broken(code.strip(), places, indent)]
+    return [*above, *_broken(code.strip(), places, indent, width)]
 
 
-def _paragraph(text: str, indent: str, mark: str = "") -> list[str]:
+def _paragraph(text: str, indent: str, width: int, mark: str = "") -> list[str]:
     return textwrap.wrap(
-        text, WIDTH, initial_indent=indent, subsequent_indent=indent + mark,
+        text, width, initial_indent=indent, subsequent_indent=indent + mark,
         break_long_words=False, break_on_hyphens=False,
     )  # fmt: skip
 
@@ -111,11 +109,11 @@ def _places(code: str) -> list[tuple[int, bool]]:
     return places
 
 
-def _broken(code: str, places: Sequence[tuple[int, bool]], indent: str) -> list[str]:
+def _broken(code: str, places: Sequence[tuple[int, bool]], indent: str, width: int) -> list[str]:
     lines: list[str] = []
     begin, margin = 0, indent
-    while len(margin) + len(code) - begin > WIDTH:
-        fits = [(at, comma) for at, comma in places if begin < at <= begin + WIDTH - len(margin)]
+    while len(margin) + len(code) - begin > width:
+        fits = [(at, comma) for at, comma in places if begin < at <= begin + width - len(margin)]
         if not fits:
             fits = [(at, comma) for at, comma in places if at > begin][:1]
         if not fits:
