@@ -184,7 +184,7 @@ class FunctionReads:
         """Whether what code that mentions it was not compiled for may be valid now: an attribute
         that a class had not, or an instance of a dataclass that held no functions."""
         return any(_has(kind, name) for kind, names in self._absent for name in names) or any(
-            not _same_items(contents_of(each), before) for each, before in self._others
+            not same_items(contents_of(each), before) for each, before in self._others
         )
 
 
