@@ -273,7 +273,9 @@ class TracedCalls(CPUCallConv):
 
     def _may_be_caught(self, builder: Any) -> bool:
         """True if the code that is lowered is inside ``try``."""
-        loc, found = self._lower.loc, bool(getattr(builder, "_in_try_block", None))
+        # wrappers are written without a lowering, by numba
+        loc = None if self._lower is None else self._lower.loc
+        found = bool(getattr(builder, "_in_try_block", None))
         while isinstance(loc, InlinedLoc) and not found:
             found, loc = loc.is_tried, loc.outer
         return found

@@ -140,6 +140,8 @@ class Machine:
             state = np.array([min(count, _LOG), 0, -1], dtype=np.int64)
             error = self.make_steps(state)
             done, logged, place = state.tolist()
+            if error is not None and place < 0:
+                raise error  # of no step: the compiled code did not begin
             self._note(chain, done, self.log[:logged], self.values[:logged])
             count -= done
             if place < 0:

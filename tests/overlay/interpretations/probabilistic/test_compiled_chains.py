@@ -271,3 +271,13 @@ def test_a_move_is_compiled_once_it_was_made_some_times(monkeypatch):
 def test_a_chain_that_runs_all_is_not_compiled():
     with pytest.raises(ProbabilisticError, match="not compiled"):
         metropolis_hastings(hierarchy, 2, (0.3,), incremental=False, compiled=True)
+
+
+def test_an_error_of_no_step_is_raised_and_no_step_is_counted(monkeypatch):
+    def steps_made():
+        raise RuntimeError("the code does not begin")
+
+    monkeypatch.setattr(compiled_steps, "steps_made", steps_made)
+    ours = MetropolisHastings(hierarchy, 6, (0.3, 0.1), rng=0, compiled=True)
+    with pytest.raises(RuntimeError, match="does not begin"):
+        ours.run(20)
