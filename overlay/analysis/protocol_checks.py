@@ -168,7 +168,7 @@ def _is_false(body: Body, returned: tuple[Any, str]) -> bool:
 def checked_awaitable(value: Any, name: str = "__await__") -> Any:
     """The value itself; LacksProtocol if it can certainly not be awaited. name: the special method
     that is asked for."""
-    if _lack(value, name) and classes_of_value(value) != {types.GeneratorType}:
+    if _lack(value, name) and classes_of_value(value) != frozenset({types.GeneratorType}):
         asked = "awaited" if name == "__await__" else "gone through by async for"
         raise LacksProtocol(
             f"an object of class {_shown(value)} is {asked}: it has no {name}",

@@ -28,6 +28,7 @@ from overlay.code.held_functions import (
     arrays_in,
     changeable_in,
     contents_of,
+    fields_of,
     holds_functions,
 )
 from overlay.core.location import shown
@@ -69,7 +70,8 @@ class FunctionReads:
     values: all values read. spaces: the namespaces, globals first, then those of modules and
     classes, each with the names that were looked up. generic: generic functions, with their
     methods. arrays: the small ones, with their contents. containers: lists, dicts and instances of
-    dataclasses that hold functions, with their contents.
+    dataclasses that hold functions, with their contents. What code may fail for that mentions it is
+    kept apart: names that classes do not have, and instances that hold no functions.
     """
 
     def __init__(self, function: FunctionType) -> None:
@@ -100,6 +102,9 @@ class FunctionReads:
         held = [v for v in read if holds_functions(v)]
         changeable = {id(c): c for value in held for c in changeable_in(value)}
         self.containers = [(each, contents_of(each)) for each in changeable.values()]
+        others = [v for v in read if fields_of(v) is not None and not holds_functions(v)]
+        changeable = {id(c): c for value in others for c in changeable_in(value)}
+        self._others = [(each, contents_of(each)) for each in changeable.values()]
         self._contents = {id(v): (v, _digest(v)) for v in self.values if _has_contents(v)}
 
     def _all_defaults(self) -> tuple[Any, ...]:
@@ -173,12 +178,14 @@ class FunctionReads:
 
     def outdated(self) -> bool:
         """Whether the function would read anything different now."""
-        return self.changed() or self.altered() or self._appeared()
+        return self.changed() or self.altered() or self._became_valid()
 
-    def _appeared(self) -> bool:
-        """Whether a class has an attribute now that it had not, and without which code that
-        mentions it was not compiled."""
-        return any(_has(kind, name) for kind, names in self._absent for name in names)
+    def _became_valid(self) -> bool:
+        """Whether what code that mentions it was not compiled for may be valid now: an attribute
+        that a class had not, or an instance of a dataclass that held no functions."""
+        return any(_has(kind, name) for kind, names in self._absent for name in names) or any(
+            not same_items(contents_of(each), before) for each, before in self._others
+        )
 
 
 def told(value: Any) -> str:

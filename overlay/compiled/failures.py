@@ -19,7 +19,7 @@ from overlay.compiled.glue import GLUE
 from overlay.core.errors import AmbiguousMethod, NotCompilable, OverlayError
 from overlay.core.location import location_of, name_of, shown
 from overlay.core.table import Method
-from overlay.core.target import describe
+from overlay.core.target import BUILTINS, DESCRIPTORS, describe
 
 if TYPE_CHECKING:
     from overlay.plugins.markers import MarkedCall
@@ -381,8 +381,11 @@ def not_a_function(value: Any) -> NotCompilable:
     kind = type(value)
     name = getattr(value, "__qualname__", None) if kind is MethodType else None
     said = f"the bound method {name}" if name else f"an instance of {name_of(kind)}"
+    why = "whose attributes may change while it runs"
+    if kind in (*BUILTINS, *DESCRIPTORS):
+        said, why = describe(value), "which numba does not know"
     return NotCompilable(
-        f"compiled code cannot call {said}, whose attributes may change while it runs",
+        f"compiled code cannot call {said}, {why}",
         where=location_of(value) if kind is MethodType else None,
         help="hold a function in its place, which takes what it needs as arguments, captures it "
         "(a closure) or is given it by functools.partial; or give the class a method "

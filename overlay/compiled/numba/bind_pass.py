@@ -9,6 +9,7 @@ unpacked first: numba may not know that a function in a tuple is called.
 
 from __future__ import annotations
 
+import builtins
 import inspect
 import itertools
 import operator
@@ -42,7 +43,7 @@ from overlay.compiled.numba.numba_types import (
 )
 from overlay.compiled.numba.numba_typing import is_written_by_numba
 from overlay.core.errors import OverlayError
-from overlay.core.target import is_below
+from overlay.core.target import BUILTINS, DESCRIPTORS, is_below
 from overlay.plugins.plugin import Plugin
 
 if TYPE_CHECKING:
@@ -107,6 +108,7 @@ class _Binding:
         self.chain: MethodChain | None = state.pipeline.chain
         self.func_ir = state.func_ir
         self.folding = Folding(self.world, state.func_ir)
+        self.names = state.func_id.func.__globals__
         self.nested = set(_nested_codes(state.func_id.code))
         self.loc = state.func_ir.loc
 
@@ -200,7 +202,9 @@ class _Binding:
             if stand_in is None and type(value) is type and not is_held(value):
                 stand_in = KnownStandIn(value)
             elif stand_in is None and not (has_code(value) or is_held(value)):
-                stand_in = KnownObject(value)
+                is_item = name not in self.names and name not in vars(builtins)
+                if is_item or type(value) not in (*BUILTINS, *DESCRIPTORS):
+                    stand_in = KnownObject(value)
         if stand_in is not None:
             self._replace(assign, f"overlay.{name}", stand_in)
 

@@ -296,10 +296,11 @@ class _ResolvedCalls:
         body = self.world.implementation(ty, *argument_types(self.typemap, expr))
         if body is None:
             before: list[Any] = []
-            wanted = self.calltypes[expr].args
-            for i, var in enumerate(expr.args):
-                if self._is_iterated(var, wanted[i]):
-                    expr.args[i] = self.edits.iterated(assign, var, before)
+            given = list(expr.args)  # what *arguments has is no container itself
+            for i, (var, wanted) in enumerate(zip(given, self.calltypes[expr].args, strict=False)):
+                if self._is_iterated(var, wanted):
+                    given[i] = self.edits.iterated(assign, var, before)
+            expr.args = type(expr.args)(given)
             return [*before, assign]
         sig = self.calltypes.pop(expr)
         return self.edits.enter(assign, body, sig, expr.args, dict(expr.kws), expr.vararg)

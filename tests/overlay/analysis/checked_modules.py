@@ -8,7 +8,7 @@ import importlib
 from collections.abc import Callable
 from typing import Any
 
-__all__ = ["ENTRIES", "named", "type_of"]
+__all__ = ["ENTRIES", "PUBLISHED", "named", "type_of"]
 
 _TEXT = "It was the best of times, it was the worst of times, it was the age of wisdom."
 _LINES = ["one\n", "two\n", "three\n", "four\n"]
@@ -160,6 +160,28 @@ ENTRIES: dict[str, tuple[Entry, ...]] = {
         _entry("make_dataclass", "Point", ["x", "y"]),
         _entry("field"),
     ),
+}
+
+
+# By module: entries of packages that others have published, by their path, with arguments.
+PUBLISHED: dict[str, tuple[Entry, ...]] = {
+    "packaging.version": (_entry("parse", "1.2.3rc1"), _entry("Version", "1.2.3")),
+    "packaging.specifiers": (_entry("SpecifierSet", ">=1.0,<2"),),
+    "packaging.requirements": (_entry("Requirement", "numpy>=1.2; python_version<'3.9'"),),
+    "packaging.markers": (_entry("Marker", "python_version<'3.9'"),),
+    "packaging.utils": (_entry("parse_wheel_filename", "a-1.0-py3-none-any.whl"),),
+    "iniconfig": (_entry("IniConfig", "x.ini"),),
+    "cycler": (_entry("cycler", "a", [1]),),
+    "platformdirs": (_entry("user_cache_dir", "a"),),
+    "pluggy": (_entry("PluginManager", "a"),),
+    "idna": (_entry("encode", "abc"),),
+    "click": (_entry("style", "a"),),
+    "sortedcontainers": (_entry("SortedList", [3, 1]),),
+    "parso": (_entry("parse", "a=1"),),
+    "fsspec.utils": (_entry("infer_storage_options", "s3://a/b"),),
+    "charset_normalizer.utils": (_entry("is_accentuated", "a"),),
+    "dateutil.parser": (_entry("parse", "2020-01-01"),),
+    "multipledispatch": (_entry("dispatch", int),),
 }
 
 

@@ -12,7 +12,7 @@ import pytest
 from overlay import Context, MethodTable, OverlayWarning
 from overlay.analysis import CheckerPlugin, Findings, check
 from overlay.core.errors import OverlayError
-from tests.overlay.analysis.checked_modules import ENTRIES, named, type_of
+from tests.overlay.analysis.checked_modules import ENTRIES, PUBLISHED, named, type_of
 from tests.overlay.analysis.planted_errors import (
     KINDS,
     analysed_lines,
@@ -521,6 +521,18 @@ def test_the_standard_library_is_silent(name, entry):
     module = named(name)
     _, function, args = entry
     assert check(function(module), *map(type_of, args(module))) == ()
+
+
+QUICK = ("packaging.version", "cycler", "pluggy", "click")
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(n, marks=[] if n in QUICK else pytest.mark.long) for n in PUBLISHED]
+)
+def test_published_packages_are_silent(name):
+    module = pytest.importorskip(name)
+    for _, function, args in PUBLISHED[name]:
+        assert check(function(module), *map(type_of, args(module))) == ()
 
 
 def _found(name, count):

@@ -307,7 +307,12 @@ def test_what_an_instruction_does_is_not_a_call_of_the_builtin():
     assert both(program, 1.0) == (1, False)
 
 
-@pytest.mark.parametrize("thing", [functools.partial(math.sin), threading.Event, context])
+def test_a_partial_is_compiled_as_its_function():
+    hot = context.jit(functools.partial(math.sin))
+    assert hot(1.0) == context(functools.partial(math.sin), 1.0)
+
+
+@pytest.mark.parametrize("thing", [operator.attrgetter("x"), threading.Event, context])
 def test_what_is_no_function_is_named_when_it_is_to_be_compiled(thing):
     with pytest.raises(NotCompilable, match="cannot compile") as caught:
         context.jit(thing)(1.0)

@@ -1,12 +1,13 @@
 """Functions that could not be compiled are compiled once what they read is valid, also where only
 the contents of a container have changed."""
 
+import re
 from dataclasses import dataclass, field
-from types import ModuleType
+from types import FunctionType, ModuleType
 
 import pytest
 
-from overlay import Context, MethodTable, NotCompilable
+from overlay import Context, MethodTable, NotCompilable, OverlayError
 
 
 def changed(x):
@@ -15,6 +16,8 @@ def changed(x):
 
 table = MethodTable("failures again")
 table.overlay(changed)(lambda x: x * 10.0)
+other_table = MethodTable("never failed")
+other_table.overlay(changed)(lambda x: x * 10.0)
 
 
 def first(x):
@@ -49,11 +52,11 @@ SOURCES = {
     "undefined global": "def f(x): return undefined(x)",
     "tuple": "def f(x): return several[0](x)",
     "default": "def f(x, steps=steps): return steps[0](x)",
-    "closure": "def made():\n    kept = steps\n    def f(x): return kept[0](x)\n"
-    "    return f\nf = made()",
+    "closure": "def made():\n    kept = steps\n    def f(x): return kept[0](x)\n    return f\n"
+    "f = made()",
     "empty cell": "def made():\n    def f(x): return kept(x)\n    def put(it):\n"
-    "        nonlocal kept\n        kept = it\n    if 0: kept = 0\n"
-    "    return f, put\nf, put = made()",
+    "        nonlocal kept\n        kept = it\n    if 0: kept = 0\n    return f, put\n"
+    "f, put = made()",
     "in a helper": "def g(x): return steps[0](x)\ndef f(x): return g(x) + 1.0",
 }
 
@@ -95,6 +98,11 @@ def put(space, name):
             space["steps"].append(first)
 
 
+def parts_of(f):
+    """What a function that was never compiled is made of, less the code."""
+    return f.__globals__, f.__name__, f.__defaults__, f.__closure__
+
+
 @pytest.mark.parametrize("name", SOURCES)
 @pytest.mark.parametrize("is_fresh", [False, True], ids=["same dispatcher", "another dispatcher"])
 def test_a_function_is_compiled_once_what_it_reads_is_valid(name, is_fresh):
@@ -118,10 +126,16 @@ def test_a_function_is_compiled_once_what_it_reads_is_valid(name, is_fresh):
     for _ in range(2):
         try:
             compiled(2.0)
-        except (NotCompilable, NameError, AttributeError, IndexError, KeyError, TypeError):
+        except (OverlayError, NameError, AttributeError, IndexError, KeyError, ValueError):
             continue
         assert name in ("items of a list", "values of a dict")
     put(space, name)
     if is_fresh:
         compiled = context.jit(f)
-    assert compiled(2.0) == context(f, 2.0)
+    try:
+        wanted = Context(other_table).jit(FunctionType(f.__code__, *parts_of(f)))(2.0)
+    except NotCompilable as error:  # no compiled code can read this
+        with pytest.raises(NotCompilable, match=re.escape(error.asked)):
+            compiled(2.0)
+    else:
+        assert compiled(2.0) == wanted == context(f, 2.0)

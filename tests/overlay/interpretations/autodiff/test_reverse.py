@@ -132,7 +132,46 @@ def chosen(x):
     return np.sum(y) + np.sum(np.reshape(np.ravel(np.outer(x, y)), 9))
 
 
-READ = [branching, breaking, recurrence, sweeps, steps, rows, solved, stacked, chosen]
+LISTED = [math.sin, helper, math.cos]
+HELD = (math.sin, helper)
+BY_NAME = {"first": math.sin, "second": helper}
+
+
+def out_of_a_list(x):
+    total = 0.0
+    for i in range(len(x)):
+        total += LISTED[i % 3](x[i]) + LISTED[-i - 1](x[i])
+    return total
+
+
+def out_of_a_tuple(x):
+    total = x[0]
+    for i in range(len(x)):
+        total = total * HELD[i % 2](x[i])
+    return total
+
+
+def over_functions(x):
+    total = 0.0
+    for f in LISTED:
+        total += f(x[0])
+    return total + BY_NAME["second"](x[1])
+
+
+READ = [
+    out_of_a_list,
+    out_of_a_tuple,
+    over_functions,
+    branching,
+    breaking,
+    recurrence,
+    sweeps,
+    steps,
+    rows,
+    solved,
+    stacked,
+    chosen,
+]
 
 
 @pytest.mark.parametrize("f", READ)
@@ -142,7 +181,33 @@ def test_reverse_and_forward_derivatives_agree(f):
         assert np.allclose(back, gradient(f, mode="forward")(x), rtol=1e-10, atol=1e-12)
 
 
-@pytest.mark.parametrize("f", [breaking, sweeps])
+def test_a_change_of_a_list_of_functions_is_seen_by_adjoints():
+    hot = Context().jit(lambda x: autodiff(out_of_a_list, x))
+    before = hot(X)
+    LISTED[0] = math.exp
+    try:
+        wanted = gradient(out_of_a_list, mode="forward")(X)
+        assert np.allclose(gradient(out_of_a_list, mode="reverse")(X), wanted)
+        assert np.allclose(hot(X), wanted)
+        assert not np.allclose(wanted, before)
+    finally:
+        LISTED[0] = math.sin
+
+
+def test_an_index_outside_of_a_list_of_functions_is_an_error_in_adjoints():
+    def outside(x):
+        total = 0.0
+        for i in range(len(x)):
+            total += LISTED[i + 2](x[i])
+        return total
+
+    with pytest.raises(IndexError):
+        gradient(outside, mode="reverse")(X)
+    with pytest.raises(IndexError):
+        Context().jit(lambda x: autodiff(outside, x))(X)
+
+
+@pytest.mark.parametrize("f", [breaking, sweeps, out_of_a_list, out_of_a_tuple, over_functions])
 def test_an_adjoint_is_compiled_where_it_is_called(f):
     hot = Context().jit(lambda x: autodiff(f, x))
     for x in (X, 2 * X):
