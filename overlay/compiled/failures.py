@@ -176,7 +176,7 @@ LIMITS: Final = (
 
 
 def _remedied(reason: str, otherwise: str) -> tuple[list[str], str]:
-    """What numba says, in our words where they are known, and what to do about it."""
+    """The message of numba, in the words of this package where it knows them, and a remedy."""
     for words, meaning, remedy in LIMITS:
         if words in reason:
             return [meaning], remedy
