@@ -224,7 +224,7 @@ class CheckedTypes(Types):
         return self.made(types.CoroutineType, ("awaited", id(function)), result)
 
     def result_of(self, value: Any) -> Any:
-        """What a coroutine returns."""
+        """The result of a coroutine."""
         if isinstance(value, Kinds) and value.types == frozenset({types.CoroutineType}):
             return self.contents.read(value.sites, "item")
         return TOP
