@@ -164,13 +164,13 @@ LIMITS: Final = (
     (
         "Exception object cannot be stored",
         "an exception is given a name: numba does not keep the object",
-        "leave out `as name`, and return a code or a value that says what happened",
+        "leave out `as name`, and return a code for the kind of exception",
     ),
     (
         "Cannot capture the non-constant value",
-        "a closure that captures a variable is put into a container or handed on",
-        "give what it captures as an argument, call it where it is chosen "
-        "(one(x) if k else other(x)), or make the closures outside of compiled code",
+        "a closure that captures a variable is put into a container or passed on",
+        "pass the captured value as an argument, call the closure where it is chosen "
+        "(one(x) if k else other(x)), or make the closures outside compiled code",
     ),
 )
 
