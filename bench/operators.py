@@ -96,8 +96,9 @@ def shown(rows):
 def page(rows, title):
     text = (
         "The programs of the Python engine in a context with operators on builtin types as "
-        "targets. *Not applied*: by the program. *Applied*: `operator.add`, for types that "
-        "do not occur. *Four applied*: `mul`, `getitem` and `lt` too."
+        "targets. The column *not applied* is for an operator that the program does not "
+        "apply, and *applied* for `operator.add` with methods for types that do not occur. "
+        "The column *four applied* adds `mul`, `getitem` and `lt`."
     )
     return part(title, text, [section("Programs", "", shown(rows), remarks(rows))])
 

@@ -272,10 +272,10 @@ def page_of_kernels(found):
     rows = [Row(**row) for row in found]
     shown = [(HEAD[0], *HEAD[2:]), *((cell[0], *cell[2:]) for cell in map(cells, rows))]
     text = (
-        "*Never*: under a table that the program never reaches. *Reached*: with a method of "
-        "a function that it calls, which calls the original function. *Ns/call*: the "
-        "additional time of each of these calls. *Calls*: the number that the context saw, "
-        "and the number of native calls."
+        "The column *never* is for a table that the program never reaches. The column "
+        "*reached* is for a method of a function that it calls, which calls the original "
+        "function. The column *ns/call* is the additional time of each of these calls. The "
+        "columns *calls* and *natively* count them in the context and without it."
     )
     return section("Programs", text, shown, remarks(rows))
 

@@ -36,9 +36,9 @@ from typing import TYPE_CHECKING, Any
 
 from overlay.code.dominance import dominators, post_dominators
 from overlay.core import late_binding
-from overlay.core.location import name_of
 from overlay.core.public_names import hides
 from overlay.core.short_repr import counted, short_repr
+from overlay.core.target import describe
 
 if TYPE_CHECKING:
     from overlay.analysis.runs import Run, Step
@@ -157,7 +157,7 @@ class Call:
     def __repr__(self) -> str:
         given = ["..." if each is None else each.name for each in self.args]
         given += [f"{name}={each.name}" for name, each in self.kwargs.items()]
-        callee = "?" if self.target is UNKNOWN else name_of(self.target)
+        callee = "?" if self.target is UNKNOWN else describe(self.target)
         return short_repr("Call", f"{callee}({', '.join(given)})", self.where)
 
     @property

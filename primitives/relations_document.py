@@ -17,10 +17,9 @@ __all__ = ["markdown"]
 HEAD = """# Relations
 
 For users of `inversion`: the relations of the base table `primitives.base_relations`, which it
-solves without further declarations. `python -m primitives.relations_document` makes this page
-from the table. To add a relation, put it into a method table ([Inversion](inversion.md)) and
-check it with `primitives.testing.check_relation`. The [glossary](glossary.md#inversion) defines
-the terms.
+solves without further declarations. `python -m primitives.relations_document` makes this page from
+the table. To add a relation, put it into a method table ([Inversion](inversion.md)) and check it
+with `primitives.testing.check_relation`. The [glossary](glossary.md#inversion) defines the terms.
 
 - *Solves for* lists each set of axes that a mode computes from all the others, with the parameters
   that choose among its solutions, and their domains. Every relation also runs forwards.

@@ -214,10 +214,9 @@ def test_threads_that_import_the_same_names_at_once_all_get_them(order):
         import sys, threading
         sys.setswitchinterval(1e-5)
         import inversion, primitives
-        first = [(inversion, name) for name in ("invert", "Solutions", "pave", "Fit", "NoSolution")]
-        names = ("base_partials", "base_relations", "Shape", "NoSolution")
-        second = [(primitives, name) for name in names]
-        asked = {"inversion": first, "primitives": second, "both": first + second}[sys.argv[1]] * 3
+        packages = {"inversion": [inversion], "primitives": [primitives]}
+        packages["both"] = [inversion, primitives]
+        asked = [(each, name) for each in packages[sys.argv[1]] for name in each.__all__] * 2
         found, gate = [], threading.Barrier(len(asked))
 
         def ask(package, name):

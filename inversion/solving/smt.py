@@ -46,12 +46,6 @@ TIME_IS_UP = ("timeout", "canceled", "")
 _one_at_a_time = threading.RLock()  # the terms of z3 belong to a context, which one thread uses
 
 
-@LateBound
-def _z3() -> Any:
-    """The solver, where it is installed."""
-    return importlib.import_module("z3")
-
-
 def check_solver(solver: Any, timeout: Any) -> None:
     """Raise WrongArguments unless a solver has this name, and MissingPackage if it is not
     installed.
@@ -71,7 +65,7 @@ def check_solver(solver: Any, timeout: Any) -> None:
             help="give solver_timeout=60",
         )
     try:
-        _z3.load()
+        LateBound(lambda: importlib.import_module("z3")).load()  # outside of contexts
     except ModuleNotFoundError as error:
         raise MissingPackage(
             "solver='z3' solves by z3, which is not installed",

@@ -8,9 +8,9 @@ from typing import Any
 
 from overlay.code.body import Branch, Return, Statement
 from overlay.core.errors import OverlayError
-from overlay.core.location import name_of
 from overlay.core.public_names import hides
 from overlay.core.short_repr import counted, short_repr
+from overlay.core.target import describe
 
 __all__ = ["Run", "Step"]
 
@@ -66,7 +66,7 @@ class Step:
     runs: tuple[Run, ...] = ()
 
     def __repr__(self) -> str:
-        return short_repr("Step", f"{name_of(self.function)} -> {self.result!r}", self.where)
+        return short_repr("Step", f"{describe(self.function)} -> {self.result!r}", self.where)
 
 
 @hides("note")
@@ -115,7 +115,7 @@ class Run:
 
     def __repr__(self) -> str:
         steps = counted(len(self.steps), "step")
-        return short_repr("Run", f"{name_of(self.function)}: {steps} -> {self.result!r}")
+        return short_repr("Run", f"{describe(self.function)}: {steps} -> {self.result!r}")
 
     def walk(self, *, guarded: bool = True) -> tuple[Run, ...]:
         """This run and all runs below it.

@@ -8,8 +8,6 @@ import textwrap
 import tokenize
 from collections.abc import Sequence
 
-from inversion.program.statements import WIDTH
-
 __all__ = ["wrapped_source"]
 
 _OPENING, _CLOSING = "([{", ")]}"
@@ -17,19 +15,38 @@ _BEFORE = {"for", "if", "else", "and", "or", "in", "+", "-", "*", "/", "|", "&",
 """Tokens before which a line is broken where it has no comma."""
 
 
-def wrapped_source(text: str) -> str:
-    """The source with lines of at most ``WIDTH`` characters where Python allows for it.
+def wrapped_source(text: str, width: int = 100) -> str:
+    """The source with lines of at most ``width`` characters where Python allows for it.
 
     Lines are broken at commas in brackets, or else before operators; comments behind a long line
     come to stand above it. Text without a place to break, such as a long string, stays as it is.
     """
-    lines, tokens = text.splitlines(), _tokens(text)
-    made: list[str] = []
-    for number, line in enumerate(lines, 1):
-        own = [t for t in tokens if t.start[0] == number]
-        made += [line] if len(line) <= WIDTH else _wrapped(line, own)
+    made, within = list[str](), _docstrings(text)
+    of_line: dict[int, list[tokenize.TokenInfo]] = {}
+    for token in _tokens(text):
+        of_line.setdefault(token.start[0], []).append(token)
+    for number, line in enumerate(text.splitlines(), 1):
+        if len(line) <= width or (number not in of_line and number not in within):
+            made.append(line)  # the latter: of a text of several lines
+        elif number in within:
+            made += _paragraph(line.strip(), _indent(line), width)
+        else:
+            made += _wrapped(line, of_line[number], width)
     found = "\n".join(made) + "\n" * text.endswith("\n")
     return found if _meaning(found) == _meaning(text) else text
+
+
+def _docstrings(text: str) -> set[int]:
+    """The numbers of the lines of docstrings."""
+    found: set[int] = set()
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+            found.update(range(node.lineno, (node.end_lineno or node.lineno) + 1))
+    return found
+
+
+def _indent(line: str) -> str:
+    return line[: len(line) - len(line.lstrip())]
 
 
 def _tokens(text: str) -> list[tokenize.TokenInfo]:
@@ -48,27 +65,25 @@ def _meaning(text: str) -> str:
     return ast.dump(tree)
 
 
-def _wrapped(line: str, tokens: Sequence[tokenize.TokenInfo]) -> list[str]:
+def _wrapped(line: str, tokens: Sequence[tokenize.TokenInfo], width: int) -> list[str]:
     """The lines for one line of the source and its tokens."""
-    indent = line[: len(line) - len(line.lstrip())]
-    if not tokens:  # within a string of several lines
-        return _paragraph(line.strip(), indent)
+    indent = _indent(line)
     comments = [t for t in tokens if t.type == tokenize.COMMENT]
     code = line[: comments[0].start[1]].rstrip() if comments else line
-    above = _paragraph(comments[0].string, indent, "# ") if comments else []
-    if len(code) <= WIDTH:
+    above = _paragraph(comments[0].string, indent, width, "# ") if comments else []
+    if len(code) <= width:
         return [*above, code] if code.strip() else above
     code = _in_brackets(code)
     try:
         places = _places(code.strip())
     except (tokenize.TokenError, IndentationError):
         return [*above, code]
-    return [*above, *_broken(code.strip(), places, indent)]
+    return [*above, *_broken(code.strip(), places, indent, width)]
 
 
-def _paragraph(text: str, indent: str, mark: str = "") -> list[str]:
+def _paragraph(text: str, indent: str, width: int, mark: str = "") -> list[str]:
     return textwrap.wrap(
-        text, WIDTH, initial_indent=indent, subsequent_indent=indent + mark,
+        text, width, initial_indent=indent, subsequent_indent=indent + mark,
         break_long_words=False, break_on_hyphens=False,
     )  # fmt: skip
 
@@ -79,8 +94,7 @@ def _in_brackets(line: str) -> str:
         (node,) = ast.parse(line.strip()).body
     except (SyntaxError, ValueError):
         return line
-    indent = line[: len(line) - len(line.lstrip())]
-    text = line.strip()
+    indent, text = _indent(line), line.strip()
     if isinstance(node, ast.Return) and node.value is not None:
         return f"{indent}return ({ast.get_source_segment(text, node.value)})"
     if isinstance(node, ast.Assign) and len(node.targets) == 1:
@@ -102,20 +116,20 @@ def _places(code: str) -> list[tuple[int, bool]]:
         in_text -= kind == "FSTRING_END"
         if in_text or token.start[0] != 1:
             continue
-        if depth and token.string in _BEFORE and token.type in (tokenize.OP, tokenize.NAME):
+        if depth > 0 and token.string in _BEFORE and token.type in (tokenize.OP, tokenize.NAME):
             places.append((token.start[1], False))
         depth += token.string in _OPENING if token.type == tokenize.OP else 0
         depth -= token.string in _CLOSING if token.type == tokenize.OP else 0
-        if depth and token.type == tokenize.OP and token.string in (*_OPENING, ","):
+        if depth > 0 and token.type == tokenize.OP and token.string in (*_OPENING, ","):
             places.append((token.end[1], token.string == ","))
     return places
 
 
-def _broken(code: str, places: Sequence[tuple[int, bool]], indent: str) -> list[str]:
+def _broken(code: str, places: Sequence[tuple[int, bool]], indent: str, width: int) -> list[str]:
     lines: list[str] = []
     begin, margin = 0, indent
-    while len(margin) + len(code) - begin > WIDTH:
-        fits = [(at, comma) for at, comma in places if begin < at <= begin + WIDTH - len(margin)]
+    while len(margin) + len(code) - begin > width:
+        fits = [(at, comma) for at, comma in places if begin < at <= begin + width - len(margin)]
         if not fits:
             fits = [(at, comma) for at, comma in places if at > begin][:1]
         if not fits:

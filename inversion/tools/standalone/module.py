@@ -12,7 +12,7 @@ from inversion.emitting.definition import Definition
 from inversion.emitting.entry_code import emit
 from inversion.emitting.module_text import Source, tuple_of
 from inversion.errors import NoSolution, NotWritable, OutsideDomain
-from inversion.program.statements import renumbered
+from inversion.program.statements import WIDTH, renumbered
 from inversion.program.trees import as_name
 from inversion.tools.standalone.long_lines import wrapped_source
 from inversion.tools.standalone.writing_out import ModuleWriter, documented
@@ -79,7 +79,7 @@ def _module(definition: Definition, source: Source, *, with_function: bool) -> s
         *(f"{each}\n" for each in (*writer.classes, *writer.definitions)),
         text,
     ]
-    return wrapped_source("\n".join(part for part in parts if part.strip()))
+    return wrapped_source("\n".join(part for part in parts if part.strip()), WIDTH)
 
 
 def _refusing(writer: ModuleWriter, *, with_domains: bool) -> str:

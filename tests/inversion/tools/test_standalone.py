@@ -178,6 +178,7 @@ LONG = {
     "a comment on a long call": f"    x = f({', '.join(['abcdefgh'] * 20)})  # {'a ' * 60}",
     "a condition": f"    if ({' and '.join(f'number_{i} > 0' for i in range(20))}):\n        pass",
     "text with fields": f"    x = f('{'a' * 60}', f'{{a, b}} {'b' * 20}', '{'c' * 20}')",
+    "text of several lines": f'    x = """a\n{"b " * 40}\n"""\n    x = f({"abcd, " * 30})',
     "a docstring": f'    """{"word " * 30}\n    {"more " * 30}"""',
 }
 

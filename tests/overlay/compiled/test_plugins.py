@@ -598,11 +598,11 @@ def of_nothing(module):
 @pytest.mark.parametrize(
     ("stage", "given", "why"),
     [
-        ("after_codegen", lambda _: llvmlite.ir.Module(), "no more"),
-        ("before_optimisation", lambda _: "", "no more"),
-        ("after_optimisation", lambda _: "", "no more"),
+        ("after_codegen", lambda _: llvmlite.ir.Module(), "no longer"),
+        ("before_optimisation", lambda _: "", "no longer"),
+        ("after_optimisation", lambda _: "", "no longer"),
         ("after_optimisation", lambda m: of_nothing(m), "as void"),
-        ("after_optimisation", lambda m: str(m).replace("common", "internal"), "no more"),
+        ("after_optimisation", lambda m: str(m).replace("common", "internal"), "no longer"),
     ],
 )
 def test_llvm_without_what_is_called_by_its_address_is_refused(stage, given, why):
@@ -902,7 +902,7 @@ def check_error_is_named(stage):
     with pytest.raises(OverlayError) as info:
         Context(plugins=(plugin,)).jit(middle)(0.5)
     message = str(info.value)
-    for word in ("Broken", f"failed in {stage} of", "KeyError", "lost", "mend Broken"):
+    for word in ("Broken", f"failed in {stage} of", "KeyError", "lost", "correct Broken"):
         assert word in message
     assert isinstance(info.value.__cause__, KeyError)
 

@@ -131,7 +131,7 @@ def test_what_is_no_plugin_is_refused():
         def enter(self, callee, types):
             return "yes"
 
-    with pytest.raises(OverlayError, match="entered len as 'yes'"):
+    with pytest.raises(OverlayError, match="returned 'yes' for len"):
         entered_plugins((Wrong(),), len, None)
 
 

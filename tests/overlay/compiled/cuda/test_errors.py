@@ -128,9 +128,9 @@ def test_state_and_contexts_of_the_running_program_stay_on_the_host(gpu):
     def replaces(x):
         x[0] = current_context().replace(metadata=x[0])(math.sin, x[0])
 
-    with pytest.raises(NotCompilable, match=r"state(.|\n)*array as an argument"):
+    with pytest.raises(NotCompilable, match=r"state(.|\n)*array to the kernel as an argument"):
         gpu(counts, Context(state=np.zeros(1))).ptx(ARRAY, AMPERE)
-    with pytest.raises(NotCompilable, match=r"running program(.|\n)*constant"):
+    with pytest.raises(NotCompilable, match=r"known only at run time(.|\n)*constant"):
         gpu(replaces).ptx(ARRAY, AMPERE)
 
 

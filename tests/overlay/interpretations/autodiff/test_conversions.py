@@ -70,7 +70,7 @@ def writes_through(v):
 
 
 def test_what_is_no_copy_is_not_taken_for_one():
-    with pytest.raises(NotDifferentiable, match="that it did not make, or to part of one"):
+    with pytest.raises(NotDifferentiable, match="that it did not create, or to part of one"):
         adjoint(writes_through, X)
     for mode in ("forward", "reverse"):
         found = gradient(writes_through, mode=mode)(X)

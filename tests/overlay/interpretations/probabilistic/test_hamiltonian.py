@@ -128,7 +128,7 @@ def bounds():
 
 REFUSED = {
     finite: ("'flag' is a Bernoulli", "gibbs"),
-    branch: ("decide how the program goes on", "np.where"),
+    branch: ("decide the control flow of the program", "np.where"),
     bounds: ("bounds of the choice 'y' depend", "scale it"),
 }
 
@@ -144,7 +144,7 @@ def test_what_has_no_trajectories_is_refused_with_a_remedy(model):
 
 
 def test_a_beginning_on_a_bound_is_refused():
-    with pytest.raises(ProbabilisticError, match="begins on a bound"):
+    with pytest.raises(ProbabilisticError, match="on a bound"):
         hmc(lambda: sample("x", Beta(1.0, 1.0)), initial={"x": 0.0})
 
 
