@@ -55,8 +55,9 @@ class Paving(NamedTuple):
     --------
     >>> from inversion import pave
     >>> from overlay.interpretations.intervals import Interval
-    >>> pave(lambda x: x * x, Interval(2, 3), returns=Interval(0, 1))
-    Paving(inner=[], boundary=[])
+    >>> found = pave(lambda x: x * x, Interval(2, 3), returns=Interval(0, 1))
+    >>> found.inner, found.boundary
+    ([], [])
     """
 
     inner: list[Arguments]
