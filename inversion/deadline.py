@@ -9,10 +9,14 @@ import time
 from collections.abc import Callable
 from contextvars import ContextVar
 
+from overlay.core.late_binding import is_importing
+
 __all__ = ["OutOfTime", "check_deadline", "limited"]
 
 AGAIN = 1.0
 """Seconds until a computation that did not end is interrupted again."""
+SOON = 0.01
+"""Seconds until a thread that imports late is looked at again: it is not interrupted meanwhile."""
 
 _raise_in = ctypes.pythonapi.PyThreadState_SetAsyncExc
 _end: ContextVar[float] = ContextVar("_end", default=math.inf)
@@ -60,7 +64,8 @@ class _Alarm:
 
     def __init__(self, seconds: float) -> None:
         self._seconds = min(max(seconds, 0.0), threading.TIMEOUT_MAX)
-        self._target = ctypes.c_ulong(threading.get_ident())
+        self._thread_id = threading.get_ident()
+        self._target = ctypes.c_ulong(self._thread_id)
         self._lock = threading.Lock()
         self._stopped = threading.Event()
         self._thread = threading.Thread(target=self._run, daemon=True)
@@ -73,6 +78,9 @@ class _Alarm:
         wait = self._seconds
         while not self._stopped.wait(wait):
             with self._lock:
+                if is_importing(self._thread_id):
+                    wait = SOON
+                    continue
                 if not self._stopped.is_set():
                     _raise_in(self._target, ctypes.py_object(OutOfTime))
             wait = AGAIN

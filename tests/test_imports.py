@@ -9,13 +9,17 @@ import pkgutil
 import subprocess
 import sys
 import textwrap
+import threading
+import time
 from pathlib import Path
 
 import pytest
 
 import inversion
 import primitives
+from inversion.deadline import OutOfTime, limited
 from overlay import analysis
+from overlay.core.late_binding import LateBound, is_importing
 from overlay.interpretations import intervals
 
 ROOT = Path(__file__).parents[1]
@@ -231,6 +235,33 @@ def test_threads_that_import_the_same_names_at_once_all_get_them(order):
         print(inversion.invert(lambda x: 2.0 * x + 1.0, float)(7.0))
     """
     assert fresh(code, order) == "(3.0,)\n"
+
+
+def test_a_time_limit_lets_an_import_on_first_use_end():
+    """The thread is interrupted after it; interrupted, it would leave modules half imported."""
+    seen = []
+
+    def load():
+        inner = LateBound(lambda: 1)
+        inner.load()
+        end = time.monotonic() + 0.3
+        while time.monotonic() < end:  # far beyond the limit
+            pass
+        seen.append("whole")
+        return "module"
+
+    hook = LateBound(load)
+
+    def run():
+        hook.load()
+        while True:
+            pass
+
+    with pytest.raises(OutOfTime):
+        limited(0.02, run)
+    assert seen == ["whole"]
+    assert hook.load() == "module"
+    assert not is_importing(threading.get_ident())
 
 
 IN_A_CONTEXT = """

@@ -7,7 +7,8 @@ one that is slow to import, such as numba, for some calls only has a hook of its
 ``LateBound(loader)``, and a package whose modules are slow to import has ``lazy_names``.
 
 What is loaded late is imported outside of all contexts, also of installed ones: what a module
-computes while it is imported is then the same, wherever it is first needed.
+computes while it is imported is then the same, wherever it is first needed. An import that is
+interrupted leaves modules half imported, so what interrupts a thread asks ``is_importing`` before.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import sys
+from _thread import get_ident
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -37,6 +39,7 @@ __all__ = [
     "compiled_method",
     "drawing",
     "explain",
+    "is_importing",
     "is_kernel",
     "lazy_names",
     "python_engine",
@@ -44,9 +47,31 @@ __all__ = [
 ]
 
 
+_importing: dict[int, int] = {}  # by thread: how many loaders run inside one another
+
+
+def is_importing(thread: int) -> bool:
+    """Whether a thread, by its identifier, runs a loader, and is not to be interrupted."""
+    return thread in _importing
+
+
 def _imported[T](load: Callable[[], T]) -> T:
-    """The result of a function that imports, called outside of all contexts. Targets in the modules
-    that it imports are found at once, as they are after an import statement.
+    """The result of a function that imports, called outside of all contexts."""
+    thread = get_ident()
+    depth = _importing.get(thread, 0)
+    _importing[thread] = depth + 1
+    try:
+        return _imported_outside(load)
+    finally:
+        if depth:
+            _importing[thread] = depth
+        else:
+            del _importing[thread]
+
+
+def _imported_outside[T](load: Callable[[], T]) -> T:
+    """The result of a function that imports. Targets in the modules that it imports are found at
+    once, as they are after an import statement.
     """
     stack = current_stack()
     if stack is None:
