@@ -101,6 +101,16 @@ def test_each_public_attribute_is_documented(name):
     assert faults == {}
 
 
+@pytest.mark.parametrize("name", MODULES)
+def test_signatures_show_no_object_that_stands_for_nothing_given(name):
+    module = sys.modules[name]
+    values = [getattr(module, each) for each in module.__all__]
+    held = [value for value in values if inspect.isclass(value)]
+    values += [getattr(cls, each) for cls in held for each in (*shown(cls), "__init__", "__call__")]
+    for value in filter(inspect.isfunction, values):
+        assert "<object object" not in str(inspect.signature(value)), value
+
+
 # ---- completion ----------------------------------------------------------------------------------
 
 
@@ -125,7 +135,12 @@ MADE_BY_SUBCLASSES = {
 def made(name):
     """An object of a public class; of an abstract one, one of a class below it."""
     cls = CLASSES[name]
-    return objects().get(cls) or next(x for x in objects().values() if isinstance(x, cls))
+    found = objects()
+    if cls in found:
+        return found[cls]
+    below = [thing for thing in found.values() if isinstance(thing, cls)]
+    assert below, f"tests/public_objects.py makes no {name}"
+    return below[0]
 
 
 @pytest.mark.parametrize("name", sorted(set(OBJECTS.values()) - MADE_BY_SUBCLASSES))

@@ -21,8 +21,9 @@ from overlay.analysis.step_rules import UndefinedName
 from overlay.core.errors import OverlayError, OverlayWarning
 from overlay.core.location import name_of
 from overlay.core.outline import Outline
+from overlay.core.public_names import hides
 from overlay.core.short_repr import short_repr
-from overlay.plugins.plugin import Plugin
+from overlay.plugins.plugin import HOOKS, Plugin
 
 if TYPE_CHECKING:
     from overlay.contexts.context import Context
@@ -174,6 +175,7 @@ def _argument(domain: CheckedTypes, hint: Any, place: int) -> Any:
     return kinds_of(hint)
 
 
+@hides(*HOOKS)
 class CheckerPlugin(Plugin):
     """Plugin that checks each function as it is entered or compiled, for the types of its
     arguments, and warns of what certainly fails below it.

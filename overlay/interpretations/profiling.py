@@ -18,8 +18,10 @@ from typing import Any
 
 from overlay import Context, OverlayError, Plugin
 from overlay.core.location import caller, location_of
+from overlay.core.public_names import hides
 from overlay.core.short_repr import counted, short_repr
 from overlay.core.target import describe
+from overlay.plugins.plugin import HOOKS
 
 __all__ = ["ProfileRow", "Profiler", "profile"]
 
@@ -82,6 +84,7 @@ class _Running:
     below: int = 0
 
 
+@hides(*HOOKS)
 class Profiler(Plugin):
     """Plugin that counts and measures every call of the code that runs in a context with it.
 

@@ -23,8 +23,10 @@ from typing import Any
 
 from overlay import Context, Plugin
 from overlay.core.location import location_of
+from overlay.core.public_names import hides
 from overlay.core.short_repr import short_repr
 from overlay.core.target import describe
+from overlay.plugins.plugin import HOOKS
 
 __all__ = ["Call", "Tracer", "trace"]
 
@@ -105,6 +107,7 @@ class Call:
         return f"{self.name}({self.arguments}) {outcome}"
 
 
+@hides(*HOOKS)
 class Tracer(Plugin):
     """Plugin that records every call of the code that runs in a context with it.
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ALL",
+    "HOOKS",
     "LLVM_STAGES",
     "STAGES",
     "Plugin",
@@ -294,6 +295,10 @@ class Plugin:
     def __repr__(self) -> str:
         token = "" if self.cache_token is None else f" {self.cache_token!r}"
         return f"<plugin {type(self).__qualname__}{token}>"
+
+
+HOOKS: Final = tuple(name for name in vars(Plugin) if not name.startswith("_"))
+"""The names of all hooks and declarations, of which those who use a finished plugin need none."""
 
 
 def stages_of(plugin: Plugin) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ import numpy as np
 
 from overlay import Context, MethodTable, Plugin, call_next, nonoverlay
 from overlay.core.location import caller
+from overlay.core.public_names import hides
 from overlay.interpretations.tagging.errors import NotTaggable
 from overlay.interpretations.tagging.tagged_values import (
     BASES,
@@ -17,6 +18,7 @@ from overlay.interpretations.tagging.tagged_values import (
     combined,
     with_tags,
 )
+from overlay.plugins.plugin import HOOKS
 
 __all__ = ["Tagging", "union"]
 
@@ -57,6 +59,7 @@ def union(operation: Any, metadata: Sequence[Any]) -> Any:
     return next(iter(found)) if len(found) == 1 else frozenset(found)
 
 
+@hides(*HOOKS)
 class Tagging(Plugin):
     """Metadata of values, separate from those of any other Tagging.
 
