@@ -20,8 +20,8 @@ Intervals: ``interval_domain``, ``interval_arithmetic``, ``interval_containers``
 Types: ``kinds``, ``kind_functions``, and ``call_arguments``, which uses them to check calls.
 The checker, ``program_checks``, runs over ``checked_types``: types with constants and
 ``object_contents``, of which ``content_rules``, ``builtin_results``, ``object_attributes``,
-``attribute_names``, ``special_methods``, ``protocol_checks``, ``keyword_names``, ``step_rules`` and
-``unpacked_arguments`` are parts.
+``attribute_names``, ``special_methods``, ``protocol_types``, ``protocol_checks``,
+``keyword_names``, ``step_rules`` and ``unpacked_arguments`` are parts.
 """
 
 from typing import TYPE_CHECKING

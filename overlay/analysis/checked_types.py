@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import inspect
 import itertools
 import operator
 import types
@@ -34,10 +33,11 @@ from overlay.analysis.kind_functions import (
     Kinds,
     MethodOfObject,
 )
-from overlay.analysis.kinds import Types, classes_of
+from overlay.analysis.kinds import classes_of
 from overlay.analysis.lattice import Entered, UnsetVariable
 from overlay.analysis.object_attributes import Attributes, text_of
 from overlay.analysis.object_contents import ObjectContents
+from overlay.analysis.protocol_types import ProtocolTypes
 from overlay.analysis.special_methods import entered_by
 from overlay.analysis.step_rules import result_of_step
 from overlay.analysis.unpacked_arguments import REST, any_arguments
@@ -78,7 +78,7 @@ class MissingAttribute(OverlayError):
     is_none = False
 
 
-class CheckedTypes(Types):
+class CheckedTypes(ProtocolTypes):
     """Type domain that knows constants, and the contents of containers and objects, and raises
     errors for names, attributes and calls that certainly fail.
 
@@ -153,7 +153,14 @@ class CheckedTypes(Types):
     def spread(
         self, function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]
     ) -> tuple[Sequence[Any], Mapping[str, Any]] | None:
-        self.names.check(function, kwargs.get("**"))
+        wrong = self.names.unexpected(function, kwargs.get("**"))
+        if wrong is not None:
+            plain, name, near = wrong
+            raise MethodNotFound(
+                f"{name_of(plain)} takes no keyword argument {name!r}, which is unpacked",
+                notes=[*candidates(near), ("defined", location_of(plain) or "")],
+                help="call it as it is defined",
+            )
         items = args[0].items if args and isinstance(args[0], ItemValues) else None
         if items is not None and not kwargs:
             return items, {}
@@ -209,31 +216,6 @@ class CheckedTypes(Types):
         )
         error.variable = name
         raise error
-
-    def called(self, value: Any) -> None:
-        protocol_checks.check_called(value)
-
-    def manager(self, value: Any, instruction: str) -> tuple[Callable[..., Any] | None, bool]:
-        return protocol_checks.manager_of(value, instruction)
-
-    def awaited(self, result: Any) -> Any:
-        function: Any = None if self.body is None else self.body.function
-        code = getattr(function, "__code__", None)
-        if code is None or not code.co_flags & inspect.CO_COROUTINE:
-            return TOP  # an asynchronous generator
-        return self.made(types.CoroutineType, ("awaited", id(function)), result)
-
-    def result_of(self, value: Any) -> Any:
-        """The result of a coroutine."""
-        if isinstance(value, Kinds) and value.types == frozenset({types.CoroutineType}):
-            return self.contents.read(value.sites, "item")
-        return TOP
-
-    def keywords(self, given: Mapping[str, Any]) -> Any:
-        key = self.joined(map(self.constant, given))
-        made = self.made(dict, ("keywords", tuple(given)), self.joined(given.values()), key)
-        self.names.add(made, given)
-        return made
 
     def joined(self, values: Iterable[Any]) -> Any:
         """The join of several values."""

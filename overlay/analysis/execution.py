@@ -139,7 +139,7 @@ class Execution:
             for statement in block.statements:
                 self._at = getattr(statement, "where", "") or block.where
                 if isinstance(statement, Apply):
-                    caught = self._caught(block)
+                    caught = caught_in(block, self._keeping)
                     if not self._apply(statement, state, noted=True, catches=caught):
                         return self.domain.bottom
                 elif isinstance(statement, ConstantValue):
@@ -157,14 +157,8 @@ class Execution:
         except OverlayError as error:
             outcome = CallOutcome(self.domain.bottom)
             outcome.errors.append(error)
-            self._note(statement, None, (), outcome, self._caught(block), self._at)
+            self._note(statement, None, (), outcome, caught_in(block, self._keeping), self._at)
         return self.domain.bottom
-
-    def _caught(self, block: Block) -> frozenset[type[Exception]]:
-        """The classes of errors that may be caught in a block, where its ``with`` statements are
-        known."""
-        ends = any(not self._keeping.get(name, False) for name in block.managers)
-        return block.catches if ends else block.handled
 
     def _enters(self, args: tuple[Any, ...], native: WithBlock) -> CallOutcome:
         """The outcome of the beginning of a ``with`` statement."""
@@ -446,6 +440,13 @@ class Execution:
 
     def _default(self, value: Any) -> Any:
         return value.value if type(value) is Captured else self.domain.constant(value)
+
+
+def caught_in(block: Block, keeping: Mapping[str, bool]) -> frozenset[type[Exception]]:
+    """The classes of errors that may be caught in a block. keeping: whether each ``with`` statement
+    lets exceptions pass."""
+    ends = any(not keeping.get(name, False) for name in block.managers)
+    return block.catches if ends else block.handled
 
 
 def is_native(function: Any) -> bool:

@@ -6,12 +6,10 @@ from collections.abc import Iterable
 from types import FunctionType, MethodType
 from typing import Any
 
-from overlay.analysis.attribute_names import candidates, nearest
+from overlay.analysis.attribute_names import nearest
 from overlay.analysis.kind_functions import Kinds
 from overlay.analysis.object_contents import ObjectContents
 from overlay.code.read_bodies import signature_of_code
-from overlay.core.errors import MethodNotFound
-from overlay.core.location import location_of, name_of
 
 __all__ = ["HeldNames"]
 
@@ -59,22 +57,17 @@ class HeldNames:
             self._names.get(site, frozenset()) if site in self._gathered or whole else frozenset()
         )
 
-    def check(self, function: Any, mapping: Any) -> None:
-        """Raise MethodNotFound if a function does not take a keyword that is certainly unpacked."""
+    def unexpected(self, function: Any, mapping: Any) -> tuple[Any, str, tuple[str, ...]] | None:
+        """The function in Python that does not take a keyword which is certainly unpacked, with
+        that and the nearest of its own; None where there is none."""
         plain = function.__func__ if type(function) is MethodType else function
         if type(plain) is not FunctionType:
-            return
+            return None
         parameters = signature_of_code(plain).parameters
         if any(p.kind is p.VAR_KEYWORD for p in parameters.values()):
-            return
+            return None
         placed = {n for n, p in parameters.items() if p.kind is p.POSITIONAL_ONLY}
         for name in sorted(self.of(mapping)):
             if name not in parameters or name in placed:
-                raise MethodNotFound(
-                    f"{name_of(plain)} takes no keyword argument {name!r}, which is unpacked",
-                    notes=[
-                        *candidates(nearest(name, parameters)),
-                        ("defined", location_of(plain) or ""),
-                    ],
-                    help="call it as it is defined",
-                )
+                return plain, name, nearest(name, parameters)
+        return None

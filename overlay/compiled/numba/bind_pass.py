@@ -24,7 +24,7 @@ from numba.core.compiler_machinery import FunctionPass, register_pass
 from numba.core.ir_utils import get_definition, guard, require
 
 from overlay.code.held_functions import holds_functions
-from overlay.compiled.numba.chosen_functions import KnownObject
+from overlay.compiled.numba.chosen_functions import UncalledObject
 from overlay.compiled.numba.context_state import Box
 from overlay.compiled.numba.context_values import KnownContext, KnownStandIn
 from overlay.compiled.numba.dispatchers import InnerDispatcher, note_inlined
@@ -204,7 +204,7 @@ class _Binding:
             elif stand_in is None and not (has_code(value) or is_held(value)):
                 is_item = name not in self.names and name not in vars(builtins)
                 if is_item or type(value) not in (*BUILTINS, *DESCRIPTORS):
-                    stand_in = KnownObject(value)
+                    stand_in = UncalledObject(value)
         if stand_in is not None:
             self._replace(assign, f"overlay.{name}", stand_in)
 

@@ -37,8 +37,8 @@ if TYPE_CHECKING:
 __all__ = [
     "CandidateType",
     "ChosenType",
-    "KnownObject",
     "ObjectType",
+    "UncalledObject",
     "as_global",
     "chosen_among",
     "compared",
@@ -69,7 +69,7 @@ class ObjectType(CalledAtOnce, types.Opaque):
         raise refused(context.world, failures.not_a_function(self.typing_key))
 
 
-class KnownObject(StandIn):
+class UncalledObject(StandIn):
     """Stand-in for a callable that compiled code cannot call."""
 
     def __init__(self, value: Any) -> None:

@@ -29,7 +29,14 @@ from overlay.compiled.numba.chosen_functions import (
     is_same,
     uniform,
 )
-from overlay.compiled.numba.numba_types import CalledAtOnce, Native, StandIn, Type, refused
+from overlay.compiled.numba.numba_types import (
+    BoundCallee,
+    CalledAtOnce,
+    Native,
+    StandIn,
+    Type,
+    refused,
+)
 from overlay.compiled.sharing import frame
 
 if TYPE_CHECKING:
@@ -42,6 +49,7 @@ __all__ = [
     "ContainerType",
     "HeldContainer",
     "ReadsType",
+    "attribute_of_container",
     "is_container",
     "iterated",
     "read_by_operator",
@@ -185,6 +193,16 @@ def is_container(ty: Any) -> bool:
 def refuse(world: World, ty: Type, use: str) -> Exception:
     """The error for a use of a container of functions that is no read of it."""
     return refused(world, failures.functions_held(ty.containers[0], use))
+
+
+def attribute_of_container(world: World, ty: Any, name: str) -> Type:
+    """The type of an attribute: a method of a dict that reads it, or a field of a dataclass."""
+    if name in METHODS and all(isinstance(each, dict) for each in ty.containers):
+        return BoundCallee(ReadsType(world, name), ty, name, None)
+    reader = reader_of(world, ty, "field", 0, name)
+    if reader is None:
+        raise refuse(world, ty, f"asked for its {name}")
+    return world.typing.enter(reader, (ty,)).return_type
 
 
 # ---- what reads them ----------------------------------------------------------------------

@@ -30,11 +30,9 @@ from overlay.compiled.numba.chosen_functions import (
     uniform,
 )
 from overlay.compiled.numba.container_values import (
-    METHODS,
-    ReadsType,
+    attribute_of_container,
     is_container,
     iterated,
-    reader_of,
     refuse,
 )
 from overlay.compiled.numba.context_state import Box
@@ -163,7 +161,7 @@ class WorldTyping(TypingContext):
         if isinstance(typ, (ContextType, KnownType)):
             return self._attribute_of_constant(typ, attr)
         if is_container(typ):
-            return self._attribute_of_container(typ, attr)
+            return attribute_of_container(self.world, typ, attr)
         found = numba_typing().resolve_getattr(typ, attr)
         return self._bound(typ, attr, found) or found
 
@@ -181,14 +179,6 @@ class WorldTyping(TypingContext):
             return ReplacesMadeType(typ)
         known = dict(typ.fields).get(attr)
         return known or self._attribute_of_constant(ContextType(typ.template), attr)
-
-    def _attribute_of_container(self, typ: Any, attr: str) -> Type:
-        if attr in METHODS and all(isinstance(each, dict) for each in typ.containers):
-            return BoundCallee(ReadsType(self.world, attr), typ, attr, None)
-        reader = reader_of(self.world, typ, "field", 0, attr)
-        if reader is None:
-            raise refuse(self.world, typ, f"asked for its {attr}")
-        return self.enter(reader, (typ,)).return_type
 
     def _bound(self, receiver: Type, attribute: str, base: Type | None) -> Type | None:
         if isinstance(attribute, Written):
