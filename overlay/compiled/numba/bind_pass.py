@@ -22,7 +22,8 @@ from numba.core import ir
 from numba.core.compiler_machinery import FunctionPass, register_pass
 from numba.core.ir_utils import get_definition, guard, require
 
-from overlay.code.held_functions import holds_functions
+from overlay.code.held_functions import holds_functions, is_plain_tuple
+from overlay.compiled import failures
 from overlay.compiled.numba.context_state import Box
 from overlay.compiled.numba.context_values import KnownContext, KnownStandIn
 from overlay.compiled.numba.dispatchers import InnerDispatcher, note_inlined
@@ -154,6 +155,9 @@ class _Binding:
 
     def _built(self, assign: Any, value: tuple[Any, ...], name: str) -> list[Any]:
         """The statements that build a tuple with functions of its items."""
+        if not is_plain_tuple(value):
+            loc = assign.loc
+            raise failures.functions_held(value, loc.filename, loc.line)
         before: list[Any] = []
         items: list[Any] = []
         for i, item in enumerate(value):
