@@ -6,18 +6,45 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from itertools import islice
 from types import MemberDescriptorType
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
 from overlay.core.target import attributes_of, is_below, mro_of, type_attribute
 
-__all__ = ["arrays_in", "changeable_in", "contents_of", "fields_of", "holds_functions", "items_of"]
+__all__ = [
+    "arrays_in",
+    "changeable_in",
+    "contents_of",
+    "fields_of",
+    "holds_functions",
+    "is_plain_tuple",
+    "items_of",
+]
 
 # Containers nested deeper are not examined.
 DEEPEST: Final = 4
 # Nor are larger ones.
 MOST_ITEMS: Final = 1000
+
+
+class _NamedItem(NamedTuple):
+    item: Any
+
+
+# The type of the fields of named tuples.
+_ItemOfTuple: Final = type(type_attribute(_NamedItem, "item"))
+_OWN_ATTRIBUTES: Final = (object.__getattribute__, tuple.__getattribute__)
+_READING_TUPLES: Final = ("__getitem__", "__iter__", "__len__", "__contains__")
+
+
+def is_plain_tuple(value: tuple[Any, ...]) -> bool:
+    """Whether Python reads the items and fields of a tuple from the tuple itself: its class has no
+    methods of its own for that."""
+    kind: Any = type(value)
+    own = all(type_attribute(kind, name) is getattr(tuple, name) for name in _READING_TUPLES)
+    fields = fields_of(value)
+    return own and (fields is None or len(fields_read(value)) == len(fields))
 
 
 def fields_of(value: Any) -> dict[str, Any] | None:
@@ -31,6 +58,24 @@ def fields_of(value: Any) -> dict[str, Any] | None:
         return None
     held = _attributes_held(value)
     return {name: held[name] for name in names if name in held}
+
+
+def fields_read(value: Any) -> dict[str, Any]:
+    """The fields that Python reads from the instance: without those behind a descriptor of the
+    class, and without all of a class that has a ``__getattribute__``."""
+    kind: Any = type(value)
+    if type_attribute(kind, "__getattribute__") not in _OWN_ATTRIBUTES:
+        return {}
+    held = fields_of(value) or {}
+    return {name: item for name, item in held.items() if _gives_held(kind, name)}
+
+
+def _gives_held(kind: type, name: str) -> bool:
+    """Whether an attribute of an instance is what the instance holds under this name."""
+    found: Any = type(type_attribute(kind, name))
+    if found is MemberDescriptorType or found is _ItemOfTuple:
+        return True
+    return type_attribute(found, "__set__") is None and not is_below(kind, tuple)
 
 
 def _attributes_held(value: Any) -> dict[str, Any]:

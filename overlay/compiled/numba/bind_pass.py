@@ -23,7 +23,8 @@ from numba.core import ir
 from numba.core.compiler_machinery import FunctionPass, register_pass
 from numba.core.ir_utils import get_definition, guard, require
 
-from overlay.code.held_functions import holds_functions
+from overlay.code.held_functions import holds_functions, is_plain_tuple
+from overlay.compiled import failures
 from overlay.compiled.numba.chosen_functions import UncalledObject
 from overlay.compiled.numba.context_state import Box
 from overlay.compiled.numba.context_values import KnownContext, KnownStandIn
@@ -43,6 +44,7 @@ from overlay.compiled.numba.numba_types import (
 )
 from overlay.compiled.numba.numba_typing import is_written_by_numba
 from overlay.core.errors import OverlayError
+from overlay.core.location import shown
 from overlay.core.target import BUILTINS, DESCRIPTORS, is_below
 from overlay.plugins.plugin import Plugin
 
@@ -157,6 +159,9 @@ class _Binding:
 
     def _built(self, assign: Any, value: tuple[Any, ...], name: str) -> list[Any]:
         """The statements that build a tuple with functions of its items."""
+        if not is_plain_tuple(value):
+            use = "read by methods of its class"
+            raise failures.functions_held(value, use, shown(assign.loc.filename, assign.loc.line))
         before: list[Any] = []
         items: list[Any] = []
         for i, item in enumerate(value):

@@ -16,7 +16,7 @@ from numba.core import types
 from numba.core.types.functions import WeakType
 from numba.extending import box, models, register_model
 
-from overlay.code.held_functions import changeable_in, contents_of, fields_of
+from overlay.code.held_functions import changeable_in, contents_of, fields_read
 from overlay.code.record import same_items
 from overlay.compiled import failures
 from overlay.compiled.glue import BY_POSITION, calling, choosing, finding, generating, returning
@@ -237,7 +237,7 @@ def _reader(
     values = contents_of(owner)
     is_dict = isinstance(owner, dict)
     if operation == "field":
-        found = (fields_of(owner) or {}).get(static, _MISSING)
+        found = fields_read(owner).get(static, _MISSING)
         return None if found is _MISSING else returning("v0", "", v0=found)
     if operation in METHODS and not is_dict:
         return None

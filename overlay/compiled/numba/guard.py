@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import os
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
@@ -54,6 +55,7 @@ class _Record(ctypes.Structure):
         ("pairs", ctypes.c_void_p),
         ("stale", ctypes.c_void_p),
         ("failed", ctypes.c_void_p),
+        ("passed", ctypes.c_void_p),
     )
 
 
@@ -112,7 +114,8 @@ class Guard:
     """The guard of one compiled function. It lives as long as its ``function``.
 
     stale: called with this guard and the arguments where a word differs; its result is the result
-    of the call. failed: called with the exception where the compiled code raises one.
+    of the call, and it leaves no frame in a traceback. failed: called with the exception where the
+    compiled code raises one.
     """
 
     def __init__(
@@ -131,6 +134,7 @@ class Guard:
             closure=_self_of(compiled),
             stale=id(self._stale),
             failed=id(failed),
+            passed=id(_without_own_frames),
         )
         self._compare(words)
         address = ctypes.addressof(self._record)
@@ -197,6 +201,7 @@ class CallingGuard(Guard):
 
 
 _STALE: Final = object()
+_OWN_FILES: Final = (__file__, os.path.join(os.path.dirname(__file__), "callers.py"))
 
 
 def _is_stale(*args: Any) -> Any:
@@ -303,6 +308,15 @@ def _holds_generators(ty: Type) -> bool:
     return "generator(func=" in ty.name
 
 
+def _without_own_frames(error: BaseException) -> None:
+    """Take the frames of what guards call, outermost in the traceback, out of an exception of a
+    call that went through Python."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_frame.f_code.co_filename in _OWN_FILES:
+        trace = trace.tb_next
+    error.__traceback__ = trace
+
+
 def _nothing(error: BaseException) -> None:
     """No action: the inner guard has handled the exception."""
 
@@ -376,6 +390,8 @@ def _write_guard(module: Any) -> None:
     call_object = _external(module, "PyObject_Call", _POINTER, _POINTER, _POINTER, _POINTER)
     callee = builder.inttoptr(field("stale"), _POINTER)
     called = builder.call(call_object, (callee, args, kwargs))
+    with builder.if_then(builder.icmp_unsigned("==", called, _POINTER(None)), likely=False):
+        _write_failure(module, builder, builder.inttoptr(field("passed"), _POINTER))
     _count_end(builder)
     builder.ret(called)
 

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Final
 from numba.core import ir, types
 from numba.core.ir_utils import build_definitions, get_definition, guard
 
-from overlay.code.held_functions import fields_of, holds_functions
+from overlay.code.held_functions import fields_read, holds_functions
 from overlay.compiled.numba.container_values import METHODS
 from overlay.compiled.numba.context_values import KnownStandIn
 from overlay.compiled.numba.ir_edits import defined_before, redefine
@@ -127,7 +127,7 @@ class HeldContainers:
     def _attribute(self, expr: Any) -> Any:
         owner = self._known.get(expr.value.name, _UNKNOWN)
         if owner is not _UNKNOWN:
-            return (fields_of(owner) or {}).get(expr.attr, _UNKNOWN)
+            return fields_read(owner).get(expr.attr, _UNKNOWN)
         holder = self._definition(expr.value)
         holder = holder.value if isinstance(holder, (ir.Global, ir.FreeVar)) else None
         holder = holder.value if isinstance(holder, KnownStandIn) else holder

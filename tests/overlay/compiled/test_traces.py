@@ -559,3 +559,73 @@ def test_calls_that_cannot_raise_are_left_as_numba_makes_them():
 
     assert not notes_in(turns)
     assert notes_in(perhaps)
+
+
+# ---- calls that go through Python, since their code may be out of date ----------------------
+
+
+def too_large(x):
+    if x > 5.0:
+        raise ValueError("too large")
+    return math.sin(x)
+
+
+quiet = MethodTable("quiet")
+quiet.overlay(math.sin)(lambda x: x)
+held_steps = [too_large]
+held_fields = {"step": (too_large, 1.0)}
+held_factor = 1.0
+
+
+def of_list(x):
+    return held_steps[0](x)
+
+
+def of_dict(x):
+    step, by = held_fields["step"]
+    return step(x) * by
+
+
+def of_global(x):
+    return too_large(x) * held_factor
+
+
+@njit
+def plain_step(x):
+    return too_large(x) + held_steps[0](x)
+
+
+def of_function(step, x):
+    return step(x) * held_factor
+
+
+ROUTES = {
+    "list": (of_list, ()),
+    "dict": (of_dict, ()),
+    "global": (of_global, ()),
+    "function": (of_function, (plain_step,)),
+}
+
+
+@pytest.mark.parametrize("route", ROUTES)
+def test_calls_through_python_leave_no_frame(route, monkeypatch):
+    f, given = ROUTES[route]
+    wanted = [f.__name__, *(["plain_step"] if given else []), "too_large"]
+    compiled = Context(quiet).jit(f)
+
+    def frames():
+        with pytest.raises(ValueError, match="too large") as caught:
+            compiled(*given, 9.0)
+        return [each.name for each in traceback.extract_tb(caught.value.__traceback__)][1:]
+
+    assert frames() == frames() == wanted
+    monkeypatch.setattr(sys.modules[__name__], "held_factor", 2.0)
+    held_steps.append(too_large)
+    held_fields["other"] = (too_large, 2.0)
+    try:
+        assert frames() == frames() == wanted
+        compiled(*given, 4.0)
+        assert frames() == wanted
+    finally:
+        held_steps.pop()
+        del held_fields["other"]
