@@ -156,18 +156,23 @@ def of_entry(
 # What numba says of constructs that it does not know, what that means, and what to write.
 LIMITS: Final = (
     (
-        "exception_match",
+        ("full_parfor_gufunc mode", "getitem("),
+        "an item of a tuple of functions is taken at an index in a parallel loop",
+        "hold the functions in a list or a dict",
+    ),
+    (
+        ("exception_match",),
         "an except clause names a class of exceptions: numba knows `except:` and "
         "`except Exception:` alone",
         "write except Exception:, or test before for what would raise",
     ),
     (
-        "Exception object cannot be stored",
+        ("Exception object cannot be stored",),
         "an exception is given a name: numba does not keep the object",
         "leave out `as name`, and return a code for the kind of exception",
     ),
     (
-        "Cannot capture the non-constant value",
+        ("Cannot capture the non-constant value",),
         "a closure that captures a variable is put into a container or passed on",
         "pass the captured value as an argument, call the closure where it is chosen "
         "(one(x) if k else other(x)), or make the closures outside compiled code",
@@ -178,7 +183,7 @@ LIMITS: Final = (
 def _remedied(reason: str, otherwise: str) -> tuple[list[str], str]:
     """The message of numba, in the words of this package where it knows them, and a remedy."""
     for words, meaning, remedy in LIMITS:
-        if words in reason:
+        if all(each in reason for each in words):
             return [meaning], remedy
     return shortened(reason), otherwise
 

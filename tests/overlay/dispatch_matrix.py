@@ -147,7 +147,7 @@ ACCESSES = {
     "`len(c)`": Access((*SEQUENCES, "dict"), "return len(c) * c[k](x)"),
     "given to a function": Access((*SEQUENCES, "dict"), "return at(c, k)(x)"),
     "`prange`": Access(
-        (*SEQUENCES, "dict"),
+        ("list", "dict"),
         "found = np.zeros(4)\nfor i in prange(4): found[i] = c[i % 2](x + i)\nreturn found.sum()",
     ),
     "`c.get(k)`": Access(("dict",), "return c.get(k)(x)"),
