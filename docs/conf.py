@@ -138,6 +138,17 @@ def _anchored(app: Any, document: Any) -> None:
         slugs.update({name: (0, name, name) for name in names})
 
 
+def _plain_types(app: Any, document: Any) -> None:
+    """Words in the types of parameters, such as "function" and "optional", are no references to
+    attributes with these names."""
+    from sphinx.addnodes import pending_xref
+
+    for reference in list(document.findall(pending_xref)):
+        of_class = (reference.get("refdomain"), reference.get("reftype")) == ("py", "class")
+        if of_class and reference["reftarget"].rpartition(".")[2].islower():
+            reference.replace_self(reference.children)
+
+
 def _skipped(app: Any, what: str, name: str, thing: Any, skip: bool, options: Any) -> bool | None:
     """Leave out of the reference what tab completion leaves out."""
     documented = app.env.temp_data
@@ -151,3 +162,4 @@ def setup(app: Any) -> None:
     app.connect("autodoc-skip-member", _skipped)
     app.connect("source-read", _linked)
     app.connect("doctree-read", _anchored)
+    app.connect("doctree-read", _plain_types)
