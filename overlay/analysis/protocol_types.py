@@ -1,4 +1,4 @@
-"""What the language asks of values, in the type domain of the checker."""
+"""Protocols of the language, such as iteration and ``with``, in the checker's type domain."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class ProtocolTypes(Types):
         return self.made(types.CoroutineType, ("awaited", id(function)), result, BOTTOM)
 
     def result_of(self, value: Any) -> Any:
-        """What a coroutine returns."""
+        """The result of a coroutine."""
         if isinstance(value, Kinds) and value.types == frozenset({types.CoroutineType}):
             return self.contents.read(value.sites, "item")
         return TOP

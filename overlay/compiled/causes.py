@@ -81,7 +81,7 @@ def _of_methods(before: MethodsOfTarget, now: MethodsOfTarget) -> Change:
         for view in (before, now)
     )
     both = [
-        ", ".join(repr(each) for each in one if not any(each is x for x in other)) or "nothing"
+        ", ".join(str(each) for each in one if not any(each is x for x in other)) or "nothing"
         for one, other in ((old, new), (new, old))
     ]
     if both == ["nothing", "nothing"]:  # base methods of a generic function, or their order

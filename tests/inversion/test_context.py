@@ -304,7 +304,7 @@ def test_of_a_method_and_a_relation_the_inner_table_counts():
 def test_what_is_registered_for_a_relation_must_be_one():
     table = MethodTable("no relation")
     table.generated(relation_of(helper))(lambda x: None)
-    with pytest.raises(OverlayError, match="gave None, which is no relation"):
+    with pytest.raises(OverlayError, match="gave None, which is not a relation"):
         invert(helper, F, context=Context(table))
 
 

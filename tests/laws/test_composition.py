@@ -364,7 +364,7 @@ def table_of_orders():
     """The rows of the table in the document: each order from the inside, and its value
     for growth.
     """
-    rows = ["| From the inside | Written | At | Value |", "| --- | --- | --- | --- |"]
+    rows = ["| From the inside out | Written | At | Value |", "| --- | --- | --- | --- |"]
     for order in ORDERS:
         point, value = Expected.of(order, growth)
         words = ", ".join(STEPS[step] for step in order)

@@ -330,7 +330,7 @@ def handler_of(blocks: Any, block: Any) -> int | None:
 
 def _of_try(block: Any) -> list[Any]:
     """numba's functions for ``try`` that a block calls, in order."""
-    values = (getattr(statement, "value", None) for statement in block.body)
+    values = (each.value for each in block.body if isinstance(each, ir.Assign))
     found = [value.value for value in values if isinstance(value, ir.Global)]
     return [each for each in found if any(each is one for one in _OF_TRY)]
 

@@ -93,7 +93,7 @@ def test_where_there_is_no_solution_that_is_proven():
 
 def test_a_guess_is_like_an_answer():
     inverse = invert(lambda x, y: x + y, F, F)
-    with pytest.raises(WrongArguments, match="no guess of x, y"):
+    with pytest.raises(WrongArguments, match="does not have one value for each of x, y"):
         inverse.nearest(1.0, (1.0,))
     with pytest.raises(WrongArguments, match="known axes"):
         inverse.nearest(1.0, 2.0, (1.0, 2.0))

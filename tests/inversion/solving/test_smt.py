@@ -208,7 +208,7 @@ def test_a_statement_without_translation_is_refused_with_its_line():
     for function, why, line in (
         (scaled, "float", 1),
         (masked, "without bounds", 2),
-        (collatz, "turns", 2 if sys.version_info >= (3, 14) else 3),  # where the code has it
+        (collatz, "iterations", 2 if sys.version_info >= (3, 14) else 3),  # where the code has it
     ):
         domain = {"n": Integers(1, 40)} if function is collatz else None
         with pytest.raises(NotInvertible, match=why) as raised:

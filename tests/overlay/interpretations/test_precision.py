@@ -201,7 +201,7 @@ def test_the_programs_random_numbers_are_left_alone():
 
 
 def test_one_sample_says_nothing():
-    with pytest.raises(OverlayError, match="of 1 samples"):
+    with pytest.raises(OverlayError, match="from 1 samples"):
         significance(math.sin, 1.0, samples=1)
 
 

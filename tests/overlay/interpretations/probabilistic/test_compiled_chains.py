@@ -269,7 +269,7 @@ def test_a_move_is_compiled_once_it_was_made_some_times(monkeypatch):
 
 
 def test_a_chain_that_runs_all_is_not_compiled():
-    with pytest.raises(ProbabilisticError, match="not compiled"):
+    with pytest.raises(ProbabilisticError, match="cannot be compiled"):
         metropolis_hastings(hierarchy, 2, (0.3,), incremental=False, compiled=True)
 
 
