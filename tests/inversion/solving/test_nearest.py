@@ -95,5 +95,5 @@ def test_a_guess_is_like_an_answer():
     inverse = invert(lambda x, y: x + y, F, F)
     with pytest.raises(WrongArguments, match="does not have one value for each of x, y"):
         inverse.nearest(1.0, (1.0,))
-    with pytest.raises(WrongArguments, match="known axes"):
+    with pytest.raises(WrongArguments, match="each known axis"):
         inverse.nearest(1.0, 2.0, (1.0, 2.0))
