@@ -19,6 +19,8 @@ def other(to: Statements, ins: Instruction) -> None:
     """Add a step for an unknown instruction; its result is the topmost value that it pushes."""
     before = set(to.stack)
     taken = to.taken(ins)
+    if ins.name == "END_SEND":
+        taken = (taken[0], taken[-1])  # from 3.15 on there is a slot between them
     if ins.name.startswith(("CALL_INTRINSIC", "STORE")) or ins.name in _AWAITING:
         native = ins.value if ins.name.startswith("CALL_INTRINSIC") else ins.name
         given = to.apply(marks.other, *taken, native=native)

@@ -417,13 +417,13 @@ def classes_compared(classes: Sequence[Any]) -> NotCompilable:
     )
 
 
-def functions_held(container: Any, use: str, where: str | None = None) -> NotCompilable:
+def functions_held(container: Any, use: str, place: tuple[str, int] | None = None) -> NotCompilable:
     """The error for a use of a list, a dict or a dataclass with functions that is no read of it."""
     kind = type(container).__qualname__
     return NotCompilable(
         f"a {kind} with functions that the program holds is {use}; compiled code can read its "
         "items alone, so that it enters the methods of these",
-        where=where,
+        where=place and shown(*place),
         help="index it, iterate over it or look for an item in it, and change it in code that the "
         "interpreter runs",
     )

@@ -44,7 +44,6 @@ from overlay.compiled.numba.numba_types import (
 )
 from overlay.compiled.numba.numba_typing import is_written_by_numba
 from overlay.core.errors import OverlayError
-from overlay.core.location import shown
 from overlay.core.target import BUILTINS, DESCRIPTORS, is_below
 from overlay.plugins.plugin import Plugin
 
@@ -161,7 +160,7 @@ class _Binding:
         """The statements that build a tuple with functions of its items."""
         if not is_plain_tuple(value):
             use = "read by methods of its class"
-            raise failures.functions_held(value, use, shown(assign.loc.filename, assign.loc.line))
+            raise failures.functions_held(value, use, (assign.loc.filename, assign.loc.line))
         before: list[Any] = []
         items: list[Any] = []
         for i, item in enumerate(value):

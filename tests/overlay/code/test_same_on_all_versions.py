@@ -56,6 +56,8 @@ def applied(function):
             return there.get(of, "." if of.startswith("$") else of)
 
         for s in block.statements:
+            if isinstance(s, Apply) and s.native == "GET_AITER":
+                continue  # from 3.15 on a comprehension takes what it iterates over from the stack
             if isinstance(s, Apply) and s.function is not None:
                 called = name(s.function) if isinstance(s.function, str) else shown(s.function)
                 given = [*map(name, s.args), *(f"{n}={name(v)}" for n, v in s.kwargs)]
