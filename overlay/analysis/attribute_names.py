@@ -10,7 +10,7 @@ import itertools
 import sys
 from collections import deque
 from collections.abc import Iterable, Iterator
-from types import CodeType, FunctionType, GeneratorType, ModuleType
+from types import CodeType, CoroutineType, FunctionType, GeneratorType, ModuleType
 from typing import Any
 
 from overlay.code.constants import codes_of_module, nested, stored_in
@@ -35,7 +35,8 @@ _GENERIC: frozenset[type] = frozenset(
     (
         *(object, int, float, complex, str, bytes, bytearray, list, tuple, dict, set, frozenset),
         *(range, slice, type(None), deque, BaseException, FunctionType, type(len), enumerate, zip),
-        *(map, filter, reversed, GeneratorType, property, staticmethod, classmethod),
+        *(map, filter, reversed, GeneratorType, CoroutineType, property, staticmethod),
+        classmethod,
     )
 )
 _MOST = 20_000  # the number of code objects whose names are cached
