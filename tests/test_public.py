@@ -67,7 +67,7 @@ def says(cls, name):
 
 
 def fault(text):
-    """What is wrong with the first sentence of a docstring, or None."""
+    """The fault in the first sentence of a docstring, or None."""
     first = " ".join((text or "").partition("\n\n")[0].split())
     if len(first) < 10:
         return f"too short: {first!r}"

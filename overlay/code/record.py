@@ -181,8 +181,8 @@ class FunctionReads:
         return self.changed() or self.altered() or self._became_valid()
 
     def _became_valid(self) -> bool:
-        """Whether what code that mentions it was not compiled for may be valid now: an attribute
-        that a class had not, or an instance of a dataclass that held no functions."""
+        """Return whether a use that a compilation refused may be valid now: of an attribute that a
+        class had not, or of an instance of a dataclass that held no functions."""
         return any(_has(kind, name) for kind, names in self._absent for name in names) or any(
             not same_items(contents_of(each), before) for each, before in self._others
         )

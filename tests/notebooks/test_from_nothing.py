@@ -27,7 +27,7 @@ def program(seed, reuse):
 
 
 def tables(module, next_one):
-    """The same overlays, for one of the two implementations."""
+    """Build the overlays of the notebook with one of the two implementations."""
     outer, inner = (
         (module.Table(), module.Table())
         if module is from_nothing

@@ -204,7 +204,7 @@ class Cell(NamedTuple):
 
     @property
     def refused(self) -> str | None:
-        """What compiled code says, where it refuses the program."""
+        """The message with which compiled code refuses the program."""
         return None if self.access in NOT_CALLED else REFUSED.get(self.kind)
 
     def program(self) -> tuple[Any, Any]:

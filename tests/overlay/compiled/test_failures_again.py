@@ -99,7 +99,7 @@ def put(space, name):
 
 
 def parts_of(f):
-    """What a function that was never compiled is made of, less the code."""
+    """The objects that a function which was never compiled is made of, without the code."""
     return f.__globals__, f.__name__, f.__defaults__, f.__closure__
 
 

@@ -1,4 +1,4 @@
-"""What command lines print, in a terminal and elsewhere, and their exit codes."""
+"""Output of command lines, in a terminal and elsewhere, and their exit codes."""
 
 import argparse
 import io
