@@ -64,7 +64,8 @@ LISTS: dict[int, tuple[Any, Any]] = {}
 
 class Taken(NamedTuple):
     """Arguments of a builtin function whose signature cannot be read: the names of its keywords,
-    None if it takes any, and the least and most positional ones.
+    None if it takes any, and the least and most positional ones. No keyword replaces a required
+    one.
     """
 
     names: tuple[str, ...] | None

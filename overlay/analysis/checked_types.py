@@ -420,7 +420,7 @@ def _check_taken(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) 
             notes=candidates(nearest(wrong[0], names or ())),
             help="call it as it is documented",
         )
-    if count + len(kwargs) < least or (most is not None and count > most):
+    if count < least or (most is not None and count > most):
         raise MethodNotFound(
             f"{name} does not take {count} positional arguments", help="call it as it is documented"
         )

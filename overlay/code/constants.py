@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import dis
+import functools
 import sys
 import warnings
 import weakref
 from collections.abc import Iterator, Mapping
-from types import CodeType, FunctionType, ModuleType
+from types import CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 from overlay.code.decoding import decoded
 from overlay.code.known_values import Known, attribute_of, global_value
-from overlay.core.target import attributes_of, mro_of
+from overlay.core.jitted import is_dispatcher
+from overlay.core.target import attributes_of, is_below, mro_of
 
 __all__ = [
     "Captured",
@@ -27,6 +29,14 @@ __all__ = [
 
 _STORES = ("STORE_GLOBAL", "DELETE_GLOBAL")
 _CELLS = ("STORE_DEREF", "DELETE_DEREF")
+# by class: the attribute with the function that an object of it wraps
+_WRAPPERS: dict[type, str] = {
+    **dict.fromkeys((staticmethod, classmethod, MethodType), "__func__"),
+    **dict.fromkeys((functools.partial, functools.partialmethod), "func"),
+    **dict.fromkeys((functools.cached_property, functools.singledispatchmethod), "func"),
+    type(functools.lru_cache(lambda: None)): "__wrapped__",
+}
+_QUALNAME: Any = vars(type)["__qualname__"]  # read without code of a metaclass
 # modules whose rebound names are cached
 _MOST = 200
 # by the identity of a module's namespace: the namespace, its number of names, the rebound names
@@ -89,8 +99,7 @@ def stored_attributes(cls: type) -> set[str]:
     metaclass is ``type``."""
     found = _attributes.get(cls)
     if found is None:
-        functions = (f for base in mro_of(cls) for f in list(attributes_of(base).values()))
-        codes = (code for function in functions for code in _codes_of(function))
+        codes = (code for base in mro_of(cls) for code in _codes_of(base))
         found = {n for code in codes for n in stored_in(code, ("STORE_ATTR", "DELETE_ATTR"))}
         _attributes[cls] = found
     return found
@@ -143,13 +152,34 @@ def codes_of_module(namespace: Mapping[str, Any]) -> Iterator[CodeType]:
 
 
 def _codes_of(value: Any) -> Iterator[CodeType]:
-    if type(value) is FunctionType:
-        yield value.__code__
-        if "__wrapped__" in value.__dict__:
-            yield from _codes_of(value.__dict__["__wrapped__"])
-    elif type(value) in (staticmethod, classmethod):
-        yield from _codes_of(value.__func__)
-    elif type(value) is type:
-        for each in list(attributes_of(value).values()):
-            if type(each) is not type:
-                yield from _codes_of(each)
+    """Yield the code of a function, or of all functions that a class or a wrapper holds."""
+    todo, seen = [value], set[int]()
+    while todo:
+        each = todo.pop()
+        kind: Any = type(each)
+        if id(each) in seen:
+            continue
+        seen.add(id(each))
+        if kind is FunctionType:
+            yield each.__code__
+            yield from nested(each.__code__)
+            if "__wrapped__" in each.__dict__:
+                todo.append(each.__dict__["__wrapped__"])
+        elif is_below(kind, type):
+            todo += [item for item in attributes_of(each).copy().values() if _is_part(item, each)]
+        elif is_below(kind, property):
+            todo += [getattr(property, name).__get__(each) for name in ("fget", "fset", "fdel")]
+        elif kind in _WRAPPERS:
+            todo.append(object.__getattribute__(each, _WRAPPERS[kind]))
+        elif is_dispatcher(each):
+            todo.append(each.py_func)
+
+
+def _is_part(item: Any, cls: type) -> bool:
+    """Return whether an attribute of a class is part of it: not a class that it only mentions."""
+    if not is_below(type(item), type):
+        return True
+    if attributes_of(item).get("__module__") != attributes_of(cls).get("__module__"):
+        return False
+    name, outer = (_QUALNAME.__get__(each) for each in (item, cls))
+    return name.startswith(f"{outer}.")

@@ -255,6 +255,10 @@ def keyword_of_dict():
     return inner(1, **dict(bb=1))  # noqa: C408
 
 
+def keyword_in_place_of_an_argument():
+    return min(default=0)
+
+
 def member_in_a_match(x):
     match x:
         case Colour.REDD:
@@ -428,6 +432,7 @@ FAILING = {
         (keyword_of_a_dict, (), "call"),
         (keyword_of_a_display, (), "call"),
         (keyword_of_dict, (), "call"),
+        (keyword_in_place_of_an_argument, (), "call"),
     ),
     "match": (
         (member_in_a_match, (Colour,), "attribute"),
