@@ -24,6 +24,7 @@ from overlay.tools.terminal import (
     parsed,
     print_json,
     report,
+    show,
     version_option,
 )
 from primitives.relation import RETURN
@@ -55,7 +56,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         known = (RETURN,) if asked.show and not given else tuple(given)
         inverse = choose(function, *_types(asked, function), known=known, context=_context(asked))
         if asked.show:
-            print_json(_shown(inverse)) if asked.json else print(inverse)
+            print_json(_shown(inverse)) if asked.json else show(inverse)
         else:
             _print(inverse, *_answer(inverse, asked, given), as_json=asked.json)
     except NoSolution as error:
@@ -201,9 +202,9 @@ def _print(
         print_json({"arguments": found, "theta": theta})
         return
     if not inverse.unknown:
-        print("the values agree: nothing is left to find")
+        show("the values agree: nothing is left to find")
     for name, answer in zip(inverse.unknown, answers, strict=True):
-        print(f"{name} = {answer!r}")
+        show(f"{name} = {answer!r}")
     if theta:
         chosen = ", ".join(f"{name}={value!r}" for name, value in theta.items())
-        print(f"  with θ: {chosen}")
+        show(f"  with θ: {chosen}")

@@ -260,9 +260,9 @@ def _cache(asked: argparse.Namespace) -> object:
         if asked.json:
             print_json(found if removed is None else {**found, "removed": removed})
         elif removed is not None:
-            print(f"{folder.path}: removed {removed} functions")
+            show(f"{folder.path}: removed {removed} functions")
         else:
-            print("{path}: {functions} functions, {bytes} bytes".format(**found))
+            show("{path}: {functions} functions, {bytes} bytes".format(**found))
         return 0
 
     return cache

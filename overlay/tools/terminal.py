@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import os
+import signal
 import sys
 import traceback
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from importlib import metadata
 from typing import Any, TextIO
 
@@ -74,7 +76,7 @@ class _Version(argparse.Action):
             version = metadata.version("overlay-dispatch")
         except metadata.PackageNotFoundError:
             version = "of a folder that is not installed"
-        print(f"overlay-dispatch {version}, Python {sys.version.split()[0]}")
+        show(f"overlay-dispatch {version}, Python {sys.version.split()[0]}")
         parser.exit()
 
 
@@ -136,20 +138,35 @@ def show(*outlines: object, file: TextIO | None = None) -> None:
     """Print objects: as rich draws them in a terminal, which knows its width and ``NO_COLOR``, and
     elsewhere as text. file: by default the standard output."""
     stream = file or sys.stdout
-    if not stream.isatty():
-        for each in outlines:
-            print(each, file=stream, flush=True)
-        return
-    from rich.console import Console
+    with _reader_may_stop(stream):
+        if not stream.isatty():
+            for each in outlines:
+                print(each, file=stream, flush=True)
+            return
+        from rich.console import Console
 
-    console = Console(file=stream)
-    for each in outlines:
-        console.print(each, markup=False, emoji=False)
+        console = Console(file=stream)
+        for each in outlines:
+            console.print(each, markup=False, emoji=False)
 
 
 def print_json(value: Any) -> None:
     """Print a value as JSON; objects without a JSON form are written as their ``repr``."""
-    print(json.dumps(value, indent=2, ensure_ascii=False, default=_plain))
+    text = json.dumps(value, indent=2, ensure_ascii=False, default=_plain)
+    with _reader_may_stop(sys.stdout):
+        print(text, flush=True)
+
+
+@contextlib.contextmanager
+def _reader_may_stop(stream: TextIO) -> Iterator[None]:
+    """End the command without a traceback where what reads its output has ended, as ``head`` does
+    after some lines. The exit code is the one that shells give a program that SIGPIPE ends."""
+    try:
+        yield
+    except BrokenPipeError:
+        # What is left in the buffer is written once more when the interpreter ends.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+        sys.exit(128 + signal.SIGPIPE)
 
 
 def _plain(value: Any) -> Any:

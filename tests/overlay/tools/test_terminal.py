@@ -2,7 +2,9 @@
 
 import argparse
 import io
+import os
 import re
+import signal
 import subprocess
 import sys
 
@@ -120,3 +122,29 @@ def test_the_command_of_the_distribution_refuses_arguments():
     done = subprocess.run([*command, "more"], check=False, capture_output=True, text=True)
     assert (done.returncode, done.stdout) == (2, "")
     assert "takes no arguments" in done.stderr
+
+
+PRINTS = (
+    ("overlay", "cache", "--json"),
+    ("overlay", "check", "--json", "textwrap:dedent", "int"),
+    ("overlay", "explain", "--context", "contexts_of_pipe:ctx", "textwrap:dedent"),
+    ("inversion", "lambda x: 2 * x + 1", "--return", "7"),
+)
+
+
+@pytest.mark.parametrize("command", PRINTS, ids=" ".join)
+def test_a_reader_that_stops_ends_a_command_without_a_traceback(command, tmp_path):
+    (tmp_path / "contexts_of_pipe.py").write_text("import overlay; ctx = overlay.Context()")
+    reading, writing = os.pipe()
+    os.close(reading)
+    try:
+        done = subprocess.run(
+            [sys.executable, "-m", *command],
+            check=False,
+            cwd=tmp_path,
+            stdout=writing,
+            stderr=subprocess.PIPE,
+        )
+    finally:
+        os.close(writing)
+    assert (done.returncode, done.stderr) == (128 + signal.SIGPIPE, b"")
