@@ -27,6 +27,10 @@ RESULTS = NumberKind("t")
 VARIANTS = (0, 1)
 """The values of whole numbers and booleans with which a function is tried: its result must be of
 one kind for all."""
+MATRICES = ("positive definite", "indefinite", "not symmetric")
+"""The matrices with which a function is tried. Those that are not symmetric have complex
+eigenvalues, and their lower triangle is that of a positive definite matrix. Indefinite ones have
+complex roots and logarithms."""
 
 
 def kinds_of_results(function: Any, args: Sequence[Any], named: dict[str, Any]) -> Any:
@@ -43,14 +47,16 @@ def kinds_of_results(function: Any, args: Sequence[Any], named: dict[str, Any]) 
 
 
 def sampled(function: Any, args: Sequence[Any], named: dict[str, Any]) -> list[Any]:
-    """The results of a function for arrays of several sizes, and other values of whole numbers,
-    where it raises nothing; none if it raises for all arrays of more than one element."""
+    """The results of a function for arrays of several sizes, matrices of several kinds, and other
+    values of whole numbers, where it raises nothing; none if it raises for all arrays of more than
+    one element."""
     found: list[Any] = []
     largest = 0
-    for size, variant in itertools.product(SIZES, VARIANTS):
+    has_matrices = any(map(_has_matrices, (*args, *named.values())))
+    for size, *variant in itertools.product(SIZES, VARIANTS, MATRICES if has_matrices else ("",)):
         try:
-            given = [_sample(x, size, variant) for x in args]
-            more = {name: _sample(x, size, variant) for name, x in named.items()}
+            given = [_sample(x, size, *variant) for x in args]
+            more = {name: _sample(x, size, *variant) for name, x in named.items()}
             with warnings.catch_warnings(), np.errstate(all="ignore"):
                 warnings.simplefilter("ignore")
                 found.append(function(*given, **more))
@@ -60,24 +66,41 @@ def sampled(function: Any, args: Sequence[Any], named: dict[str, Any]) -> list[A
     return found if largest > 1 else []
 
 
-def _sample(operand: Any, size: int, variant: int) -> Any:
-    """A value of the kind of an operand."""
+def _has_matrices(operand: Any) -> bool:
     if isinstance(operand, tuple):
-        return tuple(_sample(each, size, variant) for each in operand)
+        return any(map(_has_matrices, operand))
+    kind = kind_of(operand)
+    return kind is not None and kind.ndim > 1
+
+
+def _sample(operand: Any, size: int, whole: int, matrices: str) -> Any:
+    """A value of the kind of an operand. whole: that of whole numbers."""
+    if isinstance(operand, tuple):
+        return tuple(_sample(each, size, whole, matrices) for each in operand)
     if isinstance(operand, KnownBefore):
         return operand.value
     kind = kind_of(operand)
     if kind is None or kind.dtype not in "fib":
         raise TypeError
     if kind.dtype == "f":
-        # matrices that are positive definite
         values = 1.0 + np.arange(float(size**kind.ndim)) / size**kind.ndim
         array = values.reshape((size,) * kind.ndim)
         if kind.ndim > 1:
-            array = array + array.swapaxes(-1, -2) + 4.0 * size * np.eye(size)
+            array = _matrices(array, size, matrices)
         return array if kind.ndim else 1.0
-    made = np.full((size,) * kind.ndim, variant, np.int64 if kind.dtype == "i" else np.bool_)
+    made = np.full((size,) * kind.ndim, whole, np.int64 if kind.dtype == "i" else np.bool_)
     return made if kind.ndim else made[()]
+
+
+def _matrices(array: Any, size: int, kind: str) -> Any:
+    """Matrices from an array with elements between 1 and 2. No eigenvalues are equal, since
+    rounding would decide whether such ones are real."""
+    diagonal = 4.0 * size + np.arange(float(size))
+    if kind == "indefinite":
+        diagonal *= np.where(np.arange(size) % 2, -1.0, 1.0)
+    above = np.triu(np.ones((size, size)), 1)
+    skew = 6.0 * (above - above.T) if kind == "not symmetric" else 0.0
+    return array + array.swapaxes(-1, -2) + np.diag(diagonal) + skew
 
 
 def kind_of_result(result: Any) -> Any:

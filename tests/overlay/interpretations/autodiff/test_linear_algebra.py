@@ -10,6 +10,7 @@ from tests.strangers.derivative_trials import by_differences
 MODES = ("forward", "reverse")
 SPD = np.array([[4.0, 1.0, 0.5], [1.0, 3.0, 0.2], [0.5, 0.2, 2.0]])
 BASE = np.diag([1.0, 2.0, 3.0])
+TURNING = np.array([[0.0, 1.0, 0.0], [-2.0, 0.0, 1.0], [0.0, 0.5, 1.0]])
 POINT = np.array([0.77, 0.43, 1.12])
 
 
@@ -48,7 +49,16 @@ PROGRAMS = {
     "spectral radius": lambda x: np.max(np.abs(np.linalg.eigvals(written(x)))),
     "complex eigenvectors": lambda x: (
         lambda w, v: np.sum(np.real((v * np.exp(w)) @ np.linalg.inv(v)))
-    )(*np.linalg.eig(np.array([[0.0, 1.0, 0.0], [-2.0, 0.0, 1.0], [0.0, 0.5, 1.0]]) + written(x))),
+    )(*np.linalg.eig(TURNING + written(x))),
+    "moduli of complex eigenvalues": lambda x: np.sum(
+        np.abs(np.linalg.eigvals(TURNING + 0.1 * matrix(x))) ** 3
+    ),
+    "square root with negative eigenvalues": lambda x: np.sum(
+        np.abs(linalg.sqrtm(matrix(x) - 2.5 * np.eye(3))) ** 2
+    ),
+    "logarithm with negative eigenvalues": lambda x: np.sum(
+        np.abs(linalg.logm(matrix(x) - 2.5 * np.eye(3))) ** 2
+    ),
     "least squares": lambda x: np.sum(
         np.linalg.lstsq(written(x)[:, :2], x * x, rcond=None)[0] ** 2
     ),
