@@ -97,6 +97,7 @@ TAKEN: dict[int, tuple[Any, Taken]] = {
         (frozenset, (), 0, 1),
         (enumerate, ("iterable", "start"), 0, 2),
         (reversed, (), 1, 1),
+        (functools.reduce, ("initial",), 2, 3),
         (math.log, (), 1, 2),
         (math.hypot, (), 0, None),
         (itertools.repeat, ("object", "times"), 0, 2),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import itertools
 import operator
+import sys
 import types
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import FunctionType
@@ -427,8 +428,13 @@ def _check_taken(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) 
 
 
 def _is_exact_class(plain: Any) -> bool:
-    """Whether a callable is a builtin class whose signature is that of its calls."""
-    return type(plain) is type and plain in SAMPLES and id(plain) not in TAKEN
+    """Whether a callable is a class in C whose signature is that of its calls: one of the standard
+    library that has its own signature, and no other that it inherits."""
+    if type(plain) is not type or id(plain) in TAKEN:
+        return False
+    of_library = plain.__module__.partition(".")[0] in sys.stdlib_module_names
+    in_c = type(type_attribute(plain, "__new__")) is types.BuiltinFunctionType
+    return plain in SAMPLES or (of_library and in_c and plain.__text_signature__ is not None)
 
 
 def _instance_of(domain: CheckedTypes, cls: Any, found: Any) -> Any:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import collections
+import functools
+import io
 import math
 import re
 import warnings
@@ -202,6 +204,14 @@ def of_a_method_in_c(x):
     return x.split(",", maxsplits=1)
 
 
+def of_a_class_in_c(s):
+    return io.StringIO(s, initial_values="")
+
+
+def of_a_function_in_c(items):
+    return functools.reduce(max, items, initials=0)
+
+
 def without_signature(x):
     return max(x, keys=len)
 
@@ -234,6 +244,8 @@ FAILING = [
     (of_a_builtin, (str,), "call", None),
     (of_a_method_in_c, (str,), "call", "maxsplit"),
     (without_signature, (list[str],), "call", "key"),
+    (of_a_class_in_c, (str,), "call", "initial_value"),
+    (of_a_function_in_c, (list[int],), "call", "initial"),
 ]
 
 
