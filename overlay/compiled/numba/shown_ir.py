@@ -11,8 +11,10 @@ from numba.core import errors, ir, types
 from numba.core.compiler import run_frontend
 from numba.core.ir_utils import build_definitions, get_definition, guard
 from numba.core.registry import cpu_target
+from numba.core.rewrites import rewrite_registry
 from numba.core.ssa import reconstruct_ssa
 from numba.core.typed_passes import PreLowerStripPhis, type_inference_stage
+from numba.core.untyped_passes import RewriteDynamicRaises
 
 from overlay.compiled import failures
 from overlay.compiled.numba.chosen_functions import ChosenType
@@ -425,6 +427,10 @@ def read(function: Any, types_: Sequence[Any]) -> NumbaIR:
     plain = getattr(function, "py_func", function)
     try:
         func_ir = run_frontend(plain, inline_closures=True)
+        if types_:  # inference does not take ``raise`` and others as they are written
+            state = python_types.SimpleNamespace(func_ir=func_ir, typemap=None, calltypes=None)
+            rewrite_registry.apply("before-inference", state)
+            RewriteDynamicRaises().run_pass(state)
         print_as_call(func_ir)
         if not types_:
             return NumbaIR(func_ir, plain)

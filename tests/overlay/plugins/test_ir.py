@@ -216,3 +216,34 @@ def test_what_numba_cannot_read_is_refused():
 def test_importing_the_module_imports_no_numba():
     program = "import overlay.ir, sys; assert 'numba' not in sys.modules"
     subprocess.run([sys.executable, "-c", program], check=True)
+
+
+def raising(x):
+    if x < 0.0:
+        raise ValueError("negative", x)
+    return math.sqrt(x)
+
+
+def raising_a_constant(x):
+    if x < 0.0:
+        raise AssertionError("negative")
+    return math.sqrt(x)
+
+
+def of_an_item(x):
+    pair = (x, 2)
+    return math.sqrt(pair[0]) ** 2
+
+
+def printing(x):
+    print("x:", x)
+    return math.sqrt(x)
+
+
+@pytest.mark.parametrize("function", [raising, raising_a_constant, of_an_item, printing])
+def test_types_are_inferred_in_all_that_numba_compiles(function):
+    ir = read(function, float)
+    assert ir.result_type is float
+    (call,) = ir.calls(math.sqrt)
+    assert call.types == (float,)
+    assert len(ir.calls(print)) == (function is printing)
