@@ -91,6 +91,13 @@ def _():
     return is_kernel
 
 
+@late_binding.misses_methods.bind
+def _():
+    from overlay.compiled import misses_methods
+
+    return misses_methods
+
+
 @late_binding.explain.bind
 def _():
     from overlay.inspect.explain import explain

@@ -38,7 +38,7 @@ from numba import __version__
 
 from overlay.core.errors import NotCompilable, OverlayWarning
 
-__all__ = ["TESTED", "CompiledContext", "is_dispatcher", "is_kernel"]
+__all__ = ["TESTED", "CompiledContext", "is_dispatcher", "is_kernel", "misses_methods"]
 
 TESTED: Final = (0, 61), (0, 68)  # numba's minor versions, first and last
 _VERSION: Final = tuple(int(number) for number in __version__.split(".")[:2])
@@ -77,6 +77,7 @@ def _unknown(error: Exception) -> NotCompilable:
 
 try:
     from overlay.compiled.engine import CompiledContext
+    from overlay.compiled.numba.first_class import misses_methods
     from overlay.compiled.numba.held_bodies import is_kernel
     from overlay.compiled.numba.numba_types import is_dispatcher
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from overlay import _native
 from overlay.core import late_binding
+from overlay.core.errors import OverlayError
 from overlay.core.location import is_ours, shown
 from overlay.core.outline import Outline
 from overlay.core.own_builtins import __builtins__
@@ -22,7 +23,7 @@ from overlay.core.table import Method, MethodTable
 if TYPE_CHECKING:
     from overlay.contexts.context import Context
 
-__all__ = ["CallRecord", "Hit", "Hits", "Leaving", "Report", "calling_place", "report"]
+__all__ = ["CallRecord", "Hit", "Hits", "Leaving", "Report", "calling_place", "report", "tell_left"]
 
 _SHOWN_CALLERS = 3
 
@@ -61,9 +62,9 @@ class Leaving:
     Attributes
     ----------
     handed : str
-        The target whose own code ran without its table.
+        The target whose own code ran without its table, or the function whose machine code did.
     to : str
-        The thread in which it ran, as ``thread NAME``.
+        The thread in which it ran, as ``thread NAME``; ``machine code of numba`` for that.
     where : str
         ``file:line`` of the call.
     times : int
@@ -246,12 +247,34 @@ class Hits:
         return record.counting(method, implementation)
 
 
-def calling_place() -> tuple[str, int]:
-    """The file and line of the innermost frame outside this package."""
+def calling_place(through: tuple[str, ...] = ()) -> tuple[str, int]:
+    """The file and line of the innermost frame outside this package, and outside these others."""
     frame: Any = sys._getframe(1)
-    while frame.f_back is not None and is_ours(frame.f_code.co_filename):
+    while frame.f_back is not None and (
+        is_ours(frame.f_code.co_filename)
+        or str(frame.f_globals.get("__name__")).partition(".")[0] in through
+    ):
         frame = frame.f_back
     return frame.f_code.co_filename, frame.f_lineno
+
+
+def tell_left(
+    records: Iterable[CallRecord],
+    to: str,
+    handed: str,
+    why: str,
+    remedy: str,
+    through: tuple[str, ...] = (),
+) -> None:
+    """Record that a call has left contexts, in the records that watch for it; raise OverlayError
+    where one is strict. to, handed: see ``Leaving``. why, remedy: of the error. through: packages
+    between the call and here, whose frames are not its place."""
+    where = shown(*calling_place(through))
+    for each in records:
+        if each.watches:
+            each.left(to, handed, where)
+        if each.strict:
+            raise OverlayError(why, where=where, help=remedy)
 
 
 def report(context: Context) -> Report:

@@ -16,6 +16,7 @@ from overlay.core.target import module_of
 
 if TYPE_CHECKING:
     from overlay.compiled.barrier import BarrierInfo
+    from overlay.contexts.context import Context
 
 P = ParamSpec("P")
 R_co = TypeVar("R_co", covariant=True)
@@ -29,6 +30,7 @@ __all__ = [
     "is_dispatcher",
     "is_kernel",
     "is_sealed",
+    "misses_methods",
     "own_options",
     "seal",
     "sources_of",
@@ -146,6 +148,14 @@ def is_kernel(value: Any) -> bool:
     if not _is_numbas(value) or not can_compile():
         return False
     return late_binding.is_kernel.load()(value)
+
+
+def misses_methods(context: Context, value: Any, args: tuple[Any, ...]) -> bool:
+    """Whether machine code that numba made of a ``@cfunc`` or ``@stencil`` function, called with
+    these arguments, may miss a method of a context."""
+    if not can_compile():
+        return True
+    return late_binding.misses_methods.load()(context.compiled.world({}), value, args)
 
 
 def compiled_classes() -> tuple[type, ...]:

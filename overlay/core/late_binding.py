@@ -25,6 +25,7 @@ from overlay.core.own_builtins import __builtins__
 
 if TYPE_CHECKING:
     from overlay.compiled import CompiledContext
+    from overlay.compiled.world import World
     from overlay.contexts.context import Context
     from overlay.contexts.stack import Stack
     from overlay.core.dispatch import MethodChain
@@ -42,6 +43,7 @@ __all__ = [
     "is_importing",
     "is_kernel",
     "lazy_names",
+    "misses_methods",
     "python_engine",
     "read_ir",
 ]
@@ -152,6 +154,7 @@ can_intercept: LateBound[Callable[[], bool]] = LateBound()
 # the compiled engine; loading it raises NotCompilable where it cannot work
 compiled_context: LateBound[type[CompiledContext]] = LateBound()
 is_kernel: LateBound[Callable[[Any], bool]] = LateBound()
+misses_methods: LateBound[Callable[[World, Any, tuple[Any, ...]], bool]] = LateBound()
 compiled_method: LateBound[Callable[[Any, MethodChain], Any]] = LateBound()
 # inspection
 explain: LateBound[_Explain] = LateBound()

@@ -1,4 +1,5 @@
-"""Methods that pass a stack on with work: to threads, executors and pools. Imports run outside.
+"""Methods that pass a stack on with work: to threads, executors and pools, and to functions that
+numba compiled. Imports run outside.
 
 They are ordinary methods in a table below the tables of each stack.
 """
@@ -17,11 +18,13 @@ import overlay_dispatch
 from overlay import _native
 from overlay.code.versions import ENTERS_INIT
 from overlay.contexts.current import call_next
+from overlay.contexts.report import tell_left
 from overlay.contexts.stack import entered
 from overlay.core.in_force import put_in_force, stack_in_force
+from overlay.core.jitted import misses_methods
 from overlay.core.own_builtins import __builtins__
 from overlay.core.table import MethodTable
-from overlay.core.target import LRU_CACHE
+from overlay.core.target import LRU_CACHE, describe
 
 __all__ = ["OTHERWISE", "TABLE", "carried"]
 
@@ -177,11 +180,78 @@ def _cache_clear(self: Any) -> Any:
     return call_next(self)
 
 
-@TABLE.overlay("numba.np.ufunc.dufunc:DUFunc.__call__")
-@TABLE.overlay("numba.np.ufunc.gufunc:GUFunc.__call__")
-def _kernel(self: Any, *args: Any, **kwargs: Any) -> Any:
-    own = _of_stack(self)
-    return call_next(self, *args, **kwargs) if own is self else own(*args, **kwargs)
+# ---- kernels of numba: the stack's own takes the place of each ---------------------------------
+
+
+def _kernel(name: str) -> Any:
+    """The method for calls of a kernel, or of a method of it."""
+
+    def applied(self: Any, *args: Any, **kwargs: Any) -> Any:
+        own = _of_stack(self)
+        if own is self:
+            return call_next(self, *args, **kwargs)
+        return getattr(own, name)(*args, **kwargs)
+
+    return applied
+
+
+def _attribute(name: str) -> Any:
+    """The method for the getter of an attribute of a kernel."""
+
+    def read(self: Any) -> Any:
+        own = _of_stack(self)
+        return call_next(self) if own is self else getattr(own, name)
+
+    return read
+
+
+_DUFUNC, _GUFUNC = "numba.np.ufunc.dufunc:DUFunc", "numba.np.ufunc.gufunc:GUFunc"
+TABLE.overlay(f"{_DUFUNC}.__call__")(_kernel("__call__"))
+TABLE.overlay(f"{_GUFUNC}.__call__")(_kernel("__call__"))
+for _name in ("accumulate", "at", "outer", "reduce", "reduceat"):
+    TABLE.overlay(f"{_DUFUNC}.{_name}")(_kernel(_name))
+    TABLE.overlay(f"{_GUFUNC}.{_name}.fget")(_attribute(_name))
+
+
+# ---- machine code of numba that nothing takes the place of ------------------------------------
+
+
+def _note_unseen(value: Any, function: Any, args: tuple[Any, ...], remedy: str) -> None:
+    """Tell the stack in force, if it watches, that machine code which numba made of a function
+    misses methods of the stack. args: those of the call, if it is one."""
+    stack = stack_in_force.get()
+    if stack is None or not stack.python.watches:
+        return
+    with entered(None):
+        misses = misses_methods(stack.joined, value, args)
+    if misses:
+        name = describe(function)
+        why = (
+            f"{name} runs as machine code that numba compiled outside the context, and may lead to "
+            "a method of the context, which it misses"
+        )
+        to, through = "machine code of numba", ("numba", "functools")
+        tell_left(stack.records, to, name, why, remedy, through)
+
+
+@TABLE.overlay("numba.stencils.stencil:StencilFunc.__call__")
+def _stencil(self: Any, *args: Any, **kwargs: Any) -> Any:
+    remedy = (
+        "write the loop over the array in a Python or @njit function, which runs in the context"
+    )
+    _note_unseen(self, self.kernel_ir.func_id.func, args, remedy)
+    with entered(None):
+        return call_next(self, *args, **kwargs)
+
+
+@TABLE.overlay("numba.core.ccallback:CFunc.address.fget")
+def _address(self: Any) -> Any:  # its attributes ctypes and cffi read it once
+    remedy = (
+        "hand on the @cfunc object itself, or a callback of ctypes.CFUNCTYPE around its function, "
+        "which runs in the context"
+    )
+    _note_unseen(self, self.__wrapped__, (), remedy)
+    return call_next(self)
 
 
 # ---- calls that run outside -------------------------------------------------------------------

@@ -19,13 +19,13 @@ from types import AsyncGeneratorType, CoroutineType, FunctionType, GeneratorType
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from overlay import _native
-from overlay.contexts.report import Hits, calling_place
+from overlay.contexts.report import Hits, tell_left
 from overlay.contexts.stack import Stack, entered
 from overlay.core.dispatch import MethodChain
 from overlay.core.errors import OverlayError, UnsupportedPython
 from overlay.core.in_force import natively
 from overlay.core.jitted import is_dispatcher
-from overlay.core.location import caller, shown
+from overlay.core.location import caller
 from overlay.core.logs import INFO, noted, tell
 from overlay.core.own_builtins import __builtins__
 from overlay.core.table import LOCK, Method
@@ -198,20 +198,16 @@ def _lost(record: Intercepted | None, stack: Stack) -> None:
     inside one, to the records that watch for it; raise OverlayError where a context is strict."""
     if record is None or not any(table.has(record.function) for table in stack.tables):
         return
-    where = shown(*calling_place())
     target, thread = describe(record.function), threading.current_thread().name
-    for each in stack.records:
-        if each.watches:
-            each.left(f"thread {thread}", target, where)
-        if each.strict:
-            raise OverlayError(
-                f"{target} was called outside the context, in the thread {thread}, which is "
-                "inside it: the code runs in context variables that were copied before the "
-                "context was entered",
-                where=where,
-                help="pass on ctx.wrap(f) instead of f, or copy the context variables "
-                "(contextvars.copy_context) inside the context",
-            )
+    tell_left(
+        stack.records,
+        f"thread {thread}",
+        target,
+        f"{target} was called outside the context, in the thread {thread}, which is inside it: the "
+        "code runs in context variables that were copied before the context was entered",
+        "pass on ctx.wrap(f) instead of f, or copy the context variables "
+        "(contextvars.copy_context) inside the context",
+    )
 
 
 _records: dict[Any, Intercepted] = {}  # by the key of the target

@@ -10,20 +10,23 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from numba import typeof
 from numba.core import types
+from numba.core.errors import NumbaError
 from numba.core.types.function_type import CompileResultWAP
 from numba.core.typing.templates import Signature
 
 from overlay.compiled import failures
 from overlay.compiled.basis import Basis
 from overlay.compiled.numba.dispatchers import InnerDispatcher
-from overlay.compiled.numba.interfaces import Callback
+from overlay.compiled.numba.interfaces import Callback, callback_of
 from overlay.compiled.numba.numba_types import Native, Type
+from overlay.core.errors import NotCompilable
 
 if TYPE_CHECKING:
     from overlay.compiled.world import World
 
-__all__ = ["as_given", "as_returned", "gives_functions", "holds_functions"]
+__all__ = ["as_given", "as_returned", "gives_functions", "holds_functions", "misses_methods"]
 
 # numba puts the signature of a function into the name of each type that contains it.
 _WRITTEN = f"{types.FunctionType.__name__}["
@@ -52,7 +55,7 @@ def as_given(world: World, value: Any, ty: Type) -> Any:
         return _rebuilt(value, [as_given(world, *each) for each in zip(value, ty, strict=True)])
     for function, sig in _functions_in(value, ty):
         found = _entered(world, function, sig)
-        if isinstance(found, InnerDispatcher) and _leads_to_methods(found, sig):
+        if isinstance(found, InnerDispatcher) and _leads_to_methods(found, tuple(sig.args)):
             raise failures.function_in_container(function, str(ty))
     return value
 
@@ -99,8 +102,21 @@ def _functions_in(value: Any, ty: Type) -> Iterator[tuple[Any, Signature]]:
         yield from _functions_in(*part)
 
 
-def _leads_to_methods(function: InnerDispatcher, sig: Signature) -> bool:
-    args = tuple(sig.args)
+def misses_methods(world: World, value: Any, args: tuple[Any, ...]) -> bool:
+    """Whether the machine code of a ``@cfunc`` or ``@stencil`` object, called with these arguments,
+    misses a method that its function leads to in a world. Code that cannot be compiled in the
+    world may miss one.
+    """
+    callback = callback_of(value)
+    function = value.kernel_ir.func_id.func if callback is None else callback
+    given = tuple(map(typeof, args)) if callback is None else next(iter(callback.declared))
+    try:
+        return _leads_to_methods(world.dispatcher(function), given)
+    except (NotCompilable, NumbaError):
+        return True
+
+
+def _leads_to_methods(function: InnerDispatcher, args: tuple[Type, ...]) -> bool:
     function.compile(args)
     code = function.codes[args]
     return code.enters_methods or any(map(_depends_on_context, code.basis.all_below()))

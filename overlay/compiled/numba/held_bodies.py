@@ -187,9 +187,8 @@ def _vectorized(world: World, kernel: Any) -> tuple[Any, InnerDispatcher]:
     function, inner = _around(world, kernel._dispatcher.py_func, kernel._dispatcher.targetoptions)
     identity = "reorderable" if kernel.identity is None and kernel.reorderable else kernel.identity
     made = DUFunc(function, identity=identity)
-    for code in kernel._dispatcher.overloads.values():
-        if kernel._frozen:
-            made.add(code.signature)
+    for code in kernel._dispatcher.overloads.values():  # numpy casts to the types that it has
+        made.add(code.signature if kernel._frozen else code.signature.args)
     if kernel._frozen:
         made.disable_compile()
     return made, inner
