@@ -264,6 +264,23 @@ def test_a_time_limit_lets_an_import_on_first_use_end():
     assert not is_importing(threading.get_ident())
 
 
+def test_what_is_found_while_an_import_lasts_that_fails_is_not_kept():
+    loads = []
+
+    def load():
+        loads.append(len(loads))
+        if len(loads) == 1:
+            assert hook.load() == "half"  # as a module asks that is imported in part
+            raise ImportError
+        return "half" if len(loads) == 2 else "whole"
+
+    hook = LateBound(load)
+    with pytest.raises(ImportError):
+        hook.load()
+    assert hook.load() == hook.load() == "whole"
+    assert loads == [0, 1, 2]
+
+
 IN_A_CONTEXT = """
     import json, math, sys
     import overlay

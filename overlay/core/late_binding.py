@@ -102,7 +102,11 @@ class LateBound[T]:
         """Decorator: this function is the loader."""
 
         def first() -> T:
-            found = _imported(load)
+            try:
+                found = _imported(load)
+            except BaseException:
+                self.load = first  # what was found while this import lasted is not to be kept
+                raise
             self.load = lambda: found
             return found
 
