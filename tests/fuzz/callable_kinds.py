@@ -11,6 +11,7 @@ from tests.overlay.python.callable_programs import (
     MODES,
     SURROUNDINGS,
     TARGETS,
+    crashes_python,
     same_as_natively,
 )
 
@@ -38,8 +39,10 @@ def check(case):
     replaced by its method.
     """
     sites = [tuple(site) for site in case["sites"]]
+    rows = [
+        [callee for callee in row if not crashes_python(form, callee)]
+        for (_, form, _), row in zip(sites, case["rows"], strict=True)
+    ]
     with runs.deep_stack():
-        calls = same_as_natively(
-            sites, case["rows"], case["turns"], case["mode"], case["targets"], times=2
-        )
+        calls = same_as_natively(sites, rows, case["turns"], case["mode"], case["targets"], times=2)
     return Counter({case["mode"]: 1, "calls": calls})

@@ -5,6 +5,7 @@ or more, and ``hold(callee)``, which puts the next callee there. What a site giv
 callees is compared: natively and in contexts.
 """
 
+import sys
 import warnings
 
 from overlay import Context, MethodTable, call_next
@@ -295,6 +296,15 @@ TARGETS = {
     ),
 }
 MODES = ("never reached", "replaced", "passed on")
+
+
+def crashes_python(form, callee):
+    """Whether CPython itself may crash at a call in this form, also without these packages.
+
+    Before 3.13.1, ``a.f()`` with ``a.f = str.center``, after calls ``s.strip()`` there, takes what
+    lies beyond the stack for the first argument.
+    """
+    return sys.version_info < (3, 13, 1) and callee == "method descriptor" and not form
 
 
 def _text(sites):
