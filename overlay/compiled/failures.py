@@ -28,6 +28,7 @@ __all__ = [
     "Failure",
     "accepted_by_none",
     "any_keywords",
+    "arrays_joined",
     "called_by_numba",
     "callee_unknown",
     "calls_itself",
@@ -50,6 +51,7 @@ __all__ = [
     "makes_instance",
     "marker_left",
     "next_in_block",
+    "no_constant",
     "no_meaning",
     "no_stage_on_device",
     "not_a_function",
@@ -215,6 +217,18 @@ def no_meaning(target: Any, types: str, nearest: list[Method]) -> NotCompilable:
         f"{describe(target)} itself",
         notes=[("closest", str(method)) for method in nearest[:3]],
         help="add a method for these types",
+    )
+
+
+def no_constant(owner: Any, attribute: str, value: Any) -> NotCompilable:
+    """The error for a read of an attribute whose value compiled code cannot hold."""
+    kind = name_of(type(value))
+    shown_kind = kind if value else f"{kind} that is empty"
+    return NotCompilable(
+        f"compiled code reads {name_of(owner)}.{attribute}, a {shown_kind}, and numba has no "
+        "constant of it",
+        help="make it a tuple or an array of numpy, or pass it as an argument; or run the program "
+        "interpreted: ctx(f, ...)",
     )
 
 
@@ -395,6 +409,16 @@ def not_a_function(value: Any) -> NotCompilable:
         help="hold a function in its place, which takes what it needs as arguments, captures it "
         "(a closure) or is given it by functools.partial; or give the class a method "
         "__overlay_compiled__",
+    )
+
+
+def arrays_joined(plain: str) -> NotCompilable:
+    """The error for a variable that is an array of plain numbers, or one of an interpretation."""
+    return NotCompilable(
+        f"a variable is an array of constants, {plain}, on one path and an active one on another; "
+        "compiled code does not convert arrays, which others may hold",
+        help="begin with an active array: a + 0.0 * x for a, or one that the function creates by "
+        "np.zeros(n), np.ones(n) or np.copy(a)",
     )
 
 

@@ -6,6 +6,10 @@ A class declares by attributes which plain value its instances represent, and wh
 plain value. Dispatch uses that value where no method accepts the instance as it is.
 ``__overlay_interpreted__ = True``: only interpreted code takes the instances. A function compiled
 by numba is interpreted in a context where it is given one.
+``__overlay_level__``: the nesting level, an integer, of numbers in compiled code. They are named
+tuples whose fields are zero for a plain number, except the underlying one. There a variable that is
+a plain number, or one of a level further out, on one path and such a number on another is one on
+both.
 """
 
 from __future__ import annotations
@@ -17,6 +21,7 @@ from overlay.core.own_builtins import __builtins__
 from overlay.core.target import type_attribute
 
 __all__ = [
+    "LEVEL",
     "UNDERLYING",
     "has_underlying",
     "is_interpreted",
@@ -26,6 +31,7 @@ __all__ = [
 ]
 
 UNDERLYING: Final = "__overlay_underlying__"
+LEVEL: Final = "__overlay_level__"
 _INTERPRETED: Final = "__overlay_interpreted__"
 
 

@@ -18,6 +18,7 @@ Compilation of a function in a world:
 Types and passes:
 
     ``numba_types``        types that represent targets, and numba's knowledge of a value
+    ``number_values``      numbers of interpretations, which plain numbers become
     ``numba_typing``       the typing context of a world
     ``pipeline``           the passes of a world
     ``bind_pass``          *Bind*: stand-ins replace callables, before types are known

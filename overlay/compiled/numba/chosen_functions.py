@@ -28,6 +28,7 @@ from overlay.compiled.numba.numba_types import (
     TypedStandIn,
     refused,
 )
+from overlay.compiled.numba.number_values import LevelNumberType
 from overlay.compiled.sharing import frame
 
 if TYPE_CHECKING:
@@ -210,12 +211,12 @@ def as_global(world: World, candidate: Type) -> Any:
 
 
 def uniform(world: World, ty: Type) -> Type:
-    """The type of a tuple of different functions as one whose items have one type; any other type
-    unchanged."""
+    """The type of a tuple of different functions, or of numbers of a level and plain ones, as one
+    whose items have one type; any other type unchanged."""
     if not isinstance(ty, (types.Tuple, types.NamedTuple)) or not len(ty):
         return ty
     item = world.typing.unify_types(*ty.types)
-    if item is None or not has_chosen(item):
+    if item is None or not (has_chosen(item) or isinstance(item, LevelNumberType)):
         return ty
     return types.UniTuple(item, len(ty))
 

@@ -448,16 +448,19 @@ class KnownStandIn(StandIn):
         return self.value
 
 
-def constant(world: World, value: Any) -> Any:
-    """The representation in compiled code of a value known at compile time."""
+def constant(world: World, value: Any, owner: Any = None, attribute: str = "") -> Any:
+    """The representation in compiled code of a value known at compile time. owner, attribute: of
+    what it was read, if it is an attribute."""
     if hasattr(value, "_numba_type_"):
         return value
     if is_held(value):
         return value
     try:
         return KnownStandIn(value)
-    except OverlayError as error:
-        raise refused(world, error) from error
+    except OverlayError:
+        if attribute:
+            error = failures.no_constant(owner, attribute, value)
+        raise refused(world, error) from None
 
 
 def metadata_of(engine: CompiledContext) -> Any:
@@ -485,7 +488,7 @@ def attribute_of(world: World, ty: Type, name: str) -> Any:
     """The representation of an attribute of a context or a constant: a constant, or the box of the
     state. An AttributeError where there is no such attribute."""
     if isinstance(ty, KnownType):
-        return constant(world, getattr(ty.value, name))
+        return constant(world, getattr(ty.value, name), ty.value, name)
     if name == "metadata":
         return constant(world, metadata_of(ty.engine))
     if name == "state":

@@ -68,6 +68,8 @@ class Folding:
             return (KnownContext(value.compiled.linked.on(self.world.target)),)
         if isinstance(value, Box) or callable(value):
             return found
+        if expr.op == "getattr":
+            return (constant(self.world, value, self._ours(expr.value), expr.attr),)
         return (constant(self.world, value),)
 
     def _folded(self, expr: Any) -> tuple[Any]:

@@ -20,7 +20,7 @@ from numba.core.typing.templates import Signature, signature
 
 from overlay.compiled import failures
 from overlay.compiled.basis import Holder
-from overlay.compiled.dispatch_types import classes_differ
+from overlay.compiled.dispatch_types import classes_differ, underlying_type
 from overlay.compiled.numba.chosen_functions import (
     ChosenType,
     ObjectType,
@@ -64,6 +64,7 @@ from overlay.compiled.numba.numba_types import (
     shown_types,
     type_of_constant,
 )
+from overlay.compiled.numba.number_values import made_at_level
 from overlay.compiled.sharing import frame
 from overlay.core.errors import OverlayError
 
@@ -146,7 +147,12 @@ class WorldTyping(TypingContext):
             return first
         if isinstance(first, types.List) and isinstance(second, types.List) and has_chosen(first):
             raise refused(self.world, failures.lists_of_functions())
-        return chosen_among(self.world, first, second) or super().unify_pairs(first, second)
+        found = chosen_among(self.world, first, second) or super().unify_pairs(first, second)
+        if found is None and _represents_array(first) != _represents_array(second):
+            arrays = [each for each in (first, second) if isinstance(each, types.Array)]
+            if arrays:
+                raise refused(self.world, failures.arrays_joined(str(arrays[0])))
+        return found
 
     def resolve_getattr(self, typ: Type, attr: str) -> Type | None:
         if isinstance(typ, types.Module):
@@ -262,6 +268,9 @@ class WorldTyping(TypingContext):
         held = next(filter(is_container, (*args, *kws.values())), None)
         try:
             found = _of_numba(func, args, kws)
+            is_device = self.world.target.is_device  # numba-cuda infers the types again
+            if isinstance(func, types.NamedTupleClass) and found is not None and not is_device:
+                found = made_at_level(func.instance_class, found)
         except errors.TypingError:
             if held is None:
                 raise
@@ -421,6 +430,11 @@ def _note_handed_on(argument: Type) -> None:
         compiled.hands_on(dispatcher)
     for part in argument.types if isinstance(argument, types.BaseTuple) else ():
         _note_handed_on(part)
+
+
+def _represents_array(ty: Type) -> bool:
+    """Whether values of a type represent arrays, such as those of dual numbers."""
+    return isinstance(ty, types.NamedTuple) and isinstance(underlying_type(ty), types.Array)
 
 
 def _is_lost(returned: Type) -> bool:

@@ -10,7 +10,7 @@ import math
 import operator
 from collections.abc import Callable, Iterator, Sequence
 from types import FunctionType
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -20,9 +20,20 @@ from overlay.core.jitted import give_options
 from overlay.core.target import with_code
 from overlay.interpretations.autodiff.applying import applied
 from overlay.interpretations.autodiff.duals import Active, ActiveArray, ActiveNumber, primal
-from overlay.interpretations.autodiff.errors import NotDifferentiable, refuse_by, refuse_call
+from overlay.interpretations.autodiff.errors import (
+    NotDifferentiable,
+    refuse_by,
+    refuse_call,
+    refuse_part,
+    refuse_parts,
+    refuse_shape,
+)
 from overlay.interpretations.autodiff.levels import Level, LevelTable, declare, refuse, written
-from overlay.interpretations.autodiff.partial_derivatives import PartialsOf, counted_lines
+from overlay.interpretations.autodiff.partial_derivatives import (
+    PartialsOf,
+    broadcasts,
+    counted_lines,
+)
 from overlay.interpretations.autodiff.rules import BY_NUMPY, Rule, rules_with
 from overlay.interpretations.autodiff.rules.array_rules import array_rule_of
 from overlay.interpretations.autodiff.rules.rule import takes_result
@@ -128,14 +139,14 @@ def _of_rule(
     whole: bool | None,
     spread: bool,
     function: Any = None,
-    checks: Sequence[str] = (),
+    checks: UsersChecks | None = None,
 ) -> Callable[..., Any]:
     """The method that applies the chain rule if some arguments are active.
 
     whole: whether the result is an array; None: its type decides. spread: whether tangents may have
     to be broadcast to the shape of the result. function: if it is one in Python, plain values leave
     the level, in which its own arrays would be active; its rule for arrays, if it has one, holds
-    for complex numbers. checks: lines that check what a rule gave.
+    for complex numbers. checks: of what a user's rule gave.
     """
     names = [f"a{i}" for i in range(len(active))]
     values = ", ".join(f"{n}.value" if on else n for n, on in zip(names, active, strict=True))
@@ -147,7 +158,6 @@ def _of_rule(
     called = f"call_next({values})"
     apart = f"function({values}) if is_outside({values}) else strip({called})"
     last = [
-        *checks,
         *(["    zeros = plain_zeros(value)"] if spread else []),
         f"    return {made}(value, <<{' + '.join(terms)}>>)",
     ]
@@ -174,11 +184,18 @@ def _of_rule(
         "has_complex": nonoverlay(_has_complex),
         "by_rule": nonoverlay(functools.partial(applied, function)),
         "NotDifferentiable": NotDifferentiable,
+        **({} if checks is None else checks.space),
     }
     give_options(space["partials"], error_model="numpy")
-    method = written("\n".join([head, f"    value = {called}", rule, *last]), level, **space)
+    compiled = [] if checks is None else checks.compiled
+    method = written(
+        "\n".join([head, f"    value = {called}", rule, *compiled, *last]), level, **space
+    )
     level.table.uses[method] = (operator.mul, operator.add, *used_by(partials))
-    level.table.guarded[method] = written("\n".join([*guarded, *last]), level, **space)
+    interpreted = [] if checks is None else checks.interpreted
+    level.table.guarded[method] = written(
+        "\n".join([*guarded, *interpreted, *last]), level, **space
+    )
     return method
 
 
@@ -378,9 +395,71 @@ def _declare_users_rule(level: Level, table: MethodTable, target: PartialsOf) ->
         if found is None:
             continue  # no method for floats
         for active in _activities(arity):
-            checks = counted_lines(target, arity)
+            checks = _checks_of_rule(level, target, found.function, active)
             method = _of_rule(
                 level, found.function, active, whole=None, spread=False, checks=checks
             )
             for types in _own(level, [Active if one else Any for one in active]):
                 declare(level.table, target.function, method, types)
+
+
+class UsersChecks(NamedTuple):
+    """The lines that check what a user's rule gave, ``p``, in each engine, and the functions that
+    they call."""
+
+    compiled: list[str]
+    interpreted: list[str]
+    space: dict[str, Any]
+
+
+# What a derivative never is.
+NO_DERIVATIVES = (type(None), str, tuple, list, dict)
+
+
+def _checks_of_rule(
+    level: Level, target: PartialsOf, rule: Any, active: Sequence[bool]
+) -> UsersChecks:
+    """The checks of a user's rule; those of compiled code refuse types when it is compiled."""
+    same, count = "def method(p): return p", len(active)
+    parts = written(same, level)
+    why = functools.partial(refuse_parts, target, rule, count)
+    refuse(level.table, parts, why, (Any,))
+    refuse(level.table, parts, why, (ActiveNumber,), precedence=1)  # these are tuples, too
+    for kind in (tuple, list, np.ndarray):
+        declare(level.table, parts, written(same, level), (kind,))
+    fitted = broadcasts(target, rule)
+    source = "def method(p, value): return fitted(p, value)"
+    part = written(source, level, fitted=fitted)
+    for kind in NO_DERIVATIVES:
+        no_part = functools.partial(refuse_part, target, rule, kind)
+        refuse(level.table, part, no_part, (kind, Any))
+    for kind in (ActiveNumber, ActiveArray):
+        method = written(source, level, fitted=fitted)
+        declare(level.table, part, method, (kind, Any), precedence=1)  # these are tuples, too
+    taken = ", ".join(f"part(p[{i}], value)" if on else f"p[{i}]" for i, on in enumerate(active))
+    checked = nonoverlay(functools.partial(_checked, target, rule, tuple(active)))
+    return UsersChecks(
+        ["    p = parts(p)", *counted_lines(target, rule, count), f"    p = ({taken},)"],
+        ["    p = checked(p, value)"],
+        {"parts": parts, "part": part, "checked": checked},
+    )
+
+
+def _checked(target: PartialsOf, rule: Any, active: tuple[bool, ...], p: Any, value: Any) -> Any:
+    """The derivatives that a user's rule gave, in interpreted code; refused if they are none of
+    ``value``."""
+    several = issubclass(type(p), (tuple, list, np.ndarray, ActiveArray))
+    if not several or issubclass(type(p), ActiveNumber) or len(p) != len(active):
+        refuse_parts(target, rule, len(active))
+    for part in (p[i] for i, on in enumerate(active) if on):
+        if issubclass(type(part), NO_DERIVATIVES) and not issubclass(type(part), Active):
+            refuse_part(target, rule, type(part))
+        if _dimensions(part) > _dimensions(value) or _has_complex(part) > _has_complex(value):
+            refuse_shape(target, rule)
+    return p
+
+
+def _dimensions(x: Any) -> int:
+    while isinstance(x, Active):
+        x = x.value
+    return np.ndim(x)

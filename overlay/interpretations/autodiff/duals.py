@@ -316,7 +316,9 @@ def _class(name: str, base: type[Active]) -> Any:
 
 def number_class(depth: int, count: int) -> Any:
     """The class of active numbers of a nesting level, with this number of tangents."""
-    return _class(f"Dual{depth}_{count}", ActiveNumber)
+    made = _class(f"Dual{depth}_{count}", ActiveNumber)
+    made.__overlay_level__ = depth
+    return made
 
 
 def array_class(depth: int, count: int) -> Any:

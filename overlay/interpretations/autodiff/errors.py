@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from overlay import OverlayError
-from overlay.core.location import caller, caller_frame, name_of
+from overlay.core.location import caller, caller_frame, location_of, name_of
 from overlay.core.target import describe
 from overlay.interpretations.autodiff.rules import has_rule
 
@@ -17,6 +17,8 @@ __all__ = [
     "NotDifferentiable",
     "NotReversible",
     "WrongPairs",
+    "asked_of_count",
+    "asked_of_shape",
     "refuse_array_in_kernel",
     "refuse_by",
     "refuse_call",
@@ -30,8 +32,11 @@ __all__ = [
     "refuse_mode",
     "refuse_order",
     "refuse_pairs",
+    "refuse_part",
+    "refuse_parts",
     "refuse_result",
     "refuse_reverse",
+    "refuse_shape",
     "refuse_stale",
     "refuse_store",
     "refuse_use",
@@ -114,6 +119,51 @@ def refuse_by(function: Any, places: Sequence[int]) -> NoReturn:
         help="pass a plain number there, or wrap the argument's value in inactive(...) where its "
         "derivative does not matter",
     )
+
+
+def asked_of_count(target: Any, rule: Any, count: int) -> str:
+    """The requirement on the number of derivatives that a user's rule gives, as text that compiled
+    code raises at run time."""
+    return (
+        f"the rule of {target}, {location_of(rule)}, has to give a tuple of {count}, one for each "
+        "argument"
+    )
+
+
+def refuse_parts(target: Any, rule: Any, count: int) -> NoReturn:
+    """Refuse what a user's rule gave that is no tuple."""
+    raise NotDifferentiable(
+        asked_of_count(target, rule, count),
+        where=_place(),
+        help="return (slope,) for one argument, and 0.0 for one by which the derivative is zero",
+    )
+
+
+def refuse_part(target: Any, rule: Any, kind: type) -> NoReturn:
+    """Refuse a derivative that a user's rule gave and that is no number or array."""
+    raise NotDifferentiable(
+        f"the rule of {target}, {location_of(rule)}, has to give numbers or arrays as derivatives, "
+        f"and one is of type {kind.__name__}",
+        where=_place(),
+        help="return 0.0 for an argument by which the derivative is zero, and a number or an "
+        "array for others",
+    )
+
+
+def asked_of_shape(target: Any, rule: Any) -> str:
+    """The requirement on the derivatives that a user's rule gives in forward mode, as text that
+    compiled code raises at run time."""
+    return (
+        f"the rule of {target}, {location_of(rule)}, has to give derivatives with at most as many "
+        "dimensions as the result, real ones of a real result: a rule of adjoint_of may give the "
+        "gradient by an array"
+    )
+
+
+def refuse_shape(target: Any, rule: Any) -> NoReturn:
+    """Refuse a derivative that a user's rule gave for a result of fewer dimensions, or complex for
+    a real one."""
+    raise NotDifferentiable(asked_of_shape(target, rule), where=_place())
 
 
 def refuse_captured(f: Any) -> NoReturn:

@@ -172,16 +172,28 @@ def declare(
         table.constant.add(method)
 
 
-def refuse(table: MethodTable, target: Any, why: Callable[[], Any], types: Sequence[Any]) -> None:
+def refuse(
+    table: MethodTable,
+    target: Any,
+    why: Callable[[], Any],
+    types: Sequence[Any],
+    *,
+    precedence: int = 0,
+) -> None:
     """Add a method that calls ``why``, which raises, for arguments of these types: when it is
     called, or, in compiled code, when it is compiled."""
     names = ", ".join(f"a{i}" for i in range(len(types)))
     method = written(f"def method({names}): why()", None, why=why)
-    generate(table, target, method, types)
+    generate(table, target, method, types, precedence=precedence)
 
 
 def generate(
-    table: MethodTable, target: Any, method: Callable[..., Any], types: Sequence[Any]
+    table: MethodTable,
+    target: Any,
+    method: Callable[..., Any],
+    types: Sequence[Any],
+    *,
+    precedence: int = 0,
 ) -> None:
     """Add a generated method for arguments of these types."""
     _annotate(method, types)

@@ -27,7 +27,12 @@ from overlay import MethodTable, OverlayError
 from overlay.core.location import caller
 from overlay.core.public_names import hides
 from overlay.core.target import canonical, describe, key_of_target
-from overlay.interpretations.autodiff.errors import NotDifferentiable
+from overlay.interpretations.autodiff.duals import primal
+from overlay.interpretations.autodiff.errors import (
+    NotDifferentiable,
+    asked_of_count,
+    asked_of_shape,
+)
 from overlay.interpretations.autodiff.levels import written
 
 __all__ = [
@@ -35,6 +40,7 @@ __all__ = [
     "PartialsOf",
     "ResidualsOf",
     "adjoint_of",
+    "broadcasts",
     "counted",
     "counted_lines",
     "fitting",
@@ -174,10 +180,10 @@ def adjoint_of(function: Callable[..., Any]) -> AdjointOf:
     return AdjointOf(canonical(function))
 
 
-def counted_lines(target: Any, count: int) -> list[str]:
+def counted_lines(target: Any, rule: Any, count: int) -> list[str]:
     """The lines of generated code that raise unless a user's rule gave ``p``, a derivative for each
     of ``count`` arguments."""
-    asked = f"the rule of {target} has to give a tuple of {count}, one for each argument"
+    asked = asked_of_count(target, rule, count)
     return [f"    if len(p) != {count}:", f"        raise NotDifferentiable({asked!r})"]
 
 
@@ -188,15 +194,28 @@ def fitting(target: Any) -> Callable[[Any, Any], Any]:
         f"the rule of {target} has to give derivatives of the shapes of the arguments, "
         "and real ones of real arguments"
     )
+    return _fitted("p is None or np.shape(p) != np.shape(x)", asked)
+
+
+def broadcasts(target: Any, rule: Any) -> Callable[[Any, Any], Any]:
+    """A function of a derivative that a user's rule gave in forward mode and of the result: the
+    derivative. It raises where the result has fewer dimensions, or is real and that is not."""
+    source = "q, y = primal(p), primal(x)"
+    return _fitted("len(np.shape(q)) > len(np.shape(y))", asked_of_shape(target, rule), source)
+
+
+def _fitted(differs: str, asked: str, before: str = "q, y = p, x") -> Callable[[Any, Any], Any]:
     source = (
         "def method(p, x):\n"
-        "    if p is None or np.shape(p) != np.shape(x) or (\n"
-        "        np.iscomplexobj(p) and not np.iscomplexobj(x)\n"
+        f"    {before}\n"
+        f"    if {differs} or (\n"
+        "        np.iscomplexobj(q) and not np.iscomplexobj(y)\n"
         "    ):\n"
         f"        raise NotDifferentiable({asked!r})\n"
         "    return p\n"
     )
-    fitted = written(source, None, np=np, NotDifferentiable=NotDifferentiable)
+    space = {"np": np, "primal": primal, "NotDifferentiable": NotDifferentiable}
+    fitted = written(source, None, **space)
     fitted.__name__ = fitted.__qualname__ = "fitted"
     return fitted
 
@@ -205,7 +224,7 @@ def counted(rule: Any, target: Any, count: int, before: int) -> Any:
     """The rule of a function of ``count`` arguments, which raises unless it gives as many
     derivatives. before: how many arguments it takes before those of the function."""
     given = ", ".join(f"a{i}" for i in range(before + count))
-    lines = [f"def method({given}):", f"    p = rule({given})", *counted_lines(target, count)]
+    lines = [f"def method({given}):", f"    p = rule({given})", *counted_lines(target, rule, count)]
     source = "\n".join([*lines, "    return p"])
     method = written(source, None, rule=rule, NotDifferentiable=NotDifferentiable)
     method.__name__ = method.__qualname__ = rule.__name__

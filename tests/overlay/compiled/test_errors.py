@@ -2,6 +2,7 @@
 
 import math
 import operator
+from typing import ClassVar
 
 import numba
 import numpy as np
@@ -175,6 +176,22 @@ def test_a_method_that_returns_an_iterator_is_told_what_to_return():
     ) as caught:
         Context(iterators).jit(program)(np.ones(2))
     assert caught.value.where.endswith(f":{line_of(reverse)}")
+
+
+class Held:
+    listed: ClassVar = []
+    named: ClassVar = {}
+    texts: ClassVar = set()
+    tuples = ()
+
+
+@pytest.mark.parametrize("name", ["listed", "named", "texts"])
+def test_an_empty_container_of_a_class_is_refused_by_its_name(name):
+    space = {"Held": Held}
+    exec(f"def f(x):\n    return len(Held.{name}) + x\n", space)
+    with pytest.raises(NotCompilable, match=f"Held.{name}, a {type(getattr(Held, name)).__name__}"):
+        Context().jit(space["f"])(1.0)
+    assert Context().jit(lambda x: len(Held.tuples) + x)(1.0) == 1.0
 
 
 def test_what_numba_stumbles_over_otherwise_is_its_own_limit():

@@ -160,7 +160,9 @@ def _make(
         raise Unreadable(f"{type(error).__name__}: {error}", where=lifter.where or None) from error
     function = defined(name, source, {**lifter.space, **names, **lifter.captured})
     held = f, *(k.value for k in kinds if isinstance(k, KnownBefore))
-    mixed = lifter.reads_attributes or mixes(lifted.region, lifter.unrolled)
+    mixed = lifter.reads_attributes or mixes(
+        lifted.region, lifter.unrolled, numbers=form.is_for_kernel
+    )
     return Adjoint(
         function,
         source,

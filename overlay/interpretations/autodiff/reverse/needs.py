@@ -360,23 +360,22 @@ class Needs:
         )
 
 
-def mixes(region: StatementRegion, unrolled: Sequence[tuple[Any, Any]]) -> bool:
-    """Whether a variable is constant on one path and active on another: in compiled code, where it
-    has one type, it cannot be a dual number. unrolled: the operands of variables before and after
-    loops that compiled code has in one piece."""
-    if any(_is_active(after) and not _is_active(before) for before, after in unrolled):
-        return True
+def mixes(region: StatementRegion, unrolled: Sequence[tuple[Any, Any]], *, numbers: bool) -> bool:
+    """Whether an array is constant on one path and active on another: compiled code, where it has
+    one type, does not convert it. unrolled: the operands of variables before and after loops that
+    compiled code has in one piece. numbers: whether numbers count too, as in kernels."""
+    paired: list[tuple[Any, tuple[Any, ...]]] = [(after, (before,)) for before, after in unrolled]
     for op in every(region):
-        pairs: list[tuple[ReverseValue, tuple[Any, ...]]] = []
         if isinstance(op, ReverseFork):
-            pairs = [(each.out, (each.yes, each.no)) for each in op.outs]
+            paired += [(each.out, (each.yes, each.no)) for each in op.outs]
         elif isinstance(op, ReverseLoop):
-            pairs = [(each.param, (each.first, each.last)) for each in op.carried]
-        for out, operands in pairs:
-            plain = [o for o in operands if o is not None and not _is_active(o)]
-            if out.is_active and plain:
-                return True
-    return False
+            paired += [(each.param, (each.first, each.last)) for each in op.carried]
+    return any(
+        _is_active(out)
+        and (numbers or out.kind.ndim > 0)
+        and any(o is not None and not _is_active(o) for o in operands)
+        for out, operands in paired
+    )
 
 
 def _is_active(operand: Any) -> bool:
