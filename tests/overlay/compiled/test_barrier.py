@@ -791,7 +791,7 @@ def test_where_plugins_change_types_the_result_is_declared():
 
     plugin = Types()
     context = Context(plugins=(plugin,))
-    with pytest.raises(NotCompilable, match=r"gives a float64 in .* expects unicode"):
+    with pytest.raises(NotCompilable, match=r"returns a float64 in .* expects unicode"):
         context.jit(program(undeclared))(3)
     assert UNKNOWN in plugin.seen
     assert context.jit(program(declared))(3) == 3.0

@@ -912,7 +912,7 @@ def test_what_a_stage_gives_back_is_checked():
         def before_inference(self, ir):
             return 5
 
-    with pytest.raises(OverlayError, match="before_inference of sine gave 5"):
+    with pytest.raises(OverlayError, match="before_inference of sine returned 5"):
         Context(plugins=(Wrong(),)).jit(sine)(0.5)
 
 
