@@ -150,6 +150,13 @@ class CompiledContext:
         from Python: its ``call_next`` continues at this place of a chain."""
         return self._entry(function, options_of(function), chain)
 
+    def jit_base(self, function: Any) -> Any:
+        """Compile an ``@njit`` function under this context, for an engine that has looked up its
+        methods: calls from Python run its own code."""
+        if isinstance(function, EntryDispatcher):
+            return self.jit(function)
+        return self._entry(function, _checked(function, options_of(function)), None, is_base=True)
+
     def kernel(self, kernel: Any) -> Any:
         """A kernel of ``@vectorize`` or ``@guvectorize``, with its function compiled under this
         context and the present tables."""
@@ -157,9 +164,14 @@ class CompiledContext:
         return self.world({}).stand_ins.kernel(kernel)
 
     def _entry(
-        self, function: Any, options: dict[str, Any], chain: MethodChain | None
+        self,
+        function: Any,
+        options: dict[str, Any],
+        chain: MethodChain | None,
+        *,
+        is_base: bool = False,
     ) -> EntryDispatcher:
-        entry = entry_of(self, self._runnable(function), options, chain)
+        entry = entry_of(self, self._runnable(function), options, chain, is_base=is_base)
         if entry.cache:
             entry.keeping = Keeping(Folder.of(None if entry.cache is True else entry.cache))
         with LOCK:

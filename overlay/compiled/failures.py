@@ -446,7 +446,8 @@ def any_keywords(function: Any) -> NotCompilable:
     return NotCompilable(
         f"{name_of(function)} takes any keywords, as **{names}, which numba cannot compile",
         where=location_of(function),
-        help="name the parameters, or run the program interpreted: ctx(f, ...)",
+        help="name the parameters, or run the program interpreted: ctx(f, ...); of an @njit "
+        "function that it calls, f.py_func",
     )
 
 

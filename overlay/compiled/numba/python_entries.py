@@ -31,8 +31,10 @@ from overlay.compiled.numba.numba_types import OWN_OPTIONS, Type, localised
 from overlay.compiled.sharing import functions_made
 from overlay.core.bounded_store import Kept
 from overlay.core.content_identity import content_of
-from overlay.core.in_force import current_stack
+from overlay.core.errors import NotCompilable
+from overlay.core.in_force import current_stack, outside
 from overlay.core.interpreted_values import is_interpreted
+from overlay.core.location import location_of, name_of
 from overlay.core.table import LOCK
 from overlay.plugins.plugin import only_compiles
 
@@ -55,12 +57,19 @@ _received: Kept[Any] = Kept(MOST)
 
 
 def entry_of(
-    engine: CompiledContext, function: Any, options: dict[str, Any], chain: MethodChain | None
+    engine: CompiledContext,
+    function: Any,
+    options: dict[str, Any],
+    chain: MethodChain | None,
+    *,
+    is_base: bool,
 ) -> EntryDispatcher:
     """Make the entry for a function."""
     parameters = FunctionParameters(getattr(function, "py_func", function))
     kind = NamedEntryDispatcher if parameters.has_keyword_only else EntryDispatcher
-    return kind(engine, function, options, chain, parameters)
+    made = kind(engine, function, options, chain, parameters)
+    made.is_base = is_base
+    return made
 
 
 class EntryDispatcher(CPUDispatcher):
@@ -69,7 +78,11 @@ class EntryDispatcher(CPUDispatcher):
     It holds code of the context's current world; when a table changes, it drops all code.
     functions_compiled: the number of functions compiled for it so far; code that existed before,
     made for another context or before a change, is not counted.
+    chain: for the function of a method, its place. is_base: whether it is the function's own code,
+    where its methods have been looked up before.
     """
+
+    is_base = False
 
     def __init__(
         self,
@@ -98,7 +111,12 @@ class EntryDispatcher(CPUDispatcher):
 
     def __overlay_wrapped__(self) -> tuple[Any, Any] | None:
         """The context that calls enter, and the function that they run."""
-        return (self.engine.context, self.function) if self.chain is None else None
+        return (self.engine.context, self.function) if self.looks_up else None
+
+    @property
+    def looks_up(self) -> bool:
+        """Whether a call looks up methods of the function itself."""
+        return self.chain is None and not self.is_base
 
     def _show(self, function: Any) -> None:
         """Take the attributes of a numba dispatcher of this function, for introspection."""
@@ -164,7 +182,7 @@ class EntryDispatcher(CPUDispatcher):
         if self.keeping is None:
             inner.compile(sig)
         else:
-            further = ways, return_type
+            further = ways, return_type, self.is_base
             self.keeping.compile(self, world, inner, local, further, sig)
         self.functions_compiled += functions_made() - before
         made, self.codes[args] = inner.overloads[local], inner.codes[local]
@@ -177,7 +195,9 @@ class EntryDispatcher(CPUDispatcher):
         return types.pyobject if is_interpreted(val) else super().typeof_pyval(val)
 
     def _interpreted(self, *args: Any) -> Any:
-        """Run the Python function, for arguments that compiled code cannot handle."""
+        """Run the Python function, for arguments or tables that compiled code cannot handle."""
+        if self.declared.converts(args):
+            raise self._not_interpreted()
         given, named = self.parameters.as_called(args)
         stack = current_stack()
         if stack is None or stack.compiled is not self.engine:
@@ -187,9 +207,25 @@ class EntryDispatcher(CPUDispatcher):
             run = stack.python.placed(run, self.chain)
         return run(*given, **named)
 
+    def _not_interpreted(self) -> NotCompilable:
+        name = name_of(self.py_func)
+        return NotCompilable(
+            f"{name} declares types, to which compiled code converts, and has to be interpreted "
+            "here: its arguments, or a table in force, are known to interpreted code only",
+            where=location_of(self.py_func),
+            notes=[("declared", self.declared.shown())],
+            help=f"declare no types of {name}, or doubles for floats",
+        )
+
     def _compile_for_args(self, *args: Any) -> Any:
-        """The callable for these arguments, for which there is no code."""
-        if any(map(is_interpreted, args)):
+        """The callable for these arguments, for which there is no code. Finding it is no part of
+        the program."""
+        if current_stack() is None:
+            return self._callable_for(*args)
+        return outside(self._callable_for, *args)
+
+    def _callable_for(self, *args: Any) -> Any:
+        if any(map(is_interpreted, args)) or any(t.runs_python for t in self.engine.tables):
             return self._interpreted
         refuse_parameters(self.py_func)
         given, named = self.parameters.as_called(args)
@@ -221,7 +257,7 @@ class EntryDispatcher(CPUDispatcher):
     def _declared(self) -> Declarations:
         """The declarations that arguments from Python are converted by: none where methods are
         looked up for the function, since the arguments select them."""
-        if self.declared.is_limited and self.chain is None:
+        if self.declared.is_limited and self.looks_up:
             is_target = self.engine.world(self.options).is_target(self.function)
             return NOTHING if is_target else self.declared
         return self.declared
