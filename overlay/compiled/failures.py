@@ -451,6 +451,19 @@ def any_keywords(function: Any) -> NotCompilable:
     )
 
 
+def declares_types(function: Any, declared: str) -> NotCompilable:
+    """The error for an ``@njit`` function that cannot be interpreted, as it converts to the types
+    that it declares."""
+    name = name_of(function)
+    return NotCompilable(
+        f"{name} declares types, to which compiled code converts, and has to be interpreted here: "
+        "its arguments, or a table in force, are known to interpreted code only",
+        where=location_of(function),
+        notes=[("declared", declared)],
+        help=f"declare no types of {name}, or doubles for floats",
+    )
+
+
 def _rest_of(function: Any) -> str:
     code = function.__code__
     return code.co_varnames[_count(code)]

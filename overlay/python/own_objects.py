@@ -133,7 +133,11 @@ class OwnObjects:
         if stack is None or getattr(callee, MADE_FOR_PLACE, False):
             return callee
         if is_dispatcher(callee):
-            return stack.compiled.jit_base(callee) if can_compile() else without_compiling(callee)
+            return (
+                stack.compiled.jit_method(callee, None)
+                if can_compile()
+                else without_compiling(callee)
+            )
         if is_kernel(callee) and not any(table.runs_python for table in stack.tables):
             return stack.joined.compiled.kernel(callee)
         return callee

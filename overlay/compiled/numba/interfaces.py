@@ -18,7 +18,6 @@ import weakref
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-import numpy as np
 from numba import _dispatcher
 from numba.core import errors, sigutils, types
 from numba.core.ccallback import CFunc
@@ -316,30 +315,9 @@ class Declarations(NamedTuple):
         ]
         return "; ".join([*signatures, *(f"{n}: {t}" for n, t in self.variables.items())])
 
-    def converts(self, args: Sequence[Any]) -> bool:
-        """Whether compiled code may convert these arguments, the result or a variable to another
-        number. Doubles are numbers as they are."""
-        if self.variables:
-            return True
-        return self.is_limited and not any(
-            len(declared) == len(args)
-            and all(map(_keeps, declared, args))
-            and (returned is None or _keeps(returned, None))
-            for declared, returned in self.results.items()
-        )
-
     def key(self) -> tuple[Any, ...]:
         """Key that distinguishes code with these declarations from other code of a function."""
         return tuple(self.results.items()), tuple(sorted(self.variables.items()))
-
-
-def _keeps(declared: Type, value: Any) -> bool:
-    """Whether conversion to a declared type keeps a value as a number."""
-    value = value.value if isinstance(value, OmittedArg) else value
-    if isinstance(declared, types.Number):
-        whole = declared == types.int64 and type(value) in (int, np.int64)
-        return whole or declared in (types.float64, types.complex128)
-    return True
 
 
 NOTHING: Final = Declarations({}, {})

@@ -31,10 +31,9 @@ from overlay.compiled.numba.numba_types import OWN_OPTIONS, Type, localised
 from overlay.compiled.sharing import functions_made
 from overlay.core.bounded_store import Kept
 from overlay.core.content_identity import content_of
-from overlay.core.errors import NotCompilable
 from overlay.core.in_force import current_stack, outside
 from overlay.core.interpreted_values import is_interpreted
-from overlay.core.location import location_of, name_of
+from overlay.core.jitted import converts, is_dispatcher
 from overlay.core.table import LOCK
 from overlay.plugins.plugin import only_compiles
 
@@ -62,13 +61,13 @@ def entry_of(
     options: dict[str, Any],
     chain: MethodChain | None,
     *,
-    is_base: bool,
+    looks_up: bool,
 ) -> EntryDispatcher:
-    """Make the entry for a function."""
+    """Make the entry for a function. looks_up: whether calls look up methods of it."""
     parameters = FunctionParameters(getattr(function, "py_func", function))
     kind = NamedEntryDispatcher if parameters.has_keyword_only else EntryDispatcher
     made = kind(engine, function, options, chain, parameters)
-    made.is_base = is_base
+    made.looks_up = looks_up
     return made
 
 
@@ -78,11 +77,11 @@ class EntryDispatcher(CPUDispatcher):
     It holds code of the context's current world; when a table changes, it drops all code.
     functions_compiled: the number of functions compiled for it so far; code that existed before,
     made for another context or before a change, is not counted.
-    chain: for the function of a method, its place. is_base: whether it is the function's own code,
-    where its methods have been looked up before.
+    chain: for the function of a method, its place. looks_up: whether calls look up methods of the
+    function itself; not where they run its own code.
     """
 
-    is_base = False
+    looks_up = True
 
     def __init__(
         self,
@@ -112,11 +111,6 @@ class EntryDispatcher(CPUDispatcher):
     def __overlay_wrapped__(self) -> tuple[Any, Any] | None:
         """The context that calls enter, and the function that they run."""
         return (self.engine.context, self.function) if self.looks_up else None
-
-    @property
-    def looks_up(self) -> bool:
-        """Whether a call looks up methods of the function itself."""
-        return self.chain is None and not self.is_base
 
     def _show(self, function: Any) -> None:
         """Take the attributes of a numba dispatcher of this function, for introspection."""
@@ -182,7 +176,7 @@ class EntryDispatcher(CPUDispatcher):
         if self.keeping is None:
             inner.compile(sig)
         else:
-            further = ways, return_type, self.is_base
+            further = ways, return_type, self.looks_up
             self.keeping.compile(self, world, inner, local, further, sig)
         self.functions_compiled += functions_made() - before
         made, self.codes[args] = inner.overloads[local], inner.codes[local]
@@ -196,8 +190,8 @@ class EntryDispatcher(CPUDispatcher):
 
     def _interpreted(self, *args: Any) -> Any:
         """Run the Python function, for arguments or tables that compiled code cannot handle."""
-        if self.declared.converts(args):
-            raise self._not_interpreted()
+        if is_dispatcher(self.function) and converts(self.function, args):
+            raise failures.declares_types(self.py_func, self.declared.shown())
         given, named = self.parameters.as_called(args)
         stack = current_stack()
         if stack is None or stack.compiled is not self.engine:
@@ -206,16 +200,6 @@ class EntryDispatcher(CPUDispatcher):
         if self.chain is not None:
             run = stack.python.placed(run, self.chain)
         return run(*given, **named)
-
-    def _not_interpreted(self) -> NotCompilable:
-        name = name_of(self.py_func)
-        return NotCompilable(
-            f"{name} declares types, to which compiled code converts, and has to be interpreted "
-            "here: its arguments, or a table in force, are known to interpreted code only",
-            where=location_of(self.py_func),
-            notes=[("declared", self.declared.shown())],
-            help=f"declare no types of {name}, or doubles for floats",
-        )
 
     def _compile_for_args(self, *args: Any) -> Any:
         """The callable for these arguments, for which there is no code. Finding it is no part of

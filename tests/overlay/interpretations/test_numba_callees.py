@@ -242,6 +242,12 @@ def test_metadata_of_items_of_sequences():
         assert (found.result, found.inputs) == (4.0, ("x", "y"))
 
 
+@pytest.mark.parametrize("pack", [list, tuple, np.array])
+def test_active_values_among_plain_ones(pack):
+    total = numba.njit(lambda xs: xs[0] + xs[1])
+    assert derivative(lambda x: total(pack([1.0, x])))(2.0) == 1.0
+
+
 def test_declared_types_are_not_ignored():
     third = numba.njit("f8(f8)")(quotient)
     power = numba.njit("f8(f8, i8)")(lambda x, n: x**n)
@@ -253,6 +259,11 @@ def test_declared_types_are_not_ignored():
             with pytest.raises(NotCompilable, match="declares types") as info:
                 run(lambda x, k=declared: k(x), x)
             assert "declared: (" in str(info.value)
+        with pytest.raises(NotCompilable, match="declares types"):
+            gradient(lambda v, k=declared: k(v[0]), mode="reverse")(np.array([2.5]))
+    assert _slopes(third, "reverse") == _slopes(quotient, "reverse")
+    slopes = gradient(lambda v: power(v[0], 2), mode="reverse")(np.array([3.0]))
+    assert slopes.tolist() == [6.0]
 
 
 def test_compiled_code_that_takes_no_intervals_is_undecided():
