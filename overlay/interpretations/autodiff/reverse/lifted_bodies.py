@@ -28,7 +28,6 @@ from overlay.code.structured_tree import (
 )
 from overlay.code.wording import IN_WORDS
 from overlay.core.jitted import converts, is_dispatcher
-from overlay.core.location import name_of
 from overlay.core.target import describe
 from overlay.interpretations.autodiff.reverse.branching import Branching, PathEnd
 from overlay.interpretations.autodiff.reverse.instances import attribute_of_super
@@ -123,8 +122,8 @@ class ReverseLifter(Branching):
         plain = getattr(function, "py_func", function)
         if is_dispatcher(function) and converts(function, args):
             raise Unreadable(
-                f"{name_of(function)} declares types, to which compiled code converts",
-                help=f"declare no types of {name_of(function)}, or doubles for floats",
+                f"{describe(function)} declares types, to which compiled code converts",
+                help=f"declare no types of {describe(function)}, or doubles for floats",
             )
         if type(plain) is not FunctionType:
             called = inspect.getattr_static(type(plain), "__call__", None)
