@@ -145,10 +145,16 @@ class CompiledContext:
         own = options_of(function) if is_dispatcher(function) else {}
         return self._entry(function, _checked(function, {**own, "target": target, **options}), None)
 
-    def jit_method(self, function: Any, chain: MethodChain) -> Any:
-        """Compile a method's ``@njit`` function under this context, for an engine that enters it
-        from Python: its ``call_next`` continues at this place of a chain."""
-        return self._entry(function, options_of(function), chain)
+    def jit_method(self, function: Any, chain: MethodChain | None) -> Any:
+        """Compile an ``@njit`` function under this context, for an engine that has looked up its
+        methods, and enters it from Python. chain: for the function of a method, its place, at which
+        its ``call_next`` continues."""
+        options = options_of(function)
+        if chain is None:
+            if isinstance(function, EntryDispatcher):
+                return self.jit(function)
+            options = _checked(function, options)
+        return self._entry(function, options, chain, looks_up=False)
 
     def kernel(self, kernel: Any) -> Any:
         """A kernel of ``@vectorize`` or ``@guvectorize``, with its function compiled under this
@@ -157,9 +163,14 @@ class CompiledContext:
         return self.world({}).stand_ins.kernel(kernel)
 
     def _entry(
-        self, function: Any, options: dict[str, Any], chain: MethodChain | None
+        self,
+        function: Any,
+        options: dict[str, Any],
+        chain: MethodChain | None,
+        *,
+        looks_up: bool = True,
     ) -> EntryDispatcher:
-        entry = entry_of(self, self._runnable(function), options, chain)
+        entry = entry_of(self, self._runnable(function), options, chain, looks_up=looks_up)
         if entry.cache:
             entry.keeping = Keeping(Folder.of(None if entry.cache is True else entry.cache))
         with LOCK:

@@ -470,7 +470,21 @@ def any_keywords(function: Any) -> NotCompilable:
     return NotCompilable(
         f"{name_of(function)} takes any keywords, as **{names}, which numba cannot compile",
         where=location_of(function),
-        help="name the parameters, or run the program interpreted: ctx(f, ...)",
+        help="name the parameters, or run the program interpreted: ctx(f, ...); of an @njit "
+        "function that it calls, f.py_func",
+    )
+
+
+def declares_types(function: Any, declared: str) -> NotCompilable:
+    """The error for an ``@njit`` function that cannot be interpreted, as it converts to the types
+    that it declares."""
+    name = name_of(function)
+    return NotCompilable(
+        f"{name} declares types, to which compiled code converts, and has to be interpreted here: "
+        "its arguments, or a table in force, are known to interpreted code only",
+        where=location_of(function),
+        notes=[("declared", declared)],
+        help=f"declare no types of {name}, or doubles for floats",
     )
 
 

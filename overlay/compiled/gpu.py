@@ -39,6 +39,7 @@ class Kernel:
         self.function = function
         self.options = dict(options)
         self.chain = None
+        self.looks_up = True  # methods of the function itself
         self.__name__ = getattr(function, "__name__", "kernel")
         self.__doc__ = function.__doc__
         self.__wrapped__ = function

@@ -215,7 +215,7 @@ class World:
         """The dispatcher for an entry from Python with these arguments, passed in these ways: of
         its function, or if that is a target itself, of a call of it."""
         function = entry.function
-        if entry.chain is None and self.is_target(function):
+        if entry.looks_up and self.is_target(function):
             return self.dispatcher(calling(function, ways), None, entry.options)
         world = self.entered(function, given_by_position(ways, args))
         return world.dispatcher(function, entry.chain, entry.options)

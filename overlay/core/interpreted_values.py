@@ -33,18 +33,20 @@ __all__ = [
 UNDERLYING: Final = "__overlay_underlying__"
 LEVEL: Final = "__overlay_level__"
 _INTERPRETED: Final = "__overlay_interpreted__"
+_PLAIN: Final = frozenset((float, int, bool, complex, str))
 
 
 def is_interpreted(value: Any) -> bool:
-    """Whether only interpreted code takes a value, or an element of a tuple or list. Of a list
-    only the first element is checked: all have one type where code is compiled.
-    """
+    """Whether only interpreted code takes a value, or an element of a tuple or list."""
     kind = type(value)
     if type_attribute(kind, _INTERPRETED) is True:
         return True
     if issubclass(kind, tuple):
         return any(map(is_interpreted, tuple.__iter__(value)))
-    return issubclass(kind, list) and any(map(is_interpreted, list.__getitem__(value, slice(1))))
+    if not issubclass(kind, list):
+        return False
+    kinds = set(map(type, list.__iter__(value))) - _PLAIN  # most lists have plain numbers only
+    return bool(kinds) and any(map(is_interpreted, list.__iter__(value)))
 
 
 def has_underlying(value: Any) -> bool:

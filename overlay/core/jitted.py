@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import functools
+import re
 import sys
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar
 
 from overlay.core import late_binding
@@ -25,6 +26,7 @@ __all__ = [
     "Compiled",
     "can_compile",
     "compiled_classes",
+    "converts",
     "derive_from",
     "give_options",
     "is_dispatcher",
@@ -37,6 +39,7 @@ __all__ = [
     "without_compiling",
 ]
 
+_NUMBERS = re.compile(r"(u?int|float|complex)\d+|bool(ean)?")
 _OPTIONS = "__overlay_options__"
 _SOURCES = "__overlay_sources__"
 _TARGETS = "__overlay_targets__"
@@ -156,6 +159,31 @@ def misses_methods(context: Context, value: Any, args: tuple[Any, ...]) -> bool:
     if not can_compile():
         return True
     return late_binding.misses_methods.load()(context.compiled.world({}), value, args)
+
+
+def converts(dispatcher: Any, args: Sequence[Any]) -> bool:
+    """Whether an ``@njit`` function declares types by which it may convert these arguments, its
+    result or variables to other numbers. Doubles are numbers as they are."""
+    if dispatcher.locals:
+        return True
+    return not dispatcher._can_compile and not any(
+        len(declared.args) == len(args)
+        and all(map(_keeps, declared.args, args))
+        and _keeps(declared.return_type, None)
+        for declared in dispatcher.nopython_signatures
+    )
+
+
+def _keeps(declared: Any, value: Any) -> bool:
+    """Whether conversion to a declared type keeps a value as a number."""
+    name = str(declared)
+    # .value: of a default, and of an argument that is known before
+    is_whole = type(getattr(value, "value", value)).__name__ in ("int", "int64")
+    return (
+        not _NUMBERS.fullmatch(name)
+        or name in ("float64", "complex128")
+        or (is_whole and name == "int64")
+    )
 
 
 def compiled_classes() -> tuple[type, ...]:

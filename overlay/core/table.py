@@ -49,7 +49,7 @@ class Listener(Protocol):
 
 @hides(
     *("add_later", "chosen", "chosen_compiled", "find", "has", "home", "identity", "interprets"),
-    *("listen", "pending", "restore", "serial", "settle", "version"),
+    *("listen", "pending", "restore", "runs_python", "serial", "settle", "version"),
 )
 class MethodTable:
     """A table of methods keyed by target and signature.
@@ -86,6 +86,10 @@ class MethodTable:
     >>> round(Context(degrees)(math.sin, 30.0), 12)
     0.5
     """
+
+    # whether functions compiled by numba are interpreted where the table is in force: its methods
+    # are known to interpreted code only
+    runs_python = False
 
     @runs_natively
     def __init__(

@@ -15,10 +15,12 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any
 
 from overlay import Context, MethodTable, OverlayError, call_next, nonoverlay
+from overlay.core.in_force import runs_natively, stack_in_force
 from overlay.core.location import caller
 from overlay.core.metadata import metadata_key
 from overlay.core.short_repr import short_repr
 from overlay.core.target import describe
+from overlay.python.own_objects import OwnValues
 
 __all__ = ["Memo", "memoised"]
 
@@ -35,14 +37,15 @@ class _Kept(OrderedDict[Hashable, Any]):
 
 class Memo:
     """A cache of results of functions by their arguments: each function runs once for equal
-    arguments.
+    arguments, with the same contexts in force and the same methods in their tables.
 
     Parameters
     ----------
     *functions : callable
         The functions to memoise, in all code that runs with the cache.
     limit : int or None
-        The number of results cached of each function, the most recently used ones; None: all.
+        The number of results cached of each function, with the same contexts in force: the most
+        recently used ones; None: all.
 
     Attributes
     ----------
@@ -65,11 +68,12 @@ class Memo:
         self.limit = limit
         self.hits = 0
         self.misses = 0
-        self._kept: dict[int, _Kept] = {}
+        self._stores: list[OwnValues[_Kept]] = []
         table = MethodTable("memoised")
-        for number, function in enumerate(functions):
-            self._kept[number] = _Kept()
-            table.overlay(function)(self._method(number, function))
+        for function in functions:
+            store = OwnValues[_Kept]()
+            self._stores.append(store)
+            table.overlay(function)(self._method(store, function))
         self.context = Context(table)
 
     def __repr__(self) -> str:
@@ -115,29 +119,29 @@ class Memo:
 
     def clear(self) -> None:
         """Remove all cached results."""
-        for kept in self._kept.values():
-            kept.clear()
+        for store in self._stores:
+            store.clear()
 
     def __len__(self) -> int:
-        return sum(map(len, self._kept.values()))
+        return sum(len(kept) for store in self._stores for _, kept in store.values())
 
-    def _method(self, number: int, function: Any) -> Callable[..., Any]:
+    def _method(self, store: OwnValues[_Kept], function: Any) -> Callable[..., Any]:
         find, keep = nonoverlay(self._find), nonoverlay(self._keep)
 
         def found(*args: Any, **kwargs: Any) -> Any:
-            key, result = find(number, function, args, kwargs)
+            kept = _in_force(store)
+            key, result = find(kept, function, args, kwargs)
             if result is _ABSENT:
                 result = call_next(*args, **kwargs)
-                keep(number, key, result)
+                keep(kept, key, result)
             return result
 
         return found
 
     def _find(
-        self, number: int, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]
+        self, kept: _Kept, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]
     ) -> tuple[Hashable, Any]:
         key = _key(function, args, kwargs)
-        kept = self._kept[number]
         result = kept.get(key, _ABSENT)
         if result is _ABSENT:
             self.misses += 1
@@ -147,8 +151,7 @@ class Memo:
                 kept.move_to_end(key)
         return key, result
 
-    def _keep(self, number: int, key: Hashable, result: Any) -> None:
-        kept = self._kept[number]
+    def _keep(self, kept: _Kept, key: Hashable, result: Any) -> None:
         kept[key] = result
         if self.limit is not None and len(kept) > self.limit:
             kept.popitem(last=False)
@@ -178,6 +181,12 @@ def memoised(*functions: Any, limit: int | None = None) -> Memo:
     23416728348467685
     """
     return Memo(*functions, limit=limit)
+
+
+@runs_natively
+def _in_force(store: OwnValues[_Kept]) -> _Kept:
+    """The results that hold for the contexts in force and the present methods of their tables."""
+    return stack_in_force.get().python.own.kept_in(store, _Kept)
 
 
 def _key(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Hashable:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import functools
 import sys
 import weakref
+from collections.abc import Callable
 from types import FunctionType, WrapperDescriptorType
 from typing import TYPE_CHECKING, Any
 
@@ -27,10 +28,14 @@ from overlay.python.entered_functions import subclasses
 if TYPE_CHECKING:
     from overlay.contexts.stack import Stack
 
-__all__ = ["OwnObjects"]
+__all__ = ["OwnObjects", "OwnValues"]
 
 _OWN = "__overlay_own__"
 _UNSEEN: Any = object()
+
+
+class OwnValues[V](weakref.WeakKeyDictionary["OwnObjects", tuple[object, V]]):
+    """Values of which each stack has its own, with the state of the tables that they hold for."""
 
 
 class OwnObjects:
@@ -101,18 +106,26 @@ class OwnObjects:
         if kept is _UNSEEN:
             # calls within these packages reach no methods: their caches hold for all stacks
             shared = type(function) is FunctionType and is_ours(function.__code__.co_filename)
-            made = None if shared else weakref.WeakKeyDictionary[OwnObjects, Any]()
+            made = None if shared else OwnValues[Any]()
             kept = callee.__dict__.setdefault(_OWN, made)
         if kept is None:
             return callee
-        found = kept.get(self)
+        return self.kept_in(kept, lambda: self._cached(callee, function))
+
+    def _cached(self, callee: Any, function: Any) -> Any:
+        """Make the stack's own cached function."""
+        stack = self._stack()
+        calls = None if stack is None else stack.calls
+        own = function if calls is None else calls.stand_in(function)
+        cached = functools.lru_cache(**callee.cache_parameters())(own)
+        cached.__dict__.pop(_OWN, None)
+        return cached
+
+    def kept_in[V](self, store: OwnValues[V], make: Callable[[], V]) -> V:
+        """The stack's own value in a store, made again once the tables have changed."""
+        found = store.get(self)
         if found is None or found[0] is not self._turn:
-            stack = self._stack()
-            calls = None if stack is None else stack.calls
-            own = function if calls is None else calls.stand_in(function)
-            cached = functools.lru_cache(**callee.cache_parameters())(own)
-            cached.__dict__.pop(_OWN, None)
-            kept[self] = found = self._turn, cached
+            store[self] = found = self._turn, make()
         return found[1]
 
     def _compiled(self, callee: Any) -> Any:
@@ -120,7 +133,11 @@ class OwnObjects:
         if stack is None or getattr(callee, MADE_FOR_PLACE, False):
             return callee
         if is_dispatcher(callee):
-            return stack.compiled.jit(callee) if can_compile() else without_compiling(callee)
-        if is_kernel(callee):
+            return (
+                stack.compiled.jit_method(callee, None)
+                if can_compile()
+                else without_compiling(callee)
+            )
+        if is_kernel(callee) and not any(table.runs_python for table in stack.tables):
             return stack.joined.compiled.kernel(callee)
         return callee

@@ -304,12 +304,16 @@ class Declarations(NamedTuple):
 
     def no_match(self, args: Sequence[Type]) -> str:
         """numba's message for arguments that match no signature, with the signatures."""
-        shown = "; ".join(
+        given = ", ".join(map(str, args))
+        return f"No matching definition for argument type(s) {given}; declared are {self.shown()}"
+
+    def shown(self) -> str:
+        """The text of the declarations."""
+        signatures = [
             f"({', '.join(map(str, each))}) -> {returned or 'inferred'}"
             for each, returned in self.results.items()
-        )
-        given = ", ".join(map(str, args))
-        return f"No matching definition for argument type(s) {given}; declared are {shown}"
+        ]
+        return "; ".join([*signatures, *(f"{n}: {t}" for n, t in self.variables.items())])
 
     def key(self) -> tuple[Any, ...]:
         """Key that distinguishes code with these declarations from other code of a function."""

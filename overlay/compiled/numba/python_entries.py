@@ -31,8 +31,9 @@ from overlay.compiled.numba.numba_types import OWN_OPTIONS, Type, localised
 from overlay.compiled.sharing import functions_made
 from overlay.core.bounded_store import Kept
 from overlay.core.content_identity import content_of
-from overlay.core.in_force import current_stack
+from overlay.core.in_force import current_stack, outside
 from overlay.core.interpreted_values import is_interpreted
+from overlay.core.jitted import converts, is_dispatcher
 from overlay.core.table import LOCK
 from overlay.plugins.plugin import only_compiles
 
@@ -55,12 +56,19 @@ _received: Kept[Any] = Kept(MOST)
 
 
 def entry_of(
-    engine: CompiledContext, function: Any, options: dict[str, Any], chain: MethodChain | None
+    engine: CompiledContext,
+    function: Any,
+    options: dict[str, Any],
+    chain: MethodChain | None,
+    *,
+    looks_up: bool,
 ) -> EntryDispatcher:
-    """Make the entry for a function."""
+    """Make the entry for a function. looks_up: whether calls look up methods of it."""
     parameters = FunctionParameters(getattr(function, "py_func", function))
     kind = NamedEntryDispatcher if parameters.has_keyword_only else EntryDispatcher
-    return kind(engine, function, options, chain, parameters)
+    made = kind(engine, function, options, chain, parameters)
+    made.looks_up = looks_up
+    return made
 
 
 class EntryDispatcher(CPUDispatcher):
@@ -69,7 +77,11 @@ class EntryDispatcher(CPUDispatcher):
     It holds code of the context's current world; when a table changes, it drops all code.
     functions_compiled: the number of functions compiled for it so far; code that existed before,
     made for another context or before a change, is not counted.
+    chain: for the function of a method, its place. looks_up: whether calls look up methods of the
+    function itself; not where they run its own code.
     """
+
+    looks_up = True
 
     def __init__(
         self,
@@ -98,7 +110,7 @@ class EntryDispatcher(CPUDispatcher):
 
     def __overlay_wrapped__(self) -> tuple[Any, Any] | None:
         """The context that calls enter, and the function that they run."""
-        return (self.engine.context, self.function) if self.chain is None else None
+        return (self.engine.context, self.function) if self.looks_up else None
 
     def _show(self, function: Any) -> None:
         """Take the attributes of a numba dispatcher of this function, for introspection."""
@@ -164,7 +176,7 @@ class EntryDispatcher(CPUDispatcher):
         if self.keeping is None:
             inner.compile(sig)
         else:
-            further = ways, return_type
+            further = ways, return_type, self.looks_up
             self.keeping.compile(self, world, inner, local, further, sig)
         self.functions_compiled += functions_made() - before
         made, self.codes[args] = inner.overloads[local], inner.codes[local]
@@ -177,7 +189,9 @@ class EntryDispatcher(CPUDispatcher):
         return types.pyobject if is_interpreted(val) else super().typeof_pyval(val)
 
     def _interpreted(self, *args: Any) -> Any:
-        """Run the Python function, for arguments that compiled code cannot handle."""
+        """Run the Python function, for arguments or tables that compiled code cannot handle."""
+        if is_dispatcher(self.function) and converts(self.function, args):
+            raise failures.declares_types(self.py_func, self.declared.shown())
         given, named = self.parameters.as_called(args)
         stack = current_stack()
         if stack is None or stack.compiled is not self.engine:
@@ -188,8 +202,14 @@ class EntryDispatcher(CPUDispatcher):
         return run(*given, **named)
 
     def _compile_for_args(self, *args: Any) -> Any:
-        """The callable for these arguments, for which there is no code."""
-        if any(map(is_interpreted, args)):
+        """The callable for these arguments, for which there is no code. Finding it is no part of
+        the program."""
+        if current_stack() is None:
+            return self._callable_for(*args)
+        return outside(self._callable_for, *args)
+
+    def _callable_for(self, *args: Any) -> Any:
+        if any(map(is_interpreted, args)) or any(t.runs_python for t in self.engine.tables):
             return self._interpreted
         refuse_parameters(self.py_func)
         given, named = self.parameters.as_called(args)
@@ -221,7 +241,7 @@ class EntryDispatcher(CPUDispatcher):
     def _declared(self) -> Declarations:
         """The declarations that arguments from Python are converted by: none where methods are
         looked up for the function, since the arguments select them."""
-        if self.declared.is_limited and self.chain is None:
+        if self.declared.is_limited and self.looks_up:
             is_target = self.engine.world(self.options).is_target(self.function)
             return NOTHING if is_target else self.declared
         return self.declared

@@ -7,7 +7,7 @@ from typing import Any
 
 from overlay import OverlayError
 
-__all__ = ["FirstNaN", "MadeNaN"]
+__all__ = ["FirstNaN"]
 
 
 class FirstNaN(OverlayError):
@@ -45,7 +45,3 @@ class FirstNaN(OverlayError):
         self.operation = operation
         self.arguments = arguments
         self.result = result
-
-
-class MadeNaN(ArithmeticError):
-    """An operation in compiled code produced a NaN: its name, its place, and the result."""

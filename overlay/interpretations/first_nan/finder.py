@@ -6,16 +6,17 @@ import math
 import operator
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from types import TracebackType
+from types import FunctionType, TracebackType
 from typing import Any
 
 import numpy as np
 
-from overlay import Context, MethodTable, OverlayWarning, Plugin, call_next, nonoverlay
+from overlay import Context, Method, MethodTable, OverlayWarning, call_next, nonoverlay
+from overlay.core.jitted import is_dispatcher
 from overlay.core.location import PACKAGES, caller, is_ours, name_of
 from overlay.core.target import describe
-from overlay.interpretations.first_nan.errors import FirstNaN, MadeNaN
-from overlay.interpretations.first_nan.in_compiled_code import ChecksFloats
+from overlay.interpretations.first_nan.errors import FirstNaN
+from overlay.interpretations.first_nan.in_compiled_code import ChecksFloats, unchecked
 from overlay.interpretations.first_nan.nan_values import NAN, flags_of, is_made
 
 __all__ = ["NaNFinder", "first_nan"]
@@ -25,6 +26,7 @@ _PACKAGES = ("math", "cmath", "numpy", "scipy")
 _BUILTINS = (sum, pow, divmod)
 # functions that take numbers one by one, also from iterators
 _OF_ITEMS = (sum, math.fsum, math.prod, math.dist, getattr(math, "sumprod", sum))
+_KERNELS = "numba.np.ufunc."
 _MAKERS = (np.empty, np.empty_like, np.ndarray, float, complex)
 _NAMES = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul")
 _OPERATORS = [getattr(operator, f"{i}{name}") for name in _NAMES for i in ("", "i")]
@@ -125,16 +127,19 @@ class NaNFinder:
         callable
             The compiled function.
         """
-        hot = Context(plugins=(ChecksFloats(self.infinities),)).jit(f, **options)
+        return Context(plugins=(ChecksFloats(self.infinities),)).jit(f, **options)
 
-        def run(*args: Any, **kwargs: Any) -> Any:
+    def noting(self, run: Callable[..., Any]) -> Callable[..., Any]:
+        """Compiled code with checks, whose errors are stored: the program may catch them."""
+
+        def noted(*args: Any, **kwargs: Any) -> Any:
             try:
-                return hot(*args, **kwargs)
-            except MadeNaN as error:
-                name, where, made = error.args
-                raise FirstNaN(name, None, float(made), where) from None
+                return run(*args, **kwargs)
+            except FirstNaN as error:
+                self.found = self.found or error
+                raise
 
-        return run
+        return noted
 
     def check(self, operation: Any, arguments: tuple[Any, ...], result: Any) -> None:
         """Raise FirstNaN if an operation produced a result that is not finite.
@@ -189,15 +194,17 @@ def first_nan(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
     return NaNFinder()(f, *args, **kwargs)
 
 
-class _Watches(Plugin):
-    """Checks the results of C functions."""
-
-    shares_native_cache = True
+class _Watches(ChecksFloats):
+    """Checks the results of C functions; and the operations in functions compiled by numba, which
+    it takes part in compiling."""
 
     def __init__(self, finder: NaNFinder) -> None:
+        super().__init__(finder.infinities)
         self.finder = finder
 
     def around(self, callee: Any, run: Callable[..., Any]) -> Callable[..., Any] | None:
+        if _has_checks(callee):
+            return self.finder.noting(run)
         if not _is_numeric(callee):
             return None
         check = self.finder.check
@@ -213,9 +220,19 @@ class _Watches(Plugin):
         return checked
 
 
+def _has_checks(callee: Any) -> bool:
+    """Whether a callee runs code compiled by numba, which has checks inside: a function, or the
+    call of a kernel, which is a method in Python."""
+    return is_dispatcher(callee) or str(getattr(callee, "__module__", "")).startswith(_KERNELS)
+
+
 def _is_numeric(callee: Any) -> bool:
     """Whether a callee is a C function or method of numbers and arrays."""
-    if hasattr(callee, "__code__") or any(callee is maker for maker in _MAKERS):
+    if (
+        isinstance(callee, FunctionType)
+        or is_dispatcher(callee)
+        or any(callee is maker for maker in _MAKERS)
+    ):
         return False
     if any(callee is function for function in _BUILTINS):
         return True
@@ -245,8 +262,17 @@ def _copied(value: Any, outs: Sequence[Any]) -> Any:
     return value.copy() if shared else value
 
 
+class _Operators(MethodTable):
+    """A table of operators with checks, for interpreted code: a plugin checks compiled code."""
+
+    def chosen_compiled(
+        self, method: Method, after: tuple[Method, ...], tables: Sequence[MethodTable]
+    ) -> Callable[..., Any]:
+        return unchecked
+
+
 def _watched_operators(finder: NaNFinder) -> MethodTable:
-    table = MethodTable("first NaN", faithful=True)
+    table = _Operators("first NaN", faithful=True)
     for target in _OPERATORS:
         in_place = target.__name__.startswith("i")
         table.overlay(target)(_operation(finder, target, in_place))

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from overlay import Plugin
+from overlay import Plugin, call_next
 from overlay.core.target import describe
-from overlay.interpretations.first_nan.errors import MadeNaN
+from overlay.interpretations.first_nan.errors import FirstNaN
 from overlay.ir import IR, Call
 
-__all__ = ["ChecksFloats"]
+__all__ = ["ChecksFloats", "unchecked"]
 
 
 def flags_of_number(x: Any, flags: int) -> int:
@@ -39,12 +40,16 @@ def check_array(result: Any, given: int, infinities: bool, name: str, where: str
 
 def stop(made: int, given: int, infinities: bool, name: str, where: str) -> None:
     if made & 1 and not given & 1:
-        raise MadeNaN(name, where, "nan")
+        raise FirstNaN(name, None, math.nan, where)
     if infinities and made & 2 and not given:
-        raise MadeNaN(name, where, "inf")
+        raise FirstNaN(name, None, math.inf, where)
 
 
-OWN = (flags_of_number, flags_of_array, check_number, check_array, stop)
+def unchecked(a: Any, b: Any) -> Any:
+    return call_next(a, b)
+
+
+OWN = (flags_of_number, flags_of_array, check_number, check_array, stop, unchecked)
 MAKERS = (np.empty, np.empty_like, float)
 
 

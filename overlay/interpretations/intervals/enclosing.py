@@ -31,10 +31,14 @@ MOST_PIECES = 100_000
 
 
 class _Table(MethodTable):
-    """A table of rules, which are computed without dispatch."""
+    """A table of rules, which are computed without dispatch.
 
-    def __init__(self, name: str) -> None:
+    runs_python: whether functions compiled by numba are interpreted in it.
+    """
+
+    def __init__(self, name: str, *, runs_python: bool = False) -> None:
         super().__init__(name, interprets=True)
+        self.runs_python = runs_python
 
     def chosen(
         self, method: Method, after: tuple[Method, ...], tables: Sequence[MethodTable]
@@ -48,7 +52,7 @@ class _Table(MethodTable):
 intervals: MethodTable = _Table("intervals")
 """The methods of intervals, for both engines."""
 _containers = _Table("containers of intervals")
-_plain = _Table("plain numbers")
+_plain = _Table("plain numbers", runs_python=True)
 _refusing = _Table("refusing")
 _following = _Table("following")
 _leaving = _Table("leaving out")

@@ -13,6 +13,7 @@ import numpy as np
 from overlay import Context, nonoverlay, sets, tables_in_force
 from overlay.catalogue import FUNCTIONS
 from overlay.contexts.rules_alone import as_c_calls, rules_alone
+from overlay.core.interpreted_values import underlying
 from overlay.core.late_binding import LateBound
 from overlay.core.public_names import hides
 from overlay.interpretations.intervals.errors import Undecided
@@ -152,10 +153,25 @@ class Interval(sets.Interval):
 
     def __array_ufunc__(self, ufunc: Any, method: str, *args: Any, **named: Any) -> Any:
         items = [one.__array__() if isinstance(one, Interval) else one for one in args]
-        return getattr(ufunc, method)(*items, **named)
+        run = getattr(ufunc, method)
+        try:
+            return run(*items, **named)
+        except TypeError as error:
+            nonoverlay(run)(
+                *map(underlying, args)
+            )  # where numbers are refused, too, with the same error
+            raise Undecided(
+                f"{ufunc.__name__} of {', '.join(map(shown, _intervals(args)))}: it is "
+                "compiled code of which no enclosure is known",
+                help="in a program that enclose runs, give the function a method for intervals",
+            ) from error
 
 
 numbers.Number.register(Interval)
+
+
+def _intervals(args: Any) -> list[Interval]:
+    return [one for one in args if isinstance(one, Interval)]
 
 
 def shown(x: Interval, form: str = "") -> str:

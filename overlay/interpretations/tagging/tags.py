@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -262,9 +263,8 @@ def _type_of(value: Any) -> Any:
 
 
 def _is_native(callee: Any) -> bool:
-    """Whether a callee is a C function or method, or one of the classes that carry metadata."""
+    """Whether a callee is compiled, by C, Cython or numba, or one of the classes that carry
+    metadata: its results are taken to depend on all arguments."""
     if isinstance(callee, type):
         return callee in BASES or (issubclass(callee, np.generic) and callee.__module__ == "numpy")
-    return not hasattr(callee, "__code__") and not hasattr(
-        getattr(callee, "__func__", None), "__code__"
-    )
+    return not isinstance(getattr(callee, "__func__", callee), FunctionType)

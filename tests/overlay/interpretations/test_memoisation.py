@@ -2,6 +2,7 @@ import datetime
 import decimal
 import difflib
 import fractions
+import gc
 import math
 import statistics
 
@@ -12,6 +13,7 @@ from overlay import Context, MethodTable, NotCompilable, OverlayError, call_next
 from overlay.interpretations.autodiff import derivative
 from overlay.interpretations.intervals import Interval, enclose
 from overlay.interpretations.memoisation import memoised
+from overlay.interpretations.mocks import Mocks
 
 
 def fib(n):
@@ -121,3 +123,65 @@ def test_arguments_that_cannot_be_hashed_are_refused():
 def test_compilation_is_refused():
     with pytest.raises(NotCompilable, match="run the program interpreted"):
         memoised(fib).context.jit(fib)(10)
+
+
+def _overlaid():
+    table = MethodTable("ten")
+
+    @table.overlay(math.sin)
+    def sin(x: float):
+        return 10.0
+
+    return Context(table), lambda: table.remove(math.sin)
+
+
+def _mocked():
+    mocks = Mocks()
+    mocks.replace(math.sin, return_value=10.0)
+    return mocks.context, lambda: mocks.restore(math.sin)
+
+
+@pytest.mark.parametrize("made", [_overlaid, _mocked])
+@pytest.mark.parametrize("outside_first", [True, False])
+@pytest.mark.parametrize("is_inner", [True, False], ids=["memo outside", "memo inside"])
+def test_a_result_does_not_leave_the_contexts_that_it_was_made_in(made, outside_first, is_inner):
+    def f(x):
+        return math.sin(x)
+
+    memo = memoised(f)
+    ctx, remove = made()
+
+    def inside():
+        return memo(ctx.wrap(f), 0.5) if is_inner else ctx(memo, f, 0.5)
+
+    def outside():
+        return memo(f, 0.5)
+
+    expected = {inside: 10.0, outside: math.sin(0.5)}
+    first, second = (outside, inside) if outside_first else (inside, outside)
+    for run in (first, second, first, second):
+        assert run() == expected[run]
+    assert (memo.misses, memo.hits) == (2, 2)
+    remove()
+    assert inside() == outside() == math.sin(0.5)
+
+
+def test_a_block_that_is_left():
+    def f(x):
+        return math.sin(x)
+
+    memo = memoised(f)
+    ctx, _ = _overlaid()
+    with memo.context:
+        with ctx:
+            assert f(0.5) == 10.0
+        assert f(0.5) == math.sin(0.5)
+
+
+def test_results_are_dropped_with_their_context():
+    memo = memoised(math.factorial)
+    for n in range(5):
+        (Context(MethodTable("t")) | memo.context)(math.factorial, n)
+        _overlaid()[0](memo, math.factorial, n)
+    gc.collect()
+    assert len(memo) == 0

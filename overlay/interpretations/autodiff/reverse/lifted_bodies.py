@@ -27,6 +27,7 @@ from overlay.code.structured_tree import (
     Result,
 )
 from overlay.code.wording import IN_WORDS
+from overlay.core.jitted import converts, is_dispatcher
 from overlay.core.target import describe
 from overlay.interpretations.autodiff.reverse.branching import Branching, PathEnd
 from overlay.interpretations.autodiff.reverse.instances import attribute_of_super
@@ -119,6 +120,11 @@ class ReverseLifter(Branching):
         if isinstance(function, MethodType):
             return self.enter(function.__func__, [KnownBefore(function.__self__), *args], kwargs)
         plain = getattr(function, "py_func", function)
+        if is_dispatcher(function) and converts(function, args):
+            raise Unreadable(
+                f"{describe(function)} declares types, to which compiled code converts",
+                help=f"declare no types of {describe(function)}, or doubles for floats",
+            )
         if type(plain) is not FunctionType:
             called = inspect.getattr_static(type(plain), "__call__", None)
             if type(called) is not FunctionType:
