@@ -6,10 +6,12 @@ from __future__ import annotations
 import functools
 import sys
 import weakref
+from collections.abc import Callable
 from types import FunctionType, WrapperDescriptorType
 from typing import TYPE_CHECKING, Any
 
 from overlay import _native
+from overlay.core.interpreted_values import has_underlying
 from overlay.core.jitted import (
     can_compile,
     compiled_classes,
@@ -31,6 +33,17 @@ __all__ = ["OwnObjects"]
 
 _OWN = "__overlay_own__"
 _UNSEEN: Any = object()
+
+
+def _beside_cache(cached: Callable[..., Any], function: Callable[..., Any]) -> Callable[..., Any]:
+    """A cached function that does not look for values of interpretations in its cache: these are
+    not found by their hashes."""
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        interpreted = any(map(has_underlying, (*args, *kwargs.values())))
+        return function(*args, **kwargs) if interpreted else cached(*args, **kwargs)
+
+    return call
 
 
 class OwnObjects:
@@ -111,8 +124,10 @@ class OwnObjects:
             calls = None if stack is None else stack.calls
             own = function if calls is None else calls.stand_in(function)
             cached = functools.lru_cache(**callee.cache_parameters())(own)
-            cached.__dict__.pop(_OWN, None)
-            kept[self] = found = self._turn, cached
+            cached.__dict__[_OWN] = None  # it has no own object itself
+            interprets = stack is not None and any(table.interprets for table in stack.tables)
+            made = _beside_cache(cached, own) if interprets else cached
+            kept[self] = found = self._turn, made
         return found[1]
 
     def _compiled(self, callee: Any) -> Any:
