@@ -82,7 +82,8 @@ PAGES = {
         ),
     ),
     "Explanation": (
-        *("guarantees", "python_engine", "routes", "compiled_engine", "types", "comparison"),
+        *("guarantees", "python_engine", "routes", "compiled_engine", "inversion_internals"),
+        *("types", "comparison"),
         *("conformance", "report", "versions", "roadmap", "proof", "security"),
     ),
     "Reference": (

@@ -150,7 +150,9 @@ def _value(text: str) -> Any:
         return ast.literal_eval(text)
     except (SyntaxError, ValueError):
         raise OverlayError(
-            f"cannot read the value {text!r}", help="write a number, True, or a tuple like (1, 2.5)"
+            f"cannot read the value {text!r}",
+            help="write a number, True, a tuple like (1, 2.5), or text in two pairs of quotes: "
+            f'"{text.strip()!r}"',
         ) from None
 
 

@@ -34,7 +34,7 @@ from inversion.solving.finite import by_trial
 from inversion.solving.smt import by_formula, check_solver
 from overlay import Context
 from overlay.contexts.wrapping import wrapped_in
-from overlay.core.location import caller
+from overlay.core.location import caller, name_of
 from overlay.core.logs import timed
 from overlay.core.target import describe
 from primitives import Domain, Integers
@@ -74,8 +74,8 @@ def invert(
         A function written in Python, whose calls end in functions that have relations.
     *types : type or object
         The types of the arguments, or example values, in order; by default the annotations.
-        Arguments without a type keep their default. ``Annotated[float, Interval(0, 1)]`` restricts
-        answers to a domain.
+        An argument with a default keeps it, unless its type is given or ``domain`` names it.
+        ``Annotated[float, Interval(0, 1)]`` restricts answers to a domain.
     context : Context, optional
         The context in which calls in f and relations are resolved, and in which answers are
         checked.
@@ -161,7 +161,8 @@ def choose(
     f : callable
         The function.
     *types : type or object
-        The types of the arguments, as in ``invert``.
+        The types of the arguments, as in ``invert``. An argument that ``known`` names needs no type
+        here if it is annotated, even if it has a default.
     known : sequence of str
         The known axes, in the order in which calls take their values: names of arguments, and
         ``"return"``. A part of a tuple or record may be known: ``"return[0]"``, ``"o.strike"``.
@@ -204,7 +205,7 @@ def choose(
             help="give context=overlay.Context(table), with your method tables",
         )
     check_interpreted(f, caller() or "")
-    inputs, domains = inputs_within(f, types, domain or {})
+    inputs, domains = inputs_within(f, types, domain or {}, () if isinstance(known, str) else known)
     names = [name for name, _ in inputs]
     _check_known(f, known, [*names, RETURN])
     options: dict[str, Any] = {
@@ -346,27 +347,31 @@ def _parts(name: str, tree: Tree) -> list[str]:
 
 
 def _by_keyword(f: Callable[..., Any], names: Sequence[str]) -> tuple[str, ...]:
-    """The parameters among these that are keyword-only."""
+    """The parameters among these that are passed by keyword: keyword-only ones, and those after a
+    parameter that keeps its default.
+    """
     try:
         parameters = inspect.signature(getattr(f, "py_func", f)).parameters
     except (TypeError, ValueError):
         return ()
-    kinds = {p.name: p.kind for p in parameters.values()}
-    return tuple(name for name in names if kinds.get(name) is inspect.Parameter.KEYWORD_ONLY)
+    for k, (name, parameter) in enumerate(zip(names, parameters.values(), strict=False)):
+        if parameter.kind is parameter.KEYWORD_ONLY or name != parameter.name:
+            return tuple(names[k:])
+    return ()
 
 
 def _positional(
     f: Callable[..., Any], names: Sequence[str], keywords: Sequence[str]
 ) -> Callable[..., Any]:
-    """A function that takes these parameters by position, and passes keyword-only ones by name."""
+    """A function that takes these parameters by position, and passes some of them by keyword."""
     if not keywords:
         return f
     passed = [f"{name}={name}" if name in keywords else name for name in names]
-    namespace: dict[str, Any] = {"__function": f, "__name__": f.__module__}
+    namespace: dict[str, Any] = {"__function": f, "__name__": getattr(f, "__module__", __name__)}
     text = f"def given({', '.join(names)}):\n    return __function({', '.join(passed)})"
     exec(compile(text, f"<{describe(f)} by position>", "exec"), namespace)
     made = namespace["given"]
-    made.__name__, made.__qualname__ = f.__name__, f.__qualname__
+    made.__name__ = made.__qualname__ = name_of(f)
     return made
 
 

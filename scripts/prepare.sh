@@ -18,7 +18,9 @@ fits() {
 }
 
 install() {
-    "$VENV/bin/python" -m pip install -qq --disable-pip-version-check -c "$CONSTRAINTS" -e "$@"
+    quietly=-qq
+    [ ! -t 1 ] || quietly= # pip shows its progress
+    "$VENV/bin/python" -m pip install $quietly --disable-pip-version-check -c "$CONSTRAINTS" -e "$@"
 }
 
 # The compiler of ziglang, as a command: some builds take the first word of CC for all of it.
@@ -33,7 +35,7 @@ if ! fits "$@"; then
     python=$(sh "$here/choose_python.sh" "$@") || exit 1
     [ ! -e "$VENV" ] || echo "$VENV is unfinished, does not run or is of another Python: made anew"
     rm -rf "$VENV"
-    echo "preparing $VENV (about a minute the first time)"
+    echo "making $VENV: hundreds of MB are downloaded and installed, which takes one to several minutes"
     "$python" -m venv "$VENV" || exit 1
     stale=all
 else

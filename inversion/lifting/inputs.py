@@ -8,13 +8,14 @@ import dataclasses
 import difflib
 import inspect
 import typing
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from inversion.errors import WrongArguments
-from inversion.program.trees import Node, Tree, declared, mapped
+from inversion.lifting.resolve import body_of, called_by
+from inversion.program.trees import Node, Tree, axis_of, declared, mapped
 from overlay.core.location import caller, location_of
 from overlay.core.signature import without_alias
 from overlay.core.target import describe
@@ -49,11 +50,17 @@ _EXAMPLES: Mapping[Any, str] = {
 
 
 def inputs_of(
-    f: Callable[..., Any], types: Sequence[Any]
+    f: Callable[..., Any], types: Sequence[Any], asked: Collection[str] = ()
 ) -> tuple[list[tuple[str, Any]], dict[str, Domain]]:
-    """The names and types of the inputs, and the domains that annotations declare."""
+    """The names and types of the inputs, and the domains that annotations declare.
+
+    asked: names of axes or parts of them. A parameter with a default is an input if it is among
+    these, or if it is given a type.
+    """
     names, required, hints = _signature(f, len(types))
     if not types:
+        wanted = {axis_of(each)[0] for each in asked if isinstance(each, str)}
+        required = [name for name in names if name in required or name in wanted]
         given = {name: hints[name] for name in names if name in hints}
         missing = [name for name in required if name not in hints]
         if missing:
@@ -80,15 +87,19 @@ def inputs_of(
 
 
 def inputs_within(
-    f: Callable[..., Any], types: Sequence[Any], declared: Mapping[str, Domain | range]
+    f: Callable[..., Any],
+    types: Sequence[Any],
+    declared: Mapping[str, Domain | range],
+    known: Sequence[str] = (),
 ) -> tuple[list[tuple[str, Any]], dict[str, Domain]]:
     """The names and types of the inputs, and their domains, from annotations and from ``declared``.
 
-    declared: domains by input, or by part of one.
+    declared: domains by input, or by part of one. known: the known axes, or parts of them.
     """
-    inputs, domains = inputs_of(f, types)
+    is_mapping = isinstance(declared, Mapping)  # pyright: ignore[reportUnnecessaryIsInstance]
+    inputs, domains = inputs_of(f, types, [*known, *(declared if is_mapping else ())])
     kinds = {at: kind for name, tree in inputs for at, kind in numbers_of(name, tree)}
-    if not isinstance(declared, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
+    if not is_mapping:
         at, kind = next(iter(kinds.items()), ("x", float))
         raise WrongArguments(
             f"the domains of {describe(f)} are given by argument, not as {declared!r}",
@@ -222,18 +233,26 @@ def _signature(f: Callable[..., Any], count: int) -> tuple[list[str], list[str],
     """The names of the parameters of a function, the names of those without a default, and the
     annotations.
     """
-    function = getattr(f, "py_func", f)
     try:
-        parameters = inspect.signature(function).parameters.values()
+        parameters = inspect.signature(getattr(f, "py_func", f)).parameters.values()
     except (TypeError, ValueError):
         names = [f"x{i + 1}" for i in range(count)]
         return names, names, {}
-    try:
-        hints = typing.get_type_hints(function, include_extras=True)
-    except (NameError, TypeError):
-        hints = {}
     names = [p.name for p in parameters]
-    return names, [p.name for p in parameters if p.default is p.empty], hints
+    return names, [p.name for p in parameters if p.default is p.empty], _hints(f)
+
+
+def _hints(f: Any) -> dict[str, Any]:
+    """The annotations of the Python code that a callable runs."""
+    while (inner := called_by(f)) is not None:
+        f = inner.func
+    function = getattr(f, "py_func", f)
+    if not hasattr(function, "__qualname__"):  # an object whose class has __call__
+        function = body_of(f) or f
+    try:
+        return typing.get_type_hints(function, include_extras=True)
+    except (NameError, TypeError):
+        return {}
 
 
 def unknown_axis(
@@ -241,10 +260,14 @@ def unknown_axis(
 ) -> WrongArguments:
     """The error for the name of an axis that a function does not have. what: the option."""
     near = difflib.get_close_matches(str(name), axes, 3, 0.5)
+    names, required, _ = _signature(f, len(axes))
+    help = "the axes are the names of the arguments, and 'return'; parts of them are written as "
+    help += "'p.x' and 'return[0]'"
+    if name in names and name not in required:
+        help = f"{name} has a default: it is an axis if its type is given, too"
     return WrongArguments(
         f"{describe(f)} has no axis {name!r} for {what}",
         where=caller(),
         notes=[*([("nearest", ", ".join(near))] if near else []), ("axes", ", ".join(axes))],
-        help="the axes are the names of the arguments, and 'return'; parts of them are written as "
-        "'p.x' and 'return[0]'",
+        help=help,
     )

@@ -69,6 +69,7 @@ from inversion.lifting.resolve import (
     Resolver,
     body_of,
     bound,
+    called_by,
     check_named,
     compiled,
     folded,
@@ -405,6 +406,13 @@ class Lifter:
             if related is None:
                 raise of_chance(site, targets[-1])
             return related
+        call = called_by(targets[-1])
+        if call is not None:
+            related = self._related(site, targets, args, kwargs)
+            if related is not None:
+                return related
+            args, kwargs = (*map(value_of, call.args), *args), {**call.keywords, **kwargs}
+            return self.call(site, (call.func,), args, kwargs)
         if targets[-1] in (zip, enumerate, reversed):
             args = tuple(array_rows(self, site, value) for value in args)
         if not _of_numbers(targets[-1], args, kwargs):

@@ -4,6 +4,7 @@ of these.
 
 from __future__ import annotations
 
+import functools
 import inspect
 import random
 import types
@@ -30,9 +31,9 @@ from inversion.program.statements import Constant, Operand, constant
 from overlay import Context, Method, MethodTable, OverlayError
 from overlay.code.read_bodies import Default, signature_of_code
 from overlay.core.dispatch import MethodChain, by_types
-from overlay.core.location import shown as place
+from overlay.core.location import location_of
 from overlay.core.signature import NO_VARARGS
-from overlay.core.target import canonical, describe
+from overlay.core.target import LRU_CACHE, canonical, describe
 from primitives import NoSolution, Relation, base_relations, relation, relation_of
 from primitives.arrays.domain import is_array
 from primitives.integers.integer_powers import power_int
@@ -43,6 +44,7 @@ __all__ = [
     "Resolver",
     "body_of",
     "bound",
+    "called_by",
     "check_named",
     "compiled",
     "folded",
@@ -213,6 +215,15 @@ def body_of(function: Any) -> types.FunctionType | None:
     return method if isinstance(method, types.FunctionType) else None
 
 
+def called_by(function: Any) -> functools.partial[Any] | None:
+    """The call that a ``functools.partial`` or a cached function makes: the function, and the
+    arguments that are given to it first. None for other callables.
+    """
+    if type(function) is functools.partial:
+        return function
+    return functools.partial(function.__wrapped__) if type(function) is LRU_CACHE else None
+
+
 def python_code(target: Any) -> Iterator[types.FunctionType]:
     """The Python function of a callable that is not entered, and the functions of the same module
     that it calls, transitively.
@@ -262,12 +273,13 @@ def bound(
 
 def check_named(function: Any) -> None:
     """Raise NotInvertible for a function that takes any number of arguments."""
-    body = body_of(function)
-    flags = inspect.CO_VARARGS | inspect.CO_VARKEYWORDS
-    if body is not None and body.__code__.co_flags & flags:
+    if body_of(function) is None and called_by(function) is None:
+        return
+    kinds = {each.kind for each in inspect.signature(function).parameters.values()}
+    if kinds & {Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD}:
         raise NotInvertible(
             f"cannot invert {describe(function)}: it takes any number of arguments",
-            where=place(body.__code__.co_filename, body.__code__.co_firstlineno),
+            where=location_of(function),
             help="name its parameters",
         )
 

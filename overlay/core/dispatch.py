@@ -269,13 +269,16 @@ class MethodChain:
 
     def may_keep(self, value: Any) -> bool:
         """Whether the resolution of calls with a value may be cached by its type. That of a value
-        of an interpretation may if no plain table has methods, which the plain value may choose.
+        of an interpretation may if its plain value chooses no method: all methods of plain tables
+        take any value, or only values of this class.
         """
+        kind = type(value)
         if not stands_for_another(value):
             return may_keep(value)
-        if not compares_by_identity(type(value)):
+        if not compares_by_identity(kind):
             return False
-        return not any(table.has(each) for table in self.plain_tables for each in self._targets)
+        methods = (m for t in self.plain_tables for each in self._targets for m in t.find(each))
+        return all(hint is Any or hint is kind for method in methods for hint in method.hints)
 
     # ---- changes ----
 

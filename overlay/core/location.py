@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import sys
 from pathlib import Path
@@ -72,6 +73,8 @@ def brief(where: str) -> str:
 def location_of(thing: object) -> str:
     """``file:line`` of a callable's definition, or its module where it has no Python code."""
     function: Any = getattr(thing, "py_func", thing)
+    while type(function) is functools.partial:
+        function = function.func
     while hasattr(function, "__wrapped__"):
         function = function.__wrapped__
     code = getattr(function, "__code__", None)
@@ -112,4 +115,7 @@ def name_of(thing: object) -> str:
     if isinstance(thing, str):
         return thing
     name = getattr(thing, "__qualname__", None) or getattr(thing, "__name__", None)
+    if name is None and type(thing) is functools.partial:
+        given = [*map(repr, thing.args), *(f"{k}={v!r}" for k, v in thing.keywords.items())]
+        return f"partial({', '.join([name_of(thing.func), *given])})"
     return name if isinstance(name, str) else repr(thing)

@@ -32,8 +32,8 @@ _serials = itertools.count()
 
 
 @hides(
-    *("adapted", "declared", "depends_on", "placed", "registered", "serial", "shape", "signature"),
-    *("unresolved", "written"),
+    *("adapted", "declared", "depends_on", "hints", "placed", "registered", "serial", "shape"),
+    *("signature", "unresolved", "written"),
 )
 class Method:
     """One implementation of a target for one signature.
@@ -226,13 +226,18 @@ class Method:
         return self._shapes[key]
 
     @property
-    def depends_on(self) -> str:
-        """The part of the arguments that decides whether they match: one of ``DEPENDENCES``."""
+    def hints(self) -> list[Any]:
+        """The translated annotations of all parameters."""
         parameters = self.parameters
         each = (*parameters.positional, *parameters.keyword_only.values())
         rest = parameters.varargs, parameters.var_keyword
         hints = [*(p.hint for p in each), *(hint for hint in rest if hint is not NO_VARARGS)]
-        return most_dependent(depends_on(self._translate(hint)) for hint in hints)
+        return list(map(self._translate, hints))
+
+    @property
+    def depends_on(self) -> str:
+        """The part of the arguments that decides whether they match: one of ``DEPENDENCES``."""
+        return most_dependent(map(depends_on, self.hints))
 
     def signature(self, count: int, names: Sequence[str] = ()) -> Any | None:
         """The plum signature for a call of this shape.

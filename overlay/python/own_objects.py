@@ -11,6 +11,7 @@ from types import FunctionType, WrapperDescriptorType
 from typing import TYPE_CHECKING, Any
 
 from overlay import _native
+from overlay.core.interpreted_values import has_underlying
 from overlay.core.jitted import (
     can_compile,
     compiled_classes,
@@ -36,6 +37,17 @@ _UNSEEN: Any = object()
 
 class OwnValues[V](weakref.WeakKeyDictionary["OwnObjects", tuple[object, V]]):
     """Values of which each stack has its own, with the state of the tables that they hold for."""
+
+
+def _beside_cache(cached: Callable[..., Any], function: Callable[..., Any]) -> Callable[..., Any]:
+    """A cached function that does not look for values of interpretations in its cache: these are
+    not found by their hashes."""
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        interpreted = any(map(has_underlying, (*args, *kwargs.values())))
+        return function(*args, **kwargs) if interpreted else cached(*args, **kwargs)
+
+    return call
 
 
 class OwnObjects:
@@ -118,8 +130,9 @@ class OwnObjects:
         calls = None if stack is None else stack.calls
         own = function if calls is None else calls.stand_in(function)
         cached = functools.lru_cache(**callee.cache_parameters())(own)
-        cached.__dict__.pop(_OWN, None)
-        return cached
+        cached.__dict__[_OWN] = None  # it has no own object itself
+        interprets = stack is not None and any(table.interprets for table in stack.tables)
+        return _beside_cache(cached, own) if interprets else cached
 
     def kept_in[V](self, store: OwnValues[V], make: Callable[[], V]) -> V:
         """The stack's own value in a store, made again once the tables have changed."""

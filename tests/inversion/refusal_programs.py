@@ -1351,7 +1351,6 @@ def one_argument(x):
 
 
 @refusal("resolve.check_named: cannot invert {}: it takes any number of arguments", F)  # here
-@functools.wraps(halved)
 def any_number(*xs):
     return xs[0] / 2.0
 

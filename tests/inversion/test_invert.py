@@ -1,9 +1,7 @@
 """Answers and refusals of invert and choose."""
 
 import enum
-import functools
 import math
-import operator
 from typing import Annotated
 
 import numba
@@ -288,12 +286,6 @@ def generator(x):
     yield x
 
 
-@functools.lru_cache
-def cached(x):
-    return x + 1
-
-
-partial = functools.partial(operator.mul, 2.0)
 NARROW = np.float32(2)
 UNSUPPORTED = {
     "two kinds": (two_kinds, "on one path and a float on the other"),
@@ -309,8 +301,6 @@ UNSUPPORTED = {
     "global statement": (sets_a_global, "assignment to a global"),
     "coroutine function": (coroutine, "a coroutine"),
     "generator function": (generator, "a generator"),
-    "cached function": (cached, "a call of cached"),
-    "call of a partial": (lambda x: partial(x) + 1, "a call of functools.partial"),
     "narrow floats": (lambda x: x * NARROW, r"mul\(float, float32\)"),
 }
 

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple, NoReturn
 import numpy as np
 
 from overlay import nonoverlay
+from overlay.core.in_force import current_stack
 from overlay.interpretations.probabilistic.errors import NotTraceable, place
 from overlay.interpretations.probabilistic.tape import LEAF, Packed, StepKind, Tape
 
@@ -22,6 +23,7 @@ __all__ = [
     "ArrayMethod",
     "Dependent",
     "apply",
+    "class_of",
     "flattened",
     "has_class",
     "has_dependent",
@@ -50,6 +52,7 @@ class Dependent:
     """A value that depends on choices: its tape, its slot on it, and its current value."""
 
     __slots__ = ("slot", "tape", "value")
+    __overlay_underlying__ = "plain"
 
     def __init__(self, tape: Tape, slot: int, value: Any) -> None:
         self.tape = tape
@@ -60,6 +63,17 @@ class Dependent:
         """The value itself, with a guard: the tape is valid only while the value stays the same.
         what: the use that needs it."""
         self.tape.guard(self.slot, self.value, what)
+        return self.value
+
+    @property
+    def plain(self) -> Any:
+        """The value by which methods of contexts inside are chosen, with a guard on what chooses
+        them. Methods of the recording itself take dependent values as they are."""
+        chosen_by = self.tape.chosen_by(current_stack())
+        if chosen_by == "value":
+            return self.fixed("the value that chooses a method")
+        if chosen_by == "type":
+            _guard_class(self)
         return self.value
 
     # ---- uses that need the value ----
@@ -226,9 +240,25 @@ def _slot(tape: Tape, leaf: Any) -> int:
     return leaf.slot if type(leaf) is Dependent else tape.slot(leaf)
 
 
-def has_class(value: Any, cls: type) -> bool:
-    """Whether a value is an instance of a class itself, not of one below it."""
-    return type(value) is cls
+def has_class(value: Any, cls: type, dtype: str = "", ndim: int = 0) -> bool:
+    """Whether a value is an instance of a class itself, not of one below it; an array also has this
+    dtype and number of dimensions."""
+    if type(value) is not cls:
+        return False
+    return cls is not np.ndarray or (value.dtype.str, value.ndim) == (dtype, ndim)
+
+
+def class_of(x: Dependent) -> type:
+    """The class of a value, with a guard on it."""
+    cls = type(x.value)
+    if x.slot not in x.tape.of_one_class:
+        x.tape.of_one_class.add(x.slot)
+        array = (x.value.dtype.str, x.value.ndim) if cls is np.ndarray else ()
+        apply(has_class, x, cls, *array).fixed("its class")
+    return cls
+
+
+_guard_class = nonoverlay(class_of)  # where dispatch reads a value
 
 
 def has_dependent(value: Any) -> bool:

@@ -526,18 +526,19 @@ class HamiltonianMonteCarlo:
         """Make steps up to the first trajectory that reaches a point where the program raises."""
         _, memory, at, _ = self.density
         try:
-            self._run(
-                self.q,
-                self.widths,
-                memory,
-                at,
-                self.rng,
-                self.sizes,
-                target,
-                self.leaps,
-                state,
-                out,
-            )
+            with np.errstate(all="ignore"):  # a density that is no number: the step is rejected
+                self._run(
+                    self.q,
+                    self.widths,
+                    memory,
+                    at,
+                    self.rng,
+                    self.sizes,
+                    target,
+                    self.leaps,
+                    state,
+                    out,
+                )
         except (ArithmeticError, ValueError, LookupError):
             floats, _, index = memory
             if target > 0.0:

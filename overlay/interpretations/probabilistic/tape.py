@@ -107,7 +107,8 @@ class Tape:
     """The computations of one run that depend on its choices.
 
     given: the values of the choices. slots: all values. steps: in execution order. sites: by name.
-    fixed: the places where values determined the control flow.
+    fixed: the places where values determined the control flow. of_one_class: the slots whose class
+    has a guard.
     """
 
     def __init__(self, given: dict[str, Any]) -> None:
@@ -117,7 +118,9 @@ class Tape:
         self.sites: dict[str, TapeSite] = {}
         self.fixed: list[Fixed] = []
         self.guarded: set[tuple[StepKind, int]] = set()
+        self.of_one_class: set[int] = set()
         self.is_open = True
+        self._chosen_by: tuple[Any, str] = (None, "")
 
     # ---- recording ----
 
@@ -157,6 +160,19 @@ class Tape:
         if name in self.sites:
             refuse_duplicate(name)
         self.sites[name] = site
+
+    def chosen_by(self, stack: Any) -> str:
+        """The part of values by which methods of the tables in force are chosen: "type" or "value";
+        "" where there is only the table that records.
+        """
+        known, found = self._chosen_by
+        if known is not stack or stack is None:
+            tables = () if stack is None else stack.tables
+            parts = {method.depends_on for table in tables for method in table.methods()}
+            found = "type" if parts <= {"type", "array"} else "value"
+            found = found if len(tables) > 1 else ""
+            self._chosen_by = (stack, found)
+        return found
 
     # ---- queries ----
 

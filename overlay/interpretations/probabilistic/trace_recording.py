@@ -16,8 +16,8 @@ from overlay.interpretations.probabilistic.dependent import (
     NUMPY_FUNCTIONS,
     Dependent,
     apply,
+    class_of,
     flattened,
-    has_class,
     has_dependent,
 )
 from overlay.interpretations.probabilistic.errors import (
@@ -229,18 +229,11 @@ def is_instance(x: Dependent, classes: Any) -> bool:
 
 
 @_table.overlay(builtins.type)
-def class_of(x: Dependent) -> Any:
+def kind_of(x: Dependent) -> Any:
     return _class_of(x)
 
 
-def _find_class(x: Dependent) -> type:
-    """The class of a value, with a guard on it."""
-    cls = type(x.value)
-    apply(has_class, x, cls).fixed("its class")
-    return cls
-
-
-_class_of = nonoverlay(_find_class)
+_class_of = nonoverlay(class_of)
 
 
 @_table.overlay(operator.getitem)

@@ -59,6 +59,7 @@ def test_the_inverse_is_shown(capsys):
         (["lambda x=1/0: x", "--return", "1"], "raises ZeroDivisionError: division by zero"),
         ([".nosuch:f", "--return", "1"], "'.nosuch:f' names nothing"),
         (["lambda x: x", "--return", "one"], "cannot read the value 'one'"),
+        (["lambda x: str(x)", "int", "--return", "5a"], "text in two pairs of quotes: \"'5a'\""),
         (["lambda x: x", "--known", "x"], "names no value"),
         (["lambda x: x", "--known", "y=1"], "has no axis 'y'"),
         (["nosuch:f", "--return", "1"], "no module 'nosuch'"),
@@ -81,6 +82,18 @@ def test_what_the_function_raises_is_told_with_its_line(tmp_path, monkeypatch, c
     assert "ZeroDivisionError: division by zero" in error
     assert "raising.py:4]" in error
     assert "Traceback" not in error
+
+
+def test_text_is_written_in_quotes(capsys):
+    assert main(["lambda x: str(x) + 'a'", "int", "--return", "'5a'"]) == 0
+    assert capsys.readouterr().out == "x = 5\n"
+
+
+def test_an_argument_with_a_default_is_known_by_name(tmp_path, monkeypatch, capsys):
+    (tmp_path / "scaling.py").write_text("def f(x: float, k: float = 2.0):\n    return x + k\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    assert main(["scaling:f", "--return", "5", "--known", "k=3"]) == 0
+    assert capsys.readouterr().out == "x = 2.0\n"
 
 
 def test_where_all_is_known_that_is_said(capsys):

@@ -2,10 +2,12 @@
 refused."""
 
 import math
+import warnings
 
 import numpy as np
 import pytest
 
+from overlay import Context, MethodTable
 from overlay.interpretations.probabilistic import (
     DISTRIBUTIONS,
     Bernoulli,
@@ -152,3 +154,37 @@ def test_options_that_make_no_trajectory_are_refused():
     for options in ({"leaps": 0}, {"step_size": 0.0}, {"target": 1.0}):
         with pytest.raises(ProbabilisticError, match="not allowed"):
             hmc(bounds, **options)
+
+
+def quadratic(table):
+    @table.overlay(math.exp)
+    def near_zero(x: float) -> float:
+        return 1.0 + x + x * x / 2
+
+
+def test_annotated_methods_of_a_context_inside_see_the_number():
+    table = MethodTable("inside")
+    quadratic(table)
+
+    def program():
+        x = sample("x", Normal(0.0, 1.0))
+        observe("y", Normal(math.exp(x), 1.0), 1.5)
+
+    def written():
+        x = sample("x", Normal(0.0, 1.0))
+        observe("y", Normal(1.0 + x + x * x / 2, 1.0), 1.5)
+
+    options = {"steps": 30, "warmup": 20, "rng": 0, "compiled": False}
+    inside = hmc(Context(table).wrap(program), **options)
+    assert np.array_equal(inside["x"], hmc(written, **options)["x"])
+
+
+def test_numbers_that_overflow_on_a_trajectory_are_no_warning():
+    def steep():
+        x = sample("x", Normal(0.0, 1.0))
+        observe("y", Normal(x * x * x, 1.0), 1.5)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        chain = hmc(steep, steps=20, warmup=10, step_size=1e60, rng=0, compiled=False)
+    assert len(chain["x"]) == 20

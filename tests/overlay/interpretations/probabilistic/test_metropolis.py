@@ -2,7 +2,7 @@
 
 import math
 import statistics
-from typing import NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pytest
@@ -241,6 +241,56 @@ def test_a_context_inside_sees_the_program_and_one_around_is_refused():
     with pytest.raises(NotTraceable, match="the site 'y'") as raised:
         Context(doubled)(MetropolisHastings, program)
     assert "a context goes inside" in raised.value.help
+
+
+def weight(v):
+    return 5.0
+
+
+def by_type(table):
+    @table.overlay(weight)
+    def twice(v: float) -> float:
+        return v * 2.0
+
+
+def by_value(table):
+    @table.overlay(weight)
+    def one(v: Literal[1]) -> float:
+        return 7.0
+
+
+def generated(table):
+    @table.generated(weight)
+    def made(v):
+        return (lambda v: 1.0) if v is float else (lambda v: 2.0)
+
+
+def of_array(table):
+    @table.overlay(weight)
+    def total(v: np.ndarray[Any, np.dtype[np.float64]]) -> float:
+        return float(v.sum())
+
+
+def of_numbers():
+    """The class and the value of a number depend on a choice."""
+    k = sample("k", Bernoulli(0.5))
+    b = sample("b", Normal(0.0, 1.0))
+    observe("y", Normal(weight((1, 2.5)[int(k)]) + b, 1.0), 5.0)
+
+
+def of_arrays():
+    """The dtype of an array depends on a choice."""
+    k = sample("k", Bernoulli(0.5))
+    v = np.array([1, 2]) * (1, 2.5)[int(k)]
+    observe("y", Normal(weight(v), 1.0), 5.0)
+
+
+@pytest.mark.parametrize("methods", [by_type, by_value, generated, of_array])
+@pytest.mark.parametrize("program", [of_numbers, of_arrays])
+def test_annotated_methods_of_a_context_inside_are_chosen_by_the_number(methods, program):
+    table = MethodTable("annotated")
+    methods(table)
+    both(Context(table).wrap(program), steps=60)
 
 
 # ---- random programs --------------------------------------------------------------------------
