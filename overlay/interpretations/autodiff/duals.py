@@ -67,6 +67,12 @@ class Active:
     def as_integer_ratio(self) -> tuple[int, int]:
         refuse_use("a function that computes with exact fractions")
 
+    def __repr__(self) -> str:
+        return repr(self.value)
+
+    def __str__(self) -> str:
+        return str(self.value)
+
     def __format__(self, form: str) -> str:
         return format(self.value, form)
 

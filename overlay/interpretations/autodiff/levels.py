@@ -22,7 +22,7 @@ from overlay.interpretations.autodiff.duals import (
 )
 from overlay.interpretations.autodiff.errors import refuse_inside
 
-__all__ = ["Level", "LevelTable", "declare", "generate", "refuse", "written"]
+__all__ = ["Level", "LevelTable", "declare", "generate", "outside_level", "refuse", "written"]
 
 
 # the file name of generated code; messages about a user's program name the user's own lines
@@ -131,7 +131,7 @@ class Level:
         outward = (
             "def method(value, tangents): return {0}(outside(value), <<outside(tangents[#])>>)"
         )
-        outside = nonoverlay(functools.partial(_outside, self.depth))
+        outside = nonoverlay(functools.partial(outside_level, self.depth))
         kinds = ((np.ndarray, "array"), (ActiveArray, "array"), (ActiveNumber, "number"))
         for kind, made in kinds:
             packed = written(source.format(made), self)
@@ -149,7 +149,7 @@ class Level:
             declare(self.table, self.strip, bare, (kind,))
 
 
-def _outside(depth: int, x: Any) -> Any:
+def outside_level(depth: int, x: Any) -> Any:
     """A value without the tangents of the level at a depth and of those inside it."""
     while isinstance(x, Active) and x.level.depth >= depth:
         x = x.value
