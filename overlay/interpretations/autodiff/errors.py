@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 from collections.abc import Sequence
 from typing import Any, NoReturn
@@ -17,6 +18,7 @@ __all__ = [
     "NotDifferentiable",
     "NotReversible",
     "WrongPairs",
+    "refuse_arguments",
     "refuse_array_in_kernel",
     "refuse_by",
     "refuse_call",
@@ -34,7 +36,9 @@ __all__ = [
     "refuse_reverse",
     "refuse_stale",
     "refuse_store",
+    "refuse_tangents",
     "refuse_use",
+    "refuse_without_arguments",
     "refuse_write",
     "refuse_write_of_program",
 ]
@@ -76,6 +80,60 @@ def _place() -> str | None:
     """The program's line; None while numba compiles, which reports the chain of calls itself."""
     where = caller()
     return None if where is not None and f"{os.sep}numba{os.sep}" in where else where
+
+
+def refuse_arguments(f: Any, order: int, args: Sequence[Any], named: dict[str, Any]) -> NoReturn:
+    """Refuse a call of the derivative, of this order, of a function of one number with other
+    arguments."""
+    count = len(args) + len(named)
+    short = name_of(f) if name_of(f).isidentifier() else "f"
+    of_order = f", order={order}" * (order > 1)
+    help = f"pass the number by position: derivative({short}{of_order})(x)"
+    if count > 1:
+        help = (
+            f"derivative(lambda x: {short}(x, ...){of_order})(x) holds the others constant; "
+            f"gradient({short}) is by all"
+        )
+    held = ", ".join(f'"{name}"' for name in _names_after_first(f, count) or named)
+    if count > 1 and order == 1 and held:
+        help = (
+            f"gradient({short}, constant=({held},))(x, ...) holds the others constant, as "
+            f"derivative(lambda x: {short}(x, ...)) does; gradient({short}) is by all"
+        )
+    raise NotDifferentiable(
+        f"the derivative of {name_of(f)} is by one number, and was called with "
+        f"{count or 'no'} argument{'s' * (count != 1)}" + " by name" * (count == len(named) == 1),
+        where=_place(),
+        help=help,
+    )
+
+
+def _names_after_first(f: Any, count: int) -> list[str]:
+    try:
+        return list(inspect.signature(f).parameters)[1:count]
+    except (TypeError, ValueError):
+        return []
+
+
+def refuse_without_arguments(f: Any) -> NoReturn:
+    """Refuse a derivative by no argument."""
+    raise NotDifferentiable(
+        f"{name_of(f)} is given no argument by which to differentiate",
+        where=_place(),
+        help="pass at least one by position; a keyword argument is constant unless "
+        "active=(name,) names it",
+    )
+
+
+def refuse_tangents(f: Any, count: int | None, given: int | None) -> NoReturn:
+    """Refuse another number of tangents than of arguments; None stands for what is no sequence."""
+    first, second = ("no sequence" if each is None else each for each in (count, given))
+    raise NotDifferentiable(
+        f"jvp of {name_of(f)} is given a tangent for each argument in two sequences of one length; "
+        f"it was given {first} of arguments and {second} of tangents",
+        where=_place(),
+        help="jvp(f, (x, y), (d_x, d_y)); None for a tangent holds its argument constant",
+    )
 
 
 def refuse_call(function: Any) -> NoReturn:
