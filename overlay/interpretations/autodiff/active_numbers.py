@@ -8,7 +8,7 @@ import inspect
 import itertools
 import math
 import operator
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from numbers import Number
 from types import FunctionType
 from typing import Any, Literal
@@ -31,12 +31,12 @@ from overlay.interpretations.autodiff.levels import (
     written,
 )
 from overlay.interpretations.autodiff.partial_derivatives import PartialsOf, counted_lines
-from overlay.interpretations.autodiff.rules import BY_NUMPY, Rule, rules_with
+from overlay.interpretations.autodiff.rules import BY_NUMPY, RULES, Rule
 from overlay.interpretations.autodiff.rules.array_rules import array_rule_of
 from overlay.interpretations.autodiff.rules.rule import takes_result
 from overlay.interpretations.autodiff.rules.tables.complex_parts import OF_COMPLEX
 
-__all__ = ["declare_numbers", "declare_users", "is_outside", "plain_zeros"]
+__all__ = ["declare_numbers", "declare_rules", "declare_users", "is_outside", "plain_zeros"]
 
 # fmt: off
 COMPARISONS = (
@@ -64,13 +64,17 @@ def plain_zeros(like: Any) -> Any:
     return 0.0 * nonoverlay(np.zeros_like)(primal(like))
 
 
-def declare_numbers(level: Level, modules: tuple[str, ...]) -> None:
-    """Declare the methods for numbers, and for arrays element by element. modules: the optional
-    modules whose functions have rules."""
-    later = level.later
-    for rule in rules_with(modules):
+def declare_rules(level: Level, rules: Iterable[Rule]) -> None:
+    """Declare the methods for functions of numbers, and of arrays element by element."""
+    for rule in rules:
         for function in rule.spellings:
-            later(function, _declare_rule, rule, function)
+            level.later(function, _declare_rule, rule, function)
+
+
+def declare_numbers(level: Level) -> None:
+    """Declare the methods for numbers, and for arrays element by element."""
+    later = level.later
+    declare_rules(level, RULES)
     compared = [
         types
         for active in _activities(2)

@@ -145,8 +145,7 @@ def refuse_call(function: Any) -> NoReturn:
     )
     if has_rule(function):
         help = (
-            f"call {name} with its first arguments by position and no others, which its rule "
-            "takes, in a derivative that begins after its module was imported"
+            f"call {name} with its first arguments by position and no others, which its rule takes"
         )
     raise NotDifferentiable(
         f"no derivative is known of {name}, which was called with an active value",
