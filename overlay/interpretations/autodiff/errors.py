@@ -32,6 +32,7 @@ __all__ = [
     "refuse_mode",
     "refuse_order",
     "refuse_pairs",
+    "refuse_raising",
     "refuse_result",
     "refuse_reverse",
     "refuse_stale",
@@ -316,6 +317,18 @@ def refuse_use(what: str) -> NoReturn:
         help="wrap the call in inactive(...) where its derivative does not matter, or add a rule, "
         "a method of partials_of(function), for the function that makes the call",
     )
+
+
+def refuse_raising(name: str, where: str, error: BaseException) -> NoReturn:
+    """Refuse a call of a function in C that has raised an error when it was given an active value,
+    which it takes for another object than a number."""
+    raise NotDifferentiable(
+        f"an active value was given to {name}, which cannot be differentiated, and which raised "
+        f"{type(error).__name__}: {error}",
+        where=where,
+        help=f"wrap the call in inactive(...), as in inactive({name})(x), where its derivative "
+        "does not matter; the same error without a derivative is the program's own",
+    ) from error
 
 
 def refuse_write() -> NoReturn:

@@ -333,8 +333,8 @@ def _declare_entrance(table: LevelTable, depth: int, rules: tuple[MethodTable, .
         try:
             with recording(tape, level.depth):
                 return level.context(run, *args), level, watch
-        except BaseException:
-            given_up(watch)
+        except BaseException as error:
+            given_up(watch, error)
             raise
 
     declare(table, linearised, linearise, (Any, Any, Any, Any), constant=True)
