@@ -257,6 +257,8 @@ static int meet_instruction(PyCodeObject *code, Site site, PyObject *key) {
 /* trap(code, offset), called by sys.monitoring */
 static PyObject *trap(PyObject *module, PyObject *const *args, Py_ssize_t count) {
     PyObject *key;
+    /* C code that left an error pending may go on to call Python: the error is raised there. */
+    if (PyErr_Occurred()) return NULL;
     Sites *sites = count == 2 && PyCode_Check(args[0]) ? sites_of(args[0]) : NULL;
     Py_ssize_t unit = sites ? PyLong_AsSsize_t(args[1]) / (Py_ssize_t)sizeof(_Py_CODEUNIT) : 0;
     if (!sites || unit >= sites->count || sites->sites[unit].shape == NOTHING) return Py_NewRef(disabled);
@@ -284,6 +286,7 @@ static inline int is_prepared(PyObject *code) {
 /* started(code, offset, ...), called by sys.monitoring: code starts or resumes */
 static PyObject *started(PyObject *module, PyObject *const *args, Py_ssize_t count) {
     PyObject *stack;
+    if (PyErr_Occurred()) return NULL; /* as in trap */
     if (count < 2 || !PyCode_Check(args[0])) Py_RETURN_NONE;
     if (!is_prepared(args[0])) {
         if (undispatched_calls || PyContextVar_Get(stack_variable, NULL, &stack) < 0) Py_RETURN_NONE;

@@ -38,22 +38,48 @@ def _of_angle(y, x):
 
 
 def digamma(x):
-    """The derivative of lgamma, for x that is not a pole."""
+    """The derivative of lgamma, for x that is not a pole, to a few units in the last place; also
+    near its positive root. So are its own derivatives."""
     if x < 0:
-        return digamma_positive(1 - x) - math.pi / math.tan(math.pi * (x - math.floor(x)))
-    return digamma_positive(x)
+        angle = math.pi * (x - math.floor(x + 0.5))  # the cotangent has the period pi
+        return _digamma_above_0(1 - x) - math.pi * math.cos(angle) / math.sin(angle)
+    return _digamma_above_0(x)
 
 
-def digamma_positive(x):
-    """The derivative of lgamma for positive x: the recurrence up to 8, then the asymptotic
-    series."""
+def _digamma_above_0(x):
+    return _digamma_above_3(x) if x >= 3 else _digamma_below_3(x)
+
+
+def _digamma_above_3(x):
+    """digamma by the recurrence up to 12, then the asymptotic series."""
     shift = 0.0 * x
-    while x < 8:
+    while x < 12:
         shift -= 1 / x
         x += 1
-    square = 1 / (x * x)
-    series = square * (1 / 12 - square * (1 / 120 - square * (1 / 252 - square / 240)))
-    return shift + math.log(x) - 0.5 / x - series
+    return shift + math.log(x) - 0.5 / x - _digamma_series(x)
+
+
+def _digamma_below_3(x):
+    """digamma as the difference from its value at the root, 0: a sum of terms of one sign."""
+    apart = x - ROOT - ROOT_REST
+    total = 0.0 * x
+    for k in range(12):
+        total += apart / ((ROOT + k) * (x + k))
+    above, root_above = x + 12, ROOT + 12
+    total += math.log1p(apart / root_above) + 0.5 * apart / (above * root_above)
+    return total - (_digamma_series(above) - SERIES_AT_ROOT)
+
+
+def _digamma_series(x):
+    """The terms of the asymptotic series from the square on, for x of at least 12."""
+    s = 1 / (x * x)
+    rest = 1 / 132 - s * (691 / 32760 - s * (1 / 12 - s * (3617 / 8160)))
+    return s * (1 / 12 - s * (1 / 120 - s * (1 / 252 - s * (1 / 240 - s * rest))))
+
+
+# the root of digamma between 1 and 2, as the sum of two numbers
+ROOT, ROOT_REST = 1.4616321449683622, 9.549995429965697e-17
+SERIES_AT_ROOT = _digamma_series(ROOT + 12)
 
 
 # ---- enclosures ---------------------------------------------------------------------------

@@ -15,6 +15,7 @@ functions.
 ``applied`` and ``depths`` are for the engine; ``fingerprint``, ``digest`` and ``record`` for
 caches.
 ``dominance``: dominators of blocks.
+``raising_calls``: the call that raised an error.
 ``held_functions``: containers of functions that the program holds.
 ``contents``: methods of lists, dicts and sets on contents that are known item by item.
 """

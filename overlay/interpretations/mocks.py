@@ -16,6 +16,7 @@ from typing import Any
 from unittest.mock import MagicMock, create_autospec
 
 from overlay import Context, MethodTable, OverlayError, call_next, nonoverlay
+from overlay.core.interpreted_values import is_interpreted, stands_for_another, underlying
 from overlay.core.location import caller
 from overlay.core.short_repr import short_repr
 from overlay.core.target import describe, lookup
@@ -93,7 +94,7 @@ class Mocks:
         if implementation is not None and (configuration or not callable(implementation)):
             raise _refused(target, implementation, configuration)
         mock = _mock_of(target, configuration)
-        called = nonoverlay(mock)
+        called = _called(mock)
 
         def replaced(*args: Any, **kwargs: Any) -> Any:
             result = called(*args, **kwargs)
@@ -125,7 +126,7 @@ class Mocks:
         (2.0, 1)
         """
         mock = _mock_of(target, {})
-        called = nonoverlay(mock)
+        called = _called(mock)
 
         def spied(*args: Any, **kwargs: Any) -> Any:
             called(*args, **kwargs)
@@ -187,6 +188,54 @@ class Mocks:
 
     def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
         self.context.__exit__(kind, error, trace)
+
+
+def _called(mock: Any) -> Callable[..., Any]:
+    """A mock that records plain values where it is given active numbers, which must not outlive
+    their derivative."""
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return mock(*args, **kwargs)
+        finally:
+            if _is_active(args) or _is_active(kwargs):
+                _record_plain(getattr(mock, "mock", mock))
+
+    return nonoverlay(call)
+
+
+def _record_plain(mock: Any) -> None:
+    """Replace the active numbers in the calls that a mock has recorded."""
+    for calls in (mock.call_args_list, mock.mock_calls):
+        found = False
+        for place, call in reversed([*enumerate(calls)]):
+            if _is_active(call[-2:]):
+                parts = (*call[:-2], *map(_plain, call[-2:]))
+                calls[place] = type(call)(parts, two=len(parts) == 2)
+                found = True
+            elif found:
+                break  # those before are plain
+    mock.call_args = mock.call_args_list[-1]
+
+
+def _is_active(value: Any) -> bool:
+    if stands_for_another(value):
+        return is_interpreted(value)
+    if isinstance(value, dict):
+        return any(map(_is_active, value.values()))
+    return isinstance(value, (tuple, list)) and any(map(_is_active, value))
+
+
+def _plain(value: Any) -> Any:
+    """A value without the active numbers in it."""
+    if not _is_active(value):
+        return value
+    if stands_for_another(value):
+        return underlying(value)
+    if isinstance(value, dict):
+        return {key: _plain(part) for key, part in value.items()}
+    made = getattr(type(value), "_make", type(value))
+    return made([_plain(part) for part in value])
 
 
 def _refused(target: Any, implementation: Any, configuration: dict[str, Any]) -> OverlayError:

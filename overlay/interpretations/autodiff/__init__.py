@@ -25,6 +25,7 @@ adjoints of ``adjoint_of(f)``.
 ``tangent_table``: arrays of one shape with all their tangents as rows of plain numbers.
 ``testing``: a tester of rules, which compares partial derivatives with finite differences.
 ``transformations``: derivatives of functions of any number of numbers and arrays.
+``unfit_calls``: errors of functions in C that are given active numbers.
 ``ufunc_methods``: methods of ufuncs, such as ``reduce``, defined by calls of the ufunc.
 ``reverse``: the adjoint of a program, as Python source generated from its statements.
 ``rules``: rules of differentiation: those of the catalogue of functions, and a table for each

@@ -8,7 +8,8 @@ import inspect
 import itertools
 import math
 import operator
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from numbers import Number
 from types import FunctionType
 from typing import Any, Literal, NamedTuple
 
@@ -28,17 +29,25 @@ from overlay.interpretations.autodiff.errors import (
     refuse_parts,
     refuse_shape,
 )
-from overlay.interpretations.autodiff.levels import Level, LevelTable, declare, refuse, written
+from overlay.interpretations.autodiff.levels import (
+    Level,
+    LevelTable,
+    declare,
+    outside_level,
+    refuse,
+    written,
+)
 from overlay.interpretations.autodiff.partial_derivatives import (
     PartialsOf,
     broadcasts,
     counted_lines,
 )
-from overlay.interpretations.autodiff.rules import BY_NUMPY, Rule, rules_with
+from overlay.interpretations.autodiff.rules import BY_NUMPY, RULES, Rule
 from overlay.interpretations.autodiff.rules.array_rules import array_rule_of
 from overlay.interpretations.autodiff.rules.rule import takes_result
+from overlay.interpretations.autodiff.rules.tables.complex_parts import OF_COMPLEX
 
-__all__ = ["declare_numbers", "declare_users", "is_outside", "plain_zeros"]
+__all__ = ["declare_numbers", "declare_rules", "declare_users", "is_outside", "plain_zeros"]
 
 # fmt: off
 COMPARISONS = (
@@ -54,6 +63,8 @@ LEVEL = (
 )
 """Functions whose results have no derivative: integers, booleans, text, classes."""
 # fmt: on
+FORMATTED = 1
+"""The precedence of ``%`` of text before the rule of remainders."""
 PRINTED = 6
 """The maximal number of arguments of ``print`` and ``np.result_type`` that are stripped of
 tangents."""
@@ -64,13 +75,17 @@ def plain_zeros(like: Any) -> Any:
     return 0.0 * nonoverlay(np.zeros_like)(primal(like))
 
 
-def declare_numbers(level: Level, modules: tuple[str, ...]) -> None:
-    """Declare the methods for numbers, and for arrays element by element. modules: the optional
-    modules whose functions have rules."""
-    later = level.later
-    for rule in rules_with(modules):
+def declare_rules(level: Level, rules: Iterable[Rule]) -> None:
+    """Declare the methods for functions of numbers, and of arrays element by element."""
+    for rule in rules:
         for function in rule.spellings:
-            later(function, _declare_rule, rule, function)
+            level.later(function, _declare_rule, rule, function)
+
+
+def declare_numbers(level: Level) -> None:
+    """Declare the methods for numbers, and for arrays element by element."""
+    later = level.later
+    declare_rules(level, RULES)
     compared = [
         types
         for active in _activities(2)
@@ -83,6 +98,8 @@ def declare_numbers(level: Level, modules: tuple[str, ...]) -> None:
     printed = [(Any,) * count for count in range(1, PRINTED + 1)]
     for function in (print, np.result_type):
         later(function, _declare_stripped, function, printed, "call_next")
+    for target, kinds in FORMATTING:
+        level.later(target, _declare_formatting, target, kinds)
     _declare_conversions(level)
     for function, method in ((isinstance, _of_class), (hasattr, _has)):
         later(function, _declare_question, function, method)
@@ -163,12 +180,14 @@ def _of_rule(
     ]
     in_python = _in_python(function)
     rule, head = f"    p = partials{given}", f"def method({', '.join(names)}):"
+    of_complex = OF_COMPLEX.get(function)
+    by_kind = f"    p = (of_complex if has_complex({values}) else partials){given}"
     guarded = [
         head,
         *(_of_complex(names) if array_rule_of(function) is not None else []),
         f"    value = {called if in_python is None else apart}",
         "    try:",
-        f"    {rule}",
+        f"    {rule if of_complex is None else by_kind}",
         "    except ArithmeticError:",
         f"        p = at_the_edge{given}",
     ]
@@ -182,6 +201,7 @@ def _of_rule(
         "function": None if in_python is None else nonoverlay(in_python),
         "plain_zeros": plain_zeros,
         "has_complex": nonoverlay(_has_complex),
+        "of_complex": of_complex,
         "by_rule": nonoverlay(functools.partial(applied, function)),
         "NotDifferentiable": NotDifferentiable,
         **({} if checks is None else checks.space),
@@ -266,6 +286,50 @@ def _declare_stripped(
             call_next=call_next,
         )
         declare(level.table, function, method, types, constant=True)
+
+
+TEXTS = (str, bytes, bytearray)
+FORMATTING = ((operator.mod, TEXTS), *((kind.__mod__, (kind,)) for kind in TEXTS))
+"""Spellings of ``%`` of text, with the types of their left operands."""
+
+
+def _declare_formatting(level: Level, target: Any, kinds: Sequence[type]) -> None:
+    """Declare ``%`` of text, which formats values without tangents."""
+    source = "def method(form, values): return call_next(form, shown(form, values))"
+    shown = nonoverlay(functools.partial(_shown, level.depth))
+    for kind in kinds:
+        method = written(source, level, shown=shown, call_next=call_next)
+        types = (kind, Any)
+        declare(level.table, target, method, types, constant=True, precedence=FORMATTED)
+
+
+def _shown(depth: int, form: Any, values: Any) -> Any:
+    """The right operand of ``%`` of text without the tangents of a level: a value, a tuple of
+    values, or a mapping of them."""
+    if isinstance(values, Active):
+        return outside_level(depth, values)
+    if isinstance(values, tuple):
+        return tuple(outside_level(depth, value) for value in values)
+    named = "%(" if isinstance(form, str) else b"%("
+    if named not in form or isinstance(values, Number):
+        return values
+    return _Shown(depth, values)
+
+
+class _Shown:
+    """A mapping whose values are read without the tangents of a level. It is shown as itself."""
+
+    def __init__(self, depth: int, values: Any) -> None:
+        self.depth, self.values = depth, values
+
+    def __getitem__(self, key: Any) -> Any:
+        return outside_level(self.depth, self.values[key])
+
+    def __repr__(self) -> str:
+        return repr(self.values)
+
+    def __str__(self) -> str:
+        return str(self.values)
 
 
 CONVERSIONS = (

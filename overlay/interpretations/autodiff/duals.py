@@ -67,6 +67,15 @@ class Active:
     def as_integer_ratio(self) -> tuple[int, int]:
         refuse_use("a function that computes with exact fractions")
 
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        refuse_use("pickle, or a copy by its protocol")
+
+    def __repr__(self) -> str:
+        return repr(self.value)
+
+    def __str__(self) -> str:
+        return str(self.value)
+
     def __format__(self, form: str) -> str:
         return format(self.value, form)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 from collections.abc import Sequence
 from typing import Any, NoReturn
@@ -19,6 +20,7 @@ __all__ = [
     "WrongPairs",
     "asked_of_count",
     "asked_of_shape",
+    "refuse_arguments",
     "refuse_array_in_kernel",
     "refuse_by",
     "refuse_call",
@@ -34,12 +36,15 @@ __all__ = [
     "refuse_pairs",
     "refuse_part",
     "refuse_parts",
+    "refuse_raising",
     "refuse_result",
     "refuse_reverse",
     "refuse_shape",
     "refuse_stale",
     "refuse_store",
+    "refuse_tangents",
     "refuse_use",
+    "refuse_without_arguments",
     "refuse_write",
     "refuse_write_of_program",
 ]
@@ -83,6 +88,60 @@ def _place() -> str | None:
     return None if where is not None and f"{os.sep}numba{os.sep}" in where else where
 
 
+def refuse_arguments(f: Any, order: int, args: Sequence[Any], named: dict[str, Any]) -> NoReturn:
+    """Refuse a call of the derivative, of this order, of a function of one number with other
+    arguments."""
+    count = len(args) + len(named)
+    short = name_of(f) if name_of(f).isidentifier() else "f"
+    of_order = f", order={order}" * (order > 1)
+    help = f"pass the number by position: derivative({short}{of_order})(x)"
+    if count > 1:
+        help = (
+            f"derivative(lambda x: {short}(x, ...){of_order})(x) holds the others constant; "
+            f"gradient({short}) is by all"
+        )
+    held = ", ".join(f'"{name}"' for name in _names_after_first(f, count) or named)
+    if count > 1 and order == 1 and held:
+        help = (
+            f"gradient({short}, constant=({held},))(x, ...) holds the others constant, as "
+            f"derivative(lambda x: {short}(x, ...)) does; gradient({short}) is by all"
+        )
+    raise NotDifferentiable(
+        f"the derivative of {name_of(f)} is by one number, and was called with "
+        f"{count or 'no'} argument{'s' * (count != 1)}" + " by name" * (count == len(named) == 1),
+        where=_place(),
+        help=help,
+    )
+
+
+def _names_after_first(f: Any, count: int) -> list[str]:
+    try:
+        return list(inspect.signature(f).parameters)[1:count]
+    except (TypeError, ValueError):
+        return []
+
+
+def refuse_without_arguments(f: Any) -> NoReturn:
+    """Refuse a derivative by no argument."""
+    raise NotDifferentiable(
+        f"{name_of(f)} is given no argument by which to differentiate",
+        where=_place(),
+        help="pass at least one by position; a keyword argument is constant unless "
+        "active=(name,) names it",
+    )
+
+
+def refuse_tangents(f: Any, count: int | None, given: int | None) -> NoReturn:
+    """Refuse another number of tangents than of arguments; None stands for what is no sequence."""
+    first, second = ("no sequence" if each is None else each for each in (count, given))
+    raise NotDifferentiable(
+        f"jvp of {name_of(f)} is given a tangent for each argument in two sequences of one length; "
+        f"it was given {first} of arguments and {second} of tangents",
+        where=_place(),
+        help="jvp(f, (x, y), (d_x, d_y)); None for a tangent holds its argument constant",
+    )
+
+
 def refuse_call(function: Any) -> NoReturn:
     """Refuse a function that was given an active value and has no rule for this call."""
     name = describe(function)
@@ -92,8 +151,7 @@ def refuse_call(function: Any) -> NoReturn:
     )
     if has_rule(function):
         help = (
-            f"call {name} with its first arguments by position and no others, which its rule "
-            "takes, in a derivative that begins after its module was imported"
+            f"call {name} with its first arguments by position and no others, which its rule takes"
         )
     raise NotDifferentiable(
         f"no derivative is known of {name}, which was called with an active value",
@@ -309,6 +367,18 @@ def refuse_use(what: str) -> NoReturn:
         help="wrap the call in inactive(...) where its derivative does not matter, or add a rule, "
         "a method of partials_of(function), for the function that makes the call",
     )
+
+
+def refuse_raising(name: str, where: str, error: BaseException) -> NoReturn:
+    """Refuse a call of a function in C that has raised an error when it was given an active value,
+    which it takes for another object than a number."""
+    raise NotDifferentiable(
+        f"an active value was given to {name}, which cannot be differentiated, and which raised "
+        f"{type(error).__name__}: {error}",
+        where=where,
+        help=f"wrap the call in inactive(...), as in inactive({name})(x), where its derivative "
+        "does not matter; the same error without a derivative is the program's own",
+    ) from error
 
 
 def refuse_write() -> NoReturn:

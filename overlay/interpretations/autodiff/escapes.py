@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from overlay import nonoverlay
 from overlay.interpretations.autodiff.errors import refuse_escape
+from overlay.interpretations.autodiff.unfit_calls import refuse_unfit
 
 if TYPE_CHECKING:
     from overlay.interpretations.autodiff.levels import Level
@@ -50,11 +51,13 @@ class EscapeDetector:
             self.before = level.left
         self.references = _references(level)
 
-    def give_up(self) -> None:
-        """End without a search after the run has raised: its traceback may hold duals."""
+    def give_up(self, error: BaseException) -> None:
+        """End without a search after the run has raised: its traceback may hold duals. An error of
+        a function in C that was given an active value is refused by its name."""
         with _lock:
             self.level.running -= 1
         self.level.may_have_left = True
+        refuse_unfit(error)
 
     def look(self, f: Any) -> None:
         """Raise NotDifferentiable if the run of f has left duals behind."""
@@ -86,8 +89,8 @@ def watched(level: Level, f: Callable[..., Any], inner: Any, *args: Any) -> Any:
     watch = begun(level)
     try:
         found = level.context(f, inner, *args)
-    except BaseException:
-        given_up(watch)
+    except BaseException as error:
+        given_up(watch, error)
         raise
     looked(watch, inner)
     return found

@@ -276,11 +276,12 @@ def _kept(
     is_taped: bool,
 ) -> Level:
     level = Level(depth, count, rules, is_taped=is_taped)
-    declare_numbers(level, modules)
+    declare_numbers(level)
     declare_arrays(level)
     declare_samples(level)
     declare_optional(level, modules)
     declare_users(level)
+    level.table.modules, level.table.declares = modules, functools.partial(_declare_new, level)
     if is_taped:
         declare_adjoints(level)
         declare_checkpoints(level)
@@ -289,6 +290,12 @@ def _kept(
     _declare_entrance(level.table, depth, rules)
     level.seeded = _seeded(level)
     return level
+
+
+def _declare_new(level: Level, modules: tuple[str, ...]) -> None:
+    """Declare the methods for optional modules that a program imports in the level."""
+    declare_optional(level, modules)
+    declare_users(level)  # which come before
 
 
 def level_of(
@@ -326,8 +333,8 @@ def _declare_entrance(table: LevelTable, depth: int, rules: tuple[MethodTable, .
         try:
             with recording(tape, level.depth):
                 return level.context(run, *args), level, watch
-        except BaseException:
-            given_up(watch)
+        except BaseException as error:
+            given_up(watch, error)
             raise
 
     declare(table, linearised, linearise, (Any, Any, Any, Any), constant=True)

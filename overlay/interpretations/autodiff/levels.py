@@ -12,6 +12,7 @@ import numpy as np
 
 from overlay import Context, Method, MethodTable, nonoverlay
 from overlay.contexts.rules_alone import alone, meets_others
+from overlay.core.in_force import outside
 from overlay.core.jitted import seal
 from overlay.interpretations.autodiff.duals import (
     Active,
@@ -21,8 +22,9 @@ from overlay.interpretations.autodiff.duals import (
     number_class,
 )
 from overlay.interpretations.autodiff.errors import refuse_inside
+from overlay.interpretations.autodiff.rules import imported
 
-__all__ = ["Level", "LevelTable", "declare", "generate", "refuse", "written"]
+__all__ = ["Level", "LevelTable", "declare", "generate", "outside_level", "refuse", "written"]
 
 
 # the file name of generated code; messages about a user's program name the user's own lines
@@ -38,7 +40,8 @@ class LevelTable(MethodTable):
     level: the depth and rules of its level. enters: those of the level that it enters from outside.
     constant: its methods whose results have no derivative. uses: the functions that the rule of a
     method computes with. guarded: the replacement of a method in interpreted code, where a division
-    by zero in a rule must not raise an error in the program.
+    by zero in a rule must not raise an error in the program. declares: declares the methods for the
+    functions of some optional modules; modules: those for which it was called.
     """
 
     def __init__(self, name: str, *, level: Key | None = None, enters: Key | None = None) -> None:
@@ -48,6 +51,27 @@ class LevelTable(MethodTable):
         self.constant: set[Callable[..., Any]] = set()
         self.uses: dict[Callable[..., Any], tuple[Any, ...]] = {}
         self.guarded: dict[Callable[..., Any], Callable[..., Any]] = {}
+        self.declares: Callable[[tuple[str, ...]], None] | None = None
+        self.modules: tuple[str, ...] = ()
+
+    @property
+    def pending(self) -> bool:
+        """Whether targets may have come with an import, which a program may make in the level."""
+        return super().pending or bool(self._new_modules())
+
+    def _new_modules(self) -> tuple[str, ...]:
+        if self.declares is None:
+            return ()
+        return tuple(module for module in imported() if module not in self.modules)
+
+    def settle(self) -> None:
+        """Look up targets that were named, and declare the methods for modules that have been
+        imported since."""
+        super().settle()
+        if new := self._new_modules():
+            self.modules += new
+            assert self.declares is not None
+            outside(self.declares, new)
 
     def chosen(
         self, method: Method, after: tuple[Method, ...], tables: Sequence[MethodTable]
@@ -131,13 +155,13 @@ class Level:
         outward = (
             "def method(value, tangents): return {0}(outside(value), <<outside(tangents[#])>>)"
         )
-        outside = nonoverlay(functools.partial(_outside, self.depth))
+        bare_of = nonoverlay(functools.partial(outside_level, self.depth))
         kinds = ((np.ndarray, "array"), (ActiveArray, "array"), (ActiveNumber, "number"))
         for kind, made in kinds:
             packed = written(source.format(made), self)
             declare(self.table, self.pack, packed, (kind, Any))
             if kind is not np.ndarray:  # so may an inner level, in interpreted code
-                bare = written(outward.format(made), self, outside=outside)
+                bare = written(outward.format(made), self, outside=bare_of)
                 self.table.guarded[packed] = bare
         # library code may have computed the value from arrays that may become active
         source = "def method(value, tangents): return pack(value.value, <<strip(tangents[#])>>)"
@@ -149,7 +173,7 @@ class Level:
             declare(self.table, self.strip, bare, (kind,))
 
 
-def _outside(depth: int, x: Any) -> Any:
+def outside_level(depth: int, x: Any) -> Any:
     """A value without the tangents of the level at a depth and of those inside it."""
     while isinstance(x, Active) and x.level.depth >= depth:
         x = x.value

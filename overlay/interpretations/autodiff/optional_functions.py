@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from overlay import nonoverlay
+from overlay.interpretations.autodiff.active_numbers import declare_rules
 from overlay.interpretations.autodiff.applying import (
     applied,
     bound_arguments,
@@ -15,6 +16,7 @@ from overlay.interpretations.autodiff.applying import (
     is_active,
 )
 from overlay.interpretations.autodiff.levels import Level, declare
+from overlay.interpretations.autodiff.rules import optional_rules
 from overlay.interpretations.autodiff.rules.array_rule import ArrayRule
 from overlay.interpretations.autodiff.rules.array_rules import optional_array_rules
 
@@ -23,6 +25,7 @@ __all__ = ["declare_optional"]
 
 def declare_optional(level: Level, modules: tuple[str, ...]) -> None:
     """Declare the methods for functions with rules of some optional modules."""
+    declare_rules(level, optional_rules(modules))
     for rule in optional_array_rules(modules):
         for function in rule.spellings:
             declares = _declare_calling if rule.kind == "calling" else _declare_applied

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import numbers
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence, Sized
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,10 @@ from overlay.interpretations.autodiff.duals import Active, ActiveArray
 from overlay.interpretations.autodiff.errors import (
     NotDifferentiable,
     NotReversible,
+    refuse_arguments,
     refuse_order,
+    refuse_tangents,
+    refuse_without_arguments,
 )
 from overlay.interpretations.autodiff.escapes import looked
 from overlay.interpretations.autodiff.forward import autodiff, differentiation, linearised
@@ -86,6 +89,9 @@ def derivative(f: Callable[..., Any], *, order: int = 1, rules: Rules = ()) -> C
     return f
 
 
+_OF_ONE = inspect.Signature([inspect.Parameter("x", inspect.Parameter.POSITIONAL_ONLY)])
+
+
 class Derivative:
     """The derivative of a function of one number, made by ``derivative(f)``; in compiled code it
     is ``autodiff`` of f.
@@ -94,10 +100,16 @@ class Derivative:
     def __init__(self, function: Callable[..., Any], rules: Rules) -> None:
         self.function = function
         self.rules = _tables(rules)
+        self.__signature__ = _OF_ONE
 
-    def __call__(self, x: Any) -> Any:
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
         f = self.function
-        return jvp(f, (_active(f, x),), (1.0,), rules=self.rules)[1]
+        if len(args) != 1 or kwargs:
+            order = 1
+            while isinstance(f, Derivative):
+                f, order = f.function, order + 1
+            refuse_arguments(f, order, args, kwargs)
+        return jvp(f, (_active(f, args[0]),), (1.0,), rules=self.rules)[1]
 
     def __overlay_compiled__(self, *, on_device: bool) -> Callable[..., Any]:
         return self._compiled
@@ -155,6 +167,9 @@ def jvp(
     ----------
     A. Griewank and A. Walther, "Evaluating Derivatives", 2nd ed., SIAM 2008, chapter 3.
     """
+    counts = [len(given) if isinstance(given, Sized) else None for given in (primals, tangents)]
+    if None in counts or counts[0] != counts[1]:
+        refuse_tangents(f, *counts)
     args = [x if t is None else _active(f, x) for x, t in zip(primals, tangents, strict=True)]
     seeds = [None if t is None else (_active(f, t),) for t in tangents]
     value, (tangent,) = _run(f, args, seeds, 1, rules)
@@ -203,6 +218,8 @@ def vjp(
     ----------
     A. Griewank and A. Walther, "Evaluating Derivatives", 2nd ed., SIAM 2008, chapter 3.
     """
+    if not primals:
+        refuse_without_arguments(f)
     args = [_active(f, x) for x in primals]
     tables = tables_in_force()
     places = range(len(args))
@@ -504,12 +521,7 @@ def _given(
     g, given = _by_place(f, args, kwargs) if kwargs else (f, list(args))
     places = _places(f, len(args), len(given), active, constant)
     if not places:
-        raise NotDifferentiable(
-            f"{name_of(f)} is given no argument by which to differentiate",
-            where=caller(),
-            help="pass at least one by position; a keyword argument is constant unless "
-            "active=(name,) names it",
-        )
+        refuse_without_arguments(f)
     return g, [_active(f, x) if i in places else x for i, x in enumerate(given)], places
 
 

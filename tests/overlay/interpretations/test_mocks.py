@@ -11,6 +11,7 @@ import uuid
 import pytest
 
 from overlay import NotCompilable, OverlayError, generic
+from overlay.interpretations.autodiff import derivative, gradient
 from overlay.interpretations.mocks import Mocks
 
 
@@ -147,3 +148,51 @@ def test_compilation_is_refused():
     mocks.replace(time.time, return_value=0.0)
     with pytest.raises(NotCompilable, match="run the program interpreted"):
         mocks.context.jit(lambda: time.time())()
+
+
+def scaled(x, by=1.0):
+    return x
+
+
+TAKEN = {
+    "forward": lambda f: derivative(f)(2.0),
+    "second order": lambda f: derivative(f, order=2)(2.0),
+    "reverse": lambda f: gradient(f, mode="reverse")(2.0),
+}
+
+
+@pytest.mark.parametrize("taken", TAKEN)
+@pytest.mark.parametrize(
+    ("configuration", "slopes"),
+    [
+        ({"side_effect": lambda x, by: x * x}, (12.0, 12.0)),
+        ({"return_value": 5.0}, (5.0, 0.0)),
+        ({"side_effect": KeyError}, (1.0, 0.0)),
+    ],
+)
+def test_mocks_record_plain_values_in_a_derivative(taken, configuration, slopes):
+    mocks = Mocks()
+    mock = mocks.replace(scaled, **configuration)
+
+    def program(x):
+        try:
+            return x * scaled(x, by={"a": [x, 1.0]})
+        except KeyError:
+            return x
+
+    assert TAKEN[taken](mocks.wrap(program)) == slopes[taken == "second order"]
+    mock.assert_called_once_with(2.0, by={"a": [2.0, 1.0]})
+    assert mock.call_args == mock.call_args_list[-1] == mock.mock_calls[-1]
+    assert type(mock.call_args.args[0]) is float
+
+
+def test_an_implementation_and_a_spied_function_are_differentiated():
+    mocks = Mocks()
+    mock = mocks.replace(scaled, lambda x: x * 3)
+    assert derivative(mocks.wrap(lambda x: scaled(x)))(2.0) == 3.0
+    assert mocks(derivative(lambda x: scaled(x)), 2.0) == 3.0
+    assert mock.call_count == 2
+    spied = Mocks()
+    seen = spied.spy(scaled)
+    assert derivative(spied.wrap(lambda x: scaled(x) * x))(2.0) == 4.0
+    seen.assert_called_once_with(2.0)

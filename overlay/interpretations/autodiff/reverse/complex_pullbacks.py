@@ -33,6 +33,7 @@ from overlay.interpretations.autodiff.reverse.reverse_program import (
 )
 from overlay.interpretations.autodiff.reverse.structure import Unreadable
 from overlay.interpretations.autodiff.rules.rule import takes_result
+from overlay.interpretations.autodiff.rules.tables.complex_parts import OF_COMPLEX
 
 __all__ = ["complex_pullback", "holomorphic"]
 
@@ -43,18 +44,6 @@ _SAME = (operator.getitem, np.ravel, np.reshape, np.transpose, np.copy, np.asarr
 
 _OF_CMATH = {f"a{name}": f"arc{name}" for name in ("sin", "cos", "tan", "sinh", "cosh", "tanh")}
 """The functions of cmath that have another name in numpy."""
-
-
-def _by_tanh(z: Any, ret: Any) -> tuple[Any]:
-    return (1.0 - ret * ret,)
-
-
-def _by_arcsinh(z: Any) -> tuple[Any]:
-    return (1.0 / np.sqrt(1.0 + z * z),)
-
-
-_OF_COMPLEX: dict[Any, Callable[..., Any]] = {np.tanh: _by_tanh, np.arcsinh: _by_arcsinh}
-"""Derivatives of functions whose rules are for real numbers, as they avoid overflow."""
 
 
 @cache
@@ -161,7 +150,7 @@ def _of_one(
     ufunc = holomorphic()[id(function)][1]
     rule = rule_of(ufunc, arrays=True)
     assert rule is not None
-    partials = _OF_COMPLEX.get(ufunc, rule.partials)
+    partials = OF_COMPLEX.get(ufunc, rule.partials)
     before = "{f}({0}, {r})" if takes_result(partials) else "{f}({0})"
     back = ("{d} * np.conj({p}[0])",)
     return Pullback(function, own, text, back, partials, before=before)

@@ -23,7 +23,17 @@ from overlay.interpretations.autodiff.rules.tables.numerical import NUMERICAL
 from overlay.interpretations.autodiff.rules.tables.powers import ARRAYS_OF_POWERS, POWERS
 from overlay.interpretations.autodiff.rules.tables.rounding import ROUNDING
 
-__all__ = ["BY_NUMPY", "OPTIONAL", "RULES", "Rule", "has_rule", "imported", "rule", "rules_with"]
+__all__ = [
+    "BY_NUMPY",
+    "OPTIONAL",
+    "RULES",
+    "Rule",
+    "has_rule",
+    "imported",
+    "optional_rules",
+    "rule",
+    "rules_with",
+]
 
 _OF_MATH = {f: rule(f.function, f.partials(math), *f.between) for f in FUNCTIONS}
 _OF_NUMPY = {
@@ -62,20 +72,30 @@ OPTIONAL = {
     "scipy.stats": (f"{_HERE}.tables.scipy_distributions",),
 }
 """Modules that take long to import: for each the tables with the rules of its functions, ``RULES``
-of elementwise ones and ``ARRAY_RULES``, which hold in derivatives that are begun after a program
-has imported the module."""
+of elementwise ones and ``ARRAY_RULES``, which hold once a program has imported the module."""
 
 
 def imported() -> tuple[str, ...]:
-    """The optional modules that have been imported."""
-    return tuple(module for module in OPTIONAL if module in sys.modules)
+    """The optional modules that have been imported, without those whose import is under way."""
+    return tuple(
+        name
+        for name in OPTIONAL
+        if (module := sys.modules.get(name)) is not None
+        and not getattr(module.__spec__, "_initializing", False)
+    )
 
 
 @functools.cache
 def rules_with(modules: tuple[str, ...]) -> tuple[Rule, ...]:
     """All rules, with those of the functions of some optional modules."""
+    return (*RULES, *optional_rules(modules))
+
+
+@functools.cache
+def optional_rules(modules: tuple[str, ...]) -> tuple[Rule, ...]:
+    """The elementwise rules of the functions of some optional modules."""
     tables = (importlib.import_module(name) for module in modules for name in OPTIONAL[module])
-    return (*RULES, *(rule for table in tables for rule in getattr(table, "RULES", ())))
+    return tuple(rule for table in tables for rule in getattr(table, "RULES", ()))
 
 
 def has_rule(function: object) -> bool:

@@ -1,7 +1,9 @@
 """Gradients, Jacobians and products with them; and what is refused."""
 
 import colorsys
+import inspect
 import math
+import re
 
 import numpy as np
 import pytest
@@ -238,3 +240,55 @@ def test_a_derivative_by_no_argument_is_refused():
             take(lambda: 1)()
     with pytest.raises(NotDifferentiable, match="no argument by which to differentiate"):
         gradient(lambda x: x)(x=1.0)
+
+
+def power(x, n=2):
+    return x**n
+
+
+@pytest.mark.parametrize(
+    ("call", "said", "remedy"),
+    [
+        (
+            lambda: derivative(power)(2.0, 3),
+            "derivative of power is by one number, and was called with 2 arguments",
+            'gradient(power, constant=("n",))(x, ...)',
+        ),
+        (
+            lambda: derivative(power)(2.0, n=3),
+            "called with 2 arguments",
+            'gradient(power, constant=("n",))(x, ...)',
+        ),
+        (
+            lambda: derivative(power, order=2)(2.0, 3),
+            "derivative of power is by one number, and was called with 2 arguments",
+            "derivative(lambda x: power(x, ...), order=2)(x)",
+        ),
+        (
+            lambda: derivative(lambda x: x)(2.0, 3),
+            "called with 2 arguments",
+            "derivative(lambda x: f(x, ...))(x) holds",
+        ),
+        (lambda: derivative(power)(), "called with no arguments", "derivative(power)(x)"),
+        (lambda: derivative(power)(x=2.0), "1 argument by name", "derivative(power)(x)"),
+        (lambda: jvp(power, (1.0,), (1.0, 2.0)), "1 of arguments and 2 of tangents", "None for"),
+        (lambda: jvp(power, 1.0, 1.0), "no sequence of arguments", "jvp(f, (x, y), (d_x, d_y))"),
+        (lambda: vjp(power), "power is given no argument", "pass at least one"),
+        (lambda: gradient(power)(), "power is given no argument", "pass at least one"),
+        (lambda: hessian(power)(), "power is given no argument", "pass at least one"),
+        (lambda: jacobian(power)(), "power is given no argument", "pass at least one"),
+    ],
+)
+def test_wrong_numbers_of_arguments_are_refused_with_a_remedy(call, said, remedy):
+    with pytest.raises(NotDifferentiable, match=re.escape(said)) as caught:
+        call()
+    assert remedy in str(caught.value)
+    assert gradient(power, constant=("n",))(2.0, 3) == 12.0
+    assert derivative(lambda x: power(x, 3), order=2)(2.0) == 12.0
+    assert str(inspect.signature(derivative(power))) == "(x, /)"
+
+
+@pytest.mark.parametrize("take", [gradient, hessian, jacobian])
+def test_too_many_arguments_raise_the_error_of_the_function(take):
+    with pytest.raises(TypeError, match=r"power\(\) takes from 1 to 2 positional arguments"):
+        take(power)(1.0, 2.0, 3.0)

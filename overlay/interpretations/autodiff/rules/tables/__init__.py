@@ -4,7 +4,8 @@
 ``arithmetic``: rules of the operators, for numbers and elementwise for arrays.
 ``axis_reductions``: rules of sums, means, products, extremes and variances along axes.
 ``choices``: rules of functions that select elements of arrays, insert and delete them.
-``comparisons``: rules of functions that compare arrays with others, and find values in them.
+``comparisons``: rules of functions that compare arrays with others, find values in them, and format
+    them.
 ``compiled_maps``: the maps of cotangents of compiled code, by function.
 ``complex_parts``: rules of parts, absolute values and angles of complex numbers.
 ``decompositions``: rules of decompositions of matrices: by eigenvalues, by singular values, QR and

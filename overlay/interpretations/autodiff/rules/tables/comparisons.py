@@ -1,5 +1,5 @@
-"""Rules of functions that compare arrays with others, and find values in them: their results are
-booleans and integers, which have no derivative."""
+"""Rules of functions that compare arrays with others, find values in them, and format them: their
+results are booleans, integers and text, which have no derivative."""
 
 import inspect
 from typing import Any
@@ -13,7 +13,7 @@ __all__ = ["COMPARISONS"]
 
 OF_ONE = (
     *("isneginf", "isposinf", "iscomplex", "isreal", "iscomplexobj", "isrealobj", "flatnonzero"),
-    *("argwhere", "nonzero"),
+    *("argwhere", "nonzero", "array2string", "array_repr", "array_str"),
 )
 OF_TWO = ("isclose", "allclose", "array_equal", "array_equiv", "isin", "in1d")
 

@@ -12,7 +12,21 @@ from overlay.interpretations.autodiff.rules.drawn_calls import call, complexes, 
 from overlay.interpretations.autodiff.rules.tables.powers import powers
 from overlay.interpretations.autodiff.rules.tables.products import summed_to
 
-__all__ = ["COMPLEX_PARTS"]
+__all__ = ["COMPLEX_PARTS", "OF_COMPLEX"]
+
+
+def _by_tanh(z):
+    small = np.exp(-2.0 * np.copysign(1.0, np.real(z)) * z)  # 1 - tanh(z)**2 cancels
+    return (4.0 * small / ((1.0 + small) * (1.0 + small)),)
+
+
+def _by_arcsinh(z):
+    return (1.0 / np.sqrt(1.0 + z * z),)
+
+
+OF_COMPLEX = {np.tanh: _by_tanh, np.arcsinh: _by_arcsinh}
+"""Derivatives by complex numbers of functions whose rules are for real numbers, as they avoid
+overflow."""
 
 
 def _real_vjp(d, ret, val):

@@ -10,23 +10,37 @@ __all__ = ["NUMERICAL"]
 
 ANY = (-4.0, 4.0)
 LOG_2 = math.log(2)
+SINC_SERIES = tuple(2 * k / math.factorial(2 * k + 1) for k in range(10, 0, -1))
+"""The coefficients of the derivative of sin(x) / x, divided by -x, of falling powers of -x**2."""
 
 
-def _share(a, b, ret):
-    """The weights of two exponentials in their sum; equal where both are infinite."""
-    return np.exp(a - ret), np.exp(b - ret)
+def _share(a, b):
+    """The weights of two exponentials in their sum, by their difference: their logarithms may be
+    large."""
+    return _weights(a >= b, np.exp(-np.abs(a - b)))
 
 
-def _share_of_2(a, b, ret):
-    return np.exp2(a - ret), np.exp2(b - ret)
+def _share_of_2(a, b):
+    return _weights(a >= b, np.exp2(-np.abs(a - b)))
+
+
+def _weights(is_first, ratio):
+    """The weights of two numbers in their sum. is_first: whether the first is the larger; ratio: of
+    the smaller to the larger."""
+    first = 1.0 * is_first
+    second = 1.0 - first
+    total = 1.0 + ratio
+    return (first + second * ratio) / total, (second + first * ratio) / total
 
 
 def _slope_of_sinc(a, ret):
     """The derivative of sinc: by its series near 0, where the quotient cancels."""
-    is_near = 1.0 * (np.abs(a) < 0.05)
+    is_near = 1.0 * (np.abs(a) < 0.4)
     near, other = is_near * a, (1.0 - is_near) * a + is_near
     square = (np.pi * near) ** 2
-    series = 1 / 3 - square * (1 / 30 - square * (1 / 840 - square / 45360))
+    series = 0.0 * square
+    for coefficient in SINC_SERIES:
+        series = coefficient - square * series
     quotient = (np.cos(np.pi * other) - ret) / other
     return ((1.0 - is_near) * quotient - np.pi * np.pi * near * series,)
 

@@ -20,7 +20,14 @@ def _repeated(values: Any, count: int) -> Any:
 def _write_at(a: Any, places: Any, values: Any) -> None:
     """Write values to places, which count the elements of an array."""
     if len(places):
-        a[np.unravel_index(places, np.shape(a))] = _repeated(values, len(places))
+        _set_at(a, places, _repeated(values, len(places)))
+
+
+def _set_at(a: Any, places: Any, values: Any) -> None:
+    if np.ndim(a):
+        a[np.unravel_index(places, np.shape(a))] = values
+    else:
+        a[()] = values[-1]  # numpy has no index of arrays there; the last write remains
 
 
 def _put(a: Any, ind: Any, v: Any, mode: Any = "raise") -> None:
@@ -37,7 +44,7 @@ def _putmask(a: Any, mask: Any, values: Any) -> None:
     places = np.nonzero(np.ravel(np.asarray(mask)))[0]
     if len(places):
         flat = np.ravel(np.asarray(values))
-        a[np.unravel_index(places, np.shape(a))] = flat[places % len(flat)]
+        _set_at(a, places, flat[places % len(flat)])
 
 
 def _copyto(dst: Any, src: Any, casting: str = "same_kind", where: Any = True) -> None:
