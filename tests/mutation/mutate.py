@@ -52,7 +52,7 @@ CORES = {
             *tests_in("overlay/contexts", "composition"),
             *tests_in("overlay/generics", "plum_rules", "generic"),
             *tests_in("overlay/core", "table"),
-            *tests_in("overlay/python", "metadata"),
+            *tests_in("overlay/python", "metadata", "frame_readers"),
             "tests/overlay/test_chain_of_methods.py",
         ],
     ),

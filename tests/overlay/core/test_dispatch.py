@@ -10,6 +10,7 @@ import pytest
 
 from overlay import AmbiguousMethod, MethodTable, OverlayError
 from overlay.core.dispatch import MethodChain, by_types, by_values, types_for
+from overlay.core.table import Method
 
 
 def target(x=None, y=None, *, z=None):
@@ -359,6 +360,27 @@ def test_a_method_is_found_before_another_whose_annotation_is_not_defined():
         assert [chain.resolve(call).function for _ in range(2)] == [one, one]
     with pytest.raises(OverlayError, match="NotDefined"):
         chain.resolve(by_values(["a"], {}))
+
+
+def test_what_decides_is_asked_of_the_methods_once_until_they_change(monkeypatch):
+    asked, depends_on = [], Method.depends_on.fget
+
+    def asking(method):
+        asked.append(method.function)
+        return depends_on(method)
+
+    monkeypatch.setattr(Method, "depends_on", property(asking))
+    table = table_of(real)
+    chain = MethodChain.of(target, [table])
+    assert [chain.depends_on for _ in range(3)] == ["type"] * 3
+    assert asked == [real]
+    assert [chain.resolve(by_values([x], {})) for x in (3, 4)] == [None, None]
+    table.overlay(target)(of_literal)
+    assert [chain.depends_on for _ in range(3)] == ["literal"] * 3
+    assert asked == [real, real, of_literal]
+    found = [chain.resolve(by_values([x], {})) for x in (3, 4, 3)]
+    assert [method and method.function for method in found] == [of_literal, None, of_literal]
+    assert len(asked) == 3
 
 
 def test_a_change_is_told_to_those_that_listen_for_the_target_alone():

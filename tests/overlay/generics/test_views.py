@@ -2,12 +2,15 @@
 
 import enum
 import math
+import sys
+import types
 from typing import Literal
 
 import numpy as np
 import pytest
 
 from overlay import Context, MethodTable, Plugin, call_next, generic
+from overlay.generics.declared import Generic
 from overlay.generics.views import View
 
 
@@ -189,6 +192,44 @@ def test_a_call_of_types_that_were_met_goes_straight_to_its_method(called, goes_
     assert len(looked_up) == 3 * (1 + goes_on)
 
 
+def test_the_code_of_a_generic_function_looks_up_the_types_that_were_met(monkeypatch):
+    slow, call = [], Generic._call
+    monkeypatch.setattr(Generic, "_call", lambda *given: (slow.append(1), call(*given))[1])
+
+    @generic
+    def called(a0, a1=None, a2=None): ...
+
+    table = MethodTable("t")
+    for hints in ((float,), (float, str), (float, str, bytes)):
+        table.overlay(called)(method_of(*hints))
+    with Context(table):
+        for _ in range(3):
+            for args in ((1.0,), (1.0, "a"), (1.0, "a", b"b")):
+                assert called(*args) == args
+    assert len(slow) == 3
+
+
+def test_values_whose_class_can_be_no_key_are_resolved_each_time():
+    class Odd(type):
+        __hash__ = type.__hash__
+
+        def __eq__(cls, other):
+            return cls is other
+
+    kind = Odd("Odd", (), {})
+    dual = Odd("OddDual", (Dual,), {})
+    for value in (kind(), dual(1)):
+
+        @generic
+        def called(x): ...
+
+        table = Asked(interprets=True)
+        table.overlay(called)(eval("lambda x: x"))
+        with Context(table):
+            assert [called(value) is value for _ in range(3)] == [True] * 3
+        assert len(table.asked) == 3
+
+
 def test_what_runs_for_a_method_is_made_once_also_where_its_calls_are_resolved_each_time(
     monkeypatch,
 ):
@@ -268,6 +309,23 @@ def test_a_method_that_is_running_sees_a_change_of_those_below():
 
     with Context(outer, inner):
         assert called(1) == ["base", "base", "outer", "outer", "narrow"]
+
+
+def test_methods_for_a_function_that_is_named_before_its_module_is_made(monkeypatch):
+    table = MethodTable("t")
+    table.overlay("made_later:f")(eval("lambda x: 'method'"))
+
+    @generic
+    def f(x: object):
+        return "base"
+
+    with Context(table):
+        assert f(1) == "base"
+        module = types.ModuleType("made_later")
+        module.f = f
+        monkeypatch.setitem(sys.modules, "made_later", module)
+        assert f("a") == "method"
+    assert f(1) == "base"
 
 
 # ---- with plugins ---------------------------------------------------------------------------
