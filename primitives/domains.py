@@ -486,7 +486,7 @@ class Integers(Domain):
             steps = np.floor(np.clip(units, 0, _LARGEST) * (last + 1))
             index = np.minimum(steps.astype(np.uint64), np.uint64(last))
         elif self.low is None is self.high:
-            steps = np.clip(np.rint(3 * np.log(_odds(units))), -(2.0**52), 2.0**52)
+            steps = np.rint(3 * np.log(_odds(units)))
             zero = -low - sum(hole < 0 for hole in holes)
             index = steps.astype(np.int64).astype(np.uint64) + np.uint64(zero)
         else:

@@ -11,7 +11,7 @@ from typing import Any
 from overlay.code.known_values import Known, Value, type_of
 from overlay.core.dispatch import Call, MethodChain
 from overlay.core.errors import AmbiguousMethod
-from overlay.core.signature import NO_VARARGS, plum_signature, shown_hint
+from overlay.core.signature import plum_signature, shown_hint
 from overlay.core.table import Method, MethodTable
 from overlay.core.target import INPLACE, type_attribute
 
@@ -134,5 +134,5 @@ def _within(one: Any, other: Any) -> bool:
         return any(_within(one, part) for part in typing.get_args(other))
     if isinstance(one, type) and type(other) is type:
         return any(base is other for base in one.__mro__)
-    narrow, wide = (plum_signature([hint], NO_VARARGS, 0) for hint in (one, other))
+    narrow, wide = (plum_signature([hint]) for hint in (one, other))
     return narrow <= wide

@@ -41,7 +41,7 @@ from overlay.core.checking import annotations_of
 from overlay.core.dispatch import Call, by_types, reads
 from overlay.core.errors import CheckFailed, NotCompilable
 from overlay.core.location import location_of
-from overlay.core.signature import NO_VARARGS, depends_on, plum_signature, shown_hint
+from overlay.core.signature import depends_on, plum_signature, shown_hint
 from overlay.core.target import describe
 from overlay.generics import plum_methods
 from overlay.ir import UNKNOWN
@@ -336,10 +336,10 @@ def _is_unknown(ty: types.Type, hint: Any) -> bool:
 
 
 def _meets(ty: types.Type, hint: Any) -> bool:
-    wanted = plum_signature([hint], NO_VARARGS, 0)
+    wanted = plum_signature([hint])
     literal = is_literal(ty)
     readings = [_whole(ty, numpy=n, literal=v) for n in (False, True) for v in {False, literal}]
-    return any(plum_signature([given], NO_VARARGS, 0) <= wanted for given in readings)
+    return any(plum_signature([given]) <= wanted for given in readings)
 
 
 def _whole(ty: types.Type, *, numpy: bool, literal: bool) -> Any:

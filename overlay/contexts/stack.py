@@ -67,15 +67,19 @@ class Stack:
         """The view that resolves calls of a generic function in this stack."""
         found = self._views.get(id(generic))
         if found is None or found.generic is not generic:
-            with LOCK:
-                if not self._views:
-                    weakref.finalize(self, _forget_key, self.key, self._views).atexit = False
-                found = View(generic, MethodChain.of(generic.function, self.tables))
-                found.hits = Hits(self.records)
-                found.stack = weakref.ref(self)
-                self._views[id(generic)] = found
-                generic.remember(self.key, found)
+            found = natively(self._new_view, generic)
         return found
+
+    def _new_view(self, generic: Generic) -> View:
+        with LOCK:
+            if not self._views:
+                weakref.finalize(self, _forget_key, self.key, self._views).atexit = False
+            made = View(generic, MethodChain.of(generic.function, self.tables))
+            made.hits = Hits(self.records)
+            made.stack = weakref.ref(self)
+            self._views[id(generic)] = made
+            generic.remember(self.key, made)
+        return made
 
     @property
     def of_modules(self) -> Stack | None:

@@ -6,6 +6,7 @@ import abc
 import weakref
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
+from itertools import starmap
 from typing import Any, Protocol
 
 from overlay.core.errors import AmbiguousMethod
@@ -13,7 +14,6 @@ from overlay.core.interpreted_values import has_underlying, stands_for_another, 
 from overlay.core.location import caller
 from overlay.core.own_builtins import __builtins__
 from overlay.core.signature import (
-    NO_VARARGS,
     as_python_type,
     key_of,
     loaded_types,
@@ -83,14 +83,14 @@ def by_values(args: Sequence[Any], kwargs: dict[str, Any]) -> Call:
         first=type(args[0]) if args else None,
         shown=shown,
         underlying=plain,
-        key=lambda: _key_of_values(values, len(args), tuple(kwargs)),
+        key=lambda: _key_of_values(values, tuple(kwargs)),
         has_values=True,
     )
 
 
-def _key_of_values(values: Sequence[Any], count: int, names: tuple[str, ...]) -> Hashable | None:
+def _key_of_values(values: Sequence[Any], names: tuple[str, ...]) -> Hashable | None:
     # an instance may be accepted where its class is not: __instancecheck__ may look at the value
-    return (count, names, "values", *map(key_of, values)) if all(map(may_keep, values)) else None
+    return (names, "values", *map(key_of, values)) if all(map(may_keep, values)) else None
 
 
 def may_keep(value: Any) -> bool:
@@ -106,33 +106,23 @@ def compares_by_identity(cls: type) -> bool:
 
 
 def _accepts(signature: Any, values: tuple[Any, ...]) -> bool:
-    """Whether a plum signature accepts the values. Plain classes are checked here: plum would
-    generate code for each annotation.
+    """Whether a plum signature, made for so many values, accepts them. Plain classes are checked
+    here: plum would generate code for each, which samples elements where a base is ``list[int]``.
     """
-    types = signature.types
+    pairs = list(zip(values, signature.expand_varargs(len(values)), strict=True))
     if any(map(stands_for_another, values)):
-        types = signature.expand_varargs(len(values))
-        return len(types) == len(values) and all(map(_takes, values, types))
-    if signature.has_varargs or len(types) != len(values):
+        return all(starmap(_takes, pairs))
+    others = [(value, hint) for value, hint in pairs if type(hint) is not type]
+    if len(others) == len(pairs):
         return signature.match(values)
-    pairs = list(zip(values, types, strict=True))
-    if any(_is_class_alone(t) and not isinstance(value, t) for value, t in pairs):
-        return False
-    return all(_is_class_alone(t) for t in types) or signature.match(values)
+    classes = all(isinstance(value, hint) for value, hint in pairs if type(hint) is type)
+    return classes and all(starmap(_takes, others))
 
 
 def _takes(value: Any, hint: Any) -> bool:
-    parameter = plum_signature([hint], NO_VARARGS, 0)
     if stands_for_another(value):
-        return plum_signature([type(value)], NO_VARARGS, 0) <= parameter
-    return parameter.match((value,))
-
-
-def _is_class_alone(hint: Any) -> bool:
-    """Whether an annotation is a plain class, matched by ``isinstance`` alone: its bases say
-    nothing of elements.
-    """
-    return type(hint) is type and type_attribute(hint, "__orig_bases__") is None
+        return plum_signature([type(value)]) <= plum_signature([hint])
+    return isinstance(value, hint) if type(hint) is type else plum_signature([hint]).match((value,))
 
 
 def by_types(
@@ -141,7 +131,7 @@ def by_types(
     """A call with arguments of these types (the compiler's view); the last are given by these
     keywords.
     """
-    asked = plum_signature(types, NO_VARARGS, 0)
+    asked = plum_signature(types)
     return Call(
         count=len(types) - len(names),
         names=tuple(names),
@@ -149,19 +139,19 @@ def by_types(
         first=types[0] if types else None,
         shown=lambda: ", ".join(map(shown_hint, types)),
         underlying=underlying,
-        key=lambda: _key_of_types(types, len(types) - len(names), tuple(names), underlying),
+        key=lambda: _key_of_types(types, tuple(names), underlying),
     )
 
 
 def _key_of_types(
-    types: Sequence[Any], count: int, names: tuple[str, ...], underlying: Call | None
+    types: Sequence[Any], names: tuple[str, ...], underlying: Call | None
 ) -> Hashable | None:
     if not all(isinstance(kind, type) and compares_by_identity(kind) for kind in types):
         return None
     below = None if underlying is None else underlying.key()
     if below is None and underlying is not None:
         return None
-    return (count, names, "types", *types, below)
+    return (names, "types", *types, below)
 
 
 def types_for(method: Method, args: Sequence[Any]) -> tuple[type, ...]:

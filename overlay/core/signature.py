@@ -362,8 +362,10 @@ def load_plum() -> types.ModuleType:
     return _plum[0]
 
 
-def plum_signature(hints: Sequence[Any], varargs: Any, precedence: int) -> Signature:
-    """The plum signature for translated hints."""
+def plum_signature(
+    hints: Sequence[Any], varargs: Any = NO_VARARGS, precedence: int = 0
+) -> Signature:
+    """The plum signature for translated hints; by default that of a call."""
     plum = load_plum()
     rest = plum.Missing if varargs is NO_VARARGS else varargs
     return plum.Signature(*hints, varargs=rest, precedence=precedence)

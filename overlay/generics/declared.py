@@ -356,7 +356,7 @@ class Generic:
         args, given = self._given(args)
         stack = current_stack()
         view = self.view if stack is None else stack.view(self)
-        return view.call(args, {**given, **named})
+        return view(*args, **given, **named)
 
     def _given(self, args: tuple[Any, ...]) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """The arguments before the first missing one, and those after it by name."""

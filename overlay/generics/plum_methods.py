@@ -10,7 +10,7 @@ from typing import Any
 from overlay.core.errors import AmbiguousMethod, MethodNotFound
 from overlay.core.interpreted_values import has_underlying, underlying
 from overlay.core.own_builtins import __builtins__
-from overlay.core.signature import NO_VARARGS, plum_signature, shown_hint
+from overlay.core.signature import plum_signature, shown_hint
 from overlay.core.target import generic_state, type_attribute
 
 __all__ = [
@@ -71,7 +71,7 @@ def chosen(function: Any, asked: Any, plain: Any = None) -> tuple[Callable[..., 
         return function.resolve_method(asked)
     if isinstance(asked, tuple) and all(m.signature.is_faithful for m in function.methods):
         # by type: their __class__ may be that of the plain values that they represent
-        asked = plum_signature(list(map(type, asked)), NO_VARARGS, 0)
+        asked = plum_signature(list(map(type, asked)))
     try:
         found = function.resolve_method(asked)
     except NotFoundLookupError:
@@ -103,8 +103,8 @@ def resolved(
     generic = generic_state(function)
     function = function if generic is None else generic.plum_function
     for hints, plain in readings:
-        asked = plum_signature(hints, NO_VARARGS, 0)
-        below = None if plain is None else plum_signature(plain, NO_VARARGS, 0)
+        asked = plum_signature(hints)
+        below = None if plain is None else plum_signature(plain)
         try:
             return chosen(function, asked, below)
         except NotFoundLookupError:
@@ -137,7 +137,7 @@ def converted(result: Any, hint: Any) -> Any:
 
 def is_result(hint: Any, annotation: Any) -> bool:
     """Whether plum returns a value that meets ``hint`` as it is, without conversion."""
-    asked, declared = (plum_signature([h], NO_VARARGS, 0) for h in (hint, annotation))
+    asked, declared = (plum_signature([h]) for h in (hint, annotation))
     return asked <= declared
 
 

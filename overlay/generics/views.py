@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 from overlay import _native
 from overlay.core import late_binding
 from overlay.core.dispatch import MethodChain, by_values, limited, may_keep, types_for
+from overlay.core.in_force import natively
 from overlay.core.jitted import can_compile, is_dispatcher, without_compiling
 from overlay.core.own_builtins import __builtins__
 from overlay.core.signature import key_of, literal_key_of
@@ -87,10 +88,6 @@ class View(Place):
 
     # ---- calling ----
 
-    def call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Call the implementation for these arguments."""
-        return self(*args, **kwargs)
-
     def found(self, args: tuple[Any, ...]) -> Callable[..., Any]:
         """The implementation for these arguments, from the cache or resolved now."""
         kept = self._kept(args)
@@ -109,10 +106,8 @@ class View(Place):
 
         Raises MethodNotFound and AmbiguousMethod.
         """
-        if _native.intercept is None:
-            return self._select(args, kwargs)
-        # undispatched: the resolution itself calls functions that may be targets
-        return _native.intercept.undispatched(self._select, args, kwargs)
+        # the resolution itself calls functions that may be targets
+        return natively(self._select, args, kwargs)
 
     def _select(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Callable[..., Any]:
         for table in self.chain.tables:
@@ -128,7 +123,7 @@ class View(Place):
             instead = method.table.chosen(method, self.chain.passed, self.chain.tables)
             found, lasting = self.method(method, args, instead), True
             found = found if self.hits is None else self.hits.hit(method, found)
-        if lasting and not kwargs and self.keeps() and all(map(may, args)):
+        if lasting and not kwargs and all(map(may, args)):
             with LOCK:
                 if version == self.version:
                     self._keep(args, found)
@@ -139,10 +134,6 @@ class View(Place):
     def may_keep(self, value: Any) -> bool:
         """Whether the resolution of calls with a value may be cached by its type."""
         return self.chain.may_keep(value)
-
-    def keeps(self) -> bool:
-        """Whether implementations may be cached at all."""
-        return True
 
     def method(
         self,
@@ -175,7 +166,7 @@ class View(Place):
             return function
         if function is self.generic.native:
             return calls.of_base(self.generic.function, function)
-        return calls.stand_in(function) if type(function) is FunctionType else function
+        return calls.stand_in(function)
 
     @property
     def _calls(self) -> PluginCalls | None:

@@ -255,6 +255,33 @@ def test_a_loop_of_shared_variables_says_what_would_have_to_be_known():
     assert "used once" in caught.value.help
 
 
+X_AND_Y = lambda x, y: (x * math.exp(y), y * math.exp(x))  # noqa: E731
+IN_A_RING = lambda x, y, z: (x * math.exp(y), y * math.exp(z), z * math.exp(x))  # noqa: E731
+TWO_OF_THREE = lambda x, y, z: (x * math.exp(x) + y * math.exp(y) + z, z)  # noqa: E731
+
+
+@pytest.mark.parametrize(
+    ("f", "kinds", "remedy"),
+    [
+        (X_AND_Y, (F, F), "pass x or y as known"),
+        (IN_A_RING, (F, F, F), "pass x or y or z as known"),
+        (TWO_OF_THREE, (F, F, F), "pass x and y as known"),
+    ],
+)
+def test_a_loop_that_known_inputs_would_open_names_them(f, kinds, remedy):
+    with pytest.raises(NotInvertible) as caught:
+        invert(f, *kinds, root_finding=False)
+    assert caught.value.help == f"{remedy}, or give root_finding=True, which searches for a root"
+    assert invert(f, *kinds, root_finding=True) is not None
+
+
+def test_a_search_is_no_remedy_where_there_is_none():
+    with pytest.raises(NotInvertible) as caught:
+        invert(lambda x: x * x * x + x, int, root_finding=False)
+    assert "used once" in caught.value.help
+    assert "root_finding" not in caught.value.help
+
+
 def two_kinds(x):
     return math if x > 0 else x
 

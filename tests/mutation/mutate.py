@@ -46,12 +46,14 @@ CORES = {
         [
             *tests_in("overlay/inspect", "shadowing"),
             *tests_in("overlay/core", "dispatch"),
+            *tests_in("overlay/generics", "views"),
             *tests_in("overlay/python", "interception", "plum", "operators"),
             *tests_in("overlay/python", "redefinition", "call_next", "calls"),
             *tests_in("overlay/contexts", "composition"),
-            *tests_in("overlay/generics", "plum_rules"),
+            *tests_in("overlay/generics", "plum_rules", "generic"),
             *tests_in("overlay/core", "table"),
-            *tests_in("overlay/python", "metadata"),
+            *tests_in("overlay/python", "metadata", "frame_readers"),
+            "tests/overlay/test_chain_of_methods.py",
         ],
     ),
     "plugins' calls": (
@@ -59,6 +61,7 @@ CORES = {
         [
             *tests_in("overlay/python", "around", "plugins", "sites", "operators"),
             *tests_in("overlay/interpretations", "tracing", "profiling", "printing"),
+            *tests_in("overlay/python", "redefinition"),
         ],
     ),
     "planner": (

@@ -1,5 +1,6 @@
 """Domains: membership, samples, intersections and text."""
 
+import dataclasses
 import math
 
 import numpy as np
@@ -20,9 +21,12 @@ from primitives import (
     Real,
 )
 from primitives.domains import (
+    Bytes,
+    ByteStrings,
     Complex,
     ComplexNumbers,
     Int64,
+    Strings,
     Text,
     WholeFloats,
     Word64,
@@ -66,6 +70,47 @@ def test_every_number_of_the_unit_interval_gives_a_member(domain, u):
 def test_a_number_outside_the_unit_interval_is_refused(domain, u):
     with pytest.raises(OutsideDomain, match="outside"):
         domain.from_unit(u)
+
+
+@pytest.mark.parametrize("domain", DOMAINS, ids=repr)
+def test_the_closure_contains_the_members_and_of_integers_no_more(domain):
+    closure = domain.closure
+    drawn = [v.item() for v in domain.sample(np.random.default_rng(0), 50)]
+    assert all(map(closure.contains, [domain.default, *domain.edges, *drawn]))
+    assert closure.whole is (domain.kind is not float)
+    for value in filter(math.isfinite, VALUES):
+        if closure.whole and int(value) == value:
+            assert closure.contains(value) is bool(domain.contains(int(value))), value
+    assert Complex.closure is Text.closure is None
+
+
+WORDS = [
+    Text, Strings(low=2), Strings(high=2), Strings("abc"), Strings("ab", 2, 2), Strings("ab", 1, 3),
+    Bytes, ByteStrings(2), ByteStrings(high=2), ByteStrings(2, 2), ByteStrings(1, 3),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("domain", WORDS, ids=repr)
+def test_words_are_told_by_their_length_and_letters(domain):
+    most = math.inf if domain.high is None else domain.high
+    letters = getattr(domain, "alphabet", "")
+    for length in range(5):
+        for word in {"a" * length, ("abz" * length)[:length], ("zab" * length)[:length]}:
+            value = word if domain.kind is str else word.encode()
+            expected = domain.low <= length <= most and (not letters or set(word) <= set(letters))
+            assert domain.contains(value) is expected
+            assert eval(domain.condition("x"), {"x": value}) is expected
+            assert not domain.contains(word.encode() if domain.kind is str else word)
+    assert dataclasses.replace(domain) == domain
+    for low, high in ((-1, None), (3, 2)):
+        with pytest.raises(OverlayError, match="empty"):
+            type(domain)(low=low, high=high)
+    drawn = domain.sample(np.random.default_rng(0), 50).tolist()
+    assert all(map(domain.contains, [domain.default, *domain.edges, *drawn]))
+    assert len(set(drawn)) > 1
+    lengths = set(map(len, drawn))
+    assert min(lengths) == domain.low
+    assert max(lengths) == most or domain.high is None
 
 
 def test_integers_with_holes_are_all_reached_alike():

@@ -177,6 +177,55 @@ def test_none_leaves_the_call_as_it_is():
     assert plugin.asked == [sine, math.sin]
 
 
+def doubled(function):
+    @functools.wraps(function)
+    def run(x):
+        return 2 * function(x)
+
+    return run
+
+
+@doubled
+@doubled
+def decorated_sine(x):
+    return math.sin(x)
+
+
+class Sines:
+    @staticmethod
+    @doubled
+    def of_class(x):
+        return math.sin(x)
+
+    @classmethod
+    def of_cls(cls, x):
+        return math.sin(x)
+
+
+def test_a_function_in_c_that_belongs_to_no_module_is_asked_about():
+    assert calls_in(lambda: str.maketrans("a", "b"))[1:] == ["str.maketrans"]
+
+
+def test_a_function_that_a_module_holds_below_decorators_is_asked_about_once():
+    asked = []
+
+    class Asking(Plugin):
+        def around(self, callee, run):
+            asked.append(callee)
+
+    def program():
+        return decorated_sine(0.5), Sines.of_class(0.5), Sines.of_cls(0.5)
+
+    context = Context(plugins=(Asking(),))
+    first = context(program)
+    functions = decorated_sine, Sines.of_class, Sines.of_cls.__func__
+    below = [decorated_sine.__wrapped__, decorated_sine.__wrapped__.__wrapped__]
+    lasting = (*functions, *below, Sines.of_class.__wrapped__, math.sin)
+    assert [asked.count(function) for function in lasting] == [1] * len(lasting)
+    assert context(program) == first
+    assert [asked.count(function) for function in lasting] == [1] * len(lasting)
+
+
 def test_arguments_and_results_may_be_others_and_the_call_left_out():
     class Changes(Plugin):
         def around(self, callee, run):

@@ -190,6 +190,27 @@ def test_outside_a_method_it_says_so():
         Context()(lambda: call_next(1))
 
 
+def test_a_function_that_a_method_calls_is_outside_it():
+    def helper(x):
+        return call_next(x)
+
+    def decorated(function):
+        @functools.wraps(function)
+        def wrapper(x):
+            return function(x) if x else helper(x)
+
+        return wrapper
+
+    def method(x):
+        return helper(x)
+
+    for each in (method, decorated(method)):
+        table = MethodTable("t")
+        table.overlay(target)(each)
+        with pytest.raises(OverlayError, match="outside a method"):
+            Context(table)(target, 0)
+
+
 def test_a_method_that_calls_its_own_target_for_ever_is_told_how_not_to():
     table = MethodTable("t")
 

@@ -82,6 +82,16 @@ def test_enter_is_asked_at_each_call_with_the_types():
     assert "sum" in [name for name, _ in names]
 
 
+def test_enter_is_asked_once_about_a_target_of_another_context():
+    table = MethodTable("others")
+    for target in (sine, math.cos):
+        table.overlay(target)(lambda x: 1.0)
+    other, plugin = Context(table), SeesEntering()
+    assert other(sine, 0.5) == 1.0
+    Context(plugins=(plugin,))(lambda: (sine(0.5), math.cos(0.5)))
+    assert [callee.__name__ for callee, _ in plugin.seen] == ["<lambda>", "sine", "sin", "cos"]
+
+
 def test_a_plugin_that_bails_out_is_not_active_below():
     class Bails(Sees):
         def enter(self, callee, types):
