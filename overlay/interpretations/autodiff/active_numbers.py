@@ -148,6 +148,18 @@ def _declare_rule(level: Level, rule: Rule, function: Callable[..., Any]) -> Non
         declare(level.table, function, method, types)
 
 
+class UsersChecks(NamedTuple):
+    """The lines that check what a user's rule gave, ``p``, in each engine, and the functions that
+    they call."""
+
+    compiled: list[str]
+    interpreted: list[str]
+    space: dict[str, Any]
+
+
+_NO_CHECKS = UsersChecks([], [], {})
+
+
 def _of_rule(
     level: Level,
     partials: Callable[..., Any],
@@ -156,7 +168,7 @@ def _of_rule(
     whole: bool | None,
     spread: bool,
     function: Any = None,
-    checks: UsersChecks | None = None,
+    checks: UsersChecks = _NO_CHECKS,
 ) -> Callable[..., Any]:
     """The method that applies the chain rule if some arguments are active.
 
@@ -204,17 +216,15 @@ def _of_rule(
         "of_complex": of_complex,
         "by_rule": nonoverlay(functools.partial(applied, function)),
         "NotDifferentiable": NotDifferentiable,
-        **({} if checks is None else checks.space),
+        **checks.space,
     }
     give_options(space["partials"], error_model="numpy")
-    compiled = [] if checks is None else checks.compiled
     method = written(
-        "\n".join([head, f"    value = {called}", rule, *compiled, *last]), level, **space
+        "\n".join([head, f"    value = {called}", rule, *checks.compiled, *last]), level, **space
     )
     level.table.uses[method] = (operator.mul, operator.add, *used_by(partials))
-    interpreted = [] if checks is None else checks.interpreted
     level.table.guarded[method] = written(
-        "\n".join([*guarded, *interpreted, *last]), level, **space
+        "\n".join([*guarded, *checks.interpreted, *last]), level, **space
     )
     return method
 
@@ -465,15 +475,6 @@ def _declare_users_rule(level: Level, table: MethodTable, target: PartialsOf) ->
             )
             for types in _own(level, [Active if one else Any for one in active]):
                 declare(level.table, target.function, method, types)
-
-
-class UsersChecks(NamedTuple):
-    """The lines that check what a user's rule gave, ``p``, in each engine, and the functions that
-    they call."""
-
-    compiled: list[str]
-    interpreted: list[str]
-    space: dict[str, Any]
 
 
 # What a derivative never is.

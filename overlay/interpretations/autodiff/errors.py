@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from overlay import OverlayError
-from overlay.core.location import caller, caller_frame, location_of, name_of
+from overlay.core.location import PACKAGES, caller, caller_frame, location_of, name_of, shown
 from overlay.core.target import describe
 from overlay.interpretations.autodiff.rules import has_rule
 
@@ -369,13 +369,16 @@ def refuse_use(what: str) -> NoReturn:
     )
 
 
-def refuse_raising(name: str, where: str, error: BaseException) -> NoReturn:
+def refuse_raising(name: str, trace: Any, error: BaseException) -> None:
     """Refuse a call of a function in C that has raised an error when it was given an active value,
-    which it takes for another object than a number."""
+    which it takes for another object than a number; errors of this distribution's code remain."""
+    path = trace.tb_frame.f_code.co_filename
+    if path.startswith(PACKAGES):
+        return
     raise NotDifferentiable(
         f"an active value was given to {name}, which cannot be differentiated, and which raised "
         f"{type(error).__name__}: {error}",
-        where=where,
+        where=shown(path, trace.tb_lineno),
         help=f"wrap the call in inactive(...), as in inactive({name})(x), where its derivative "
         "does not matter; the same error without a derivative is the program's own",
     ) from error

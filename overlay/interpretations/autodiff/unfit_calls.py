@@ -12,7 +12,6 @@ from typing import Any
 
 from overlay.code.raising_calls import raising_call
 from overlay.core.interpreted_values import stands_for_another
-from overlay.core.location import PACKAGES, shown
 from overlay.interpretations.autodiff.duals import Active
 from overlay.interpretations.autodiff.errors import refuse_raising
 
@@ -31,12 +30,11 @@ def refuse_unfit(error: BaseException) -> None:
     call = raising_call(error) if isinstance(error, UNFIT) else None
     if call is None or not any(_has_active(value, DEPTH) for value in call.values):
         return
-    code = call.traceback.tb_frame.f_code
-    if code.co_filename.startswith(PACKAGES) or not _is_in_c(call.callee):
+    if not _is_in_c(call.callee):
         return
     if isinstance(getattr(call.callee, "__self__", None), CONTAINERS):
         return
-    refuse_raising(call.name, shown(code.co_filename, call.traceback.tb_lineno), error)
+    refuse_raising(call.name, call.traceback, error)
 
 
 def _is_in_c(callee: Any) -> bool:
