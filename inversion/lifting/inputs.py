@@ -50,7 +50,7 @@ _EXAMPLES: Mapping[Any, str] = {
 
 
 def inputs_of(
-    f: Callable[..., Any], types: Sequence[Any], asked: Collection[str] = ()
+    f: Callable[..., Any], types: Sequence[Any], asked: Collection[Any] = ()
 ) -> tuple[list[tuple[str, Any]], dict[str, Domain]]:
     """The names and types of the inputs, and the domains that annotations declare.
 

@@ -186,7 +186,9 @@ def memoised(*functions: Any, limit: int | None = None) -> Memo:
 @runs_natively
 def _in_force(store: OwnValues[_Kept]) -> _Kept:
     """The results that hold for the contexts in force and the present methods of their tables."""
-    return stack_in_force.get().python.own.kept_in(store, _Kept)
+    stack = stack_in_force.get()
+    assert stack is not None  # a method of a memo's table asks
+    return stack.python.own.kept_in(store, _Kept)
 
 
 def _key(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Hashable:

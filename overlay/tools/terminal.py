@@ -9,7 +9,7 @@ import os
 import signal
 import sys
 import traceback
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from importlib import metadata
 from typing import Any, TextIO
 
@@ -158,7 +158,7 @@ def print_json(value: Any) -> None:
 
 
 @contextlib.contextmanager
-def _reader_may_stop(stream: TextIO) -> Iterator[None]:
+def _reader_may_stop(stream: TextIO) -> Generator[None]:
     """End the command without a traceback where what reads its output has ended, as ``head`` does
     after some lines. The exit code is the one that shells give a program that SIGPIPE ends."""
     try:

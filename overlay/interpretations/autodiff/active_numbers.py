@@ -320,7 +320,7 @@ def _shown(depth: int, form: Any, values: Any) -> Any:
         return outside_level(depth, values)
     if isinstance(values, tuple):
         return tuple(outside_level(depth, value) for value in values)
-    named = "%(" if isinstance(form, str) else b"%("
+    named: Any = "%(" if isinstance(form, str) else b"%("
     if named not in form or isinstance(values, Number):
         return values
     return _Shown(depth, values)

@@ -167,7 +167,8 @@ def jvp(
     ----------
     A. Griewank and A. Walther, "Evaluating Derivatives", 2nd ed., SIAM 2008, chapter 3.
     """
-    counts = [len(given) if isinstance(given, Sized) else None for given in (primals, tangents)]
+    both: tuple[Any, Any] = primals, tangents
+    counts = [len(given) if isinstance(given, Sized) else None for given in both]
     if None in counts or counts[0] != counts[1]:
         refuse_tangents(f, *counts)
     args = [x if t is None else _active(f, x) for x, t in zip(primals, tangents, strict=True)]

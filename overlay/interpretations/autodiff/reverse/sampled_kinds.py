@@ -53,10 +53,11 @@ def sampled(function: Any, args: Sequence[Any], named: dict[str, Any]) -> list[A
     found: list[Any] = []
     largest = 0
     has_matrices = any(map(_has_matrices, (*args, *named.values())))
-    for size, *variant in itertools.product(SIZES, VARIANTS, MATRICES if has_matrices else ("",)):
+    kinds = MATRICES if has_matrices else ("",)
+    for size, whole, kind in itertools.product(SIZES, VARIANTS, kinds):
         try:
-            given = [_sample(x, size, *variant) for x in args]
-            more = {name: _sample(x, size, *variant) for name, x in named.items()}
+            given = [_sample(x, size, whole, kind) for x in args]
+            more = {name: _sample(x, size, whole, kind) for name, x in named.items()}
             with warnings.catch_warnings(), np.errstate(all="ignore"):
                 warnings.simplefilter("ignore")
                 found.append(function(*given, **more))

@@ -4,6 +4,7 @@ Absolute values and signs of real numbers have rules in ``extremes``.
 """
 
 import operator
+from typing import Any
 
 import numpy as np
 
@@ -24,7 +25,7 @@ def _by_arcsinh(z):
     return (1.0 / np.sqrt(1.0 + z * z),)
 
 
-OF_COMPLEX = {np.tanh: _by_tanh, np.arcsinh: _by_arcsinh}
+OF_COMPLEX: dict[Any, Any] = {np.tanh: _by_tanh, np.arcsinh: _by_arcsinh}
 """Derivatives by complex numbers of functions whose rules are for real numbers, as they avoid
 overflow."""
 
