@@ -256,3 +256,15 @@ def test_a_point_is_solved_for_both_coordinates_also_beside_another_equation():
 def test_a_sum_of_an_array_is_left_to_what_says_more_of_it():
     (step,) = invert(lambda x: (x.sum(), x[0]), np.zeros(3)).program.steps
     assert [str(v) for v in step.solved.statement.results] == ["v1", "v2"]
+
+
+def test_what_follows_a_loop_uses_what_is_gathered_into_its_arms():
+    def f(x, z):
+        y = x + 1.0
+        w = x + (2 * y if y > 0 else 3 * y)
+        return w * 2, w + z
+
+    inverse = invert(f, F, F, root_finding=False)
+    assert inverse.parameters.names == ("then_x",)
+    for args in ((1.5, 2.5), (-4.0, 0.5)):
+        assert inverse(f(*args), inverse.recover(*args)) == pytest.approx(args)
