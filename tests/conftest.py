@@ -243,9 +243,11 @@ def _is_long(test: str, seen: Counter[str], is_parameter: bool) -> bool:
 
 @pytest.hookimpl(tryfirst=True)  # before what -m leaves out is left out
 def pytest_collection_modifyitems(items):
-    """Mark the long tests, and sort the files."""
+    """Mark the long tests, and sort the files. Names are the same in each process."""
     seen = Counter()
     for item in items:
+        if " at 0x" in item.nodeid:
+            raise pytest.UsageError(f"{item.nodeid}: give the parameters ids without addresses")
         if _is_long(item.nodeid.partition("[")[0], seen, hasattr(item, "callspec")):
             item.add_marker(pytest.mark.long)
     sizes = Counter(item.path for item in items)

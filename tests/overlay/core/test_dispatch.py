@@ -314,7 +314,11 @@ KEPT = [
 ]
 
 
-@pytest.mark.parametrize(("method", "value", "by_value", "by_type"), KEPT)
+@pytest.mark.parametrize(
+    ("method", "value", "by_value", "by_type"),
+    KEPT,
+    ids=[f"{method.__name__}-{type(value).__name__}" for method, value, *_ in KEPT],
+)
 def test_a_method_is_looked_for_once_where_nothing_but_the_types_decides(
     method, value, by_value, by_type
 ):
