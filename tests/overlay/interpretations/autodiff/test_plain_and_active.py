@@ -295,6 +295,8 @@ REFUSED = [
 ]
 
 
+# numba pickles the class of a result, and with it a reference to each module
+@pytest.mark.filterwarnings("ignore:numpy.core is deprecated")
 @pytest.mark.parametrize(("result", "message"), REFUSED)
 def test_what_no_derivative_is_is_refused_by_the_name_of_the_rule(result, message):
     for run in (rule_of(result), Context().jit(rule_of(result))):
