@@ -498,6 +498,13 @@ def _checks_of_rule(
     for kind in NO_DERIVATIVES:
         no_part = functools.partial(refuse_part, target, rule, kind)
         refuse(level.table, part, no_part, (kind, Any))
+    for kind in (
+        float,
+        int,
+        np.floating,
+        np.integer,
+    ):  # they fit all results; kernels have no shape
+        declare(level.table, part, written("def method(p, value): return p", level), (kind, Any))
     for kind in (ActiveNumber, ActiveArray):
         method = written(source, level, fitted=fitted)
         declare(level.table, part, method, (kind, Any), precedence=1)  # these are tuples, too

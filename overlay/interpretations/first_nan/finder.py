@@ -14,6 +14,7 @@ import numpy as np
 from overlay import Context, Method, MethodTable, OverlayWarning, call_next, nonoverlay
 from overlay.core.jitted import is_dispatcher
 from overlay.core.location import PACKAGES, caller, is_ours, name_of
+from overlay.core.public_names import hides
 from overlay.core.target import describe
 from overlay.interpretations.first_nan.errors import FirstNaN
 from overlay.interpretations.first_nan.in_compiled_code import ChecksFloats, unchecked
@@ -32,6 +33,7 @@ _NAMES = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul")
 _OPERATORS = [getattr(operator, f"{i}{name}") for name in _NAMES for i in ("", "i")]
 
 
+@hides("noting")
 class NaNFinder:
     """Finds the operation that produces the first NaN or infinity of a run.
 
