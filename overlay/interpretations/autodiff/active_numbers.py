@@ -503,7 +503,7 @@ def _checks_of_rule(
         int,
         np.floating,
         np.integer,
-    ):  # they fit all results; kernels have no shape
+    ):  # kernels have no np.shape
         declare(level.table, part, written("def method(p, value): return p", level), (kind, Any))
     for kind in (ActiveNumber, ActiveArray):
         method = written(source, level, fitted=fitted)
