@@ -498,12 +498,8 @@ def _checks_of_rule(
     for kind in NO_DERIVATIVES:
         no_part = functools.partial(refuse_part, target, rule, kind)
         refuse(level.table, part, no_part, (kind, Any))
-    for kind in (
-        float,
-        int,
-        np.floating,
-        np.integer,
-    ):  # kernels have no np.shape
+    for kind in (float, int, np.floating, np.integer):
+        # kernels have no np.shape
         declare(level.table, part, written("def method(p, value): return p", level), (kind, Any))
     for kind in (ActiveNumber, ActiveArray):
         method = written(source, level, fitted=fitted)
