@@ -21,6 +21,7 @@ from overlay.core.own_builtins import __builtins__
 from overlay.core.target import type_attribute
 
 __all__ = [
+    "INTERPRETED",
     "LEVEL",
     "UNDERLYING",
     "has_underlying",
@@ -32,14 +33,14 @@ __all__ = [
 
 UNDERLYING: Final = "__overlay_underlying__"
 LEVEL: Final = "__overlay_level__"
-_INTERPRETED: Final = "__overlay_interpreted__"
+INTERPRETED: Final = "__overlay_interpreted__"
 _PLAIN: Final = frozenset((float, int, bool, complex, str))
 
 
 def is_interpreted(value: Any) -> bool:
     """Whether only interpreted code takes a value, or an element of a tuple or list."""
     kind = type(value)
-    if type_attribute(kind, _INTERPRETED) is True:
+    if type_attribute(kind, INTERPRETED) is True:
         return True
     if issubclass(kind, tuple):
         return any(map(is_interpreted, tuple.__iter__(value)))

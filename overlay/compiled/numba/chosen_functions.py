@@ -26,10 +26,11 @@ from overlay.compiled.numba.numba_types import (
     StandIn,
     Type,
     TypedStandIn,
+    address_of,
+    boxed_object,
     refused,
 )
 from overlay.compiled.numba.number_values import LevelNumberType
-from overlay.compiled.sharing import frame
 
 if TYPE_CHECKING:
     from overlay.compiled.numba.dispatchers import InnerDispatcher
@@ -327,35 +328,18 @@ def _as_uniform(context: Any, builder: Any, fromty: Any, toty: Any, value: Any) 
 @box(ChosenType)
 def _boxed(ty: Any, value: Any, c: Any) -> Any:
     """The function of the program."""
-    functions = [_in_python(ty.world, each) for each in ty.candidates]
-    compiled = frame()
-    if compiled is not None:
-        compiled.needs_context(*functions)
-    found = [c.context.add_dynamic_addr(c.builder, id(f), "function") for f in functions]
-    made = c.builder.bitcast(_selected(c.builder, value, found), c.pyapi.pyobj)
-    c.pyapi.incref(made)
-    return made
+    found = [address_of(c, _in_python(ty.world, each)) for each in ty.candidates]
+    return boxed_object(c, _selected(c.builder, value, found))
 
 
 @box(CalleeType)
 def _boxed_target(ty: Any, value: Any, c: Any) -> Any:
-    return _boxed_object(c, _in_python(ty.callee.world, ty))
+    return boxed_object(c, address_of(c, _in_python(ty.callee.world, ty)))
 
 
 @box(types.Function)
 def _boxed_builtin(ty: Any, value: Any, c: Any) -> Any:
-    return _boxed_object(c, ty.typing_key)
-
-
-def _boxed_object(c: Any, function: Any) -> Any:
-    """One function of the program."""
-    compiled = frame()
-    if compiled is not None:
-        compiled.needs_context(function)
-    found = c.context.add_dynamic_addr(c.builder, id(function), "function")
-    made = c.builder.bitcast(found, c.pyapi.pyobj)
-    c.pyapi.incref(made)
-    return made
+    return boxed_object(c, address_of(c, ty.typing_key))
 
 
 def _in_python(world: World, ty: Type) -> Any:

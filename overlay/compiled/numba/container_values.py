@@ -35,9 +35,10 @@ from overlay.compiled.numba.numba_types import (
     Native,
     StandIn,
     Type,
+    address_of,
+    boxed_object,
     refused,
 )
-from overlay.compiled.sharing import frame
 
 if TYPE_CHECKING:
     from overlay.compiled.numba.dispatchers import InnerDispatcher
@@ -176,13 +177,7 @@ class _ChosenContainerModel(models.PrimitiveModel):
 @box(ContainerType)
 def _boxed(ty: Any, value: Any, c: Any) -> Any:
     """The container of the program."""
-    compiled, container = frame(), ty.held.container
-    if compiled is not None:
-        compiled.needs_context(container)
-    address = c.context.add_dynamic_addr(c.builder, id(container), "container")
-    made = c.builder.bitcast(address, c.pyapi.pyobj)
-    c.pyapi.incref(made)
-    return made
+    return boxed_object(c, address_of(c, ty.held.container))
 
 
 def is_container(ty: Any) -> bool:

@@ -42,7 +42,9 @@ __all__ = [
     "TypedStandIn",
     "Unpacked",
     "Written",
+    "address_of",
     "body_registered_as_jitable",
+    "boxed_object",
     "class_of_instances",
     "has_code",
     "is_dispatcher",
@@ -293,6 +295,21 @@ def _as_dispatcher(context: Any, builder: Any, fromty: Any, toty: Type, value: A
 @lower_cast(CalleeType, types.UndefinedFunctionType)
 def _as_function(context: Any, builder: Any, fromty: Any, toty: Type, value: Any) -> Any:
     return context.cast(builder, value, fromty.as_dispatcher(), toty)
+
+
+def address_of(c: Any, thing: Any) -> Any:
+    """The address of an object of the program, for code that boxes: the code keeps the object."""
+    compiled = frame()
+    if compiled is not None:
+        compiled.needs_context(thing)
+    return c.context.add_dynamic_addr(c.builder, id(thing), "object")
+
+
+def boxed_object(c: Any, address: Any) -> Any:
+    """A new reference to the object at an address."""
+    made = c.builder.bitcast(address, c.pyapi.pyobj)
+    c.pyapi.incref(made)
+    return made
 
 
 class StandIn:

@@ -64,7 +64,7 @@ from overlay.compiled.numba.numba_types import (
     shown_types,
     type_of_constant,
 )
-from overlay.compiled.numba.number_values import made_at_level
+from overlay.compiled.numba.number_values import made_of_interpretation
 from overlay.compiled.sharing import frame
 from overlay.core.errors import OverlayError
 
@@ -270,7 +270,7 @@ class WorldTyping(TypingContext):
             found = _of_numba(func, args, kws)
             is_device = self.world.target.is_device  # numba-cuda infers the types again
             if isinstance(func, types.NamedTupleClass) and found is not None and not is_device:
-                found = made_at_level(func.instance_class, found)
+                found = made_of_interpretation(func.instance_class, found)
         except errors.TypingError:
             if held is None:
                 raise

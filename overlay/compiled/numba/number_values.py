@@ -1,27 +1,36 @@
-"""Values of interpretations that are numbers of a level, such as dual numbers: a plain number
-becomes one where a variable holds the one or the other."""
+"""Values of interpretations that are named tuples, such as dual numbers. Among them are numbers of
+a level: a plain number becomes one where a variable holds the one or the other."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from numba.core import cgutils, types
+from numba.core.boxing import box_tuple
 from numba.core.datamodel.models import TupleModel
 from numba.core.imputils import lower_cast
 from numba.core.typeconv import Conversion
 from numba.core.typing.templates import Signature
-from numba.extending import register_model
+from numba.extending import box, register_model
 
-from overlay.compiled.numba.numba_types import Type
-from overlay.core.interpreted_values import LEVEL, UNDERLYING
+from overlay.compiled.numba.numba_types import Type, address_of, boxed_object
+from overlay.core.interpreted_values import INTERPRETED, LEVEL, UNDERLYING
 from overlay.core.target import type_attribute
 
-__all__ = ["LevelNumberType", "made_at_level"]
+__all__ = ["LevelNumberType", "made_of_interpretation"]
 
 PLAIN = (types.Number, types.Boolean)
 
 
-class LevelNumberType(types.NamedTuple):
+class InterpretedTupleType(types.NamedTuple):
+    """The type of named tuples that compiled code makes and takes from no caller.
+
+    What boxes them has the address of their class. numba would pickle the class, by value, with the
+    context that it refers to, and all that refers to.
+    """
+
+
+class LevelNumberType(InterpretedTupleType):
     """The type of the numbers of a level: named tuples whose fields are zero for a plain number,
     except the one that holds it.
 
@@ -69,7 +78,19 @@ class LevelNumberType(types.NamedTuple):
         return None if found is None else max(found, Conversion.safe)
 
 
-register_model(LevelNumberType)(TupleModel)
+for _type in (InterpretedTupleType, LevelNumberType):
+    register_model(_type)(TupleModel)
+
+
+@box(InterpretedTupleType)
+@box(LevelNumberType)
+def _boxed(ty: Any, value: Any, c: Any) -> Any:
+    cls = boxed_object(c, address_of(c, ty.instance_class))
+    parts = box_tuple(ty, value, c)
+    made = c.pyapi.call(cls, parts)
+    c.pyapi.decref(cls)
+    c.pyapi.decref(parts)
+    return made
 
 
 def _with_number(typingctx: Any, part: Type, plain: Type) -> Type | None:
@@ -80,12 +101,16 @@ def _with_number(typingctx: Any, part: Type, plain: Type) -> Type | None:
     return typingctx.unify_pairs(part, plain)
 
 
-def made_at_level(cls: type, sig: Signature) -> Signature:
-    """The signature of a call of a class of named tuples; where its instances are numbers of a
-    level, with the type of these."""
-    if type_attribute(cls, LEVEL) is None:
+def made_of_interpretation(cls: type, sig: Signature) -> Signature:
+    """The signature of a call of a class of named tuples; where its instances are values of an
+    interpretation, with the type of these."""
+    if type_attribute(cls, LEVEL) is not None:
+        made: type[types.NamedTuple] = LevelNumberType
+    elif type_attribute(cls, INTERPRETED) is True:
+        made = InterpretedTupleType
+    else:
         return sig
-    return sig.replace(return_type=LevelNumberType(sig.return_type.types, cls))
+    return sig.replace(return_type=made(sig.return_type.types, cls))
 
 
 @lower_cast(types.Number, LevelNumberType)

@@ -75,7 +75,7 @@ def values(result):
 
 
 def in_contexts(call, *args):
-    """What a call gives in a context that counts, and in a strict one; neither is left."""
+    """The result of a call in a context that counts and in a strict one; it leaves neither."""
     counting, strict = Context(table, count_calls=True), Context(table, strict=True)
     results = [values(context(call, *args)) for context in (counting, strict)]
     assert counting.report().left == strict.report().left == ()

@@ -1,6 +1,7 @@
 """Variables that are plain numbers on one path and active ones on another."""
 
 import math
+import pkgutil
 
 import numpy as np
 import pytest
@@ -286,12 +287,23 @@ def rule_of(result):
 
 REFUSED = [
     (lambda x: (np.array([2.0 * x]),), "at most as many dimensions as the result"),
+    (lambda x: (np.full((1, 1), x),), "at most as many dimensions as the result"),
     (lambda x: (2j * x,), "real ones of a real result"),
     (lambda x: 2 * x, "has to give a tuple of 1"),
     (lambda x: (2 * x, 0.0), "has to give a tuple of 1"),
     (lambda x: (None,), "numbers or arrays as derivatives"),
     (lambda x: ((2 * x,),), "numbers or arrays as derivatives"),
 ]
+
+
+@pytest.mark.parametrize("result", [result for result, _ in REFUSED[:2]])
+def test_compiled_code_does_not_pickle_the_classes_of_active_values(result, monkeypatch):
+    serialize = pkgutil.resolve_name("numba.core.serialize")
+    pickled, dumps = [], serialize.dumps
+    monkeypatch.setattr(serialize, "dumps", lambda each: (pickled.append(each), dumps(each))[1])
+    with pytest.raises(NotDifferentiable):
+        Context().jit(rule_of(result))(POINT)
+    assert not [each for each in pickled if isinstance(each, type) and issubclass(each, tuple)]
 
 
 @pytest.mark.parametrize(("result", "message"), REFUSED)
@@ -301,11 +313,6 @@ def test_what_no_derivative_is_is_refused_by_the_name_of_the_rule(result, messag
             run(POINT)
         assert "the rule of partials_of(" in str(caught.value)
         assert "test_plain_and_active.py" in str(caught.value)
-
-
-def test_a_rule_that_gives_an_active_array_is_refused_by_name():
-    with pytest.raises(NotDifferentiable, match="at most as many dimensions as the result"):
-        rule_of(lambda x: (np.full((1, 1), x),))(POINT)
 
 
 def square(x: float) -> float:
