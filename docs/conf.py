@@ -24,6 +24,9 @@ extensions = [
     "sphinx.ext.viewcode",
 ]
 napoleon_google_docstring = False
+napoleon_use_ivar = True  # attributes of named tuples are members already
+HOMES = ("overlay", "primitives", "inversion", "overlay.ir")
+"""Modules in which a class is looked for that a docstring of another module names."""
 html_theme = "furo"
 html_title = project
 html_static_path = ["static"]
@@ -139,15 +142,22 @@ def _anchored(app: Any, document: Any) -> None:
         slugs.update({name: (0, name, name) for name in names})
 
 
-def _plain_types(app: Any, document: Any) -> None:
-    """Words in the types of parameters, such as "function" and "optional", are no references to
-    attributes with these names."""
+def _types(app: Any, document: Any) -> None:
+    """Let the types of parameters refer to the classes that they mean. Words such as "function" and
+    "optional" are no references to attributes with these names."""
     from sphinx.addnodes import pending_xref
 
     for reference in list(document.findall(pending_xref)):
-        of_class = (reference.get("refdomain"), reference.get("reftype")) == ("py", "class")
-        if of_class and reference["reftarget"].rpartition(".")[2].islower():
+        if (reference.get("refdomain"), reference.get("reftype")) != ("py", "class"):
+            continue
+        target = reference["reftarget"]
+        if target.rpartition(".")[2].islower():
             reference.replace_self(reference.children)
+        elif "." not in target:
+            for home in (reference.get("py:module"), *HOMES):
+                if target in getattr(sys.modules.get(home), "__all__", ()):
+                    reference["reftarget"] = f"{home}.{target}"
+                    break
 
 
 def _skipped(app: Any, what: str, name: str, thing: Any, skip: bool, options: Any) -> bool | None:
@@ -163,4 +173,4 @@ def setup(app: Any) -> None:
     app.connect("autodoc-skip-member", _skipped)
     app.connect("source-read", _linked)
     app.connect("doctree-read", _anchored)
-    app.connect("doctree-read", _plain_types)
+    app.connect("doctree-read", _types)
