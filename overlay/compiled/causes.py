@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 __all__ = ["MOST_CAUSES", "called", "causes_of"]
 
+type Path = tuple[CalledFunction, ...]
+
 MOST_CAUSES: Final = 20
 """The most changes that one compilation names."""
 
@@ -31,29 +33,34 @@ def called(function: FunctionType) -> CalledFunction:
 def causes_of(
     code: CompiledCode, world: World, callers: Iterable[FunctionType]
 ) -> tuple[Cause, ...]:
-    """The reasons for which code cannot be reused in a world, each change once, nearest first.
+    """The reasons for which code cannot be reused in a world, each change once, nearest first,
+    with the calls that lead to each of its readers.
 
     callers: the functions on whose behalf it is compiled again, the entry first.
     """
-    found: dict[Change, Cause] = {}
+    found: dict[Change, dict[Path, None]] = {}
     path = (*map(called, callers), called(code.function))
-    for cause in itertools.islice(_causes(code, world, path), 10 * MOST_CAUSES):
-        found.setdefault(cause.change, cause)
-    return tuple(found.values())[:MOST_CAUSES]
+    for change, way in itertools.islice(_changes(code, world, path), 10 * MOST_CAUSES):
+        found.setdefault(change, {})[way] = None
+    return tuple(
+        Cause(change, tuple(paths))
+        for change, paths in itertools.islice(found.items(), MOST_CAUSES)
+    )
 
 
-def _causes(code: CompiledCode, world: World, path: tuple[CalledFunction, ...]) -> Iterator[Cause]:
-    pending: list[tuple[Basis, World, tuple[CalledFunction, ...]]] = [(code.basis, world, path)]
+def _changes(code: CompiledCode, world: World, path: Path) -> Iterator[tuple[Change, Path]]:
+    """Each change, with the calls that lead to a function that had read what has changed."""
+    pending: list[tuple[Basis, World, Path]] = [(code.basis, world, path)]
     seen = {id(code.basis)}
     for basis, at, way in pending:  # grows during the loop
         for reading in list(basis.readings.values()):
             reader = _extended(way, reading.function)
             for change in itertools.chain(reading.changes(), reading.alterations()):
-                yield Cause(change, reader)
+                yield change, reader
         for (place, _), view in list(basis.views.items()):
             now = world_at(place, at).view_of(view.target)
             if view.methods != now.methods or not (view.same(now) or _is_read(view, basis)):
-                yield Cause(_of_methods(view, now), way)
+                yield _of_methods(view, now), way
         for place, below in list(basis.below):
             if id(below) not in seen:
                 seen.add(id(below))
@@ -61,9 +68,7 @@ def _causes(code: CompiledCode, world: World, path: tuple[CalledFunction, ...]) 
                 pending.append((below, world_at(place, at), inner))
 
 
-def _extended(
-    path: tuple[CalledFunction, ...], function: FunctionType
-) -> tuple[CalledFunction, ...]:
+def _extended(path: Path, function: FunctionType) -> Path:
     step = called(function)
     return path if path[-1] == step else (*path, step)
 

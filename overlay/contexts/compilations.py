@@ -32,13 +32,13 @@ class Cause:
     ----------
     change : Change
         The changed thing, with its values before and after.
-    path : tuple of CalledFunction
-        The calls that lead to it: first the function that Python called, last the function that
-        had read the changed thing.
+    paths : tuple of tuple of CalledFunction
+        The calls that lead to it, the shortest first, one path for each function that had read
+        the changed thing: first the function that Python called, last the reader.
     """
 
     change: Change
-    path: tuple[CalledFunction, ...]
+    paths: tuple[tuple[CalledFunction, ...], ...]
 
     def __str__(self) -> str:
         change = self.change
@@ -46,9 +46,20 @@ class Cause:
         return f"{change}{values}"
 
     @property
+    def path(self) -> tuple[CalledFunction, ...]:
+        """The shortest of the paths."""
+        return self.paths[0]
+
+    @property
     def reader(self) -> CalledFunction:
-        """The function that had read what has changed."""
+        """The function that had read what has changed, at the end of the shortest path."""
         return self.path[-1]
+
+    @property
+    def readings(self) -> Iterator[tuple[str, str]]:
+        """For each path, its functions' names in one line, and the place of the reader."""
+        for path in self.paths:
+            yield " -> ".join(each.name for each in path), path[-1].where
 
 
 @dataclass(frozen=True)
@@ -137,5 +148,5 @@ class Compilations(Sequence[Compilation]):
 
 def _told(cause: Cause) -> Iterator[str]:
     yield str(cause)
-    calls = " -> ".join(each.name for each in cause.path)
-    yield f"  read by {calls}   {cause.reader.where}"
+    for calls, where in cause.readings:
+        yield f"  read by {calls}   {where}"

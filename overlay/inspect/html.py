@@ -223,15 +223,18 @@ def _compilation_row(each: Compilation) -> Html:
 
 
 def _cause(cause: Cause) -> Html:
-    change, calls = cause.change, " → ".join(each.name for each in cause.path)
+    change = cause.change
     values = joined([" ", code(change.before), " → ", code(change.after)])
-    path = joined([plain("read by "), code(calls), " ", place(cause.reader.where)])
+    paths = [
+        element("div", joined([plain("read by "), code(calls), " ", place(where)]))
+        for calls, where in cause.readings
+    ]
     return element(
         "div",
         badge(change.kind, "orange"),
         f" {change.text}",
         values if change.before else None,
-        element("div", path),
+        *paths,
     )
 
 

@@ -148,6 +148,29 @@ def test_all_changes_since_the_last_compilation_are_told(names):
     assert values == {("2.0", "5.0"), ("1.0", "4.0")}
 
 
+def test_each_function_that_had_read_what_changed_is_told(names):
+    exec(
+        """
+def first(): return factor
+def second(): return factor + first()
+def both(): return first() + second()
+""",
+        names["own"],
+    )
+    context = Context()
+    hot = context.jit(names["own"]["both"])
+    hot()
+    names["own"]["factor"] = 3.0
+    hot()
+    (cause,) = context.compilations(hot)[-1].causes
+    found = [" ".join(each.name for each in path) for path in cause.paths]
+    assert found == ["both first", "both second"]  # a path to each reader, the shortest
+    shown = context.compilations(hot)
+    for text in (str(shown), shown._repr_html_().replace("&gt;", ">")):
+        assert "both -> first" in text
+        assert "both -> second" in text
+
+
 def test_a_function_below_names_the_calls_from_the_entry(names):
     context = Context(names["table"])
     hot = context.jit(names["program"])
