@@ -36,8 +36,9 @@ from typing import TYPE_CHECKING, Any
 
 from overlay.code.dominance import dominators, post_dominators
 from overlay.core import late_binding
+from overlay.core.markup import Html, code, listed, place, plain, sheet
 from overlay.core.public_names import hides
-from overlay.core.short_repr import counted, short_repr
+from overlay.core.short_repr import counted, cut, short_repr
 from overlay.core.target import describe
 
 if TYPE_CHECKING:
@@ -349,9 +350,11 @@ class IRStatement:
     native: Any = field(default=None, repr=False)
 
     def __repr__(self) -> str:
+        return short_repr("IRStatement", self._written(self.operation), self.where)
+
+    def _written(self, operation: str) -> str:
         result = "" if self.result is None else f"{self.result.name} = "
-        reads = ", ".join(each.name for each in self.reads)
-        return short_repr("IRStatement", f"{result}{self.operation}({reads})", self.where)
+        return f"{result}{operation}({', '.join(each.name for each in self.reads)})"
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, IRStatement) and self.native is other.native
@@ -390,6 +393,39 @@ class BasicBlock:
         ways = ", ".join(str(edge.target) for edge in self.edges)
         facts = f"{self.label}: {counted(len(self.statements), 'statement')}"
         return short_repr("BasicBlock", f"{facts}, then {ways}" if ways else facts)
+
+    def _repr_html_(self) -> str:
+        return sheet("block", self.label, None, _listed((self,)))
+
+
+def _listed(blocks: tuple[BasicBlock, ...]) -> Html | None:
+    """The statements of blocks as a table: the last of each block has the labels of the next."""
+    ends = {block.label: block.statements[-1] for block in blocks if block.statements}
+    ways = {block.label: ", ".join(str(edge.target) for edge in block.edges) for block in blocks}
+    return listed(
+        ("block", "", "statement", "then", "where"),
+        [statement for block in blocks for statement in block.statements],
+        lambda each: (
+            each.block,
+            plain(each.operation),
+            code(_statement(each)),
+            ways[each.block] if each is ends[each.block] else "",
+            place(each.where),
+        ),
+    )
+
+
+def _statement(each: IRStatement) -> str:
+    """A statement, a call with the name of its target."""
+    if each.operation == "constant" and type(each.constant) in _PLAIN:
+        return each._written(cut(repr(each.constant))).removesuffix("()")
+    if each.call is None or each.call.target is UNKNOWN:
+        return each._written(each.operation)
+    return each._written(describe(each.call.target))
+
+
+_PLAIN = (bool, int, float, complex, str, bytes, type(None))
+"""The classes of constants whose representations run no code of the program."""
 
 
 # A statement, or a block or its label.
@@ -433,6 +469,11 @@ class FlowGraph(ABC):
     >>> isinstance(graph, FlowGraph), len(graph.blocks())
     (True, 3)
     """
+
+    def _repr_html_(self) -> str:
+        blocks = self.blocks()
+        more = f"{self!r}: {counted(len(blocks), 'block')}"
+        return sheet("function", "", more, _listed(blocks))
 
     @abstractmethod
     def blocks(self) -> tuple[BasicBlock, ...]:

@@ -16,7 +16,8 @@ import numpy as np
 
 from overlay.core.errors import OverlayError
 from overlay.core.location import caller
-from overlay.core.short_repr import short_repr
+from overlay.core.markup import code, facts, listed, place, sheet
+from overlay.core.short_repr import counted, short_repr
 from overlay.plugins.attempts import attempted
 
 __all__ = [
@@ -102,6 +103,20 @@ class CompiledKernel:
         capability = ".".join(map(str, self.capability))
         facts = f"{self.name}({', '.join(self.types)}) for {capability}"
         return short_repr("CompiledKernel", facts)
+
+    def _repr_html_(self) -> str:
+        functions = listed(
+            ("function", "types", "where"),
+            self.functions,
+            lambda each: (code(each.name), code(", ".join(each.types)), place(each.where)),
+        )
+        given = facts(
+            ("types", code(", ".join(self.types))),
+            ("capability", ".".join(map(str, self.capability))),
+            ("PTX", counted(len(self.ptx.splitlines()), "line")),
+            ("LLVM", counted(len(self.llvm), "module")),
+        )
+        return sheet("kernel", self.name, None, given, functions)
 
     def to_bytes(self) -> bytes:
         """Serialize the kernel.

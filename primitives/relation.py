@@ -23,6 +23,7 @@ from typing import Any
 
 from overlay import OverlayError
 from overlay.core.location import caller, location_of
+from overlay.core.markup import code, facts, listed, place, sheet
 from overlay.core.public_names import hides
 from overlay.core.signature import shown_hint
 from overlay.core.target import canonical, describe, with_code
@@ -276,6 +277,27 @@ class Relation:
     def __repr__(self) -> str:
         shown = ", ".join(map(shown_hint, self.types))
         return f"<Relation {self.equation!r} for {describe(self.target)}({shown})>"
+
+    def _repr_html_(self) -> str:
+        shown = ", ".join(map(shown_hint, self.types))
+        given = facts(
+            ("function", code(f"{describe(self.target)}({shown})")),
+            *((f"domain of {name}", code(repr(held))) for name, held in self.domain.items()),
+            ("codomain", None if self.codomain is None else code(repr(self.codomain))),
+            ("edges", self.edges),
+            ("where", None if self.where is None else place(self.where)),
+        )
+        modes = listed(
+            ("solves for", "from", "coordinates", ""),
+            [*self.modes.values()],
+            lambda mode: (
+                code(", ".join(mode.unknown)),
+                code(", ".join(name for name in mode.takes if name not in mode.coordinates)),
+                code(", ".join(f"{name}: {held!r}" for name, held in mode.coordinates.items())),
+                mode.incomplete or "",
+            ),
+        )
+        return sheet("relation", self.equation, None, given, modes)
 
     def __call__(self, *args: Any) -> Any:
         forward = self.modes[frozenset(self.outputs)]

@@ -33,6 +33,7 @@ from overlay.interpretations.mocks import Mocks
 from overlay.interpretations.parallel import LoopReport, parallel
 from overlay.interpretations.precision import precision_report
 from overlay.interpretations.printing import Slicer, collect
+from overlay.interpretations.probabilistic import DISTRIBUTIONS
 from overlay.interpretations.profiling import profile
 from overlay.interpretations.record_replay import Adapter
 from overlay.interpretations.sandbox import Refused, Sandbox
@@ -50,6 +51,40 @@ from primitives import (
     WholeFloats,
     relation,
 )
+
+# The public classes without HTML, by the reason.
+WITHOUT_HTML = {
+    "a record of a few fields, which its line shows": """
+        inversion.Parameter overlay.Method overlay.analysis.CallError overlay.analysis.Site
+        overlay.analysis.Step overlay.contracts.CheckedPlugin
+        overlay.interpretations.autodiff.Rule overlay.interpretations.intervals.IntervalRule
+        overlay.interpretations.parallel.LoopReport overlay.interpretations.printing.PrintedCall
+        overlay.interpretations.precision.Significance
+        overlay.interpretations.probabilistic.Site overlay.interpretations.profiling.ProfileRow
+        overlay.interpretations.record_replay.Adapter overlay.interpretations.sandbox.RefusedCall
+        overlay.interpretations.tagging.Condition overlay.interpretations.tagging.Origin
+        overlay.ir.BranchPoint overlay.ir.Call overlay.ir.Edge overlay.ir.IRStatement
+        overlay.ir.RaisePoint overlay.ir.Store overlay.ir.Unknown overlay.ir.Variable
+        overlay.kernels.CompiledFunction primitives.Mode
+    """,
+    "a value, whose line is the expression that makes it": """
+        overlay.analysis.Domain overlay.analysis.Intervals overlay.analysis.Lattice
+        overlay.analysis.Number overlay.interpretations.autodiff.AdjointOf
+        overlay.interpretations.autodiff.PartialsOf overlay.interpretations.autodiff.ResidualsOf
+        overlay.interpretations.intervals.Interval overlay.interpretations.seeding.Seeding
+        overlay.nonoverlay primitives.Arrays primitives.ComplexNumbers primitives.Domain
+        primitives.Integers primitives.Interval primitives.Shape primitives.WholeFloats
+        overlay.interpretations.probabilistic.Conditional
+        overlay.interpretations.probabilistic.Prior overlay.interpretations.probabilistic.Proposal
+        overlay.interpretations.probabilistic.RandomWalk
+    """
+    + " ".join(f"overlay.interpretations.probabilistic.{each.__name__}" for each in DISTRIBUTIONS),
+    "a tool whose runs leave a few numbers, which its line shows, or nothing": """
+        overlay.interpretations.memoisation.Memo overlay.interpretations.printing.Slicer
+        overlay.interpretations.probabilistic.HamiltonianMonteCarlo
+        overlay.interpretations.probabilistic.MetropolisHastings
+    """,
+}
 
 PACKAGES = ("overlay", "primitives", "inversion")
 MODULES = (

@@ -156,9 +156,9 @@ def test_what_is_completed_is_told_in_the_reference(name):
 # ---- what objects look like ----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", sorted(OBJECTS.values()))
-def test_representations_are_one_short_line_with_the_class_and_run_no_code_of_the_user(name):
-    thing, ran = made(name), []
+def shown_alone(show, thing):
+    """What an object looks like, which no code of the user that made it gives."""
+    ran = []
 
     def noted(frame, event, _):
         if event == "call" and frame.f_code.co_filename == public_objects.__file__:
@@ -166,10 +166,16 @@ def test_representations_are_one_short_line_with_the_class_and_run_no_code_of_th
 
     sys.setprofile(noted)
     try:
-        text = repr(thing)
+        text = show(thing)
     finally:
         sys.setprofile(None)
     assert ran == []
+    return text
+
+
+@pytest.mark.parametrize("name", sorted(OBJECTS.values()))
+def test_representations_are_one_short_line_with_the_class_and_run_no_code_of_the_user(name):
+    text = shown_alone(repr, made(name))
     assert "\n" not in text
     assert len(text) <= 160
     assert " at 0x" not in text
@@ -207,8 +213,8 @@ COLOURS = re.compile(r"#[0-9a-f]{3,8}\b|\b(white|black|rgb)\b(?!-)", re.I)
 
 
 @pytest.mark.parametrize("name", WITH_HTML)
-def test_views_escape_text_have_no_script_and_no_colours_of_one_theme(name):
-    html = made(name)._repr_html_()
+def test_views_escape_text_have_no_script_no_colours_of_one_theme_and_run_no_code(name):
+    html = shown_alone(type(made(name))._repr_html_, made(name))
     page = Page(html)
     assert "script" not in page.tags
     assert not [key for key, _ in page.attributes if key.startswith("on")]
@@ -217,6 +223,13 @@ def test_views_escape_text_have_no_script_and_no_colours_of_one_theme(name):
     colours = [value for key, value in page.attributes if key in ("style", "fill", "stroke")]
     assert [value for value in colours if COLOURS.search(value or "")] == []
     assert "prefers-color-scheme:dark" in styles
+
+
+def test_each_class_has_a_view_or_is_listed_with_the_reason():
+    listed = [name for names in public_objects.WITHOUT_HTML.values() for name in names.split()]
+    assert len(listed) == len(set(listed))
+    assert sorted({*listed, *WITH_HTML}) == sorted(OBJECTS.values())
+    assert [name for name in listed if name in WITH_HTML] == []
 
 
 def test_text_of_users_is_escaped():

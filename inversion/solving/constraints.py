@@ -16,6 +16,7 @@ from inversion.lifting.inputs import inputs_of
 from inversion.lifting.lifter import lift
 from inversion.passes.all_passes import SIMPLIFY, rewritten
 from inversion.passes.simplifying import fold
+from inversion.program.shown import html_of
 from inversion.program.statements import Program, Variable
 from inversion.program.trees import Node, Tree
 from inversion.solving.negative_powers import REMEDY, negative_powers
@@ -66,6 +67,9 @@ class Paving(NamedTuple):
     def __repr__(self) -> str:
         boxes = f"{len(self.inner)} inner boxes, {len(self.boundary)} on the boundary"
         return short_repr("Paving", boxes)
+
+    def _repr_html_(self) -> str:
+        return html_of(self)
 
 
 def contract(

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from inversion.errors import NoSolution, NotInvertible, WrongArguments
+from inversion.program.shown import html_of
 from inversion.program.trees import axis_of, part, taken_apart
 from inversion.solving.argument_search import (
     ArgumentProblem,
@@ -103,6 +104,9 @@ class Fit:
         shown = ", ".join(f"{name}={value!r}" for name, value in self.values.items())
         ended = "" if self.converged else f"; not converged: {self.message}"
         return f"<Fit {shown}; cost {self.cost:.6g}{ended}>"
+
+    def _repr_html_(self) -> str:
+        return html_of(self)
 
 
 @LateBound

@@ -29,6 +29,7 @@ from inversion.solving.smt import PROOF, Task, task_of
 from inversion.solving.starting import box_of, infeasible, states
 from inversion.solving.unproved import Unproved
 from overlay.core.location import caller
+from overlay.core.public_names import hides
 from overlay.core.short_repr import cut, short_repr
 from primitives.errors import TooHard, reason_of
 from primitives.relation import RETURN
@@ -49,6 +50,7 @@ UNCERTAIN = re.compile("lost digits|overflow")  # refusals that do not prove tha
 Status = Literal["searching", "complete", "limit", "timeout", "not_exhausted"]
 
 
+@hides("unknown")
 class SolutionBranch:
     """One branch of all solutions: a single solution, or a family with open parameters.
 
@@ -85,6 +87,11 @@ class SolutionBranch:
         self.chosen = dict(chosen)
         self.parameters = parameters
         self._answer = answer
+
+    @property
+    def unknown(self) -> tuple[str, ...]:
+        """The names of the axes that a solution has."""
+        return self._inverse.unknown
 
     @property
     def is_point(self) -> bool:
@@ -191,6 +198,9 @@ class SolutionBranch:
 
     def __repr__(self) -> str:
         return short_repr("SolutionBranch", self._facts)
+
+    def _repr_html_(self) -> str:
+        return html_of(self)
 
     @property
     def _facts(self) -> str:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
+
+import numpy as np
 
 from inversion.planning.parameters import Parameter, ParameterSpace
 from inversion.planning.plan import (
@@ -17,7 +20,9 @@ from inversion.planning.plan import (
     statement_of,
 )
 from inversion.program.statements import Program, Statement, Variable
-from inversion.solving.solutions import Solutions
+from inversion.solving.constraints import Paving
+from inversion.solving.least_squares import Fit
+from inversion.solving.solutions import SolutionBranch, Solutions
 from inversion.tools.formulas import formula_of
 from inversion.tools.layers import drawn
 from inversion.tools.readable import Readable
@@ -25,20 +30,29 @@ from overlay.core.markup import (
     STYLES,
     Html,
     badge,
+    bounded,
     code,
     element,
+    facts,
     folded,
     grid,
     joined,
+    listed,
     place,
     row,
+    sheet,
+    shown_value,
+    title,
     view,
 )
 from overlay.core.markup import plain as soft
 
 __all__ = [
+    "of_branch",
+    "of_fit",
     "of_inverse",
     "of_parameters",
+    "of_paving",
     "of_plan",
     "of_program",
     "of_solutions",
@@ -48,7 +62,7 @@ __all__ = [
 
 _CHARACTER, _LINE, _MARGIN = 7.3, 16.0, 9.0
 _LONGEST = 44
-_ROWS = 50
+_LARGEST = 200  # statements of a drawing beside the text
 _INDENT = "   "
 _WITH_PLACE = re.compile(r"(.*\S)\s{3,}(\S+:\d+)")
 
@@ -57,17 +71,17 @@ _WITH_PLACE = re.compile(r"(.*\S)\s{3,}(\S+:\d+)")
 
 def of_program(program: Program) -> str:
     """The HTML of a program: its statements next to its dataflow."""
-    return view(_sides(_listing(program), program_svg(program, is_alone=False)))
+    return view(_sides(_listing(program), _drawn(program, program_svg)))
 
 
 def of_plan(plan: Plan) -> str:
     """The HTML of a plan: its steps next to the order of solving."""
-    return view(_sides(_steps(plan), plan_svg(plan, is_alone=False)))
+    return view(_sides(_steps(plan), _drawn(plan, plan_svg)))
 
 
 def of_parameters(space: ParameterSpace) -> str:
     """The HTML of a parameter space: each coordinate's name, domain and line."""
-    return view(_title("θ", soft(f" {len(space)} coordinates")), _parameters(space))
+    return view(title("θ", "", soft(f"{len(space)} coordinates")), _parameters(space))
 
 
 def of_inverse(inverse: Readable) -> str:
@@ -76,9 +90,9 @@ def of_inverse(inverse: Readable) -> str:
     """
     program, plan = inverse.program.program, inverse.program
     axes = f"{', '.join(inverse.known)} → {', '.join(inverse.unknown)}"
-    drawings = _sides(program_svg(program, is_alone=False), plan_svg(plan, is_alone=False))
+    drawings = _sides(_drawn(program, program_svg), _drawn(plan, plan_svg))
     return view(
-        _title(f"inverse of {program.name}", soft(f" {axes}")),
+        title("inverse of", program.name, soft(axes)),
         _sides(
             element("div", element("div", "forward", class_="o-title"), _listing(program)),
             element("div", element("div", "backwards", class_="o-title"), _steps(plan)),
@@ -91,19 +105,68 @@ def of_inverse(inverse: Readable) -> str:
 def of_solutions(solutions: Solutions) -> str:
     """The HTML of a search's branches so far, one per row, and its status."""
     found = solutions.found
-    rows = [row(str(at), code(repr(branch))) for at, branch in enumerate(found[:_ROWS])]
-    if len(found) > _ROWS:
-        rows.append(row("", soft(f"{len(found) - _ROWS} more")))
+    rows = listed(("", "branch"), [*enumerate(found)], lambda pair: (pair[0], code(repr(pair[1]))))
     count = f" {len(found)} found " if solutions.status == "searching" else f" {len(found)} "
     return view(
-        _title("solutions", soft(count), badge(solutions.status)),
-        grid(("", "branch"), rows) if rows else None,
+        title("solutions", "", joined([soft(count), badge(solutions.status)])),
+        rows,
         soft(solutions.reason) if solutions.reason else None,
     )
 
 
-def _title(*parts: object) -> Html:
-    return element("div", *parts, class_="o-title")
+def of_branch(branch: SolutionBranch) -> str:
+    """The HTML of one branch of solutions: the answer, or what is chosen and what is open."""
+    chosen = facts(*((f"θ.{name}", shown_value(held)) for name, held in branch.chosen.items()))
+    if branch.is_point:
+        answer = zip(branch.unknown, branch.point, strict=True)
+        return sheet("solution", "", None, facts(*((n, shown_value(v)) for n, v in answer)), chosen)
+    return sheet("family of solutions", "", None, chosen, _parameters(branch.parameters))
+
+
+def of_fit(fit: Fit) -> str:
+    """The HTML of a fit: each value with its standard error, and how the search ended."""
+    numbers = {name: np.size(held) for name, held in fit.values.items()}
+    errors = None if fit.errors is None else iter(fit.errors)
+
+    def error(name: str) -> str:
+        mine = [] if errors is None else [f"{each:.3g}" for each in islice(errors, numbers[name])]
+        return ", ".join(mine[:6]) + (", ..." if len(mine) > 6 else "")
+
+    values = listed(
+        ("", "value", "standard error"),
+        [*fit.values],
+        lambda name: (code(name), shown_value(fit[name]), error(name)),
+    )
+    ended = badge("converged", "green") if fit.converged else badge("not converged", "red")
+    given = facts(
+        ("cost", f"{fit.cost:.6g}"),
+        ("largest residual", f"{np.max(np.abs(fit.residual), initial=0.0):.6g}"),
+        ("result", shown_value(fit.result)),
+        ("ended", joined([ended, " ", soft(fit.message)])),
+        ("starts", fit.starts),
+    )
+    return sheet("fit", "", None, values, given)
+
+
+def of_paving(paving: Paving) -> str:
+    """The HTML of a paving: its boxes, the inner ones first."""
+    boxes = [(True, box) for box in paving.inner] + [(False, box) for box in paving.boundary]
+    word = {True: badge("inner", "green"), False: badge("boundary", "orange")}
+    rows = listed(
+        ("", *(f"argument {at}" for at in range(len(boxes[0][1]) if boxes else 0))),
+        boxes,
+        lambda pair: (word[pair[0]], *(code(repr(each)) for each in pair[1])),
+    )
+    more = f"{len(paving.inner)} inner, {len(paving.boundary)} on the boundary"
+    return sheet("paving", "", more, rows)
+
+
+def _drawn[T: (Program, Plan)](thing: T, svg: Callable[..., Html]) -> Html:
+    """The drawing of a program or plan; of one with many statements only their number."""
+    count = len((thing.program if isinstance(thing, Plan) else thing).statements)
+    if count > _LARGEST:
+        return soft(f"{count} statements are not drawn: .svg is the drawing")
+    return svg(thing, is_alone=False)
 
 
 def _sides(*parts: Html) -> Html:
@@ -133,7 +196,7 @@ def _inner(text: str) -> Html:
 
 
 def _code_rows(rows: Iterable[Html]) -> Html:
-    return element("table", element("tbody", *rows), class_="o-code")
+    return element("table", element("tbody", *bounded(rows)), class_="o-code")
 
 
 def _steps(plan: Plan) -> Html:

@@ -4,10 +4,15 @@ from inversion.planning.parameters import ParameterSpace
 from inversion.planning.plan import Plan, PlanStep, Root
 from inversion.program.shown import html_of, svg_of, text_of
 from inversion.program.statements import Program
-from inversion.solving.solutions import Solutions
+from inversion.solving.constraints import Paving
+from inversion.solving.least_squares import Fit
+from inversion.solving.solutions import SolutionBranch, Solutions
 from inversion.tools.drawings import (
+    of_branch,
+    of_fit,
     of_inverse,
     of_parameters,
+    of_paving,
     of_plan,
     of_program,
     of_solutions,
@@ -32,3 +37,6 @@ def register() -> None:
     html_of.register(ParameterSpace, of_parameters)
     html_of.register(Readable, of_inverse)
     html_of.register(Solutions, of_solutions)
+    html_of.register(SolutionBranch, of_branch)
+    html_of.register(Fit, of_fit)
+    html_of.register(Paving, of_paving)

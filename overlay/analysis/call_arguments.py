@@ -14,6 +14,7 @@ from overlay.analysis.kinds import Kinds, Types, kinds_of
 from overlay.analysis.runs import Run, Step
 from overlay.core.errors import AmbiguousMethod, MethodNotFound, OverlayError
 from overlay.core.location import location_of, name_of
+from overlay.core.markup import code, facts, listed, place, sheet
 from overlay.core.short_repr import counted, short_repr
 
 if TYPE_CHECKING:
@@ -79,6 +80,21 @@ class CallErrors:
 
     def __repr__(self) -> str:
         return short_repr("CallErrors", counted(len(self.errors), "error"))
+
+    def _repr_html_(self) -> str:
+        found = counted(len(self.errors), "error") if self.errors else str(self)
+        errors = listed(
+            ("where", "function", "error", ""),
+            self.errors,
+            lambda each: (
+                place(each.where),
+                code(name_of(each.function)),
+                each.error.asked,
+                facts(*each.error.notes),
+            ),
+        )
+        unread = listed(("not checked",), self.unread, lambda each: (code(name_of(each)),))
+        return sheet("calls without a method", "", found, errors, unread)
 
     def __bool__(self) -> bool:
         return bool(self.errors)

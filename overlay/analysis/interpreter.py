@@ -19,6 +19,7 @@ from overlay.contexts.current import nonoverlay
 from overlay.core.dispatch import MethodChain, by_values
 from overlay.core.errors import NotCompilable, OverlayError
 from overlay.core.location import is_ours, location_of, name_of
+from overlay.core.markup import code, listed, sheet
 from overlay.core.public_names import hides
 from overlay.core.short_repr import counted, short_repr
 from overlay.generics.plum_methods import is_function
@@ -86,6 +87,14 @@ class Interpreter:
 
     def __repr__(self) -> str:
         return short_repr("Interpreter", f"over {self.domain!r}: {counted(len(self._runs), 'run')}")
+
+    def _repr_html_(self) -> str:
+        runs = listed(
+            ("function", "steps", "result"),
+            [*self._runs.values()],
+            lambda run: (code(name_of(run.function)), len(run.steps), code(repr(run.result))),
+        )
+        return sheet("interpreter over", repr(self.domain), counted(len(self._runs), "run"), runs)
 
     def run(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Run:
         """Analyse a call of a function's own code.

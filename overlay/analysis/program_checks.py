@@ -20,9 +20,10 @@ from overlay.analysis.runs import Run, Step
 from overlay.analysis.step_rules import UndefinedName
 from overlay.core.errors import OverlayError, OverlayWarning
 from overlay.core.location import name_of
+from overlay.core.markup import Html, badge, code, joined, left_out, listed, place, sheet
 from overlay.core.outline import Outline
 from overlay.core.public_names import hides
-from overlay.core.short_repr import short_repr
+from overlay.core.short_repr import counted, short_repr
 from overlay.plugins.plugin import HOOKS, Plugin
 
 if TYPE_CHECKING:
@@ -86,6 +87,9 @@ class Finding:
     def __repr__(self) -> str:
         return short_repr("Finding", f"{self.name}: {self.message}", self.where)
 
+    def _repr_html_(self) -> str:
+        return sheet("finding in", self.name, None, _listed((self,)))
+
 
 class Findings(tuple[Finding, ...]):
     """The result of ``check``: the findings, in the order of their distance from the entry.
@@ -105,6 +109,26 @@ class Findings(tuple[Finding, ...]):
     def __repr__(self) -> str:
         first = f"{self[0].name}: {self[0].message}" if self else "nothing was found"
         return short_repr("Findings", f"{len(self)}, {first}" if len(self) > 1 else first)
+
+    def _repr_html_(self) -> str:
+        return sheet("findings", "", _count(self), _listed(self))
+
+
+def _count(found: Sequence[Finding]) -> str:
+    return counted(len(found), "finding") if found else "nothing was found"
+
+
+def _listed(found: Sequence[Finding]) -> Html | None:
+    """Findings as a table, the calls that lead to each innermost first."""
+    return listed(("where", "function", "", "what fails", "closest", "called at"), found, _cells)
+
+
+def _cells(found: Finding) -> tuple[object, ...]:
+    calls = [joined([place(where), " in ", code(name), " "]) for where, name in found.path[:-4:-1]]
+    calls += [left_out(len(found.path) - 3)] if len(found.path) > 3 else []
+    closest = ", ".join(found.candidates)
+    kind = badge(found.kind, "red")
+    return place(found.where), code(found.name), kind, found.message, code(closest), joined(calls)
 
 
 def check(function: Callable[..., Any], *types: Any, context: Context | None = None) -> Findings:
@@ -205,6 +229,12 @@ class CheckerPlugin(Plugin):
     def __init__(self) -> None:
         self.findings: list[Finding] = []
         self._domain = CheckedTypes()
+
+    def _run_facts(self) -> str:
+        return counted(len(self.findings), "finding")
+
+    def _html_parts(self) -> tuple[object, ...]:
+        return (_listed(self.findings),)
 
     def interpreter(self, current: Any) -> Any:
         return self._domain

@@ -22,6 +22,7 @@ from overlay.analysis.interval_domain import Intervals
 from overlay.analysis.runs import Step
 from overlay.core.errors import OverlayError
 from overlay.core.location import caller, name_of
+from overlay.core.markup import badge, code, facts, listed, place, sheet, shown_value
 from overlay.core.short_repr import counted, short_repr
 
 if TYPE_CHECKING:
@@ -107,6 +108,26 @@ class Proofs:
         facts = f"{proved} of {counted(len(self.sites), 'site')} proved"
         unread = f", {len(self.unknown)} unknown" if self.unknown else ""
         return short_repr("Proofs", facts + unread)
+
+    def _repr_html_(self) -> str:
+        word = {True: badge("proved", "green"), False: badge("not proved", "orange")}
+        proved = sum(site.proved for site in self.sites)
+        sites = listed(
+            ("where", "function", "site", "", "value"),
+            self.sites,
+            lambda site: (
+                place(site.where),
+                code(name_of(site.function)),
+                site.kind,
+                word[site.proved],
+                code(repr(site.value)),
+            ),
+        )
+        unread = listed(
+            ("calls whose code is not known",), self.unknown, lambda where: (place(where),)
+        )
+        more = f"{proved} of {counted(len(self.sites), 'site')} proved"
+        return sheet("proofs", "", more, facts(("result", shown_value(self.result))), sites, unread)
 
     @property
     def proved(self) -> bool:

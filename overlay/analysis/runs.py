@@ -8,6 +8,7 @@ from typing import Any
 
 from overlay.code.body import Branch, Return, Statement
 from overlay.core.errors import OverlayError
+from overlay.core.markup import code, listed, place, sheet
 from overlay.core.public_names import hides
 from overlay.core.short_repr import counted, short_repr
 from overlay.core.target import describe
@@ -116,6 +117,19 @@ class Run:
     def __repr__(self) -> str:
         steps = counted(len(self.steps), "step")
         return short_repr("Run", f"{describe(self.function)}: {steps} -> {self.result!r}")
+
+    def _repr_html_(self) -> str:
+        steps = listed(
+            ("where", "call", "arguments", "result"),
+            self.steps,
+            lambda step: (
+                place(step.where),
+                code(describe(step.function)),
+                code(", ".join(map(repr, step.args))),
+                code(repr(step.result)),
+            ),
+        )
+        return sheet("run of", describe(self.function), f"-> {self.result!r}", steps)
 
     def walk(self, *, guarded: bool = True) -> tuple[Run, ...]:
         """This run and all runs below it.

@@ -1,31 +1,48 @@
 """HTML and SVG of objects for notebooks: elements that escape their text, and the styles, for
 light and dark themes.
 
-No scripts are used, and the text is readable without the styles.
+No scripts are used, and the text is readable without the styles. Tables and trees are bounded, and
+tell how much they leave out.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import reprlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from html import escape
+from itertools import islice
 
 from overlay.core.location import brief
 from overlay.core.own_builtins import __builtins__
+from overlay.core.short_repr import cut
 
 __all__ = [
     "STYLES",
     "Html",
     "badge",
+    "bounded",
     "code",
     "element",
+    "facts",
     "folded",
     "grid",
     "joined",
+    "left_out",
+    "listed",
     "place",
     "plain",
     "row",
+    "sheet",
+    "shown_value",
+    "title",
+    "tree",
     "view",
 ]
+
+_ROWS = 200  # of a table
+_LINES = 500  # of a tree
+_DEPTH = 20  # of a tree
+_LONGEST = 200  # characters of a value
 
 
 class Html(str):
@@ -149,12 +166,96 @@ def folded(summary: Html, *children: object, is_open: bool) -> Html:
     return element("details", element("summary", summary), *children, open=is_open)
 
 
-def grid(head: Sequence[object], rows: Iterable[Html]) -> Html:
-    """A table with these column titles; rows: ``tr`` elements."""
-    titles = element("tr", *(element("th", title) for title in head))
-    return element("table", element("thead", titles), element("tbody", *rows))
+def grid(head: Sequence[object], rows: Iterable[Html], rest: int = 0) -> Html:
+    """A table with these column titles; rows: ``tr`` elements, of which the first are shown. rest:
+    the number of rows that were not made."""
+    titles = element("tr", *(element("th", each) for each in head))
+    return element("table", element("thead", titles), element("tbody", *bounded(rows, rest)))
 
 
 def row(*cells: object, class_: str | None = None) -> Html:
     """One row of a grid."""
     return element("tr", *(element("td", cell) for cell in cells), class_=class_)
+
+
+def bounded(rows: Iterable[Html], rest: int = 0) -> Iterator[Html]:
+    """The first rows of a table, and one that tells how many there are besides. rest: the number
+    of rows that were not made."""
+    left = iter(rows)
+    yield from islice(left, _ROWS)
+    rest += sum(1 for _ in left)
+    if rest:
+        yield element("tr", element("td", left_out(rest), colspan=99))
+
+
+def left_out(count: int) -> Html:
+    """Tells how many things are not shown."""
+    return plain(f"... and {count} more")
+
+
+def listed[T](
+    head: Sequence[object], items: Sequence[T], cells: Callable[[T], Iterable[object]]
+) -> Html | None:
+    """A table with a row for each item; None if there are none. cells: those of an item's row."""
+    if not items:
+        return None
+    rows = (row(*cells(item)) for item in items[:_ROWS])
+    return grid(head, rows, max(0, len(items) - _ROWS))
+
+
+def facts(*pairs: tuple[str, object]) -> Html | None:
+    """A table of names and values, without those that are None or empty text."""
+    rows = [row(plain(name), held) for name, held in pairs if held is not None and held != ""]
+    return element("table", element("tbody", *bounded(rows))) if rows else None
+
+
+def tree[T](
+    items: Sequence[T], head: Callable[[T], Html], below: Callable[[T], Sequence[T]]
+) -> Html:
+    """Lines that fold, each with those below it; the outermost are open. head, below: an item's
+    line, and the items below it."""
+    budget = iter(range(_LINES))
+
+    def grown(items: Sequence[T], depth: int) -> Iterator[Html]:
+        for at, item in enumerate(items):
+            if next(budget, None) is None:
+                yield element("div", left_out(_size(items[at:], below)), class_="o-site")
+                return
+            inner = below(item)
+            if not inner:
+                yield element("div", head(item), class_="o-site")
+            elif depth == _DEPTH:
+                more = left_out(_size(inner, below))
+                yield element("div", head(item), " ", more, class_="o-site")
+            else:
+                yield folded(head(item), *grown(inner, depth + 1), is_open=depth == 0)
+
+    return joined(grown(items, 0))
+
+
+def _size[T](items: Iterable[T], below: Callable[[T], Sequence[T]]) -> int:
+    """The number of items, and of all below them."""
+    count, left = 0, list(items)
+    while left:
+        count += 1
+        left.extend(below(left.pop()))
+    return count
+
+
+_values = reprlib.Repr(maxother=_LONGEST, maxstring=_LONGEST, maxlong=_LONGEST, maxlevel=4)
+
+
+def shown_value(held: object) -> Html:
+    """An object of a program, as its representation, which is cut where it is long."""
+    return code(cut(_values.repr(held), _LONGEST))
+
+
+def title(kind: str, name: object = "", more: object = None) -> Html:
+    """The first line of a view: what it shows, and its name."""
+    named = joined([element("b", name), " "]) if name else None
+    return element("div", plain(f"{kind} "), named, more, class_="o-title")
+
+
+def sheet(kind: str, name: object, more: object, *parts: object) -> str:
+    """All of an object's HTML: a title, and the parts below it; None is left out."""
+    return view(title(kind, name, None if more is None else plain(more)), *parts)

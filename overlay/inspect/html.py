@@ -16,12 +16,16 @@ from overlay.core.markup import (
     badge,
     code,
     element,
+    facts,
     folded,
     grid,
     joined,
+    left_out,
     place,
     plain,
     row,
+    shown_value,
+    title,
     view,
 )
 from overlay.core.table import MethodTable
@@ -50,7 +54,7 @@ def drawing(thing: object) -> str:
 @drawing.register(MethodTable)
 def _of_table(table: MethodTable) -> str:
     """A method table: for each target its methods, and the method below each."""
-    return view(_title("method table", table.name, _size(table)), _methods((table,)))
+    return view(title("method table", table.name, _size(table)), _methods((table,)))
 
 
 @drawing.register(Context)
@@ -58,23 +62,15 @@ def _of_context(context: Context) -> str:
     """A context: its tables, innermost first, and the methods that are hidden."""
     names = [table.name for table in reversed(context.tables)]
     stack = joined(x for i, n in enumerate(names) for x in (" over " if i else "", badge(n)))
-    facts = [
-        row(plain(name), code(repr(value)))
-        for name, value in (("metadata", context.metadata), ("state", context.state))
-        if value is not None
-    ]
-    facts += [row(plain("plugin"), code(repr(plugin))) for plugin in context.plugins]
+    held = [("metadata", context.metadata), ("state", context.state)]
+    given = [(name, shown_value(each)) for name, each in held if each is not None]
+    given += [("plugin", code(repr(plugin))) for plugin in context.plugins]
     flags = [flag for flag in ("strict", "count_calls") if getattr(context, flag)]
     return view(
-        _title("context", "", joined([stack, *(joined([" ", badge(f)]) for f in flags)])),
-        element("table", element("tbody", *facts)) if facts else None,
+        title("context", "", joined([stack, *(joined([" ", badge(f)]) for f in flags)])),
+        facts(*given),
         _methods(context.tables) if context.tables else None,
     )
-
-
-def _title(kind: str, name: str, more: object) -> Html:
-    named = joined([element("b", name), " "]) if name else None
-    return element("div", plain(f"{kind} "), named, more, class_="o-title")
 
 
 def _size(table: MethodTable) -> Html:
@@ -137,7 +133,7 @@ def _of_explanation(explanation: Explanation) -> str:
     budget = iter(range(_SITES))
     tree = [_function(f, budget, is_open=True) for f in explanation.root.functions]
     return view(
-        _title("explanation of", explanation.root.text, code(repr(explanation.context))),
+        title("explanation of", explanation.root.text, code(repr(explanation.context))),
         element("div", *total),
         _site(explanation.root),
         *tree,
@@ -150,17 +146,14 @@ def _function(function: ExplainedFunction, budget: Iterator[int], *, is_open: bo
     children: list[Html] = []
     for i, site in enumerate(function.sites):
         if next(budget, None) is None:
-            children.append(_cut(len(function.sites) - i))
+            more = joined([left_out(len(function.sites) - i), plain(": print(...) shows them")])
+            children.append(element("div", more, class_="o-site"))
             break
         children.append(_site(site))
         children += [_function(f, budget, is_open=f.tells) for f in site.functions]
     if not children:
         return element("div", summary, class_="o-site")
     return folded(summary, *children, is_open=is_open)
-
-
-def _cut(count: int) -> Html:
-    return element("div", plain(f"... and {count} more: print(...) shows them"), class_="o-site")
 
 
 def _site(site: ExplainedSite) -> Html:
@@ -192,7 +185,7 @@ def _of_report(report: Report) -> str:
         row(code(left.handed), code(left.to), place(left.where), left.times) for left in report.left
     ]
     return view(
-        _title("report of", "", joined([code(repr(report.context)), " ", plain(report.summary)])),
+        title("report of", "", joined([code(repr(report.context)), " ", plain(report.summary)])),
         grid(("method", "calls", "from"), rows) if rows else None,
         grid(("left the context", "handed to", "where", "times"), leavings) if leavings else None,
         None if report.watched else plain("Context(..., count_calls=True) counts calls"),
@@ -206,7 +199,7 @@ def _of_report(report: Report) -> str:
 def _of_compilations(compilations: Compilations) -> str:
     """The compilations in their order, each with what had changed and who had read it."""
     return view(
-        _title(
+        title(
             "compilations of",
             compilations.name or "all functions",
             joined([code(repr(compilations.context)), " ", plain(compilations.summary)]),

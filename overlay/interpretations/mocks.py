@@ -18,7 +18,8 @@ from unittest.mock import MagicMock, create_autospec
 from overlay import Context, MethodTable, OverlayError, call_next, nonoverlay
 from overlay.core.interpreted_values import is_interpreted, stands_for_another, underlying
 from overlay.core.location import caller
-from overlay.core.short_repr import short_repr
+from overlay.core.markup import code, listed, sheet
+from overlay.core.short_repr import counted, short_repr
 from overlay.core.target import describe, lookup
 
 __all__ = ["Mocks"]
@@ -50,7 +51,18 @@ class Mocks:
         self.context = Context(self._table)
 
     def __repr__(self) -> str:
-        return short_repr("Mocks", f"of {', '.join(map(describe, self._table.targets()))}")
+        calls = counted(sum(calls for _, calls in self._counts()), "call")
+        return short_repr("Mocks", f"{calls} of {', '.join(map(describe, self._table.targets()))}")
+
+    def _repr_html_(self) -> str:
+        counts = self._counts()
+        calls = listed(("target", "calls"), counts, lambda pair: (code(pair[0]), pair[1]))
+        return sheet("mocks", "", counted(sum(calls for _, calls in counts), "call"), calls)
+
+    def _counts(self) -> list[tuple[str, int]]:
+        """The targets, and how often the mock of each was called."""
+        methods = [(each.target, vars(each.function)["mock"]) for each in self._table.methods()]
+        return [(describe(target), mock.call_count) for target, mock in methods]
 
     def replace(
         self,
@@ -100,6 +112,7 @@ class Mocks:
             result = called(*args, **kwargs)
             return result if implementation is None else implementation(*args, **kwargs)
 
+        vars(replaced)["mock"] = mock
         self._table.overlay(target)(replaced)
         return mock
 
@@ -132,6 +145,7 @@ class Mocks:
             called(*args, **kwargs)
             return call_next(*args, **kwargs)
 
+        vars(spied)["mock"] = mock
         self._table.overlay(target)(spied)
         return mock
 

@@ -18,6 +18,7 @@ from typing import Any
 
 from overlay import Context, OverlayError, Plugin
 from overlay.core.location import caller, location_of
+from overlay.core.markup import code, listed, place
 from overlay.core.public_names import hides
 from overlay.core.short_repr import counted, short_repr
 from overlay.core.target import describe
@@ -255,6 +256,19 @@ class Profiler(Plugin):
 
     def __str__(self) -> str:
         return self.table()
+
+    def _run_facts(self) -> str:
+        rows = list(self._rows.values())
+        calls = counted(sum(row.calls for row in rows), "call")
+        return f"{calls} in {counted(len(rows), 'row')}"
+
+    def _html_parts(self) -> tuple[object, ...]:
+        return (listed(("calls", "own ms", "total ms", "function", ""), self.rows(), _cells),)
+
+
+def _cells(row: ProfileRow) -> tuple[object, ...]:
+    own, total = (f"{time / 1e6:.3f}" for time in (row.own, row.total))
+    return row.calls, own, total, code(row), place(row.where)
 
 
 def profile(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Profiler:

@@ -20,6 +20,7 @@ from typing import Any, NoReturn
 
 from overlay import Context, MethodTable, OverlayError, nonoverlay
 from overlay.core.location import caller
+from overlay.core.markup import code, listed, place, sheet
 from overlay.core.short_repr import counted, short_repr
 from overlay.core.target import describe, lookup
 
@@ -159,6 +160,16 @@ class Sandbox:
     def __repr__(self) -> str:
         refused = counted(len(self.context.tables[0]), "refused target")
         return short_repr("Sandbox", f"{refused}, {counted(len(self.calls), 'refused call')}")
+
+    def _repr_html_(self) -> str:
+        refused = counted(len(self.context.tables[0]), "refused target")
+        calls = listed(
+            ("refused call", "where"),
+            self.calls,
+            lambda call: (code(f"{call.name}({call.arguments})"), place(call.where or "?")),
+        )
+        more = f"{refused}, {counted(len(self.calls), 'refused call')}"
+        return sheet("sandbox", "", more, calls)
 
     def __call__(self, f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
         """Run a function in the sandbox.

@@ -23,8 +23,10 @@ from typing import Any
 
 from overlay import Context, Plugin
 from overlay.core.location import location_of
+from overlay.core.markup import Html, code, joined, place, plain, sheet
+from overlay.core.markup import tree as folding
 from overlay.core.public_names import hides
-from overlay.core.short_repr import short_repr
+from overlay.core.short_repr import counted, short_repr
 from overlay.core.target import describe
 from overlay.plugins.plugin import HOOKS
 
@@ -76,6 +78,9 @@ class Call:
 
     def __repr__(self) -> str:
         return short_repr("Call", str(self), self.where)
+
+    def _repr_html_(self) -> str:
+        return sheet("call of", self.name, None, _folded([self]))
 
     @property
     def duration(self) -> int:
@@ -295,6 +300,16 @@ class Tracer(Plugin):
 
     __str__ = tree
 
+    def _run_facts(self) -> str:
+        count, left = 0, list(self.roots)
+        while left:
+            count += 1
+            left += left.pop().calls
+        return counted(count, "call")
+
+    def _html_parts(self) -> tuple[object, ...]:
+        return (_folded(self.roots),)
+
     # ---- trace files ----
 
     def events(self) -> list[dict[str, Any]]:
@@ -357,6 +372,15 @@ def trace(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Tracer:
     tracer = Tracer()
     tracer(f, *args, **kwargs)
     return tracer
+
+
+def _folded(calls: list[Call]) -> Html:
+    """Calls as a tree that folds."""
+    return folding(calls, _line, lambda call: call.calls)
+
+
+def _line(call: Call) -> Html:
+    return joined([code(call), plain(_time(call)), " ", place(call.where)])
 
 
 def _time(call: Call) -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from overlay.core.errors import NotCompilable, OverlayError
 from overlay.core.location import caller, location_of, name_of
+from overlay.core.markup import code, facts, sheet
 from overlay.core.metadata import metadata_key
 from overlay.core.own_builtins import __builtins__
 from overlay.core.target import type_attribute
@@ -294,7 +295,20 @@ class Plugin:
 
     def __repr__(self) -> str:
         token = "" if self.cache_token is None else f" {self.cache_token!r}"
-        return f"<plugin {type(self).__qualname__}{token}>"
+        done = self._run_facts()
+        return f"<plugin {type(self).__qualname__}{token}{done and f': {done}'}>"
+
+    def _run_facts(self) -> str:
+        """The number of things that it has recorded so far, in words; "" if it records nothing."""
+        return ""
+
+    def _html_parts(self) -> tuple[object, ...]:
+        """The parts of its HTML below the title."""
+        hooks = ", ".join(name for name in (*STAGES, *AT_CALLS, "around") if _has(self, name))
+        return (facts(("hooks", code(hooks) if hooks else None)),)
+
+    def _repr_html_(self) -> str:
+        return sheet("plugin", type(self).__qualname__, self._run_facts(), *self._html_parts())
 
 
 HOOKS: Final = tuple(name for name in vars(Plugin) if not name.startswith("_"))

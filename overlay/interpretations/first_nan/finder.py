@@ -14,7 +14,9 @@ import numpy as np
 from overlay import Context, Method, MethodTable, OverlayWarning, call_next, nonoverlay
 from overlay.core.jitted import is_dispatcher
 from overlay.core.location import PACKAGES, caller, is_ours, name_of
+from overlay.core.markup import code, facts, place, sheet
 from overlay.core.public_names import hides
+from overlay.core.short_repr import short_repr
 from overlay.core.target import describe
 from overlay.interpretations.first_nan.errors import FirstNaN
 from overlay.interpretations.first_nan.in_compiled_code import ChecksFloats, unchecked
@@ -65,7 +67,16 @@ class NaNFinder:
         self.context = Context(_watched_operators(self), plugins=(_Watches(self),))
 
     def __repr__(self) -> str:
-        return f"NaNFinder(infinities={self.infinities})"
+        found = "found nothing" if self.found is None else f"found {self.found.asked}"
+        return short_repr("NaNFinder", f"of NaN{' and infinities' * self.infinities}: {found}")
+
+    def _repr_html_(self) -> str:
+        found = self.found
+        if found is None:
+            return sheet("finder of NaN", "", "found nothing")
+        where = None if found.where is None else place(found.where)
+        given = facts(("made by", code(found.asked)), ("where", where), ("help", found.help))
+        return sheet("finder of NaN", "", None, given)
 
     def __call__(self, f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
         """Run a function with checks.

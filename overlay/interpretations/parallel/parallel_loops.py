@@ -8,6 +8,7 @@ from typing import Any, ParamSpec, TypeVar
 
 from overlay import Context, MethodTable, OverlayError, current_context, nonoverlay
 from overlay.core.location import caller, is_ours, name_of
+from overlay.core.markup import code, listed, place, sheet
 from overlay.interpretations.parallel.loop_candidates import (
     Helper,
     LoopReport,
@@ -161,6 +162,22 @@ class Parallel[**P, R]:
 
     def __repr__(self) -> str:
         return f"<parallel {name_of(self.function)}>"
+
+    def _repr_html_(self) -> str:
+        loops = listed(
+            ("loop", "calls", "ahead", "one by one", "workers", "why one by one"),
+            self.report(),
+            lambda loop: (
+                place(loop.where),
+                code(", ".join(loop.calls)),
+                loop.ahead,
+                loop.one_by_one,
+                len(loop.workers),
+                loop.reason or "",
+            ),
+        )
+        unread = listed(("not proved",), self._unread, lambda reason: (reason,))
+        return sheet("parallel", name_of(self.function), None, loops, unread)
 
     def __str__(self) -> str:
         return "\n".join([repr(self), *map(str, self.report()), *self._unread])

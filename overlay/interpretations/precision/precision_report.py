@@ -10,6 +10,7 @@ import numpy as np
 
 from overlay import nonoverlay
 from overlay.core.location import name_of
+from overlay.core.markup import listed, sheet, shown_value
 from overlay.core.short_repr import short_repr
 from overlay.interpretations.precision.single import lowered, single_precision
 from overlay.interpretations.precision.stochastic import MOST_DIGITS, Significance, significance
@@ -47,6 +48,16 @@ class PrecisionReport:
     def __repr__(self) -> str:
         digits = f"{float(np.min(self.double.digits)):.1f} digits"
         return short_repr("PrecisionReport", f"{digits} of {self.value!r}")
+
+    def _repr_html_(self) -> str:
+        least = float(np.min(self.double.digits))
+        rows = [("double precision, significant", least)]
+        rows += [("single precision, as double", self.digits_of(self.single))]
+        rows += [
+            (f"only {name}", self.digits_of(found)) for name, found in self.by_function.items()
+        ]
+        digits = listed(("", "digits"), rows, lambda pair: (pair[0], f"{pair[1]:.1f}"))
+        return sheet("precision of", "", None, shown_value(self.value), digits)
 
     def digits_of(self, other: Any) -> float:
         """The number of decimal digits in which another result agrees with ``value``.

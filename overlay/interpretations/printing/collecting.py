@@ -10,6 +10,7 @@ from typing import Any
 
 from overlay import Context, MethodTable, call_next, nonoverlay
 from overlay.core.location import caller
+from overlay.core.markup import element, listed, place, sheet
 from overlay.core.short_repr import counted, short_repr
 
 __all__ = ["Printed", "PrintedCall", "collect", "silenced"]
@@ -66,6 +67,14 @@ class Printed:
     def __repr__(self) -> str:
         lines = counted(len(self.lines), "line")
         return short_repr("Printed", f"{counted(len(self.calls), 'call')}, {lines}")
+
+    def _repr_html_(self) -> str:
+        calls = listed(
+            ("where", "text"),
+            self.calls,
+            lambda call: (place(call.where or "?"), element("pre", call.text)),
+        )
+        return sheet("printed", "", counted(len(self.calls), "call"), calls)
 
     @property
     def text(self) -> str:

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from overlay import generic
+from overlay.core.markup import badge, code, listed, sheet, shown_value
 from overlay.core.public_names import hides
 from overlay.interpretations.probabilistic.errors import UnknownSite, refuse_duplicate
 from overlay.interpretations.probabilistic.random_values import draw, scored
@@ -141,6 +142,20 @@ class Trace:
 
     def __repr__(self) -> str:
         return f"<Trace of {len(self.sites)} sites, log joint {self.log_joint:.6g}>"
+
+    def _repr_html_(self) -> str:
+        sites = listed(
+            ("site", "distribution", "value", "log density", ""),
+            [*self.sites.items()],
+            lambda pair: (
+                code(pair[0]),
+                shown_value(pair[1].distribution),
+                shown_value(pair[1].value),
+                f"{pair[1].log_density:.6g}",
+                badge("observed", "green") if pair[1].observed else "",
+            ),
+        )
+        return sheet("trace", "", f"log joint {self.log_joint:.6g}", sites)
 
     def note(self, name: str, distribution: Any, value: Any, observed: bool) -> None:
         """Add a site.

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from overlay.core.markup import code, listed, sheet, shown_value
 from overlay.core.public_names import hides
 from overlay.interpretations.probabilistic.errors import refuse_unknown
 
@@ -116,6 +117,22 @@ class Chain:
 
     def __repr__(self) -> str:
         return f"<Chain of {self.steps} steps, {self.accepted} accepted, {len(self.names)} choices>"
+
+    def _repr_html_(self) -> str:
+        choices = listed(("choice", "last", "mean", "deviation"), self.names, self._summary)
+        more = f"{self.steps} steps, {self.accepted} accepted, {self.reruns} reruns"
+        return sheet(
+            "chain", "", more + (f", {self.divergent} divergent" if self.divergent else ""), choices
+        )
+
+    def _summary(self, name: str) -> tuple[object, ...]:
+        """The cells of a choice: its last value; of numbers the mean and standard deviation."""
+        last = self._changes[name][-1][1]
+        cells = code(name), "" if last is _NONE else shown_value(last)
+        values = self[name]
+        if not self.steps or values.dtype.kind not in "biuf":
+            return *cells, "", ""
+        return *cells, f"{values.mean():.6g}", f"{values.std():.6g}"
 
 
 class _None:

@@ -11,6 +11,7 @@ from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 from overlay.core.location import caller, name_of
+from overlay.core.markup import Html, code, facts, listed, place, sheet, shown_value
 from overlay.core.short_repr import short_repr
 from overlay.core.target import describe
 from overlay.interpretations.tagging.tagged_values import base_of, found_in
@@ -222,6 +223,27 @@ class Provenance:
 
     def __repr__(self) -> str:
         return f"<Provenance of {self.result!r}: {', '.join(self.inputs) or 'no input'}>"
+
+    def _repr_html_(self) -> str:
+        operations = listed(
+            ("", "operation", "where"),
+            self.operations,
+            lambda one: (str(one), _applied(one), place(one.where or "")),
+        )
+        conditions = listed(
+            ("because", "is", "where"),
+            self.conditions,
+            lambda one: (_applied(one), code(one.result), place(one.where)),
+        )
+        comes = ", ".join(map(str, self.origins)) or "no input"
+        given = facts(
+            ("result", shown_value(self.result)), ("is", comes), ("inputs", ", ".join(self.inputs))
+        )
+        return sheet("provenance", "", None, given, operations, conditions)
+
+
+def _applied(one: Origin | Condition) -> Html:
+    return code(f"{one.name}({', '.join(map(str, one.parts))})")
 
 
 def _values_in(value: Any) -> Iterator[Any]:

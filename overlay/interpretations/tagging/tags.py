@@ -11,6 +11,7 @@ import numpy as np
 from overlay import Context, MethodTable, Plugin, call_next, nonoverlay
 from overlay.core.location import caller
 from overlay.core.public_names import hides
+from overlay.core.short_repr import counted
 from overlay.interpretations.tagging.errors import NotTaggable
 from overlay.interpretations.tagging.tagged_values import (
     BASES,
@@ -112,6 +113,9 @@ class Tagging(Plugin):
             Its result.
         """
         return self.context(f, *args, **kwargs)
+
+    def _run_facts(self) -> str:
+        return f"{counted(len(self._objects), 'object')} with metadata" if self._objects else ""
 
     # ---- values ----
 

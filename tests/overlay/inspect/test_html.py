@@ -7,10 +7,18 @@ from html.parser import HTMLParser
 
 import pytest
 
-from overlay import Context, MethodTable, call_next
+from overlay import Context, MethodTable, OverlayWarning, call_next, ir
+from overlay.analysis import CheckerPlugin
+from overlay.core import markup
 from overlay.core.location import brief
 from overlay.core.markup import element
 from overlay.inspect.shadowing import layers
+from overlay.interpretations.first_nan import FirstNaN, NaNFinder
+from overlay.interpretations.mocks import Mocks
+from overlay.interpretations.printing import Printed, PrintedCall
+from overlay.interpretations.profiling import Profiler, profile
+from overlay.interpretations.tagging import Tagging
+from overlay.interpretations.tracing import Call, Tracer, trace
 
 outer, inner = MethodTable("outer"), MethodTable("<inner>")
 
@@ -176,3 +184,161 @@ def test_compilations_are_rows_with_what_changed_and_who_had_read_it():
     assert "2.0 → '<b>'" in html.text
     assert "<lambda> → " in html.text
     assert html.text.count("helper(float64)") >= 2
+
+
+# ---- what is left out ----------------------------------------------------------------------------
+
+
+def doubled(x):
+    return x + x
+
+
+def many(n):
+    return [doubled(i) for i in range(n)]
+
+
+def deep(n):
+    """A tracer with calls inside one another."""
+    tracer = Tracer()
+    inner = tracer.roots
+    for _ in range(n):
+        inner.append(Call("deep", "file.py:1", "", 0, 1, 1, "1"))
+        inner = inner[0].calls
+    return tracer
+
+
+def wide_table(n):
+    table = MethodTable("wide")
+    for i in range(n):
+        table.overlay(f"nowhere_at_all:f{i}")(later)
+    return table
+
+
+def long_ir(n):
+    scope = {}
+    exec("def f(x):\n" + "    x = x + 1\n" * n + "    return x\n", scope)
+    return ir.read(scope["f"])
+
+
+def noted(n):
+    printed = Printed()
+    printed.calls += [PrintedCall(f"{i}\n", "file.py:1") for i in range(n)]
+    return printed
+
+
+LARGE = {
+    "tracer": lambda n: trace(many, n),
+    "deep": deep,
+    "table": wide_table,
+    "context": lambda n: Context(wide_table(n)),
+    "printed": noted,
+    "ir": long_ir,
+}
+
+
+@pytest.mark.parametrize("make", LARGE.values(), ids=LARGE)
+def test_large_objects_are_cut_and_say_how_much_is_left_out(make):
+    small, large, larger = (make(n)._repr_html_() for n in (3, 700, 800))
+    assert "more" not in shown_text(small)
+    left = [sum(map(int, re.findall(r"and (\d+) more", shown_text(x)))) for x in (large, larger)]
+    per_item = {100, 200, 300}
+    assert left[1] - left[0] in per_item
+    assert len(larger) < len(large) + 500
+    assert len(larger) < 250_000
+
+
+def shown_text(html):
+    return Checked(html).text
+
+
+def test_values_of_a_program_are_cut():
+    html = markup.shown_value(["<b>" * 100] * 100)
+    assert len(html) < 2000
+    assert "<b>" not in html
+
+
+def test_a_tracer_shows_the_tree_of_calls_with_what_they_gave():
+    html = Checked(trace(many, 2)._repr_html_())
+    assert "many(2) -> [0, 2]" in html.text
+    assert html.text.count("doubled(") == 2
+    assert "details" in html.names
+
+
+# ---- what interpretations have recorded ----------------------------------------------------------
+
+
+def failing(x):
+    return x.uper()
+
+
+def checked():
+    checker = CheckerPlugin()
+    with pytest.warns(OverlayWarning):
+        Context(plugins=(checker,))(lambda ask, x: failing(x) if ask else x, False, "a")
+    return checker
+
+
+def mocked():
+    mocks = Mocks()
+    mocks.spy(math.sin)
+    mocks(lambda: math.sin(1.0) + math.sin(2.0))
+    mocks.replace(math.cos, return_value=1.0)
+    return mocks
+
+
+def found_nan():
+    finder = NaNFinder()
+    with pytest.raises(FirstNaN):
+        finder(lambda x: x - x, math.inf)
+    return finder
+
+
+def tagged():
+    tagging = Tagging()
+    tagging.tag([1.0], "m")
+    return tagging
+
+
+RECORDED = [
+    (lambda: Tracer(), "<plugin Tracer: 0 calls>"),
+    (lambda: trace(many, 3), "<plugin Tracer: 5 calls>"),
+    (lambda: Profiler(), "<plugin Profiler: 0 calls in 0 rows>"),
+    (lambda: profile(many, 3), "<plugin Profiler: 5 calls in 3 rows>"),
+    (checked, "<plugin CheckerPlugin: 1 finding>"),
+    (lambda: Tagging(), "<plugin Tagging>"),
+    (tagged, "<plugin Tagging: 1 object with metadata>"),
+    (mocked, "<Mocks 2 calls of math.sin, math.cos>"),
+    (lambda: NaNFinder(infinities=False), "<NaNFinder of NaN: found nothing>"),
+    (found_nan, "<NaNFinder of NaN and infinities: found operator.sub(inf, inf) made nan>"),
+]
+
+
+@pytest.mark.parametrize(("make", "text"), RECORDED, ids=[text for _, text in RECORDED])
+def test_interpretations_tell_what_they_have_recorded(make, text):
+    thing = make()
+    assert repr(thing) == text
+    facts = text.strip("<>").partition(": ")[2] or "2 calls" * ("Mocks" in text)
+    for word in facts.replace("found op", "op").split(": "):
+        assert word in Checked(thing._repr_html_()).text
+
+
+class Own:
+    shown = 0
+
+    def __repr__(self):
+        Own.shown += 1
+        return "<i>own"
+
+
+@pytest.mark.parametrize("tool", [trace, profile])
+def test_views_of_runs_do_not_ask_the_values_of_the_program_again(tool):
+    found = tool(doubled_first, [Own()])
+    before = Own.shown
+    html = Checked(found._repr_html_())
+    repr(found)
+    assert Own.shown == before
+    assert "i" not in html.names
+
+
+def doubled_first(values):
+    return values[0], len(values)
