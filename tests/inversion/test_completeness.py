@@ -138,9 +138,7 @@ def test_a_limit_ends_the_search():
 
 def test_seconds_end_an_endless_search():
     found = invert(lambda x: math.sin(x), float).solutions(0.0, timeout=0.2)
-    began = time.monotonic()
     assert len(list(found)) > 0
-    assert time.monotonic() - began < 5
     assert found.status == "timeout"
     assert "0.2 s" in found.reason
 

@@ -1,8 +1,9 @@
 """Lifting, rewriting and planning: programs and plans are data with a readable text."""
 
+import cProfile
 import math
+import pstats
 import random
-import time
 
 import numpy as np
 import pytest
@@ -178,19 +179,23 @@ def brute_force(program):
     return need >= 0 and any(solvable(free) for free in choices(ordered, need))
 
 
-def test_planning_a_long_program_is_quick():
-    lines = ["t0 = x * 2"]
-    lines += [
-        f"t{i} = t{i - 1} {'+-*'[i % 3]} {'y' if i % 50 == 0 else 1.5}" for i in range(1, 400)
-    ]
-    namespace = {}
-    exec("def f(x, y):\n    " + "\n    ".join([*lines, "return t399"]) + "\n", namespace)
-    program = prune(lifted(namespace["f"], "x", "y"))
-    start = time.perf_counter()
-    made = plan(program, ("return",), {})
-    assert time.perf_counter() - start < 2
-    assert len(made.steps) == 400
-    assert [p.name for p in made.free.values()] == ["y"]
+def test_planning_takes_calls_in_proportion_to_the_length_of_a_program():
+    def planned(length):
+        lines = ["t0 = x * 2"]
+        lines += [
+            f"t{i} = t{i - 1} {'+-*'[i % 3]} {'y' if i % 50 == 0 else 1.5}"
+            for i in range(1, length)
+        ]
+        source = "\n    ".join([*lines, f"return t{length - 1}"])
+        exec(f"def f(x, y):\n    {source}\n", namespace := {})
+        program = prune(lifted(namespace["f"], "x", "y"))
+        made = (profile := cProfile.Profile()).runcall(plan, program, ("return",), {})
+        assert len(made.steps) == length
+        assert [p.name for p in made.free.values()] == ["y"]
+        return pstats.Stats(profile).total_calls
+
+    planned(200)  # what the first plan loads
+    assert planned(800) < 6 * planned(200)
 
 
 def test_a_plan_prints_what_is_chosen_and_solved():
