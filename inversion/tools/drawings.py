@@ -35,6 +35,7 @@ from overlay.core.markup import (
     view,
 )
 from overlay.core.markup import plain as soft
+from overlay.core.short_repr import counted
 
 __all__ = [
     "of_inverse",
@@ -67,7 +68,7 @@ def of_plan(plan: Plan) -> str:
 
 def of_parameters(space: ParameterSpace) -> str:
     """The HTML of a parameter space: each coordinate's name, domain and line."""
-    return view(_title("θ", soft(f" {len(space)} coordinates")), _parameters(space))
+    return view(_title("θ", soft(f" {counted(len(space), 'coordinate')}")), _parameters(space))
 
 
 def of_inverse(inverse: Readable) -> str:

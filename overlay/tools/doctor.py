@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 from overlay.contexts.context import Context
 from overlay.core.cache_folder import PLACE, SIZE, Folder
 from overlay.core.errors import OverlayError
+from overlay.core.short_repr import counted
 from overlay.core.table import MethodTable
 
 __all__ = ["Diagnosis", "diagnoses"]
@@ -63,7 +64,8 @@ def _version(name: str, remedy: str) -> Diagnosis:
 
 def _folders() -> Iterator[Diagnosis]:
     folder = Folder.of()
-    held = f"{folder.path}: {len(folder.files())} functions, {folder.size()} bytes"
+    files = counted(len(folder.files()), "function")
+    held = f"{folder.path}: {files}, {counted(folder.size(), 'byte')}"
     is_writable = os.access(_nearest(folder.path), os.W_OK)
     yield Diagnosis(
         "compiled code on disk",

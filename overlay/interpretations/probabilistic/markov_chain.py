@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from overlay.core.public_names import hides
+from overlay.core.short_repr import counted
 from overlay.interpretations.probabilistic.errors import refuse_unknown
 
 __all__ = ["Chain"]
@@ -115,7 +116,8 @@ class Chain:
         return np.ma.masked_array(values, missing) if missing.any() else values
 
     def __repr__(self) -> str:
-        return f"<Chain of {self.steps} steps, {self.accepted} accepted, {len(self.names)} choices>"
+        choices = counted(len(self.names), "choice")
+        return f"<Chain of {counted(self.steps, 'step')}, {self.accepted} accepted, {choices}>"
 
 
 class _None:
