@@ -36,7 +36,6 @@ from overlay import Context
 from overlay.contexts.wrapping import wrapped_in
 from overlay.core.location import caller, name_of
 from overlay.core.logs import timed
-from overlay.core.short_repr import counted
 from overlay.core.target import describe, refuse_values
 from primitives import Domain, Integers
 from primitives.forms.bit_systems import BitSystem
@@ -381,9 +380,9 @@ def _planned(
     root_finding: bool,
 ) -> tuple[Program, Plan, Mapping[str, Domain]]:
     """The rewritten program, its plan, and the domains declared for its inputs."""
-    size = f"{lifted.program.name}, {counted(len(lifted.program.statements), 'statement')}"
+    size = f"{lifted.program.name}, statements: {len(lifted.program.statements)}"
     with timed(
-        LOGGER, f"planning {size}: {', '.join(known.unknown)} from {', '.join(known.known)}"
+        LOGGER, f"planning {size}; {', '.join(known.unknown)} from {', '.join(known.known)}"
     ):
         return _planned_anyhow(lifted, known, domains, root_finding=root_finding)
 

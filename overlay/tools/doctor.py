@@ -28,7 +28,7 @@ VARIABLES = (PLACE, SIZE, "NUMBA_ENABLE_CUDASIM", "NUMBA_DISABLE_JIT", "NUMBA_CA
 class Diagnosis(NamedTuple):
     """Diagnosis of one part of the installation.
 
-    name: of the part. state: "works", "is not there", or "fails". told: its version, its
+    name: of the part. state: "works", "not available", or "fails". told: its version, its
     location, or the fault. remedy: the remedy, or "".
     """
 
@@ -59,7 +59,7 @@ def _version(name: str, remedy: str) -> Diagnosis:
     try:
         return Diagnosis(name, "works", metadata.version(name))
     except metadata.PackageNotFoundError:
-        return Diagnosis(name, "fails" if remedy else "is not there", "not installed", remedy)
+        return Diagnosis(name, "fails" if remedy else "not available", "not installed", remedy)
 
 
 def _folders() -> Iterator[Diagnosis]:
@@ -142,7 +142,7 @@ def _gpu() -> Diagnosis:
     if os.environ.get("NUMBA_ENABLE_CUDASIM", "0") != "0":
         return Diagnosis(name, "works", "run by the interpreter, in numba's simulator")
     found = _tried(name, _kernel)
-    return found._replace(state="is not there") if found.state == "fails" else found
+    return found._replace(state="not available") if found.state == "fails" else found
 
 
 def _kernel() -> str:
