@@ -53,7 +53,7 @@ $(READY): FORCE
 
 FORCE:
 
-demo: $(READY)  ## run the demonstration: overlays and inverses on real code, in about three minutes
+demo: $(READY)  ## run the demonstration: overlays and inverses on real code
 	@$(BIN)/python demo.py
 
 gallery: $(READY) peers  ## run the gallery, and the inverse problems with their peers; write the pages and draw the pictures

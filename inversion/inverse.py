@@ -32,6 +32,7 @@ from overlay import NotCompilable
 from overlay.core.in_force import outside
 from overlay.core.location import caller
 from overlay.core.public_names import hides
+from overlay.core.short_repr import counted
 from primitives.relation import RETURN
 
 __all__ = ["Inverse", "check_bounds"]
@@ -58,11 +59,11 @@ as long as the compilation.
 class Inverse(Checkable):
     """A parametric inverse: ``inv(*known, theta)`` is the tuple of the unknown axes.
 
-    ``invert`` and ``choose`` make it. Every answer is checked: the function runs on it, and unless
-    it gives the known values the call raises NoSolution. The tolerance is ``rtol`` relative to each
-    number of the result, and ``atol`` for a number that is 0. Integers are exact and of any size;
-    compiled code is limited to 64 bits, and the interpreter answers a call that needs more.
-    A pickled inverse holds the request: unpickling inverts the function again.
+    ``invert`` and ``choose`` make it. Every answer is checked: the function runs on it, and if it
+    does not return the known values, the call raises NoSolution. The tolerance is ``rtol`` relative
+    to each number of the result, and ``atol`` for a number that is 0. Integers are exact and of any
+    size; compiled code is limited to 64 bits, and the interpreter answers a call that needs more. A
+    pickled inverse holds the request: unpickling inverts the function again.
 
     Examples
     --------
@@ -227,7 +228,8 @@ class Inverse(Checkable):
         inputs = self._definition.axes.inputs
         if len(args) != len(inputs):
             raise WrongArguments(
-                f"{self._definition.name} has {len(inputs)} inputs ({', '.join(inputs)}); "
+                f"{self._definition.name} has {counted(len(inputs), 'input')} "
+                f"({', '.join(inputs)}); "
                 f"{len(args)} {'was' if len(args) == 1 else 'were'} given",
                 where=caller(),
                 help="give all arguments of the function, in order",

@@ -110,7 +110,10 @@ def _function(text: str) -> Callable[..., Any]:
             )
         found = named(text)
         if not callable(found):
-            raise OverlayError(f"{text!r} is not callable: {found!r}")
+            raise OverlayError(
+                f"{text!r} is not callable: {found!r}",
+                help="name a function, as package.module:function",
+            )
         return found
     try:
         code = compile(text.strip(), "<the lambda>", "eval")

@@ -36,7 +36,7 @@ from overlay import Context
 from overlay.contexts.wrapping import wrapped_in
 from overlay.core.location import caller, name_of
 from overlay.core.logs import timed
-from overlay.core.target import describe
+from overlay.core.target import describe, refuse_values
 from primitives import Domain, Integers
 from primitives.forms.bit_systems import BitSystem
 from primitives.relation import RETURN
@@ -192,12 +192,8 @@ def choose(
     >>> divisor(4.0, 2.0, divisor.parameters.default())
     (0.5,)
     """
-    if not callable(f):
-        raise WrongArguments(
-            f"cannot invert {f!r}: it is not a function",
-            where=caller(),
-            help="give the function first, as in invert(lambda x: 2 * x, float)",
-        )
+    help = "give the function first, as in invert(lambda x: 2 * x, float)"
+    refuse_values(f, "invert", help, WrongArguments)
     if context is not None and not isinstance(context, Context):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise WrongArguments(
             f"context is not a Context: {context!r}",
@@ -384,9 +380,9 @@ def _planned(
     root_finding: bool,
 ) -> tuple[Program, Plan, Mapping[str, Domain]]:
     """The rewritten program, its plan, and the domains declared for its inputs."""
-    size = f"{lifted.program.name}, {len(lifted.program.statements)} statements"
+    size = f"{lifted.program.name}, statements: {len(lifted.program.statements)}"
     with timed(
-        LOGGER, f"planning {size}: {', '.join(known.unknown)} from {', '.join(known.known)}"
+        LOGGER, f"planning {size}; {', '.join(known.unknown)} from {', '.join(known.known)}"
     ):
         return _planned_anyhow(lifted, known, domains, root_finding=root_finding)
 

@@ -39,7 +39,7 @@ from overlay.core import late_binding
 from overlay.core.markup import Html, code, listed, place, plain, sheet
 from overlay.core.public_names import hides
 from overlay.core.short_repr import counted, cut, short_repr
-from overlay.core.target import describe
+from overlay.core.target import describe, refuse_values
 
 if TYPE_CHECKING:
     from overlay.analysis.runs import Run, Step
@@ -1186,4 +1186,5 @@ def read(function: Callable[..., Any], *types: Any) -> IR:
     >>> read(lambda x: x * 2.0, int).result_type
     <class 'float'>
     """
+    refuse_values(function, "read", "give the function first, as in read(f, float)")
     return late_binding.read_ir.load()(function, types)

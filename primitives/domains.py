@@ -48,12 +48,30 @@ __all__ = [
     "Text",
     "WholeFloats",
     "Word64",
+    "different_members",
     "domain_of",
     "generator_at",
+    "nothing_in_common",
 ]
 
 _SMALLEST, _LARGEST = 2.0**-53, 1 - 2.0**-53
 _NUMBERS = (int, float, np.integer, np.floating)
+
+
+def different_members(one: Any, other: Any) -> OverlayError:
+    """The error for the intersection of two domains whose members have different types."""
+    return OverlayError(
+        f"{one!r} and {other!r} have members of different types",
+        help="give two domains of the same type, such as two intervals or two of strings",
+    )
+
+
+def nothing_in_common(one: Any, other: Any) -> OverlayError:
+    """The error for the intersection of two domains that would be empty."""
+    return OverlayError(
+        f"{one!r} and {other!r} have no members in common",
+        help="give domains that overlap, or leave one of them out",
+    )
 
 
 @hides("cast", "closure", "condition", "edges", "spread", "within")
@@ -222,7 +240,9 @@ class Domain:
             The number is outside [0, 1].
         """
         if not 0 <= u <= 1:
-            raise OutsideDomain(f"{u!r} is outside [0, 1]", where=caller())
+            raise OutsideDomain(
+                f"{u!r} is outside [0, 1]", where=caller(), help="give a number from 0 to 1"
+            )
         return self.cast(self.spread(np.array([u], dtype=np.float64))[0])
 
     def sample(self, rng: np.random.Generator, size: int | None = None) -> Any:
@@ -368,7 +388,7 @@ class Interval(Domain):
         if isinstance(other, WholeFloats):
             return other.meet(self)
         if not isinstance(other, Interval):
-            raise OverlayError(f"{self!r} and {other!r} have members of different types")
+            raise different_members(self, other)
         low, high = max(self.low, other.low), min(self.high, other.high)
         return Interval(
             low,
@@ -472,7 +492,11 @@ class Integers(Domain):
         low = least if self.low is None else max(least, self.low)
         high = most if self.high is None else min(most, self.high)
         if low + len(self._holes(low, high)) > high:
-            raise OverlayError(f"{self!r} has no members of 64 bits", where=caller())
+            raise OverlayError(
+                f"{self!r} has no members of 64 bits",
+                where=caller(),
+                help="give bounds from -2**63 to 2**64 - 1, or declare the type int",
+            )
         return int(low), int(high)
 
     def _holes(self, low: int, high: int) -> list[int]:
@@ -533,7 +557,7 @@ class Integers(Domain):
 
     def meet(self, other: Domain) -> Domain:
         if not isinstance(other, Integers) or other.kind is not self.kind:
-            raise OverlayError(f"{self!r} and {other!r} have members of different types")
+            raise different_members(self, other)
         lows = [d.low for d in (self, other) if d.low is not None]
         highs = [d.high for d in (self, other) if d.high is not None]
         return Integers(
@@ -590,7 +614,7 @@ class Booleans(Domain):
 
     def meet(self, other: Domain) -> Domain:
         if not isinstance(other, Booleans):
-            raise OverlayError(f"{self!r} and {other!r} have members of different types")
+            raise different_members(self, other)
         return self
 
 
@@ -661,11 +685,11 @@ class WholeFloats(Domain):
 
     def meet(self, other: Domain) -> Domain:
         if not isinstance(other, (Interval, WholeFloats)):
-            raise OverlayError(f"{self!r} and {other!r} have members of different types")
+            raise different_members(self, other)
         low, high = other.low, other.high
         if isinstance(other, Interval):
             if other.without:
-                raise OverlayError(f"{self!r} and {other!r} have no domain in common")
+                raise nothing_in_common(self, other)
             first, last = other.ends
             low, high = first if math.isfinite(low) else low, last if math.isfinite(high) else high
         return WholeFloats(max(self.low, low), min(self.high, high))
@@ -734,7 +758,7 @@ class ComplexNumbers(Domain):
 
     def meet(self, other: Domain) -> Domain:
         if not isinstance(other, ComplexNumbers):
-            raise OverlayError(f"{self!r} and {other!r} have members of different types")
+            raise different_members(self, other)
         return ComplexNumbers(self.nonzero or other.nonzero)
 
     @property
@@ -841,7 +865,7 @@ class Strings(Domain):
 
     def meet(self, other: Domain) -> Domain:
         if not isinstance(other, Strings):
-            raise OverlayError(f"{self!r} and {other!r} have members of different types")
+            raise different_members(self, other)
         letters = self.alphabet or other.alphabet
         if self.alphabet and other.alphabet:
             letters = "".join(c for c in self.alphabet if c in other.alphabet)
@@ -849,7 +873,7 @@ class Strings(Domain):
         low, high = max(self.low, other.low), min(highs) if highs else None
         if not letters and (self.alphabet or other.alphabet):
             if low:
-                raise OverlayError(f"{self!r} and {other!r} have no members in common")
+                raise nothing_in_common(self, other)
             high = 0
         return Strings(letters, low, high)
 
@@ -923,7 +947,7 @@ class ByteStrings(Domain):
 
     def meet(self, other: Domain) -> Domain:
         if not isinstance(other, ByteStrings):
-            raise OverlayError(f"{self!r} and {other!r} have members of different types")
+            raise different_members(self, other)
         highs = [high for high in (self.high, other.high) if high is not None]
         return ByteStrings(max(self.low, other.low), min(highs) if highs else None)
 

@@ -25,6 +25,7 @@ from overlay import OverlayError
 from overlay.core.location import caller, location_of
 from overlay.core.markup import code, facts, listed, place, sheet
 from overlay.core.public_names import hides
+from overlay.core.short_repr import counted
 from overlay.core.signature import shown_hint
 from overlay.core.target import canonical, describe, with_code
 from primitives.domains import Domain, domain_of
@@ -546,7 +547,7 @@ class _RelationBuilder:
         self.incomplete = incomplete
         if len(made.axes) != len(made.types):
             raise self.error(
-                f"names {len(made.axes)} inputs for {len(made.types)} types",
+                f"names {counted(len(made.axes), 'input')} for {counted(len(made.types), 'type')}",
                 "name each input once, in the order of the arguments",
             )
         reserved = [name for name in made.axes if name in (*RESERVED, *made.outputs)]

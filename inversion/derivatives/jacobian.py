@@ -37,6 +37,7 @@ from inversion.program.statements import Constant, Operand, Statement, Variable
 from inversion.program.trees import leaves, taken_apart
 from overlay import Context, Method
 from overlay.core.dispatch import MethodChain, by_types
+from overlay.core.short_repr import counted
 from primitives import Relation, base_partials, partials_of
 from primitives.arrays.domain import element_of, is_array, shape_of
 from primitives.base_table import RELATIONS
@@ -158,7 +159,7 @@ def _square(inverse: Inverse) -> tuple[list[Variable], list[str]]:
         raise _refused(
             inverse,
             f"it is not square: {wanted} unknown numbers ({', '.join(v.name for v in unknown)}) "
-            f"and {count} results",
+            f"and {counted(count, 'result')}",
             "pass inputs as known, or return as many numbers as are unknown",
         )
     return unknown, results

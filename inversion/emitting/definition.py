@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import cmath
-import difflib
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -32,7 +31,9 @@ from inversion.program.trees import (
     written,
 )
 from overlay import Context, NotCompilable, nonoverlay
+from overlay.core.errors import closest, near_names
 from overlay.core.location import caller
+from overlay.core.short_repr import a_or_an, counted
 from overlay.sets import Interval
 from primitives import Domain
 from primitives.arrays.domain import Arrays, is_array
@@ -144,7 +145,9 @@ class Definition:
         if shown == Interval.__name__:
             help = "contract(f, Interval(low, high), returns=interval) encloses the solutions"
         return WrongArguments(
-            f"the inverse of {self.name} is given a {shown} for {axis}", where=self.where, help=help
+            f"the inverse of {self.name} is given {a_or_an(shown)} for {axis}",
+            where=self.where,
+            help=help,
         )
 
     def cast_known(self, values: Sequence[Any]) -> list[Any]:
@@ -228,8 +231,7 @@ class Definition:
         theta = ", and optionally θ" if has_parameters else ""
         return WrongArguments(
             f"{self!r} takes {', '.join(known)}{theta}; "
-            f"{count} value{'s' if count != 1 else ''} {'were' if count != 1 else 'was'} given"
-            f"{also}",
+            f"{counted(count, 'value')} {'were' if count != 1 else 'was'} given{also}",
             where=caller(),
             help="give each known value once, in this order; then θ as one tuple, or coordinates "
             "by name"
@@ -240,11 +242,11 @@ class Definition:
     def _unknown_names(self, names: Sequence[str]) -> WrongArguments:
         known, space = self.axes.known, self.parameters
         every = [*space.names, *known]
-        near = difflib.get_close_matches(names[0], every, 3, 0.5)
+        near = near_names(names[0], every)
         return WrongArguments(
             f"{self!r} has no parameter or known axis {names[0]!r}",
             where=caller(),
-            notes=[("nearest", ", ".join(near))] if near else [],
+            notes=closest(near),
             help=f"its parameters are {', '.join(space.names)}"
             if len(space)
             else "it has no parameters",

@@ -36,6 +36,7 @@ from inversion.lifting.lifted_values import (
 from inversion.program.trees import fields_of, is_dataclass, is_record
 from overlay.code.contents import DUNDERS, ON_CLASSES, REFLECTED
 from overlay.code.record import attribute_held
+from overlay.core.short_repr import a_or_an
 from overlay.core.target import describe
 from primitives.arrays.domain import is_array
 
@@ -183,7 +184,7 @@ def get_attribute(lifter: Lifter, site: CallSite, owner: Value, name: str) -> Va
         return value
     if found is MISSING or isinstance(found, MemberDescriptorType):
         raise NotInvertible(
-            f"cannot invert the attribute {name!r} of a {shown_kind(owner)}",
+            f"cannot invert the attribute {name!r} of {a_or_an(shown_kind(owner))}",
             where=site.where,
             help="it has no such attribute on this execution path; set it before",
         )
@@ -231,7 +232,7 @@ def _bound(found: Any, owner: Value, cls: type, site: CallSite, name: str) -> Va
     if hasattr(type(found), "__get__"):
         if getattr(cls, name, None) is getattr(tuple, name, MISSING):
             return BoundMethod(found, owner)
-        what = f"the attribute {name!r} of a {cls.__name__}, which is computed"
+        what = f"the attribute {name!r} of {a_or_an(cls.__name__)}, which is computed"
         raise refused(what, site.where, "make it a property or a method")
     return value_of(found)
 
@@ -240,7 +241,7 @@ def set_attribute(lifter: Lifter, site: CallSite, owner: Value, name: str, value
     """Set an attribute of an instance that the function made."""
     if not isinstance(owner, HeapObject) or not is_instance(owner):
         raise refused(
-            f"assignment to the attribute {name!r} of a {shown_kind(owner)}",
+            f"assignment to the attribute {name!r} of {a_or_an(shown_kind(owner))}",
             site.where,
             "make the object in the function, or keep the value in a variable",
         )

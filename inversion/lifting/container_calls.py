@@ -42,6 +42,7 @@ from inversion.lifting.lifted_values import (
 )
 from inversion.lifting.lookups import Lookup, looked_up, member
 from overlay.code.contents import METHODS, Role, applied
+from overlay.core.short_repr import a_or_an
 
 if TYPE_CHECKING:
     from inversion.lifting.lifter import Lifter
@@ -78,7 +79,7 @@ def container_call(
         return None
     if not any(map(_is_container, args)):
         if target in (operator.setitem, operator.delitem):
-            what = f"assignment to an item of a {shown_kind(args[0])}"
+            what = f"assignment to an item of {a_or_an(shown_kind(args[0]))}"
             raise refused(what, site.where, "change a list, a dict or an array instead")
         return None
     return found(lifter, site, *args, **kwargs)
@@ -166,7 +167,7 @@ def _method(
         found = applied(method, held, given)
     except LookupError as error:
         raise Raises(
-            f"{method.__name__} of a {shown_kind(owner)} raises {error!r}", site.where
+            f"{method.__name__} of {a_or_an(shown_kind(owner))} raises {error!r}", site.where
         ) from None
     if held != before or (isinstance(held, dict) and list(held) != list(before)):
         change(known, owner, _tupled(contents, held), site.where)
@@ -183,7 +184,8 @@ def _by_role(lifter: Lifter, site: CallSite, role: Role, value: Value) -> Any:
     items = items_of(lifter, site, value)
     if items is None:
         help = "give it a tuple or a list of known items"
-        raise refused(f"all items of a {shown_kind(value)}", site.where, help)
+        what = f"all items of {a_or_an(shown_kind(value))}"
+        raise refused(what, site.where, help, (value,))
     return [key_of(site, item) for item in items] if role is Role.KEYS else items
 
 
@@ -257,7 +259,7 @@ def _get(lifter: Lifter, site: CallSite, source: Value, index: Value) -> Value |
         return held.items[key]
     except IndexError:
         raise Raises(
-            f"item {key} of a {held.kind.__name__} of {len(held.items)}", site.where
+            f"item {key} of {a_or_an(held.kind.__name__)} of {len(held.items)}", site.where
         ) from None
 
 

@@ -18,6 +18,7 @@ from inversion.lifting.lifted_values import (
     shown_kind,
 )
 from inversion.program.trees import fields_of, is_dataclass
+from overlay.core.short_repr import a_or_an
 
 __all__ = ["change", "contents_of", "frozen", "is_mutable", "made", "operand_in", "thawed"]
 
@@ -40,7 +41,7 @@ def contents_of(known: Known, owner: HeapObject, where: str) -> Tupled:
     assert not isinstance(found, (Variable, Constant)), "operand_in is asked before"
     if not isinstance(found, Tupled):
         raise NotInvertible(
-            f"a {shown_kind(owner)} is used that was made on another execution path",
+            f"{a_or_an(shown_kind(owner))} is used that was made on another execution path",
             where=where,
             help="make it before the branch or the loop, or use a tuple",
         )
@@ -59,7 +60,8 @@ def change(known: Known, owner: HeapObject, contents: Tupled | Operand, where: s
     """Replace the contents of an object."""
     if owner.fixed:
         raise NotInvertible(
-            f"a {shown_kind(owner)} is changed that may be one of several, or has several names",
+            f"{a_or_an(shown_kind(owner))} is changed that may be one of several, or has "
+            "several names",
             where=where,
             help="change a copy of it, or change each of them in its own branch",
         )
@@ -71,7 +73,7 @@ def frozen(known: Known, value: Value, where: str = "", depth: int = 0) -> Value
     if isinstance(value, HeapObject):
         if depth > DEEPEST:
             raise NotInvertible(
-                f"cannot invert a {shown_kind(value)} that contains itself",
+                f"cannot invert {a_or_an(shown_kind(value))} that contains itself",
                 where=where,
                 help="return a result without it",
             )

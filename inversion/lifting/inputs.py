@@ -5,7 +5,6 @@ invert.
 from __future__ import annotations
 
 import dataclasses
-import difflib
 import inspect
 import typing
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -16,7 +15,9 @@ import numpy as np
 from inversion.errors import WrongArguments
 from inversion.lifting.resolve import body_of, called_by
 from inversion.program.trees import Node, Tree, axis_of, declared, mapped
+from overlay.core.errors import closest, near_names
 from overlay.core.location import caller, location_of
+from overlay.core.short_repr import a_or_an, counted
 from overlay.core.signature import without_alias
 from overlay.core.target import describe
 from primitives import Bool, Domain, Integers
@@ -72,7 +73,7 @@ def inputs_of(
         chosen = {name: given[name] for name in required}
     elif not len(required) <= len(types) <= len(names):
         raise WrongArguments(
-            f"{describe(f)} has {len(names)} parameters ({', '.join(names)}); "
+            f"{describe(f)} has {counted(len(names), 'parameter')} ({', '.join(names)}); "
             f"{len(types)} {'type was' if len(types) == 1 else 'types were'} given",
             where=caller(),
             help="give one for each parameter that has no default",
@@ -155,8 +156,8 @@ def _kinds(f: Callable[..., Any], name: str, hint: Any, domains: dict[str, Domai
         )
     if dataclasses.is_dataclass(kind):
         raise WrongArguments(
-            f"{name} of {describe(f)} is a {kind.__name__}, a dataclass that does more than hold "
-            "fields of declared types, all passed by position",
+            f"{name} of {describe(f)} is {a_or_an(kind.__name__)}, a dataclass that does more "
+            "than hold fields of declared types, all passed by position",
             where=location_of(f),
             help="leave out __post_init__, __getattr__ and __init__, and fields that are "
             "keyword-only or not passed to __init__",
@@ -259,7 +260,7 @@ def unknown_axis(
     f: Callable[..., Any], name: object, axes: Sequence[str], what: str
 ) -> WrongArguments:
     """The error for the name of an axis that a function does not have. what: the option."""
-    near = difflib.get_close_matches(str(name), axes, 3, 0.5)
+    near = near_names(str(name), axes)
     names, required, _ = _signature(f, len(axes))
     help = "the axes are the names of the arguments, and 'return'; parts of them are written as "
     help += "'p.x' and 'return[0]'"
@@ -268,6 +269,6 @@ def unknown_axis(
     return WrongArguments(
         f"{describe(f)} has no axis {name!r} for {what}",
         where=caller(),
-        notes=[*([("nearest", ", ".join(near))] if near else []), ("axes", ", ".join(axes))],
+        notes=[*closest(near), ("axes", ", ".join(axes))],
         help=help,
     )

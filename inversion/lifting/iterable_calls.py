@@ -34,6 +34,7 @@ from inversion.lifting.lifted_values import (
     value_of,
 )
 from inversion.lifting.sequence_calls import characters_of
+from overlay.core.short_repr import a_or_an
 from primitives.arrays.domain import is_array, shape_of
 
 if TYPE_CHECKING:
@@ -151,7 +152,8 @@ def mapping_of(lifter: Lifter, site: CallSite, value: Value) -> dict[Any, Value]
         found[key_of(site, both[0])] = both[1]
     if pairs is None:
         help = "make it of a dict, or of pairs of a key and a value"
-        raise refused(f"a mapping made of a {shown_kind(value)}", site.where, help)
+        what = f"a mapping made of {a_or_an(shown_kind(value))}"
+        raise refused(what, site.where, help, (value,))
     return found
 
 

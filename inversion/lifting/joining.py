@@ -29,6 +29,7 @@ from inversion.lifting.lifted_values import (
 from inversion.lifting.mixed_numbers import InType, OfWays, joined_kinds, parts_of
 from inversion.lifting.sequence_calls import sequence_of
 from inversion.program.statements import Constant, EmptyList, Operand, Variable
+from overlay.core.short_repr import a_or_an, counted
 from primitives.arrays.domain import array_of, element_of, is_array, shape_of
 from primitives.sequences.lists import is_list
 
@@ -119,7 +120,7 @@ class Join:
             return self.number(name, then, orelse)
         if isinstance(then, Again) or isinstance(orelse, Again):
             return Meaningless(self_calls.used_otherwise(self.where, "one path of a branch"))
-        kinds = [f"a {shown_kind(one)}" for one in (then, orelse)]
+        kinds = [a_or_an(shown_kind(one)) for one in (then, orelse)]
         if kinds[0] == kinds[1]:
             kinds[1] = f"another {shown_kind(orelse)}"
         help = "give it the same type on both paths, and the same number of items"
@@ -190,12 +191,12 @@ class Join:
     def _of_two_shapes(self, then: Tupled, orelse: Tupled) -> NotInvertible:
         shown = then.kind.__name__
         shapes = [
-            f"{len(one.items)} items" if one.keys is None else f"{', '.join(map(str, one.keys))}"
+            counted(len(one.items), "item") if one.keys is None else ", ".join(map(str, one.keys))
             for one in (then, orelse)
         ]
         return NotInvertible(
-            f"a {shown} has {shapes[0] or 'nothing'} on one path and {shapes[1] or 'nothing'} on "
-            "the other",
+            f"{a_or_an(shown)} has {shapes[0] or 'nothing'} on one path and "
+            f"{shapes[1] or 'nothing'} on the other",
             where=self.where,
             help="give it the same items on both paths, or move the code that uses it into the "
             "branch",

@@ -43,6 +43,7 @@ from inversion.lifting.lifted_values import (
     Range,
     Tupled,
     Value,
+    Values,
     advanced,
     attribute_of,
     is_cell,
@@ -69,6 +70,7 @@ from overlay.code.operators import PLAIN
 from overlay.code.record import attribute_held, is_same
 from overlay.code.statements import SLOT
 from overlay.code.wording import IN_WORDS
+from overlay.core.short_repr import a_or_an, counted
 from primitives.arrays.domain import is_array
 from primitives.sequences.lists import is_list
 
@@ -176,8 +178,8 @@ class StatementCall:
         """The argument at a position."""
         return self._read(self.step.args[place])
 
-    def _refused(self, what: str, help: str) -> NotInvertible:
-        return refused(what, self.step.where, help)
+    def _refused(self, what: str, help: str, values: Values = ()) -> NotInvertible:
+        return refused(what, self.step.where, help, values)
 
     def _unread(self, what: str) -> NotInvertible:
         return unread(self.walk.code.function, what, self.step.where)
@@ -198,7 +200,7 @@ class StatementCall:
             items = items_of(self.lifter, self.site, each)
             if items is None:
                 what = "a call with unpacked arguments whose number depends on the arguments"
-                raise self._refused(what, "give the arguments one by one")
+                raise self._refused(what, "give the arguments one by one", (each,))
             given += items
         named: dict[str, Value] = {}
         for _, name in self.step.kwargs:
@@ -285,7 +287,8 @@ class StatementCall:
         items = items_of(self.lifter, self.site, value)
         if items is None:
             help = "loop over a range, or over a tuple or a list of known items"
-            raise self._refused(f"loop over a {shown_kind(value)}", help)
+            what = f"loop over {a_or_an(shown_kind(value))}"
+            raise self._refused(what, help, (value,))
         self._used_up(self.step.args[0])
         return Iterating(None, items)
 
@@ -391,7 +394,7 @@ def _unpacked_value(call: StatementCall) -> Value:
     if items is None:
         return unpacked(call.site, value, count)
     if len(items) != count:
-        raise Raises(f"{len(items)} items are unpacked into {count}", call.step.where)
+        raise Raises(f"{counted(len(items), 'item')} are unpacked into {count}", call.step.where)
     return Tupled(tuple, items)
 
 

@@ -24,8 +24,10 @@ from inversion.program.statements import Constant, Operand, Variable
 from inversion.program.trees import Node, Tree, defaults_of, fields_of, is_record
 from overlay.code.body import is_step
 from overlay.core.dispatch import MethodChain
+from overlay.core.short_repr import a_or_an
 from overlay.core.target import describe
 from primitives.arrays.domain import ELEMENTS
+from primitives.sequences.lists import is_list
 
 if TYPE_CHECKING:
     from inversion.lifting.resolve import Resolver
@@ -322,7 +324,8 @@ def plain(value: Value) -> Any:
     if isinstance(value, (KnownObject, Constant)):
         return value.value
     raise NotInvertible(
-        f"a {shown_kind(value)} that depends on the arguments is used where a constant is needed",
+        f"{a_or_an(shown_kind(value))} that depends on the arguments is used where a constant "
+        "is needed",
         where=None,  # the caller sets the line of the statement
         help="write the choice with if, with a constant in each branch",
     )
@@ -439,13 +442,36 @@ class Raises(NotInvertible):
         )
 
 
-def refused(what: str, where: str, help: str) -> NotInvertible:
-    """The error for a statement that cannot be lifted. help: the remedy."""
+def list_limit(values: Values) -> tuple[list[tuple[str, str]], str]:
+    """The note and the remedy of an error for an operation that needs the items of these values,
+    which are not known, if one of them is a list: a loop made it, and so it is a single value.
+    """
+    kinds = [value.kind for value in values if isinstance(value, (Variable, HeapObject))]
+    if not any(kind is list or is_list(kind) for kind in kinds):
+        return [], ""
+    return (
+        [
+            (
+                "limit",
+                "a list that a loop or a comprehension makes in more than "
+                f"{UNROLLED} iterations is one value, without single items",
+            )
+        ],
+        "make the items in a generator expression over a known range, such as "
+        f"tuple(i * x for i in range(100)), or at most {UNROLLED} of them; or ",
+    )
+
+
+def refused(what: str, where: str, help: str, values: Values = ()) -> NotInvertible:
+    """The error for a statement that cannot be lifted. help: the remedy. values: those of which it
+    needs the items.
+    """
+    notes, remedy = list_limit(values)
     return NotInvertible(
         f"cannot invert a statement of this kind: {what}",
         where=where,
-        notes=[("modes available", "none")],
-        help=help,
+        notes=[("modes available", "none"), *notes],
+        help=remedy + help,
     )
 
 
@@ -453,7 +479,8 @@ def unpacked(site: CallSite, source: Value, count: int) -> Value:
     items = source.items if isinstance(source, Tupled) else None
     if items is None or len(items) != count:
         help = "unpack a tuple or a list of known length"
-        raise refused(f"unpacking of a {shown_kind(source)} into {count}", site.where, help)
+        what = f"unpacking of {a_or_an(shown_kind(source))} into {count}"
+        raise refused(what, site.where, help, (source,))
     return source
 
 
@@ -462,7 +489,7 @@ def attribute_of(site: CallSite, base: Value, attribute: str) -> Value:
         return base.items[fields_of(base.kind).index(attribute)]
     if not isinstance(base, KnownObject) or not hasattr(base.value, attribute):
         raise NotInvertible(
-            f"cannot invert the attribute {attribute!r} of a {shown_kind(base)}",
+            f"cannot invert the attribute {attribute!r} of {a_or_an(shown_kind(base))}",
             where=site.where,
             help="call a function of it instead; only attributes of modules, and of objects that "
             "the function makes or closes over, are supported",
@@ -473,7 +500,7 @@ def attribute_of(site: CallSite, base: Value, attribute: str) -> Value:
 def function_in(site: CallSite, value: Value) -> Any:
     if not isinstance(value, KnownObject) or not callable(value.value):
         raise NotInvertible(
-            f"cannot invert a call of a {shown_kind(value)}",
+            f"cannot invert a call of {a_or_an(shown_kind(value))}",
             where=site.where,
             help="call a function, a method or a class",
         )

@@ -88,6 +88,7 @@ from inversion.program.variable_names import subject_of, word_for
 from overlay import Context, MethodTable, call_next, nonoverlay
 from overlay.core.dispatch import MethodChain, by_types
 from overlay.core.location import location_of
+from overlay.core.short_repr import a_or_an
 from overlay.core.target import as_positional, describe, signature_of
 from primitives import Domain, Relation
 from primitives.domains import Strings
@@ -220,7 +221,7 @@ Template = tuple[Any, ...]
 
 
 def _no_result(function: Any, value: Value, where: str) -> NotInvertible:
-    shown = repr(value.value) if isinstance(value, KnownObject) else f"a {shown_kind(value)}"
+    shown = repr(value.value) if isinstance(value, KnownObject) else a_or_an(shown_kind(value))
     return NotInvertible(
         f"cannot invert {describe(function)}: it returns {shown}",
         where=where,
@@ -482,7 +483,7 @@ class Lifter:
         if found is None and kind is complex and value.kind is not float:
             return self.converted(site, self.converted(site, value, float), complex)
         if found is None:
-            what = f"a {value.kind.__name__} in the place of a {kind.__name__}"
+            what = f"{a_or_an(value.kind.__name__)} in the place of {a_or_an(kind.__name__)}"
             raise refused(what, site.where, "convert it in the program, first to int")
         site = replace(site, name=f"{kind.__name__}_{value.name}")
         (result,) = numbers_of([self.state(site, found, [value], subject_of(value))])

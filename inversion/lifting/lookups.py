@@ -25,6 +25,7 @@ from inversion.lifting.lifted_values import (
     value_of,
 )
 from inversion.lifting.mixed_numbers import MIXED, Items, in_widest_type
+from overlay.core.short_repr import a_or_an
 from primitives.finite_tables import entry, membership
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ def looked_up(lifter: Lifter, site: CallSite, held: Tupled, index: Value) -> Val
         return _by_parts(lifter, site, held, index)
     if not isinstance(index, Variable):
         help = "write the choice with if, with a constant index in each branch"
-        what = f"an item by a {shown_kind(index)} that depends on the arguments"
+        what = f"an item by {a_or_an(shown_kind(index))} that depends on the arguments"
         raise refused(what, site.where, help)
     count = len(held.items)
     keys = (*range(count), *range(-count, 0)) if held.keys is None else held.keys

@@ -39,6 +39,7 @@ from inversion.lifting.mixed_numbers import OfWays, joined_kinds
 from inversion.lifting.sequence_calls import sequence_of
 from inversion.program.loops import Bounds, CountedRange, Loop
 from inversion.program.statements import Constant, EmptyList, Operand, Statement, Variable
+from overlay.core.short_repr import a_or_an
 from primitives.sequences.lists import ELEMENTS, is_list
 
 if TYPE_CHECKING:
@@ -140,7 +141,8 @@ class Repeating(ABC):
         found = sequence_of(self.lifter, site, value)
         if not isinstance(found, (Variable, Constant)):
             raise NotInvertible(
-                f"a {shown_kind(value)} has another number of items after an iteration of the loop",
+                f"{a_or_an(shown_kind(value))} has another number of items after an iteration "
+                "of the loop",
                 where=self.where,
                 help="use a list of numbers for each part, or loop over a known number of items",
             )
@@ -173,8 +175,8 @@ class Repeating(ABC):
                 )
             if one.kind is other.kind and is_mutable(one.kind):
                 raise NotInvertible(
-                    f"a {shown_kind(one)} has another number of items after an iteration of the "
-                    "loop",
+                    f"{a_or_an(shown_kind(one))} has another number of items after an "
+                    "iteration of the loop",
                     where=self.where,
                     help="use a list of numbers for each part, or loop over a known number of "
                     "items",
@@ -189,7 +191,7 @@ class Repeating(ABC):
                 return Variable(str(one), kind, one.source if isinstance(one, Variable) else "")
         after = shown_kind(other)
         raise NotInvertible(
-            f"{shown_name(name)} is a {shown_kind(one)} before an iteration of the loop and "
+            f"{shown_name(name)} is {a_or_an(shown_kind(one))} before an iteration of the loop and "
             f"{'another' if after == shown_kind(one) else 'a'} {after} after it",
             where=self.where,
             help="give it the same type in every iteration",
@@ -206,7 +208,7 @@ class Repeating(ABC):
             self.lifter.arrays.joined(made, (value,))
             return made
         raise NotInvertible(
-            f"{shown_name(name)} is a {shown_kind(value)}, and changes in a loop",
+            f"{shown_name(name)} is {a_or_an(shown_kind(value))}, and changes in a loop",
             where=self.where,
             help="change only numbers and tuples of numbers in a loop",
         )

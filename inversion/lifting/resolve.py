@@ -23,11 +23,12 @@ from inversion.lifting.lifted_values import (
     Tupled,
     Value,
     Values,
+    list_limit,
     shown_kind,
     value_of,
 )
 from inversion.numba_compilation import result_type
-from inversion.program.statements import Constant, Operand, constant
+from inversion.program.statements import Constant, Operand, Variable, constant
 from overlay import Context, Method, MethodTable, OverlayError
 from overlay.code.read_bodies import Default, signature_of_code
 from overlay.core.dispatch import MethodChain, by_types
@@ -329,11 +330,12 @@ def of_chance(site: CallSite, target: Any) -> NotInvertible:
 def no_relation(site: CallSite, target: Any, args: Values) -> NotInvertible:
     name = describe(target)
     shown = ", ".join(map(shown_kind, args))
+    notes, remedy = list_limit([arg for arg in args if isinstance(arg, Variable)])
     return NotInvertible(
         f"cannot solve a call of {name}({shown}): it has no relation",
         where=site.where,
-        notes=[("modes available", "none")],
-        help="leave the call out, or give it a relation in a method table: "
+        notes=[("modes available", "none"), *notes],
+        help=f"{remedy}leave the call out, or give it a relation in a method table: "
         f"@table.generated(relation_of({name}))",
     )
 

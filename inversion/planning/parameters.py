@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -15,9 +14,10 @@ from inversion.planning.repeated import Repeated, filled, size_of
 from inversion.program.shown import html_of
 from inversion.program.statements import renumbered
 from inversion.program.variable_names import Label
+from overlay.core.errors import closest, near_names
 from overlay.core.location import caller
 from overlay.core.public_names import hides
-from overlay.core.short_repr import cut, short_repr
+from overlay.core.short_repr import counted, cut, short_repr
 from primitives import Domain
 
 __all__ = ["Coordinates", "Parameter", "ParameterSpace"]
@@ -303,11 +303,11 @@ class ParameterSpace:
         for name in names:
             if name in self.names:
                 continue
-            near = difflib.get_close_matches(str(name), self.names, 3, 0.5)
+            near = near_names(str(name), self.names)
             raise WrongArguments(
                 f"θ has no coordinate {name!r}",
                 where=caller(),
-                notes=[("nearest", ", ".join(near))] if near else [],
+                notes=closest(near),
                 help=f"the coordinates are {', '.join(self.names)}"
                 if len(self)
                 else "there are no parameters: leave θ out",
@@ -326,7 +326,7 @@ class ParameterSpace:
         """Raise WrongArguments unless a record has a field for each coordinate, in any order."""
         if set(fields) != set(self.names):
             raise WrongArguments(
-                f"θ has {len(self)} coordinates ({', '.join(self.names)}); "
+                f"θ has {counted(len(self), 'coordinate')} ({', '.join(self.names)}); "
                 f"the record has the fields {', '.join(fields)}",
                 where=caller(),
                 help="use the dtype inv.parameters.dtype",

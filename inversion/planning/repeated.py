@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from inversion.errors import OutsideDomain
-from overlay import OverlayError
 from overlay.core.location import caller
 from primitives import Domain
+from primitives.domains import different_members
 
 __all__ = ["Repeated", "filled", "size_of"]
 
@@ -69,7 +69,11 @@ class Repeated(Domain):
         """The member for ``size`` numbers in [0, 1]. Raises OutsideDomain for any others."""
         units = np.asarray(u, dtype=np.float64)
         if units.shape != (self.size,) or not np.all((units >= 0) & (units <= 1)):
-            raise OutsideDomain(f"{u!r} is not {self.size} numbers in [0, 1]", where=caller())
+            raise OutsideDomain(
+                f"{u!r} is not {self.size} numbers in [0, 1]",
+                where=caller(),
+                help="give one number in [0, 1] for each element",
+            )
         return self.cast(self.spread(units).tolist())
 
     def sample(self, rng: np.random.Generator, size: int | None = None) -> Any:
@@ -92,7 +96,7 @@ class Repeated(Domain):
 
     def meet(self, other: Domain) -> Domain:
         if not isinstance(other, Repeated) or other.most != self.most:
-            raise OverlayError(f"{self!r} and {other!r} have members of different types")
+            raise different_members(self, other)
         return Repeated(self.each.meet(other.each), self.most)
 
     @property

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from inversion.errors import NotInvertible
 from inversion.program.statements import Program, Statement
 from inversion.program.structured import Structured
+from overlay.core.short_repr import a_or_an
 from primitives.arrays.domain import is_array, shape_of
 from primitives.sequences.lists import is_sequence
 
@@ -45,7 +46,7 @@ def refuse_sequences(program: Program, what: str) -> None:
     if found is not None:
         name, kind, where = found
         raise NotInvertible(
-            f"cannot {what} of {program.name}: {name} is a {kind}",
+            f"cannot {what} of {program.name}: {name} is {a_or_an(kind)}",
             where=where,
             help="inv.solutions(value) enumerates the solutions",
         )

@@ -8,6 +8,7 @@ from functools import singledispatch
 from typing import Any
 
 from inversion.program.late_parts import renderers
+from overlay.core.short_repr import a_or_an
 
 __all__ = ["html_of", "svg_of", "text_of"]
 
@@ -38,5 +39,5 @@ def _registered(shown: Any, value: object) -> Any:
     renderers.load()
     found = shown.dispatch(type(value))
     if found is shown.dispatch(object):
-        raise TypeError(f"nothing is registered that shows a {type(value).__name__}")
+        raise TypeError(f"nothing is registered that shows {a_or_an(type(value).__name__)}")
     return found

@@ -16,6 +16,7 @@ import numpy as np
 from inversion.errors import NotInvertible
 from inversion.program.late_parts import plans
 from inversion.program.statements import Operand, Statement, Variable
+from overlay.core.short_repr import a_or_an
 from primitives import Domain, Relation
 from primitives.relation import Mode
 
@@ -160,7 +161,7 @@ def planned(rule: Structured, unknown: frozenset[str]) -> Mode | None:
     plans.load()
     found = planned.dispatch(type(rule))
     if found is planned.dispatch(object):
-        raise TypeError(f"nothing is registered that plans a {type(rule).__name__}")
+        raise TypeError(f"nothing is registered that plans {a_or_an(type(rule).__name__)}")
     return found(rule, unknown)
 
 

@@ -26,6 +26,7 @@ from inversion.running.quick import SEEN
 from overlay import Context, MethodTable, NotCompilable, nonoverlay
 from overlay.code.record import FunctionReads, attribute_held, is_same
 from overlay.core.background import Later
+from overlay.core.short_repr import a_or_an
 from primitives.solver_forms import compiled_solvers, without_refusals
 
 __all__ = ["Cache", "GeneratedFunctions", "Staleness"]
@@ -166,7 +167,7 @@ class GeneratedFunctions:
         if self._sequence is not None:
             name, kind, where = self._sequence
             raise NotCompilable(
-                f"cannot compile the inverse of {self._definition.name}: {name} is a {kind}",
+                f"cannot compile the inverse of {self._definition.name}: {name} is {a_or_an(kind)}",
                 where=where,
                 help="strings and lists are inverted by calls, which are interpreted",
             )

@@ -30,6 +30,7 @@ from inversion.running.progress import Progress, reported
 from inversion.running.quick import Pace, in_threads
 from overlay.core.background import Later
 from overlay.core.location import caller
+from overlay.core.short_repr import a_or_an
 from primitives.arrays.domain import element_of, shape_of
 from primitives.domains import domain_of
 
@@ -366,7 +367,8 @@ def _given_room(definition: Definition, out: Any, shape: tuple[int, ...]) -> lis
     whole = (out,) if len(unknown) == 1 and not isinstance(out, tuple) else out
     if not isinstance(whole, tuple) or len(whole) != len(unknown):
         raise WrongArguments(
-            f"out= is a {type(out).__name__}, and {definition!r} answers {', '.join(unknown)}",
+            f"out= is {a_or_an(type(out).__name__)}, and {definition!r} answers "
+            f"{', '.join(unknown)}",
             where=caller(),
             help="give an array, or a tuple of arrays for several",
         )
@@ -388,7 +390,7 @@ def _given_room(definition: Definition, out: Any, shape: tuple[int, ...]) -> lis
 def _check_room(axis: str, array: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
     """Raise WrongArguments unless answers of this shape and dtype fit into an array."""
     if not isinstance(array, np.ndarray):
-        fault = f"is a {type(array).__name__}"
+        fault = f"is {a_or_an(type(array).__name__)}"
     elif array.shape != shape or array.dtype != dtype:
         fault = f"is an array of {array.dtype} of shape {array.shape}"
     elif not array.flags.writeable:

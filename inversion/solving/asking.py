@@ -49,6 +49,7 @@ from inversion.solving.starting import infeasible
 from inversion.solving.trials import RUNS, arguments_by_trials, has_trials
 from inversion.solving.unproved import Unproved
 from overlay.core.logs import timed
+from overlay.core.short_repr import counted
 from primitives.relation import RETURN
 
 if TYPE_CHECKING:
@@ -297,7 +298,7 @@ class _Search:
             yield None
         yield from self.of_families(families)
         end = "which is all there are" if self.ended else "where the search stops"
-        self.looked.append(f"{self.steps} steps through the solutions, {end}")
+        self.looked.append(f"{counted(self.steps, 'step')} through the solutions, {end}")
 
     def of_families(self, families: Sequence[SolutionBranch]) -> Iterator[Answer]:
         most = FEW_POINTS if has_roots(self.inverse) else FAMILY_POINTS

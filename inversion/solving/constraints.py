@@ -22,8 +22,8 @@ from inversion.program.trees import Node, Tree
 from inversion.solving.negative_powers import REMEDY, negative_powers
 from overlay import Context
 from overlay.core.location import caller
-from overlay.core.short_repr import short_repr
-from overlay.core.target import describe
+from overlay.core.short_repr import counted, short_repr
+from overlay.core.target import describe, refuse_values
 from overlay.interpretations.intervals import Interval, Undecided, enclose
 from overlay.sets import NumberSet, point
 from primitives import Domain, Integers
@@ -65,8 +65,8 @@ class Paving(NamedTuple):
     boundary: list[Arguments]
 
     def __repr__(self) -> str:
-        boxes = f"{len(self.inner)} inner boxes, {len(self.boundary)} on the boundary"
-        return short_repr("Paving", boxes)
+        inner = counted(len(self.inner), "inner box", "inner boxes")
+        return short_repr("Paving", f"{inner}, {len(self.boundary)} on the boundary")
 
     def _repr_html_(self) -> str:
         return html_of(self)
@@ -292,6 +292,8 @@ class _Problem:
 def _problem(
     f: Callable[..., Any], boxes: Sequence[Any], returns: Any, context: Context | None
 ) -> _Problem:
+    help = "give the function first, as in contract(f, Interval(0, 1), returns=2.0)"
+    refuse_values(f, "solve", help, WrongArguments)
     given = [_set(f, f"argument {i + 1}", box) for i, box in enumerate(boxes)]
     inputs, _ = inputs_of(f, [kind for _, kind in given])
     lifted = lift(f, inputs, context, root_finding=False, folds=False)
@@ -349,7 +351,7 @@ def _results(f: Callable[..., Any], tree: Tree, returns: Any) -> Iterator[tuple[
     is_tuple = isinstance(returns, tuple) and not isinstance(returns, Interval)
     if not is_tuple or len(returns) != len(tree.items):
         raise WrongArguments(
-            f"{describe(f)} gives {len(tree.items)} results, and returns is {returns!r}",
+            f"{describe(f)} gives {counted(len(tree.items), 'result')}, and returns is {returns!r}",
             where=caller(),
             help="give a tuple with an interval or a number for each of them",
         )

@@ -18,6 +18,7 @@ from inversion.deadline import check_deadline
 from inversion.errors import NoSolution
 from inversion.intrinsics.roots import closed, gap, touching
 from inversion.solving.unproved import Unproved
+from overlay.core.short_repr import counted
 from overlay.sets import Bounds, NumberSet, number_set
 from overlay.sets.rounding import LARGEST
 
@@ -105,8 +106,8 @@ class _Roots:
         if self.waiting:
             self.unproved.add(
                 "pieces",
-                f"{len(self.waiting)} intervals that may contain roots were not searched, after "
-                f"{self.count}",
+                f"{counted(len(self.waiting), 'interval')} that may contain roots not searched, "
+                f"after {self.count}",
             )
         yield from self.levels()
 

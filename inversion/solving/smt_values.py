@@ -171,7 +171,7 @@ Value = Any
 def number(term: Callable[[int], Any] | Any, low: int | None, high: int | None) -> Term:
     """The number with these bounds; it is a constant if they are equal.
 
-    term: of unbounded integers, or a function that makes the bits of a width.
+    term: the term of unbounded integers, or a function that makes the term for a width in bits.
     """
     if low is not None and low == high:
         return Term(None, low, low)

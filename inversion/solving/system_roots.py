@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from inversion.deadline import check_deadline
 from inversion.solving.unproved import Unproved
+from overlay.core.short_repr import counted
 from overlay.sets import Bounds
 from overlay.sets.rounding import LARGEST
 
@@ -68,7 +69,8 @@ def roots_of_system(
     if waiting:
         unproved.add(
             "pieces",
-            f"{len(waiting)} boxes that may contain roots were not searched, after {count}",
+            f"{counted(len(waiting), 'box', 'boxes')} that may contain roots not searched, "
+            f"after {count}",
         )
 
 

@@ -46,6 +46,7 @@ from overlay.core.markup import (
     view,
 )
 from overlay.core.markup import plain as soft
+from overlay.core.short_repr import counted
 
 __all__ = [
     "of_branch",
@@ -81,7 +82,7 @@ def of_plan(plan: Plan) -> str:
 
 def of_parameters(space: ParameterSpace) -> str:
     """The HTML of a parameter space: each coordinate's name, domain and line."""
-    return view(title("θ", "", soft(f"{len(space)} coordinates")), _parameters(space))
+    return view(title("θ", "", soft(counted(len(space), "coordinate"))), _parameters(space))
 
 
 def of_inverse(inverse: Readable) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import enum
 import functools
 import importlib.machinery
@@ -19,13 +18,11 @@ from overlay.core.target import attributes_of, mro_of, type_attribute
 
 __all__ = [
     "StoredNames",
-    "candidates",
     "generic_lookup",
     "has_attribute",
     "in_class",
     "is_of_program",
     "names_of",
-    "nearest",
     "plain_lookup",
 ]
 
@@ -225,14 +222,3 @@ def names_of(value: Any, *, known: bool) -> Iterator[str]:
         yield from _own_attributes(value)
     for base in (*(mro_of(value) if known and isinstance(value, type) else ()), *mro_of(kind)):
         yield from attributes_of(base)
-
-
-def nearest(name: str, others: Iterable[str]) -> tuple[str, ...]:
-    """The names that are spelled most like this one, at most three."""
-    names = sorted({each for each in others if each != name})
-    return tuple(difflib.get_close_matches(name, names, 3, 0.7))
-
-
-def candidates(near: tuple[str, ...]) -> list[tuple[str, str]]:
-    """The note of an error that names these, if there are any."""
-    return [("closest", ", ".join(near))] if near else []

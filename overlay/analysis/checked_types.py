@@ -16,12 +16,10 @@ from overlay.analysis.abstract_state import AbstractState
 from overlay.analysis.abstract_values import BOTTOM, TOP, ItemValues, Iteration, KnownValue
 from overlay.analysis.attribute_names import (
     StoredNames,
-    candidates,
     has_attribute,
     in_class,
     is_of_program,
     names_of,
-    nearest,
     plain_lookup,
 )
 from overlay.analysis.builtin_results import RESULTS, TAKEN, signature_in_c
@@ -45,8 +43,9 @@ from overlay.analysis.unpacked_arguments import REST, any_arguments
 from overlay.code import marks
 from overlay.code.body import Apply, Body
 from overlay.code.read_bodies import signature_of_code
-from overlay.core.errors import MethodNotFound, OverlayError
+from overlay.core.errors import MethodNotFound, OverlayError, closest, near_names
 from overlay.core.location import location_of, name_of
+from overlay.core.short_repr import counted
 from overlay.core.table import MethodTable
 from overlay.core.target import type_attribute
 
@@ -159,7 +158,7 @@ class CheckedTypes(ProtocolTypes):
             plain, name, near = wrong
             raise MethodNotFound(
                 f"{name_of(plain)} takes no keyword argument {name!r}, which is unpacked",
-                notes=[*candidates(near), ("defined", location_of(plain) or "")],
+                notes=[*closest(near), ("defined", location_of(plain) or "")],
                 help="call it as it is defined",
             )
         items = args[0].items if args and isinstance(args[0], ItemValues) else None
@@ -212,7 +211,7 @@ class CheckedTypes(ProtocolTypes):
             return TOP
         error = UnsetVariable(
             f"the variable {name!r} is read before anything is assigned to it",
-            notes=candidates(nearest(name, own)),
+            notes=closest(near_names(name, own)),
             help="assign it on each path to this line",
         )
         error.variable = name
@@ -269,12 +268,12 @@ class CheckedTypes(ProtocolTypes):
             try:
                 signature.bind(*args, **kwargs)
             except TypeError as error:
-                near = [n for key in kwargs for n in nearest(key, signature.parameters)]
+                near = [n for key in kwargs for n in near_names(key, signature.parameters)]
                 unknown = [key for key in kwargs if key not in signature.parameters]
                 raise MethodNotFound(
                     f"{name_of(plain)}{_shown(signature)} does not take such arguments: {error}",
                     notes=[
-                        *(candidates(tuple(near)) if unknown else ()),
+                        *(closest(tuple(near)) if unknown else ()),
                         *([("defined", location_of(plain))] if location_of(plain) else []),
                     ],
                     help="call it as it is defined",
@@ -418,12 +417,13 @@ def _check_taken(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) 
     if wrong:
         raise MethodNotFound(
             f"{name} takes no keyword argument {wrong[0]!r}",
-            notes=candidates(nearest(wrong[0], names or ())),
+            notes=closest(near_names(wrong[0], names or ())),
             help="call it as it is documented",
         )
     if count < least or (most is not None and count > most):
         raise MethodNotFound(
-            f"{name} does not take {count} positional arguments", help="call it as it is documented"
+            f"{name} does not take {counted(count, 'positional argument')}",
+            help="call it as it is documented",
         )
 
 
@@ -451,10 +451,10 @@ def _check_attribute(domain: CheckedTypes, value: Any, name: Any) -> None:
     subject, known = found
     if domain.has(value, text) is not False:
         return
-    near = nearest(text, names_of(subject, known=known))
+    near = near_names(text, names_of(subject, known=known))
     error = MissingAttribute(
         f"{_described(subject, known)} has no attribute {text!r}",
-        notes=candidates(near),
+        notes=closest(near),
         help="correct the spelling, or set it in the class",
     )
     error.is_none = subject in (None, types.NoneType)

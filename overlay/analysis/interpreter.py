@@ -133,7 +133,7 @@ class Interpreter:
         if given is None:
             count = len(args) + len(kwargs)
             raise OverlayError(
-                f"{name_of(function)} was given {count} abstract values, and takes "
+                f"{name_of(function)} was given {counted(count, 'abstract value')}, and takes "
                 f"{len(body.parameters)}: {', '.join(body.parameters)}",
                 where=location_of(function),
                 help="give one for each parameter",

@@ -6,10 +6,10 @@ from collections.abc import Iterable
 from types import FunctionType, MethodType
 from typing import Any
 
-from overlay.analysis.attribute_names import nearest
 from overlay.analysis.kind_functions import Kinds
 from overlay.analysis.object_contents import ObjectContents
 from overlay.code.read_bodies import signature_of_code
+from overlay.core.errors import near_names
 
 __all__ = ["HeldNames"]
 
@@ -69,5 +69,5 @@ class HeldNames:
         placed = {n for n, p in parameters.items() if p.kind is p.POSITIONAL_ONLY}
         for name in sorted(self.of(mapping)):
             if name not in parameters or name in placed:
-                return plain, name, nearest(name, parameters)
+                return plain, name, near_names(name, parameters)
         return None

@@ -16,13 +16,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from overlay.analysis.abstract_values import TOP, ItemValues, KnownValue
-from overlay.analysis.attribute_names import candidates, in_class, is_of_program, names_of, nearest
+from overlay.analysis.attribute_names import in_class, is_of_program, names_of
 from overlay.analysis.kind_functions import NONE, SAMPLES, Exactly, Kinds
 from overlay.analysis.object_attributes import text_of
 from overlay.analysis.unpacked_arguments import REST
 from overlay.code.body import Body, ConstantValue, Return
 from overlay.code.read_bodies import body_of
-from overlay.core.errors import NotCompilable, OverlayError
+from overlay.core.errors import NotCompilable, OverlayError, closest, near_names
+from overlay.core.short_repr import counted
 from overlay.core.target import type_attribute
 
 if TYPE_CHECKING:
@@ -205,11 +206,11 @@ def check_stored(domain: CheckedTypes, value: Any, name: str) -> None:
         )
     is_open = isinstance(value, KnownValue) or cls.__dictoffset__ or in_class(cls, name)
     if not is_open and is_of_program(cls):
-        near = nearest(name, names_of(cls, known=False))
+        near = near_names(name, names_of(cls, known=False))
         raise ReadOnlyAttribute(
             f"an object of class {cls.__qualname__} has no attribute {name!r}, and none can be "
             "added: its class has __slots__",
-            notes=candidates(near),
+            notes=closest(near),
             help="correct the spelling, or name it in __slots__",
         )
 
@@ -265,7 +266,7 @@ def _check_fields(text: str, count: int, kwargs: Mapping[str, Any]) -> None:
                 LookupError,
             )
         if place is None and name not in kwargs:
-            near = candidates(nearest(name, kwargs))
+            near = closest(near_names(name, kwargs))
             raise _wrong(f"the format {text!r} asks for {name!r}", LookupError, near)
 
 
@@ -282,7 +283,8 @@ def _check_specifiers(text: str, values: Any) -> None:
         return
     if len(found) != len(given):
         raise _wrong(
-            f"the format {text!r} asks for {len(found)} values, and is given {len(given)}",
+            f"the format {text!r} asks for {counted(len(found), 'value')}, and is given "
+            f"{len(given)}",
             TypeError,
         )
     for each, value in zip(found, given, strict=True):

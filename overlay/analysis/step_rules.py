@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from overlay.analysis.abstract_state import AbstractState
 from overlay.analysis.abstract_values import BOTTOM, TOP, KnownValue
-from overlay.analysis.attribute_names import candidates, is_of_program, nearest
+from overlay.analysis.attribute_names import is_of_program
 from overlay.analysis.kind_functions import NONE, Exactly, Kinds, one
 from overlay.analysis.protocol_checks import check_format, checked_awaitable
 from overlay.code import marks
 from overlay.code.body import Apply, Body
-from overlay.core.errors import OverlayError
+from overlay.core.errors import OverlayError, closest, near_names
 
 if TYPE_CHECKING:
     from overlay.analysis.checked_types import CheckedTypes
@@ -73,10 +73,10 @@ def _check_name(domain: CheckedTypes, name: str, body: Body) -> None:
         return
     if domain.stored.binds(namespace, name):
         return
-    near = nearest(name, (*namespace, *vars(builtins), *code.co_varnames, *code.co_freevars))
+    near = near_names(name, (*namespace, *vars(builtins), *code.co_varnames, *code.co_freevars))
     raise UndefinedName(
         f"the name {name!r} is not defined",
-        notes=candidates(near),
+        notes=closest(near),
         help="correct the spelling, or define or import it",
     )
 

@@ -20,6 +20,7 @@ import numpy as np
 from overlay.code.held_functions import fields_of
 from overlay.core.errors import reduced
 from overlay.core.own_builtins import __builtins__
+from overlay.core.short_repr import a_or_an
 from overlay.core.target import attributes_of, is_below, mro_of
 
 __all__ = [
@@ -137,7 +138,8 @@ class Digest(ABC):
         kind = type(value)
         return NotHashable(
             self._place,
-            reason or f"is a {module_of(kind)}.{_qualname_of(kind)}, which cannot be compared",
+            reason
+            or f"is {a_or_an(module_of(kind))}.{_qualname_of(kind)}, which cannot be compared",
             "use numbers, strings, tuples, arrays and functions for what compiled code reads",
         )
 

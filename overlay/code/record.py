@@ -33,6 +33,7 @@ from overlay.code.held_functions import (
 )
 from overlay.core.location import shown
 from overlay.core.own_builtins import __builtins__
+from overlay.core.short_repr import a_or_an, counted
 from overlay.core.target import attributes_of, generic_state, mro_of
 
 __all__ = ["Change", "FunctionReads", "attribute_held", "is_same", "same_items", "told_code"]
@@ -144,7 +145,7 @@ class FunctionReads:
         for each, methods in self.generic:
             now = methods_behind(each)
             if not same_items(dict(enumerate(now)), dict(enumerate(methods))):
-                both = [f"{len(held) // 2} methods" for held in (methods, now)]
+                both = [f"{counted(len(held) // 2, 'method')}" for held in (methods, now)]
                 yield Change(f"the methods of {each.__name__} changed", "methods", *both)
         names = self.code.co_freevars
         for name, (cell, value) in zip(names, self.cells, strict=True):
@@ -159,7 +160,10 @@ class FunctionReads:
         for container, content in self.containers:
             now = contents_of(container)
             if not same_items(now, content):
-                text = f"the contents of a {type(container).__name__} that {own_name} reads changed"
+                text = (
+                    f"the contents of {a_or_an(type(container).__name__)} that {own_name} "
+                    "reads changed"
+                )
                 yield Change(text, "contents", told_items(content), told_items(now))
 
     def altered(self, values: Iterable[Any] | None = None) -> bool:
@@ -173,7 +177,7 @@ class FunctionReads:
         name, small = self.function.__qualname__, {id(array) for array, _ in self.arrays}
         for key, (value, _) in self._contents.items():
             if key not in small and self.altered([value]):
-                text = f"the contents of a {type(value).__name__} that {name} reads changed"
+                text = f"the contents of {a_or_an(type(value).__name__)} that {name} reads changed"
                 yield Change(text, "contents")
 
     def outdated(self) -> bool:
@@ -203,7 +207,7 @@ def told(value: Any) -> str:
         return told_array(value)
     if value is None or any(kind is each for each in PLAIN):
         return reprlib.repr(value)
-    return f"a {kind.__name__}"
+    return a_or_an(kind.__name__)
 
 
 def told_code(code: CodeType) -> str:
@@ -214,7 +218,7 @@ def told_code(code: CodeType) -> str:
 def told_items(items: dict[Any, Any]) -> str:
     """The items of a container, each with its place there."""
     if len(items) > MOST_SHOWN:
-        return f"{len(items)} items"
+        return f"{counted(len(items), 'item')}"
     return ", ".join(f"{told(place)}: {told(value)}" for place, value in items.items())
 
 

@@ -29,8 +29,9 @@ from overlay.core.cache_folder import Folder
 from overlay.core.dispatch import MethodChain
 from overlay.core.errors import NotCompilable, OverlayError
 from overlay.core.location import caller, location_of, name_of
+from overlay.core.short_repr import a_or_an
 from overlay.core.table import LOCK, MethodTable
-from overlay.core.target import describe
+from overlay.core.target import describe, refuse_values
 from overlay.plugins.plugin import Plugin, identity
 
 if TYPE_CHECKING:
@@ -378,12 +379,7 @@ def _frozen(value: Any) -> Any:
 
 def _checked(function: Any, options: dict[str, Any]) -> dict[str, Any]:
     """The options for numba; raises NotCompilable for those that this engine does not support."""
-    if not callable(function):
-        raise NotCompilable(
-            f"cannot compile {function!r}: it is not callable",
-            where=caller(),
-            help="give a Python function",
-        )
+    refuse_values(function, "compile", "give a Python function", NotCompilable)
     _check_barriers(options)
     target = options.pop("target", "cpu")
     if target != "cpu":
@@ -427,7 +423,7 @@ def _with_code(world: World, function: Any) -> Any:
         )
     if type(function) is Context or not world.stand_ins.is_callable(function):
         raise NotCompilable(
-            f"cannot compile {name_of(function)}, a {type(function).__qualname__}",
+            f"cannot compile {name_of(function)}, {a_or_an(type(function).__qualname__)}",
             where=caller(),
             help="compile a Python function that does the same",
         )

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Final
 from overlay.compiled.glue import GLUE
 from overlay.core.errors import AmbiguousMethod, NotCompilable, OverlayError
 from overlay.core.location import location_of, name_of, shown
+from overlay.core.short_repr import a_or_an
 from overlay.core.table import Method
 from overlay.core.target import BUILTINS, DESCRIPTORS, describe
 
@@ -225,8 +226,8 @@ def no_constant(owner: Any, attribute: str, value: Any) -> NotCompilable:
     kind = name_of(type(value))
     shown_kind = kind if value else f"{kind} that is empty"
     return NotCompilable(
-        f"compiled code reads {name_of(owner)}.{attribute}, a {shown_kind}, and numba has no "
-        "constant of it",
+        f"compiled code reads {name_of(owner)}.{attribute}, {a_or_an(shown_kind)}, and numba "
+        "has no constant of it",
         help="make it a tuple or an array of numpy, or pass it as an argument; or run the program "
         "interpreted: ctx(f, ...)",
     )
@@ -369,7 +370,7 @@ def handed_on(*functions: Any) -> NotCompilable:
 def state_not_held(state: Any) -> NotCompilable:
     """The error for a state of a type that numba cannot share with Python."""
     return NotCompilable(
-        f"compiled code cannot hold the state of the context, a {type(state).__qualname__}",
+        f"compiled code cannot hold the state of the context, {a_or_an(type(state).__qualname__)}",
         help="use a numpy array, an instance of a jitclass, or a typed list or dict of numba's",
     )
 
@@ -445,8 +446,8 @@ def functions_held(container: Any, use: str, place: tuple[str, int] | None = Non
     """The error for a use of a list, a dict or a dataclass with functions that is no read of it."""
     kind = type(container).__qualname__
     return NotCompilable(
-        f"a {kind} with functions that the program holds is {use}; compiled code can read its "
-        "items alone, so that it enters the methods of these",
+        f"{a_or_an(kind)} with functions that the program holds is {use}; compiled code can "
+        "read its items alone, so that it enters the methods of these",
         where=place and shown(*place),
         help="index it, iterate over it or look for an item in it, and change it in code that the "
         "interpreter runs",
@@ -588,8 +589,8 @@ def no_stage_on_device(plugin: Any, stage: str, first: tuple[int, int]) -> NotCo
 def converts(target: Any, returned: str) -> NotCompilable:
     """The error for a method result that plum would convert to its return annotation."""
     return NotCompilable(
-        f"{describe(target)} returns a {returned}, which plum converts to the return annotation of "
-        "the method; compiled code does not convert",
+        f"{describe(target)} returns {a_or_an(returned)}, which plum converts to the return "
+        "annotation of the method; compiled code does not convert",
         where=location_of(target),
         help="return a value of the annotated type",
     )

@@ -26,7 +26,7 @@ from overlay.core.own_builtins import __builtins__
 from overlay.core.pickling import home_of_caller, name_at_home, named
 from overlay.core.public_names import hides
 from overlay.core.table import Method, MethodTable
-from overlay.core.target import canonical
+from overlay.core.target import canonical, refuse_values
 from overlay.plugins.plugin import Plugin, composed, identity, refuse_around
 
 if TYPE_CHECKING:
@@ -87,7 +87,8 @@ class Context:
         Any hashable value; part of the key of compiled code. Code reads it from
         ``current_context().metadata``.
     state : object
-        Any object, which code reads from ``current_context().state``. It is no part of a key.
+        Any object, which code reads from ``current_context().state``. It is not part of the
+        key of compiled code.
     strict : bool
         Whether a call that has lost the context raises an error.
     count_calls : bool
@@ -407,6 +408,7 @@ class Context:
         >>> ctx.wrap(lambda x: x + current_context().metadata)(1)
         4
         """
+        refuse_values(f, "wrap", "give a function, as in ctx.wrap(f), and not its result")
         return Wrapped(self, f)
 
     def jit(self, f: Callable[P, R], /, **options: Any) -> Compiled[P, R]:

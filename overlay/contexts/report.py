@@ -267,8 +267,8 @@ def tell_left(
     through: tuple[str, ...] = (),
 ) -> None:
     """Record that a call has left contexts, in the records that watch for it; raise OverlayError
-    where one is strict. to, handed: see ``Leaving``. why, remedy: of the error. through: packages
-    between the call and here, whose frames are not its place."""
+    where one is strict. to, handed: see ``Leaving``. why, remedy: texts of the error. through:
+    packages whose frames are skipped when the place is found."""
     where = shown(*calling_place(through))
     for each in records:
         if each.watches:

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import contextlib
 import copy
-import difflib
 import io
 import re
 import struct
@@ -20,7 +19,7 @@ import numpy as np
 from overlay.contexts.context import Context
 from overlay.contracts.sample_programs import SAMPLES
 from overlay.contracts.watching_plugins import CountsCalls, WatchesCode, same_plugin
-from overlay.core.errors import NotCompilable, OverlayError
+from overlay.core.errors import NotCompilable, OverlayError, near_names
 from overlay.core.location import location_of
 from overlay.core.metadata import metadata_key
 from overlay.core.target import describe
@@ -309,7 +308,7 @@ class _Check:
                 )
         known = [name for name in vars(Plugin) if not name.startswith("_")]
         for name, value in _own_attributes(type(plugin)):
-            near = difflib.get_close_matches(name, known, n=1, cutoff=0.85)
+            near = near_names(name, known, most=1, cutoff=0.85)
             if callable(value) and near and name not in known:
                 self.broken(
                     "declarations", f"{name} is no hook, and is never called",

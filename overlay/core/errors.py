@@ -16,8 +16,28 @@ __all__ = [
     "OverlayError",
     "OverlayWarning",
     "UnsupportedPython",
+    "closest",
+    "near_names",
     "reduced",
 ]
+
+
+def near_names(
+    name: str, others: Iterable[Any], *, most: int = 3, cutoff: float = 0.65
+) -> tuple[str, ...]:
+    """The other names that are spelled almost like this one, the most similar first; none if no
+    name is near.
+    """
+    import difflib  # for errors alone
+
+    names = sorted({each for each in others if isinstance(each, str) and each != name})
+    return tuple(difflib.get_close_matches(name, names, most, cutoff))
+
+
+def closest(near: Iterable[str]) -> list[tuple[str, str]]:
+    """The note of an error that gives the nearest names, if there are any."""
+    shown = ", ".join(near)
+    return [("closest", shown)] if shown else []
 
 
 def reduced(self: BaseException) -> Any:

@@ -1,10 +1,11 @@
-"""Representations of objects of public classes: one line that names the class and the key facts."""
+"""Representations of objects of public classes: one line that names the class and the key facts;
+words with their article or number."""
 
 from __future__ import annotations
 
 from overlay.core.own_builtins import __builtins__
 
-__all__ = ["counted", "cut", "short_repr"]
+__all__ = ["a_or_an", "counted", "cut", "short_repr"]
 
 LONGEST = 80
 
@@ -21,6 +22,14 @@ def cut(text: str, longest: int = LONGEST) -> str:
     return text if len(text) <= longest else f"{text[: longest - 4].rstrip(', ')} ..."
 
 
-def counted(count: int, noun: str) -> str:
-    """A number with its noun, which gets an s unless there is one."""
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+def counted(count: int, noun: str, nouns: str = "") -> str:
+    """A number with its noun. nouns: the plural, if that is not the noun with an s."""
+    return f"{count} {noun if count == 1 else nouns or f'{noun}s'}"
+
+
+def a_or_an(word: str) -> str:
+    """A word, such as the name of a class, with its indefinite article."""
+    starts = word.lower()
+    sounds_vowel = starts.startswith(("a", "e", "i", "o", "un", "nd"))
+    sounds_vowel = sounds_vowel and not starts.startswith(("eu", "one", "uni"))
+    return f"{'an' if sounds_vowel else 'a'} {word}"

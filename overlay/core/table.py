@@ -10,7 +10,7 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Any, Protocol, TypeVar
 
 from overlay.core import late_binding
-from overlay.core.errors import MethodNotFound, OverlayError
+from overlay.core.errors import MethodNotFound, OverlayError, closest
 from overlay.core.fitting import refuse_misfit
 from overlay.core.in_force import runs_natively
 from overlay.core.location import caller, name_of
@@ -19,6 +19,7 @@ from overlay.core.method import Method, Methods
 from overlay.core.own_builtins import __builtins__
 from overlay.core.pickling import home_of_caller, reduced_table, restore_table, table_of
 from overlay.core.public_names import hides
+from overlay.core.short_repr import counted
 from overlay.core.signature import EMPTY
 from overlay.core.target import (
     canonical,
@@ -112,9 +113,8 @@ class MethodTable:
         self._listeners: weakref.WeakSet[Listener] = weakref.WeakSet()
 
     def __repr__(self) -> str:
-        methods = len(self)
-        targets = len(self._targets) + len(self._pending)
-        return f"<MethodTable {self.name!r}: {methods} methods for {targets} targets>"
+        targets = counted(len(self._targets) + len(self._pending), "target")
+        return f"<MethodTable {self.name!r}: {counted(len(self), 'method')} for {targets}>"
 
     def _repr_html_(self) -> str:
         return late_binding.drawing.load()(self)
@@ -306,7 +306,7 @@ class MethodTable:
             raise OverlayError(
                 f"{holder} has no {path.rpartition('.')[2]!r} to overlay in {target!r}",
                 where=caller(),
-                notes=[("closest", ", ".join(near))] if near else [],
+                notes=closest(near),
                 help="check the spelling; the name is looked up when the module is imported",
             )
         return target if found is None else found

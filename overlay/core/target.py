@@ -15,7 +15,7 @@ import types
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any
 
-from overlay.core.errors import OverlayError
+from overlay.core.errors import OverlayError, near_names
 from overlay.core.location import caller, home_of, name_of
 from overlay.core.own_builtins import __builtins__
 
@@ -38,6 +38,7 @@ __all__ = [
     "nearest_names",
     "positional_names",
     "read_signature",
+    "refuse_values",
     "type_attribute",
     "with_code",
 ]
@@ -76,6 +77,16 @@ IN_PLACE_OF: dict[Any, Any] = {
 }
 
 
+def refuse_values(
+    function: Any, verb: str, help: str, error: type[OverlayError] = OverlayError
+) -> None:
+    """Raise an error for an object that is not callable. verb: what was to be done with it. help:
+    the remedy.
+    """
+    if not callable(function):
+        raise error(f"cannot {verb} {function!r}: it is not callable", where=caller(), help=help)
+
+
 def canonical(target: Any) -> Any:
     """The canonical object of a target: the function below a class's bound method, else the
     target itself; an OverlayError where it is not callable.
@@ -106,12 +117,8 @@ def canonical(target: Any) -> Any:
             where=caller(),
             help=f"target the function that reads it: {name}.fget",
         )
-    if not callable(target):
-        raise OverlayError(
-            f"cannot overlay {target!r}: it is not callable",
-            where=caller(),
-            help="target a function, builtin, class, operator.* function, or 'module:name'",
-        )
+    help = "target a function, builtin, class, operator.* function, or 'module:name'"
+    refuse_values(target, "overlay", help)
     return target
 
 
@@ -210,15 +217,13 @@ def nearest_names(name: str) -> tuple[str, list[str]]:
     """The first part of ``"module:qualified.name"`` that lacks the next attribute, and the names
     of its attributes with a similar spelling.
     """
-    import difflib  # for errors alone
-
     module, _, path = name.partition(":")
     found: Any = sys.modules[module]
     shown, parts = f"module {module}", path.split(".")
     for i, part in enumerate(parts):
         inner = getattr(found, part, None)
         if inner is None:
-            near = difflib.get_close_matches(part, dir(found), 3)
+            near = near_names(part, dir(found))
             return shown, [f"{module}:{'.'.join([*parts[:i], n])}" for n in near]
         found, shown = inner, f"{module}:{'.'.join(parts[: i + 1])}"
     return shown, []

@@ -42,7 +42,7 @@ Memo = dict[Any, Any]
 if _native.intercept is None:
 
     class Place:
-        """A position in a chain of methods: calling it calls the next one for the arguments."""
+        """A position in a method chain; a call of it calls the next method."""
 
         def __call__(self, *args: Any, **kwargs: Any) -> Any:
             found, _, positional, named = resolved(self, None, args, kwargs)

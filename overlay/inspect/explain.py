@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from overlay.core.target import refuse_values
 from overlay.inspect.call_tree import CallTree
 from overlay.inspect.explanation import Explanation
 
@@ -23,6 +24,7 @@ def explain(
     of calls; None: no limit. Raises UnsupportedPython on a Python version whose bytecode is not
     known.
     """
+    refuse_values(function, "explain", "give the function first, as in ctx.explain(f, float)")
     for table in context.tables:
         table.settle()
     return Explanation(context, CallTree(context).site(function, types, depth))

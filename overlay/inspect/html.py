@@ -28,6 +28,7 @@ from overlay.core.markup import (
     title,
     view,
 )
+from overlay.core.short_repr import a_or_an, counted
 from overlay.core.table import MethodTable
 from overlay.core.target import describe, lookup
 from overlay.inspect.explanation import ExplainedFunction, ExplainedSite, Explanation
@@ -45,7 +46,7 @@ _COLOURS = {"resolved": "blue", "possible": "orange", "undetermined": "orange"}
 @functools.singledispatch
 def drawing(thing: object) -> str:
     """An object of ``overlay`` as HTML; each class has an implementation below."""
-    raise TypeError(f"nothing is known of what a {type(thing).__name__} looks like")
+    raise TypeError(f"nothing is known of what {a_or_an(type(thing).__name__)} looks like")
 
 
 # ---- tables and contexts ------------------------------------------------------------------
@@ -74,7 +75,7 @@ def _of_context(context: Context) -> str:
 
 
 def _size(table: MethodTable) -> Html:
-    return plain(f"{len(table)} methods" + (", checked" if table.check else ""))
+    return plain(f"{counted(len(table), 'method')}" + (", checked" if table.check else ""))
 
 
 def _methods(tables: tuple[MethodTable, ...]) -> Html:

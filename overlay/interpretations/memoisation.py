@@ -18,7 +18,7 @@ from overlay import Context, MethodTable, OverlayError, call_next, nonoverlay
 from overlay.core.in_force import runs_natively, stack_in_force
 from overlay.core.location import caller
 from overlay.core.metadata import metadata_key
-from overlay.core.short_repr import short_repr
+from overlay.core.short_repr import counted, short_repr
 from overlay.core.target import describe
 from overlay.python.own_objects import OwnValues
 
@@ -78,7 +78,10 @@ class Memo:
 
     def __repr__(self) -> str:
         names = ", ".join(map(describe, self.context.tables[0].targets()))
-        return short_repr("Memo", f"of {names}: {self.hits} hits, {self.misses} misses")
+        return short_repr(
+            "Memo",
+            f"of {names}: {counted(self.hits, 'hit')}, {counted(self.misses, 'miss', 'misses')}",
+        )
 
     def __call__(self, f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
         """Run a function, with the memoised functions cached in all code that it calls.

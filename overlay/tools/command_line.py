@@ -13,6 +13,7 @@ from overlay.contexts.context import Context
 from overlay.core.cache_folder import Folder
 from overlay.core.errors import OverlayError
 from overlay.core.outline import Outline
+from overlay.core.short_repr import counted
 from overlay.tools.named import named, named_context, named_hint, named_type
 from overlay.tools.terminal import (
     command_name,
@@ -195,7 +196,10 @@ def _explain(asked: argparse.Namespace) -> object:
     context = _context(asked)
     function = named(asked.function)
     if not callable(function):
-        raise OverlayError(f"{asked.function!r} is not callable: {function!r}")
+        raise OverlayError(
+            f"{asked.function!r} is not callable: {function!r}",
+            help="name a function, as package.module:function",
+        )
     types = [named_type(name) for name in asked.types]
 
     def explain() -> int:
@@ -215,7 +219,10 @@ def _check(asked: argparse.Namespace) -> object:
     context = None if asked.context is None else named_context(asked.context)
     function = named(asked.function)
     if not callable(function):
-        raise OverlayError(f"{asked.function!r} is not callable: {function!r}")
+        raise OverlayError(
+            f"{asked.function!r} is not callable: {function!r}",
+            help="name a function, as package.module:function",
+        )
     found = check(function, *map(named_hint, asked.types), context=context)
 
     def told() -> int:
@@ -260,9 +267,10 @@ def _cache(asked: argparse.Namespace) -> object:
         if asked.json:
             print_json(found if removed is None else {**found, "removed": removed})
         elif removed is not None:
-            show(f"{folder.path}: removed {removed} functions")
+            show(f"{folder.path}: removed {counted(removed, 'function')}")
         else:
-            show("{path}: {functions} functions, {bytes} bytes".format(**found))
+            files = counted(len(folder.files()), "function")
+            show(f"{folder.path}: {files}, {counted(folder.size(), 'byte')}")
         return 0
 
     return cache

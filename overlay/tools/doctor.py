@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 from overlay.contexts.context import Context
 from overlay.core.cache_folder import PLACE, SIZE, Folder
 from overlay.core.errors import OverlayError
+from overlay.core.short_repr import counted
 from overlay.core.table import MethodTable
 
 __all__ = ["Diagnosis", "diagnoses"]
@@ -27,7 +28,7 @@ VARIABLES = (PLACE, SIZE, "NUMBA_ENABLE_CUDASIM", "NUMBA_DISABLE_JIT", "NUMBA_CA
 class Diagnosis(NamedTuple):
     """Diagnosis of one part of the installation.
 
-    name: of the part. state: "works", "is not there", or "fails". told: its version, its
+    name: of the part. state: "works", "not available", or "fails". told: its version, its
     location, or the fault. remedy: the remedy, or "".
     """
 
@@ -58,12 +59,13 @@ def _version(name: str, remedy: str) -> Diagnosis:
     try:
         return Diagnosis(name, "works", metadata.version(name))
     except metadata.PackageNotFoundError:
-        return Diagnosis(name, "fails" if remedy else "is not there", "not installed", remedy)
+        return Diagnosis(name, "fails" if remedy else "not available", "not installed", remedy)
 
 
 def _folders() -> Iterator[Diagnosis]:
     folder = Folder.of()
-    held = f"{folder.path}: {len(folder.files())} functions, {folder.size()} bytes"
+    files = counted(len(folder.files()), "function")
+    held = f"{folder.path}: {files}, {counted(folder.size(), 'byte')}"
     is_writable = os.access(_nearest(folder.path), os.W_OK)
     yield Diagnosis(
         "compiled code on disk",
@@ -140,7 +142,7 @@ def _gpu() -> Diagnosis:
     if os.environ.get("NUMBA_ENABLE_CUDASIM", "0") != "0":
         return Diagnosis(name, "works", "run by the interpreter, in numba's simulator")
     found = _tried(name, _kernel)
-    return found._replace(state="is not there") if found.state == "fails" else found
+    return found._replace(state="not available") if found.state == "fails" else found
 
 
 def _kernel() -> str:

@@ -49,7 +49,9 @@ class Magics:
         """
         text = line.strip()
         if cell is not None or (text.startswith(_FOR_CELL) and not self._is_first_line):
-            raise OverlayError("%%overlay has to be the first line of its cell")
+            raise OverlayError(
+                "%%overlay has to be the first line of its cell", help="move it there"
+            )
         if not text:
             return [handle.context for handle in (*self.installed, *self.of_cell)]
         if text == "off":

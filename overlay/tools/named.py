@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import builtins
-import difflib
 import functools
 import importlib
 import operator
@@ -12,7 +11,7 @@ import sys
 from typing import Any
 
 from overlay.contexts.context import Context
-from overlay.core.errors import OverlayError
+from overlay.core.errors import OverlayError, closest, near_names
 
 __all__ = ["named", "named_context", "named_hint", "named_type"]
 
@@ -31,7 +30,7 @@ def named(name: str) -> Any:
         if not hasattr(found, part):
             raise OverlayError(
                 f"{getattr(found, '__name__', found)!r} has no {part!r}, asked for as {name!r}",
-                notes=_closest(part, dir(found)),
+                notes=closest(near_names(part, dir(found))),
                 help="check the spelling",
             )
         found = getattr(found, part)
@@ -64,7 +63,7 @@ def named_type(name: str) -> Any:
         kinds = [n for n, value in vars(builtins).items() if isinstance(value, type)]
         raise OverlayError(
             f"there is no builtin type {name!r}",
-            notes=_closest(name, kinds),
+            notes=closest(near_names(name, kinds)),
             help="write float, numpy.float64 or package.module:Class",
         )
     found = named(name) if ":" in name else getattr(builtins, name)
@@ -115,11 +114,6 @@ def _imported(name: str, asked: str) -> Any:
     others = (module.name for module in pkgutil.iter_modules(places))
     raise OverlayError(
         f"there is no module {missing!r}, asked for as {asked!r}",
-        notes=_closest(last, others),
+        notes=closest(near_names(last, others)),
         help="check the spelling, and that it can be imported from here",
     )
-
-
-def _closest(name: str, others: Any) -> list[tuple[str, str]]:
-    near = difflib.get_close_matches(name, others, 3)
-    return [("closest", ", ".join(near))] if near else []

@@ -15,6 +15,7 @@ import pytest
 
 from overlay.contexts.context import Context
 from overlay.contexts.report import Report
+from overlay.core.short_repr import counted
 from overlay.tools.named import named_context
 from overlay.tools.terminal import find_modules_in_working_folder, told
 
@@ -157,15 +158,15 @@ class OverlayPlugin:
         methods = self._methods or []
         terminalreporter.section(f"overlay {self.name}")
         for shown, calls in self._hits.items():
-            counted = "" if calls is None else f"   {calls} calls"
-            terminalreporter.write_line(f"hit: {shown}{counted}")
+            often = "" if calls is None else f"   {counted(calls, 'call')}"
+            terminalreporter.write_line(f"hit: {shown}{often}")
         for shown in methods:
             if shown not in self._hits:
                 terminalreporter.write_line(f"never hit: {shown}")
         for place, times in self._left.most_common():
-            terminalreporter.write_line(f"left the context: {place}   {times} times")
+            terminalreporter.write_line(f"left the context: {place}   {counted(times, 'time')}")
         hit = sum(shown in self._hits for shown in methods)
-        terminalreporter.write_line(f"{hit} of {len(methods)} methods hit")
+        terminalreporter.write_line(f"{hit} of {counted(len(methods), 'method')} hit")
 
 
 def _packed(report: Report) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from overlay import OverlayError
 from primitives.arrays.axes import AxisRows, cumulated, products
 from primitives.arrays.domain import Arrays, array_of, element_of, shape_of
 from primitives.arrays.reductions import rows_of, written
-from primitives.domains import Domain, Integer, domain_of
+from primitives.domains import Domain, Integer, different_members, domain_of
 from primitives.errors import NoSolution
 from primitives.relation import Relation, parametric, relation
 from primitives.solver_forms import compiled_forms
@@ -157,7 +157,10 @@ class Permutations(Domain):
         """The permutations that sort numbers in [0, 1]."""
         units = np.asarray(u, dtype=np.float64).reshape(-1)
         if units.size != self.size:
-            raise OverlayError(f"{u!r} is not {self.size} numbers")
+            raise OverlayError(
+                f"{u!r} is not {self.size} numbers",
+                help="give one number in [0, 1] for each element",
+            )
         return self.spread(units)
 
     def sample(self, rng: np.random.Generator, size: int | None = None) -> Any:
@@ -177,7 +180,7 @@ class Permutations(Domain):
 
     def meet(self, other: Domain) -> Domain:
         if other != self:
-            raise OverlayError(f"{self!r} and {other!r} have members of different types")
+            raise different_members(self, other)
         return self
 
     @property

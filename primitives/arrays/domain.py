@@ -11,11 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from overlay import OverlayError
 from overlay.core.location import caller
 from overlay.core.public_names import hides
 from overlay.core.signature import _ArrayMeta, array_type
-from primitives.domains import Domain, domain_of
+from primitives.domains import Domain, different_members, domain_of
 from primitives.errors import OutsideDomain, WrongArguments
 
 __all__ = [
@@ -216,7 +215,11 @@ class Arrays(Domain):
         """
         units = np.asarray(u, dtype=np.float64).reshape(-1)
         if units.size != self.size or not np.all((units >= 0) & (units <= 1)):
-            raise OutsideDomain(f"{u!r} is not {self.size} numbers in [0, 1]", where=caller())
+            raise OutsideDomain(
+                f"{u!r} is not {self.size} numbers in [0, 1]",
+                where=caller(),
+                help="give one number in [0, 1] for each element",
+            )
         return self.spread(units)
 
     def sample(self, rng: np.random.Generator, size: int | None = None) -> Any:
@@ -242,7 +245,7 @@ class Arrays(Domain):
 
     def meet(self, other: Domain) -> Domain:
         if not isinstance(other, Arrays) or other.shape != self.shape:
-            raise OverlayError(f"{self!r} and {other!r} have members of different types")
+            raise different_members(self, other)
         return Arrays(self.element.meet(other.element), self.shape)
 
     @property

@@ -42,7 +42,7 @@ def xorshift_right_of(kind: IntegerKind) -> Relation:
     def sum_of_shifts(ret: Any, k: Any) -> Any:
         """``ret`` ^ (``ret`` >> k) ^ (``ret`` >> 2 * k) ^ ..."""
         if k < one:
-            raise NoSolution("a shift by 0 places leaves 0")
+            raise NoSolution("x ^ (x shifted by 0 places) is always 0")
         step, bits = k, made(width(ret))
         while step < bits:
             ret = ret ^ (ret >> step)
@@ -80,7 +80,7 @@ def xorshift_right_of(kind: IntegerKind) -> Relation:
 def sum_of_shifts_up(ret: Any, places: Any) -> Any:
     """``ret`` ^ (``ret`` << k) ^ (``ret`` << 2 * k) ^ ..., which undoes a xorshift by k."""
     if places < ONE:
-        raise NoSolution("a shift by 0 places leaves 0")
+        raise NoSolution("x ^ (x shifted by 0 places) is always 0")
     while places < WIDTH:
         ret = ret ^ (ret << places)
         places = places + places

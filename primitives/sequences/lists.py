@@ -9,8 +9,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from overlay import OverlayError
-from primitives.domains import ByteStrings, Domain, Strings, domain_of, generator_at
+from primitives.domains import (
+    ByteStrings,
+    Domain,
+    Strings,
+    different_members,
+    domain_of,
+    generator_at,
+    nothing_in_common,
+)
 
 __all__ = [
     "ELEMENTS",
@@ -127,10 +134,10 @@ class Lists(Domain):
 
     def meet(self, other: Domain) -> Domain:
         if not isinstance(other, Lists):
-            raise OverlayError(f"{self!r} and {other!r} have members of different types")
+            raise different_members(self, other)
         lengths = {self.length, other.length} - {None}
         if len(lengths) > 1:
-            raise OverlayError(f"{self!r} and {other!r} have no members in common")
+            raise nothing_in_common(self, other)
         return Lists(self.element.meet(other.element), *lengths)
 
     @property

@@ -72,7 +72,7 @@ def determinant_of_a_float():
     assert choose(counted, F, int, known=("return", "n")).log_abs_det(3.0, 1) == 0.0
 
 
-@refused_call("jacobian._square: it is not square: {} unknown numbers ({}) and {} results")
+@refused_call("jacobian._square: it is not square: {} unknown numbers ({}) and {}")
 def determinant_of_two():
     invert(line, F, F).log_abs_det(1.0, (1.0,))
 
@@ -239,7 +239,7 @@ def answer_of_an_array():
     assert np.allclose(inverse(Z(3), inverse.recover(Z(3) - 1.0))[0], -1.0)
 
 
-@refused_call("limits.refuse_sequences: cannot {} of {}: {} is a {}")
+@refused_call("limits.refuse_sequences: cannot {} of {}: {} is {}")
 def nearest_text():
     invert(of_text, str).nearest("a!", ("b",))
 

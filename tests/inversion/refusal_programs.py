@@ -121,7 +121,7 @@ def items_in_a_loop(n):
     return a, b
 
 
-@refusal("lifted_statements.StatementCall.iterated: loop over a {}", F)
+@refusal("lifted_statements.StatementCall.iterated: loop over {}", F)
 def looped_over_a_number(x):
     total = 0.0
     for i in x:  # here
@@ -185,7 +185,7 @@ def to_a_local(x):
     return assigned
 
 
-@refusal("lifted_statements._unpacked_value: {} items are unpacked into {}", F)
+@refusal("lifted_statements._unpacked_value: {} are unpacked into {}", F)
 def too_many(x):
     a, b = (x, x, 1.0)  # here
     return a + b
@@ -227,7 +227,7 @@ def enough(x):
 
 
 @refusal(
-    "lifted_values.plain: a {} that depends on the arguments is used where a constant is needed", F
+    "lifted_values.plain: {} that depends on the arguments is used where a constant is needed", F
 )
 def by_a_varying_sign(x):
     return sorted((1.0, 2.0), reverse=x > 0.0)[0] + x  # here
@@ -253,7 +253,7 @@ def set_before(x):
     return x * y
 
 
-@refusal("lifted_values.unpacked: unpacking of a {} into {}", F, int)
+@refusal("lifted_values.unpacked: unpacking of {} into {}", F, int)
 def range_taken_apart(x, n):
     a, b = range(n)  # here
     return x + a + b
@@ -265,7 +265,7 @@ def items_taken_apart(x, n):
     return x + a + b
 
 
-@refusal("lifted_values.attribute_of: cannot invert the attribute {} of a {}", F)
+@refusal("lifted_values.attribute_of: cannot invert the attribute {} of {}", F)
 def attribute_of_number(x):
     return x.real_part  # here
 
@@ -275,7 +275,7 @@ def function_of_it(x):
     return abs(x)
 
 
-@refusal("lifted_values.function_in: cannot invert a call of a {}", F)
+@refusal("lifted_values.function_in: cannot invert a call of {}", F)
 def called_number(x):
     return x(2.0)  # here
 
@@ -389,7 +389,7 @@ def arguments_of_pair(x):
     return Pair(x, 1.0).x
 
 
-@refusal("class_instances.get_attribute: cannot invert the attribute {} of a {}", F)
+@refusal("class_instances.get_attribute: cannot invert the attribute {} of {}", F)
 def missing_attribute(x):
     return Pair(x, 1.0).z  # here
 
@@ -401,7 +401,7 @@ def attribute_set_before(x):
     return pair.z
 
 
-@refusal("class_instances._bound: the attribute {} of a {}, which is computed", F)
+@refusal("class_instances._bound: the attribute {} of {}, which is computed", F)
 def descriptor(x):
     return Computed(x).doubled  # here
 
@@ -411,7 +411,7 @@ def with_property(x):
     return Computed(x).tripled
 
 
-@refusal("class_instances.set_attribute: assignment to the attribute {} of a {}", F)
+@refusal("class_instances.set_attribute: assignment to the attribute {} of {}", F)
 def set_outside(x):
     OUTSIDE.x = x  # here
     return OUTSIDE.x
@@ -465,7 +465,7 @@ OUTSIDE_SCALED = Scaled(1.0, 2.0)
 # ---- containers ---------------------------------------------------------------------------------
 
 
-@refusal("container_calls.container_call: assignment to an item of a {}", F)
+@refusal("container_calls.container_call: assignment to an item of {}", F)
 def item_of_a_number_set(x):
     x[0] = 1.0  # here
     return x
@@ -478,7 +478,7 @@ def item_of_a_list_set(x):
     return xs
 
 
-@refusal("container_calls._method: {} of a {} raises {}", F)
+@refusal("container_calls._method: {} of {} raises {}", F)
 def popped_of_empty(x):
     xs = []
     return x + xs.pop()  # here
@@ -490,7 +490,7 @@ def popped_of_one(x):
     return x + xs.pop()
 
 
-@refusal("container_calls._by_role: all items of a {}", F, int)
+@refusal("container_calls._by_role: all items of {}", F, int)
 def extended_by_a_range(x, n):
     xs = [x]
     xs.extend(range(n))  # here
@@ -516,7 +516,7 @@ def read_by_a_key(n):
     return table.get(n, 0.0)
 
 
-@refusal("container_calls._get: item {} of a {} of {}", F)
+@refusal("container_calls._get: item {} of {} of {}", F)
 def beyond_the_end(x):
     return [x, 1.0][2]  # here
 
@@ -637,7 +637,7 @@ def known_item_removed(x):
 # ---- objects ------------------------------------------------------------------------------------
 
 
-@refusal("heap.contents_of: a {} is used that was made on another execution path", F, int)
+@refusal("heap.contents_of: {} is used that was made on another execution path", F, int)
 def list_of_calls(x, n):
     return kept_list(x, n)[0]  # here
 
@@ -655,7 +655,7 @@ def kept_tuple(x, n):
     return (x,) if n < 1 else kept_tuple(2.0 * x, n - 1)
 
 
-@refusal("heap.change: a {} is changed that may be one of several, or has several names", F)
+@refusal("heap.change: {} is changed that may be one of several, or has several names", F)
 def one_or_another(x):
     one, other = [x], [2.0]
     row = one if x > 0.0 else other
@@ -671,7 +671,7 @@ def one_or_another_copied(x):
     return one[0] + row[-1]
 
 
-@refusal("heap.frozen: cannot invert a {} that contains itself", F)  # here
+@refusal("heap.frozen: cannot invert {} that contains itself", F)  # here
 def holding_itself(x):
     row = [x]
     row.append(row)
@@ -698,7 +698,7 @@ def known_keys(x):
     return len({0.0: 1.0} if x > 0.0 else {1.0: 1.0}) + x
 
 
-@refusal("iterable_calls.mapping_of: a mapping made of a {}", F)
+@refusal("iterable_calls.mapping_of: a mapping made of {}", F)
 def mapping_of_a_number(x):
     return dict(x)["a"]  # here
 
@@ -797,7 +797,7 @@ def least_item(x):
 # ---- lookups ------------------------------------------------------------------------------------
 
 
-@refusal("lookups.looked_up: an item by a {} that depends on the arguments", F, int)
+@refusal("lookups.looked_up: an item by {} that depends on the arguments", F, int)
 def item_by_a_list(x, n):
     row = [1.0, 2.0]
     return x + row[[n]]  # here
@@ -1059,7 +1059,7 @@ def written_by_one_name(x, turns):
 
 
 @refusal(
-    "repeating.Repeating.as_list: a {} has another number of items after an iteration of the loop",
+    "repeating.Repeating.as_list: {} has another number of items after an iteration of the loop",
     F,
     int,
 )
@@ -1080,7 +1080,7 @@ def grown_in_columns(x, n):
 
 
 @refusal(
-    "repeating.Repeating.wider: a {} has another number of items after an iteration of the loop", F
+    "repeating.Repeating.wider: {} has another number of items after an iteration of the loop", F
 )
 def grown_dict(x):
     table = {}
@@ -1100,7 +1100,7 @@ def grown_dict_of_known_length(x):
 
 
 @refusal(
-    "repeating.Repeating.wider: {} is a {} before an iteration of the loop and {} {} after it",
+    "repeating.Repeating.wider: {} is {} before an iteration of the loop and {} {} after it",
     F,
     int,
 )
@@ -1119,7 +1119,7 @@ def always_a_tuple(x, n):
     return y
 
 
-@refusal("repeating.Repeating.fresh: {} is a {}, and changes in a loop", F, int)
+@refusal("repeating.Repeating.fresh: {} is {}, and changes in a loop", F, int)
 def range_that_changes(x, n):
     turns = range(n)
     for i in range(n):  # here
@@ -1210,7 +1210,7 @@ def halved(x):
     return x / 2.0
 
 
-@refusal("lifter.Lifter.converted: a {} in the place of a {}", complex, np.uint64)
+@refusal("lifter.Lifter.converted: {} in the place of {}", complex, np.uint64)
 def word_and_number(x, n):
     return x + n  # here
 

@@ -93,8 +93,8 @@ def test_a_statement_that_cannot_be_solved_is_named_with_its_line(name):
 
 
 TYPES = {
-    "no function": (5, (F,), "cannot invert 5: it is not a function"),
-    "a string for a function": ("sin", (F,), "cannot invert 'sin': it is not a function"),
+    "no function": (5, (F,), "cannot invert 5: it is not callable"),
+    "a string for a function": ("sin", (F,), "cannot invert 'sin': it is not callable"),
     "too many types": (lambda x: x, (F, F), "2 types were given"),
     "no type": (lambda x: x, (), "type of x"),
     "a string": (lambda x: x, ("float",), "not supported: 'float'"),
@@ -131,8 +131,8 @@ CALLS = {
     "too long a θ": (lambda: line(1.0, (1.0, 2.0)), WrongArguments, r"1 coordinate \(x\); 2 were"),
     "θ that is no value": (lambda: line(1.0, object()), OutsideDomain, "θ"),
     "θ twice": (lambda: line(1.0, (1.0,), x=1.0), WrongArguments, "twice"),
-    "a name that does not exist": (lambda: line(1.0, xx=1.0), WrongArguments, "nearest: x"),
-    "a θ with such a name": (lambda: line(1.0, {"xx": 1.0}), WrongArguments, "nearest: x"),
+    "a name that does not exist": (lambda: line(1.0, xx=1.0), WrongArguments, "closest: x"),
+    "a θ with such a name": (lambda: line(1.0, {"xx": 1.0}), WrongArguments, "closest: x"),
     "a string for a float": (lambda: line("1", (1.0,)), WrongArguments, "'1'"),
     "a string in θ": (lambda: line(1.0, ("1",)), OverlayError, "1"),
     "too few known values": (lambda: product(1.0), WrongArguments, "takes return, x"),
@@ -163,7 +163,7 @@ CALLS = {
     "an interval without samples": (lambda: invert(math.sin, F, domain={"x": Box(0, 1)}),
                                     WrongArguments, r"such as primitives.Interval\(0.0, 1.0\)"),
     "a misspelt axis": (lambda: choose(math.sin, F, known=("retrun",)), WrongArguments,
-                        "nearest: return"),
+                        "closest: return"),
     "a table for a context": (lambda: invert(math.sin, F, context=MethodTable("units")),
                               WrongArguments, "context is not a Context"),
     "an array for a number": (lambda: line(Z(2), (1.0,)), WrongArguments, r"inv.batch\(array\)"),

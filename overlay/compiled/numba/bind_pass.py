@@ -95,8 +95,7 @@ class Bind(FunctionPass):
 
 @register_pass(mutates_CFG=False, analysis_only=False)
 class BindInlined(Bind):
-    """Run *Bind* on code that numba has inlined since, and on closures that it made functions
-    of."""
+    """Run *Bind* on code that numba inlined later, and on closures that numba made functions."""
 
     _name = "overlay_bind_inlined"
 

@@ -449,8 +449,8 @@ class KnownStandIn(StandIn):
 
 
 def constant(world: World, value: Any, owner: Any = None, attribute: str = "") -> Any:
-    """The representation in compiled code of a value known at compile time. owner, attribute: of
-    what it was read, if it is an attribute."""
+    """The representation in compiled code of a value known at compile time. owner, attribute:
+    where the value was read, if it is an attribute."""
     if hasattr(value, "_numba_type_"):
         return value
     if is_held(value):

@@ -17,6 +17,7 @@ from overlay.compiled.numba.numba_types import Type
 from overlay.compiled.numba.shown_ir import NumbaIR
 from overlay.core.errors import OverlayError
 from overlay.core.location import name_of
+from overlay.core.short_repr import a_or_an
 from overlay.ir import Call
 from overlay.plugins.plugin import answers
 
@@ -101,7 +102,7 @@ class _Asking(ConstraintNetwork):
             if self.world.typing.can_convert(found, given) is None:
                 raise OverlayError(
                     f"{plugin!r} infers {given} as the result type of {name_of(call.target)}, to "
-                    f"which its result, a {found}, cannot be converted",
+                    f"which its result, {a_or_an(found)}, cannot be converted",
                     where=call.where,
                     help="return a type that the result can be converted to, or None",
                 )

@@ -17,6 +17,7 @@ from overlay.compiled.numba.dispatchers import InnerDispatcher
 from overlay.compiled.numba.inserted_calls import InsertedCalls
 from overlay.compiled.numba.numba_types import StandIn
 from overlay.contexts.context import call_next
+from overlay.core.short_repr import a_or_an
 from overlay.ir import (
     UNKNOWN,
     BasicBlock,
@@ -125,7 +126,7 @@ class NumbaFlow(FlowGraph):
         for each in statements:
             if each.native.is_terminator:
                 raise self._inserted.cannot(
-                    f"remove a {each.operation}", each.where, "see ir.jump for branches"
+                    f"remove {a_or_an(each.operation)}", each.where, "see ir.jump for branches"
                 )
         for each in left:
             lost = [name for name in operands_read(each) if name in names - assigned]

@@ -445,7 +445,7 @@ def read(function: Any, types_: Sequence[Any]) -> NumbaIR:
             f"numba cannot read {name_of(plain)}",
             where=location_of(plain),
             notes=[("numba", line) for line in failures.shortened(str(error))],
-            help="read a function in the part of Python that numba compiles",
+            help="give a function that numba compiles",
         ) from error
     func_ir = PreLowerStripPhis()._strip_phi_nodes(func_ir)
     func_ir._definitions = build_definitions(func_ir.blocks)

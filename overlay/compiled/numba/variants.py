@@ -33,6 +33,7 @@ from overlay.compiled.numba.made_contexts import MadeContextType, MadePluginType
 from overlay.compiled.numba.memory_words import leaves_of, rebuilt
 from overlay.compiled.numba.numba_types import Type, numba_typing
 from overlay.core.errors import OverlayError
+from overlay.core.short_repr import a_or_an
 from overlay.plugins.plugin import Plugin
 
 if TYPE_CHECKING:
@@ -229,7 +230,7 @@ def _code(world: World, barrier: Barrier) -> Any:
         return entry.overloads[args]
     if world.typing.unify_pairs(types.unliteral(returned), barrier.result) != barrier.result:
         raise failures.other_result(
-            target, str(barrier.result), f"a {returned}", world.engine.context
+            target, str(barrier.result), a_or_an(returned), world.engine.context
         )
     found = callee._numba_type_.outcome(given, named).callee
     if isinstance(found, InnerDispatcher) and not named and returned == barrier.result:
@@ -259,7 +260,7 @@ def checked(barrier: Barrier, context: Context, result: Any) -> Any:
     except (ValueError, errors.NumbaError):
         found = None
     if found is None or numba_typing().unify_pairs(found, expected) != expected:
-        shown = f"{result!r}, a {type(result).__qualname__}"
+        shown = f"{result!r}, {a_or_an(type(result).__qualname__)}"
         raise failures.other_result(barrier.target, str(expected), shown, context)
     return result
 

@@ -61,7 +61,7 @@ def is_active(*args: Any) -> bool:
 
 
 def _mapped(x: Any, each: Callable[[Any], Any]) -> Any:
-    """An argument with each part replaced that is no list, tuple or dict."""
+    """An argument in which each part other than a list, tuple or dict is replaced."""
     if not isinstance(x, Active):
         if type(x) in (list, tuple):
             return type(x)(_mapped(part, each) for part in x)

@@ -221,7 +221,11 @@ def asked_of_shape(target: Any, rule: Any) -> str:
 def refuse_shape(target: Any, rule: Any) -> NoReturn:
     """Refuse a derivative that a user's rule gave for a result of fewer dimensions, or complex for
     a real one."""
-    raise NotDifferentiable(asked_of_shape(target, rule), where=_place())
+    raise NotDifferentiable(
+        asked_of_shape(target, rule),
+        where=_place(),
+        help="return as many dimensions as the result has, and the real part for a real result",
+    )
 
 
 def refuse_captured(f: Any) -> NoReturn:

@@ -14,6 +14,7 @@ from overlay import Context, Method, MethodTable, nonoverlay
 from overlay.contexts.rules_alone import alone, meets_others
 from overlay.core.in_force import outside
 from overlay.core.jitted import seal
+from overlay.core.short_repr import counted
 from overlay.interpretations.autodiff.duals import (
     Active,
     ActiveArray,
@@ -136,7 +137,9 @@ class Level:
         self.may_have_left = False
         self.left: list[Any] = []
         self.number, self.array = number_class(depth, count), array_class(depth, count)
-        self.table = LevelTable(f"derivative {depth} with {count} tangents", level=(depth, rules))
+        self.table = LevelTable(
+            f"derivative {depth} with {counted(count, 'tangent')}", level=(depth, rules)
+        )
         self.context = Context(self.table)
         self.number.context = self.array.context = self.context
         self.number.level = self.array.level = self

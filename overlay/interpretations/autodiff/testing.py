@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from overlay import MethodTable, OverlayError
+from overlay.core.short_repr import counted
 from overlay.core.target import describe
 from overlay.interpretations.autodiff.partial_derivatives import PartialsOf
 from overlay.interpretations.autodiff.rules import Rule
@@ -141,7 +142,8 @@ def _partials(checked: Rule, values: Sequence[float]) -> Sequence[float]:
     found = [math.nan if each is None else float(each) for each in checked.partials(*given)]
     if len(found) != len(values):
         raise WrongRule(
-            f"the rule of {describe(checked.function)} gives {len(found)} partial derivatives",
+            f"the rule of {describe(checked.function)} gives "
+            f"{counted(len(found), 'partial derivative')}",
             help=f"give one for each of its {len(values)} arguments",
         )
     return found

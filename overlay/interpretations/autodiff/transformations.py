@@ -12,6 +12,7 @@ import numpy as np
 
 from overlay import MethodTable, nonoverlay, tables_in_force
 from overlay.core.location import caller, name_of
+from overlay.core.target import refuse_values
 from overlay.interpretations.autodiff.duals import Active, ActiveArray
 from overlay.interpretations.autodiff.errors import (
     NotDifferentiable,
@@ -53,6 +54,11 @@ TOGETHER = 8
 """The number of directions in which derivatives are computed in one run."""
 
 
+def _check_function(f: Any, asked: str) -> None:
+    """Raise NotDifferentiable for an object that is not callable. asked: what is asked of it."""
+    refuse_values(f, "differentiate", f"give a function, as in {asked}(f)", NotDifferentiable)
+
+
 def derivative(f: Callable[..., Any], *, order: int = 1, rules: Rules = ()) -> Callable[..., Any]:
     """The derivative of a function of one number, of any order.
 
@@ -82,6 +88,7 @@ def derivative(f: Callable[..., Any], *, order: int = 1, rules: Rules = ()) -> C
     >>> derivative(lambda x: x**4, order=2)(3.0)
     108.0
     """
+    _check_function(f, "derivative")
     if type(order) is not int or order < 0:
         refuse_order(order)
     for _ in range(order):
@@ -167,6 +174,7 @@ def jvp(
     ----------
     A. Griewank and A. Walther, "Evaluating Derivatives", 2nd ed., SIAM 2008, chapter 3.
     """
+    _check_function(f, "jvp")
     both: tuple[Any, Any] = primals, tangents
     counts = [len(given) if isinstance(given, Sized) else None for given in both]
     if None in counts or counts[0] != counts[1]:
@@ -219,6 +227,7 @@ def vjp(
     ----------
     A. Griewank and A. Walther, "Evaluating Derivatives", 2nd ed., SIAM 2008, chapter 3.
     """
+    _check_function(f, "vjp")
     if not primals:
         refuse_without_arguments(f)
     args = [_active(f, x) for x in primals]
@@ -290,6 +299,8 @@ def gradient(
     >>> gradient(lambda x: np.sum(x * x))(np.array([1.0, 2.0]))
     array([2., 4.])
     """
+
+    _check_function(f, "gradient")
 
     def of(*args: Any, **kwargs: Any) -> Any:
         g, given, places = _given(f, args, kwargs, active, constant)
@@ -375,6 +386,8 @@ def jacobian(
            [0., 3.]])
     """
 
+    _check_function(f, "jacobian")
+
     def of(*args: Any, **kwargs: Any) -> Any:
         g, given, places = _given(f, args, kwargs, active, constant)
         tables = tables_in_force()
@@ -432,6 +445,8 @@ def hessian(
     array([[0., 1.],
            [1., 0.]])
     """
+
+    _check_function(f, "hessian")
 
     def of(*args: Any, **kwargs: Any) -> Any:
         g, given, places = _given(f, args, kwargs, active, constant)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from overlay.core.location import name_of
+from overlay.core.target import refuse_values
 
 __all__ = ["sample_loop"]
 
@@ -48,6 +49,7 @@ def sample_loop(f: Callable[..., Any], *, axes: int | Sequence[int | None] | Non
     >>> loop(np.array([[1.0, 2.0], [-1.0, 7.0]]), 10.0)
     array([10.,  7.])
     """
+    refuse_values(f, "batch", "give a function, as in sample_loop(f)")
     spread = (axes,) if axes is None or isinstance(axes, int) else tuple(axes)
     if all(axis is None for axis in spread):
         raise ValueError("sample_loop: no argument has an axis of samples; name one in axes")

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 
 from overlay import nonoverlay
+from overlay.core.short_repr import counted
+from overlay.core.target import refuse_values
 from overlay.interpretations.autodiff.duals import Active
 from overlay.interpretations.batching.batch_methods import CONTEXT
 from overlay.interpretations.batching.batches import Batch, mapped
@@ -56,6 +58,7 @@ def batched(
     >>> batched(f)(np.array([[1.0, 2.0], [-1.0, 7.0]]))
     array([5., 7.])
     """
+    refuse_values(f, "batch", "give a function, as in batched(f)")
 
     @functools.wraps(f)
     def of_samples(*args: Any, **kwargs: Any) -> Any:
@@ -137,7 +140,10 @@ class _Driver:
         self.parent = current.get()
         spread = axes if isinstance(axes, (tuple, list)) else [axes] * len(args)
         if len(spread) != len(args):
-            raise ValueError(f"batched: {len(spread)} axes for {len(args)} arguments")
+            raise ValueError(
+                f"batched: {counted(len(spread), 'axis', 'axes')} for "
+                f"{counted(len(args), 'argument')}"
+            )
         self.sizes: dict[int, None] = {}
         self.args = [self._moved(x, axis) for x, axis in zip(args, spread, strict=True)]
         if len(self.sizes) > 1:

@@ -12,6 +12,7 @@ import numpy as np
 from overlay import Context, Method, MethodTable, nonoverlay
 from overlay.contexts.rules_alone import alone, meets_others, used_by
 from overlay.core.location import caller, name_of
+from overlay.core.short_repr import counted
 from overlay.interpretations.intervals.errors import Undecided, watched
 from overlay.interpretations.intervals.following import (
     both_ways,
@@ -145,7 +146,8 @@ def _pieces(args: Sequence[Any], pieces: int) -> Any:
     count = pieces ** sum(isinstance(arg, Interval) for arg in args)
     if pieces < 1 or count > MOST_PIECES:
         raise NotAnInterval(
-            f"{pieces} pieces of each interval make {count} runs, of {MOST_PIECES} at most",
+            f"{counted(pieces, 'piece')} of each interval: {counted(count, 'run')}, of "
+            f"{MOST_PIECES} at most",
             where=caller(),
             help="pass fewer pieces, 1 or more, or split only some arguments yourself",
         )

@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from overlay import nonoverlay
+from overlay.core.short_repr import counted
 from overlay.interpretations.parallel.data_kinds import DataKind
 from overlay.interpretations.parallel.loop_data import (
     NotPlain,
@@ -87,11 +88,10 @@ class LoopReport:
     def __str__(self) -> str:
         calls = ", ".join(self.calls) or "no calls"
         if self.ahead:
-            who = f"{len(self.workers)} workers"
+            who = counted(len(self.workers), "worker")
             then = "" if self.reason is None else f"; then one by one: {self.reason}"
-            return (
-                f"{self.where}  {calls}: {self.ahead} calls by {who}, {self.one_by_one} here{then}"
-            )
+            ahead = f"{counted(self.ahead, 'call')} by {who}"
+            return f"{self.where}  {calls}: {ahead}, {self.one_by_one} here{then}"
         why = self.reason or ("it made few calls" if self.one_by_one else "it did not run")
         return f"{self.where}  {calls}: one by one: {why}"
 

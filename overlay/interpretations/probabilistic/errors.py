@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 import sys
 from collections.abc import Iterable
@@ -10,6 +9,7 @@ from types import FrameType
 from typing import Any, NoReturn
 
 from overlay import OverlayError
+from overlay.core.errors import closest, near_names
 from overlay.core.location import is_ours, shown
 
 __all__ = [
@@ -113,8 +113,8 @@ def line_of_program(file: str, line: int) -> str | None:
 
 def _nearest(name: str, known: Iterable[str]) -> list[tuple[str, str]]:
     names = list(known)
-    near = difflib.get_close_matches(name, names, 3) or names[:5]
-    return [("closest", ", ".join(map(repr, near)))] if near else []
+    near = closest(map(repr, near_names(name, names)))
+    return near or ([("known", ", ".join(map(repr, names[:5])))] if names else [])
 
 
 def refuse_duplicate(name: str) -> NoReturn:

@@ -17,6 +17,7 @@ import numpy as np
 
 from overlay import Context, NotCompilable
 from overlay.core.public_names import hides
+from overlay.core.short_repr import a_or_an, counted
 from overlay.interpretations.autodiff import NotDifferentiable, add_gradient
 from overlay.interpretations.probabilistic.compiled_chain import check_size
 from overlay.interpretations.probabilistic.compiled_source import (
@@ -328,7 +329,9 @@ def _density_of(structure: Structure) -> _Density:
     for name, site in sites.items():
         row = DISTRIBUTIONS.get(site.cls)
         if row is None or row.domain not in DOMAINS:
-            refuse_hamiltonian(f"the choice {name!r} is a {site.cls.__name__}, no real number")
+            refuse_hamiltonian(
+                f"the choice {name!r} is {a_or_an(site.cls.__name__)}, no real number"
+            )
     names = sorted(sites, key=lambda name: DOMAINS.index(DISTRIBUTIONS[sites[name].cls].domain))
     words, index = Words(tape.slots, REGISTERS), Index()
     words.floats[ONE] = 1.0
@@ -461,7 +464,7 @@ class HamiltonianMonteCarlo:
         return float(self.sizes[SIZE])
 
     def __repr__(self) -> str:
-        return f"<HamiltonianMonteCarlo: {self.accepted} of {self.steps} steps accepted>"
+        return f"<HamiltonianMonteCarlo: {self.accepted} of {counted(self.steps, 'step')} accepted>"
 
     def warm_up(self, steps: int) -> None:
         """Make some steps in which the step size is adapted; before the last half of them the

@@ -10,6 +10,7 @@ import numpy as np
 from overlay import generic
 from overlay.core.markup import badge, code, listed, sheet, shown_value
 from overlay.core.public_names import hides
+from overlay.core.short_repr import counted
 from overlay.interpretations.probabilistic.errors import UnknownSite, refuse_duplicate
 from overlay.interpretations.probabilistic.random_values import draw, scored
 
@@ -141,7 +142,7 @@ class Trace:
         return self.sites[name].value
 
     def __repr__(self) -> str:
-        return f"<Trace of {len(self.sites)} sites, log joint {self.log_joint:.6g}>"
+        return f"<Trace of {counted(len(self.sites), 'site')}, log joint {self.log_joint:.6g}>"
 
     def _repr_html_(self) -> str:
         sites = listed(

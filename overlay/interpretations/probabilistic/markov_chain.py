@@ -8,6 +8,7 @@ import numpy as np
 
 from overlay.core.markup import code, listed, sheet, shown_value
 from overlay.core.public_names import hides
+from overlay.core.short_repr import counted
 from overlay.interpretations.probabilistic.errors import refuse_unknown
 
 __all__ = ["Chain"]
@@ -116,7 +117,8 @@ class Chain:
         return np.ma.masked_array(values, missing) if missing.any() else values
 
     def __repr__(self) -> str:
-        return f"<Chain of {self.steps} steps, {self.accepted} accepted, {len(self.names)} choices>"
+        choices = counted(len(self.names), "choice")
+        return f"<Chain of {counted(self.steps, 'step')}, {self.accepted} accepted, {choices}>"
 
     def _repr_html_(self) -> str:
         choices = listed(("choice", "last", "mean", "deviation"), self.names, self._summary)

@@ -11,6 +11,7 @@ import numpy as np
 
 from overlay import Context, MethodTable
 from overlay.core.public_names import hides
+from overlay.core.short_repr import counted
 from overlay.interpretations.probabilistic.compiled_chain import Halt, Machine
 from overlay.interpretations.probabilistic.compiled_steps import chosen
 from overlay.interpretations.probabilistic.errors import (
@@ -273,7 +274,7 @@ class MetropolisHastings:
         return self._structure
 
     def __repr__(self) -> str:
-        return f"<MetropolisHastings: {self.accepted} of {self.steps} steps accepted>"
+        return f"<MetropolisHastings: {self.accepted} of {counted(self.steps, 'step')} accepted>"
 
     # ---- steps --------------------------------------------------------------------------------
 

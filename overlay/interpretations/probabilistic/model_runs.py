@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from overlay import Context, MethodTable, call_next
+from overlay.core.target import refuse_values
 from overlay.interpretations.probabilistic.errors import (
     refuse_duplicate,
     refuse_missing,
@@ -363,6 +364,7 @@ def condition(model: Callable[..., Any], values: Mapping[str, Any]) -> Callable[
     >>> simulate(model).sites["x"].observed
     True
     """
+    refuse_values(model, "condition", "give the program first: condition(model, {name: value})")
     values = dict(values)
     met = set[str]()
     context = conditioning(values, met=met)

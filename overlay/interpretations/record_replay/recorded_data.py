@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from overlay import OverlayError
+from overlay.core.short_repr import a_or_an
 
 __all__ = ["NotRecordable", "from_data", "to_data"]
 
@@ -196,7 +197,7 @@ def from_data(data: Any) -> Any:
 
 def _refused(value: Any) -> NotRecordable:
     return NotRecordable(
-        f"a {type(value).__qualname__} cannot be recorded: it is not data",
+        f"{a_or_an(type(value).__qualname__)} cannot be recorded: it is not data",
         help="record a function whose result is data, further in or further out, or give this one "
         "an Adapter: record(path, {function: Adapter(to_data, from_data)}, ...)",
     )

@@ -130,7 +130,7 @@ def test_no_derivative_at_a_kink_and_no_determinant_where_it_is_singular():
 
 def test_what_is_not_square_counts_elements():
     total = invert(lambda x: x.sum(), np.zeros(3))
-    with pytest.raises(NotInvertible, match=r"not square: 3 unknown numbers \(x\) and 1 results"):
+    with pytest.raises(NotInvertible, match=r"not square: 3 unknown numbers \(x\) and 1 result"):
         total.log_abs_det(1.0, total.recover(np.ones(3)))
 
 

@@ -685,7 +685,7 @@ def sets_what_is_outside(x):
 
 OUTSIDE = {}
 REFUSED = {
-    of_two_shapes: "a list has 1 items on one path|a list has 2 items on one path",
+    of_two_shapes: "a list has 1 item on one path|a list has 2 items on one path",
     one_or_another: "a list is changed that may be one of several",
     grows_with_rows: "a list with items of the types tuple",
     grows_a_dict: "a dict has another number of items after an iteration",

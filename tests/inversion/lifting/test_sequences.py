@@ -1,5 +1,7 @@
 """Programs of strings and lists."""
 
+import math
+
 import numpy as np
 import pytest
 
@@ -210,3 +212,69 @@ def test_the_source_runs_on_its_own(f):
         theta = module["recover"](*args)
         answer = module["inverse"](f(*args), *([theta] if invert(f).parameters.names else []))
         assert answer == args
+
+
+def _looped(x):
+    total = 0.0
+    for item in [x * i for i in range(17)]:
+        total += item
+    return total
+
+
+def _looped_over_a_tuple(x):
+    total = 0.0
+    for item in tuple(x * i for i in range(17)):
+        total += item
+    return total
+
+
+LONG = {
+    "sum": (lambda x: sum([x * i for i in range(17)]), lambda x: sum(x * i for i in range(17))),
+    "max": (lambda x: max([x * i for i in range(17)]), lambda x: max(x * i for i in range(17))),
+    "min": (lambda x: min([x - i for i in range(17)]), lambda x: min(x - i for i in range(17))),
+    "tuple": (
+        lambda x: tuple([x * i for i in range(17)])[3],
+        lambda x: tuple(x * i for i in range(17))[3],
+    ),
+    "prod": (
+        lambda x: math.prod([x + i for i in range(17)]),
+        lambda x: math.prod(x + i for i in range(17)),
+    ),
+    "fsum": (
+        lambda x: math.fsum([x * i for i in range(17)]),
+        lambda x: math.fsum(x * i for i in range(17)),
+    ),
+    "zip": (
+        lambda x: sum(a * b for a, b in zip([x * i for i in range(17)], range(17), strict=True)),
+        lambda x: sum(
+            a * b
+            for a, b in zip(list(x * i for i in range(17)), range(17), strict=True)  # noqa: C400
+        ),
+    ),
+    "enumerate": (
+        lambda x: sum(i * a for i, a in enumerate([x * i for i in range(17)])),
+        lambda x: sum(i * a for i, a in enumerate(x * i for i in range(17))),
+    ),
+    "map": (
+        lambda x: sum(map(abs, [x * i for i in range(17)])),
+        lambda x: sum(map(abs, (x * i for i in range(17)))),
+    ),
+    "unpacked arguments": (
+        lambda x: max(*[x * i for i in range(17)]),
+        lambda x: max(*(x * i for i in range(17))),
+    ),
+    "loop": (_looped, _looped_over_a_tuple),
+}
+"""Programs that need the items of a list of more than 16, and what the remedy makes of them."""
+
+
+@pytest.mark.parametrize("name", LONG)
+def test_the_error_for_the_items_of_a_long_list_gives_the_limit_and_a_remedy_that_works(name):
+    of_list, of_generator = LONG[name]
+    with pytest.raises(NotInvertible) as caught:
+        invert(of_list, float)
+    assert "more than 16 iterations" in dict(caught.value.notes)["limit"]
+    assert caught.value.help.startswith("make the items in a generator expression")
+    value = of_list(4.5)
+    (x,) = invert(of_generator, float)(value)
+    assert math.isclose(of_generator(x), value)

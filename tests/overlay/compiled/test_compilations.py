@@ -94,7 +94,7 @@ CHANGES = [
         "math.sin(Any)",
         WAY,
     ),
-    ("chosen.dispatch(other)", "methods", "the methods of chosen", "1 methods", "2 methods", WAY),
+    ("chosen.dispatch(other)", "methods", "the methods of chosen", "1 method", "2 methods", WAY),
 ]
 
 

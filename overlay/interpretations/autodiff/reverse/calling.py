@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from overlay.core.short_repr import a_or_an
 from overlay.core.target import describe, read_signature
 from overlay.interpretations.autodiff.reverse.adjoint_names import Naming
 from overlay.interpretations.autodiff.reverse.by_rules import by_rule, refuse_compiled
@@ -156,7 +157,7 @@ class Calling(Naming, ABC):
         """The result of a call of a method that an instance's class defines."""
         function = getattr(receiver.cls, name, None)
         if type(function) is not FunctionType:
-            raise Unreadable(f"a {receiver.cls.__name__} has no method {name} in Python")
+            raise Unreadable(f"{a_or_an(receiver.cls.__name__)} has no method {name} in Python")
         self.attributes.append((receiver.cls, name, function))
         return self.call_in_force(function, [receiver, *args], kwargs or {})
 

@@ -57,8 +57,8 @@ def inner_derivative(lifter: ReverseLifter, f: Any, *args: Any) -> Any:
         found = lifter.enter_own(function, [*given, *outer, KnownBefore(1.0)], {})
     except Unreadable as error:
         raise Unreadable(
-            f"it differentiates {_name_of(f)}, and what its loops keep for that has a length that "
-            "is not known before it runs",
+            f"it differentiates {_name_of(f)}, whose loops store values; their number is not known "
+            "before the run",
             where=where,
             help="loop over a range in it; or use forward mode for the outer derivative",
         ) from error

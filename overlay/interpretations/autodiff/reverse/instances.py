@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from overlay.code.contents import DUNDERS, REFLECTED
 from overlay.code.record import attribute_held
+from overlay.core.short_repr import a_or_an
 from overlay.interpretations.autodiff.reverse.made_objects import (
     METHODS,
     contents_of,
@@ -71,10 +72,10 @@ def make_instance(
         return _named_tuple(lifter, cls, args, kwargs)
     own = [base for base in cls.__mro__ if base is not object]
     if type(cls) not in (type, ABCMeta) or not all(b.__flags__ & _MADE_IN_PYTHON for b in own):
-        raise Unreadable(f"it makes a {cls.__name__}, whose class is not written in Python")
+        raise Unreadable(f"it makes {a_or_an(cls.__name__)}, whose class is not written in Python")
     changed = [n for n in _OWN if any(n in vars(b) and not _is_frozen(b, n) for b in own)]
     if changed:
-        raise Unreadable(f"it makes a {cls.__name__}, whose class defines {changed[0]}")
+        raise Unreadable(f"it makes {a_or_an(cls.__name__)}, whose class defines {changed[0]}")
     found = made(lifter, cls, (), ())
     start = _of_class(lifter, cls, "__init__")
     if start is not object.__init__:
@@ -115,7 +116,7 @@ def get_attribute(lifter: Calling, owner: MadeObject, name: str) -> Any:
     if cls in (list, dict):
         function = getattr(cls, name, None)
         if function not in METHODS:
-            raise Unreadable(f"it reads {name!r} of a {cls.__name__} that it made")
+            raise Unreadable(f"it reads {name!r} of {a_or_an(cls.__name__)} that it made")
         return MethodOf(function, owner)
     if name == "__class__":
         return KnownBefore(cls)
@@ -141,7 +142,7 @@ def _fields_of(cls: Any) -> tuple[str, ...]:
 
 def _bound(lifter: Calling, found: Any, owner: Any, cls: type, name: str) -> Any:
     if found is MISSING or isinstance(found, MemberDescriptorType):
-        raise Unreadable(f"a {cls.__name__} may have no attribute {name!r} here")
+        raise Unreadable(f"{a_or_an(cls.__name__)} may have no attribute {name!r} here")
     if isinstance(found, FunctionType):
         return MethodOf(found, owner)
     if isinstance(found, staticmethod):
@@ -149,7 +150,7 @@ def _bound(lifter: Calling, found: Any, owner: Any, cls: type, name: str) -> Any
     if isinstance(found, classmethod):
         return MethodOf(found.__func__, KnownBefore(cls))
     if hasattr(type(found), "__get__"):
-        raise Unreadable(f"it reads {name!r} of a {cls.__name__}, which is computed")
+        raise Unreadable(f"it reads {name!r} of {a_or_an(cls.__name__)}, which is computed")
     return lifter.constant(found)
 
 
@@ -165,10 +166,10 @@ def set_attribute(lifter: Calling, owner: Any, name: str, value: Any) -> None:
         lifter.call_in_force(found.fset, [owner, value], {})
         return
     if hasattr(type(found), "__set__") and not isinstance(found, MemberDescriptorType):
-        raise Unreadable(f"it sets {name!r} of a {owner.cls.__name__}, which is computed")
+        raise Unreadable(f"it sets {name!r} of {a_or_an(owner.cls.__name__)}, which is computed")
     frozen = getattr(owner.cls, "__dataclass_params__", None)
     if frozen is not None and frozen.frozen:
-        raise Unreadable(f"it sets {name!r} of a {owner.cls.__name__}, which is frozen")
+        raise Unreadable(f"it sets {name!r} of {a_or_an(owner.cls.__name__)}, which is frozen")
     _set(lifter, owner, name, value)
 
 

@@ -28,6 +28,7 @@ from overlay.code.structured_tree import (
 )
 from overlay.code.wording import IN_WORDS
 from overlay.core.jitted import converts, is_dispatcher
+from overlay.core.short_repr import a_or_an
 from overlay.core.target import describe
 from overlay.interpretations.autodiff.reverse.branching import Branching, PathEnd
 from overlay.interpretations.autodiff.reverse.instances import attribute_of_super
@@ -107,7 +108,7 @@ class ReverseLifter(Branching):
         items = as_sequence(self, result) if is_items(result) else None
         if items is None:
             raise Unreadable(
-                f"it gives a {result.cls.__name__}"
+                f"it gives {a_or_an(result.cls.__name__)}"
                 + " whose length is not known" * (result.cls is list),
                 help="give a number, an array, or a tuple of these",
             )

@@ -10,6 +10,7 @@ from typing import Any
 from overlay.code import body as read
 from overlay.code import marks
 from overlay.code.structured_tree import Alternative, Exits, Leave, Repeat
+from overlay.core.short_repr import a_or_an
 from overlay.interpretations.autodiff.reverse.branching import PathEnd
 from overlay.interpretations.autodiff.reverse.made_objects import UNROLLED, NeedsArray, array_of
 from overlay.interpretations.autodiff.reverse.operands import (
@@ -326,7 +327,7 @@ class _LoopLifting:
                     raise Unreadable(
                         "it appends to a list, or takes from it, in a loop of unknown length"
                         if structure.cls is list
-                        else f"a loop gives a {structure.cls.__name__} more or other parts",
+                        else f"a loop gives {a_or_an(structure.cls.__name__)} more or other parts",
                         help="loop over a range of constant length, or write to the elements of "
                         "an array",
                     )

@@ -12,6 +12,7 @@ import numpy as np
 from overlay.code import held_functions
 from overlay.code.contents import METHODS as ROLES
 from overlay.code.contents import Role, applied
+from overlay.core.short_repr import a_or_an
 from overlay.interpretations.autodiff.reverse.operands import is_function
 from overlay.interpretations.autodiff.reverse.pullbacks import Pullback, kind_of
 from overlay.interpretations.autodiff.reverse.reverse_program import (
@@ -84,7 +85,8 @@ def contents_of(lifter: Calling, structure: MadeObject) -> Any:
     found = lifter.env.get(structure, UNSET)
     if found is UNSET:
         raise Unreadable(
-            f"it reads a {structure.cls.__name__} that has other parts on one path than on another",
+            f"it reads {a_or_an(structure.cls.__name__)} that has other parts on one path than "
+            "on another",
             help="give it as many parts on each path, or write to the elements of an array",
         )
     for value in leaves(found):
@@ -96,7 +98,8 @@ def change(lifter: Calling, structure: MadeObject, contents: Any) -> None:
     """Replace the contents of a structure."""
     if structure.fixed:
         raise Unreadable(
-            f"it changes a {structure.cls.__name__} that has several names, or is one or another",
+            f"it changes {a_or_an(structure.cls.__name__)} that has several names, or "
+            "that may be one of several objects",
             help="change a copy of it, or make it anew with the other parts",
         )
     lifter.env[structure] = contents
@@ -272,14 +275,15 @@ def item_of(lifter: Calling, items: Any, index: Any) -> Any:
     if _is_index(index):
         place: int = index.value
         if not -len(held) <= place < len(held):
-            raise Unreadable(f"it reads item {place} of a {kind.__name__} of {len(held)}")
+            raise Unreadable(f"it reads item {place} of {a_or_an(kind.__name__)} of {len(held)}")
         return held[place]
     if kind_of(index) == INT and held and all(map(is_function, held)):
         return _function_at(lifter, held, index)
     if kind_of(index) == INT and held and all(kind_of(item) in (FLOAT, INT) for item in held):
         return lifter.call(operator.getitem, [as_array(lifter, items), index], {})
     raise Unreadable(
-        f"it reads an item of a {kind.__name__} by an index that is not known before it runs",
+        f"it reads an item of {a_or_an(kind.__name__)} by an index that is not known before it "
+        "runs",
         help="make an array of the numbers, or go over the items in a for loop",
     )
 

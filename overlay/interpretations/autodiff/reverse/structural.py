@@ -14,6 +14,7 @@ import numpy as np
 
 from overlay.code import marks
 from overlay.code.record import attribute_held
+from overlay.core.short_repr import counted
 from overlay.core.target import describe
 from overlay.interpretations.autodiff.reverse.instances import (
     get_attribute,
@@ -116,7 +117,9 @@ def _unpack(lifter: Calling, value: Any, count: KnownBefore) -> Any:
     items = as_sequence(lifter, value)
     if items is not None:
         if len(items) != count.value:
-            raise Unreadable(f"it unpacks {len(items)} items into {count.value} variables")
+            raise Unreadable(
+                f"it unpacks {counted(len(items), 'item')} into {counted(count.value, 'variable')}"
+            )
         return items
     if isinstance(value, MadeObject) and isinstance(contents_of(lifter, value), Growing):
         value = as_array(lifter, value)

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from overlay.core.public_names import hides
 from overlay.core.short_repr import short_repr
-from overlay.core.target import describe
+from overlay.core.target import describe, refuse_values
 
 __all__ = ["Interval", "Rule", "rule", "takes_result"]
 
@@ -118,6 +118,7 @@ def rule(
     >>> rule(np.exp, lambda x, ret: (ret,), (-3.0, 3.0)).takes_result
     True
     """
+    refuse_values(function, "declare a rule for", "give a function, as in rule(f, partials)")
     elementwise = getattr(function, "__module__", None) != "math" if arrays is None else arrays
     places = frozenset(constant), frozenset(optional)
     return Rule(function, partials, domain, also, elementwise, kink, *places)

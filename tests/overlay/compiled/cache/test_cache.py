@@ -667,9 +667,9 @@ def test_clearing_removes_compiled_code_and_nothing_else(folder, capsys):
     run(fresh(), 1.0)
     (folder / "notes.txt").write_text("mine")
     assert main(["cache"]) == 0
-    assert ": 1 functions, " in capsys.readouterr().out
+    assert ": 1 function, " in capsys.readouterr().out
     assert main(["cache", "--clear"]) == 0
-    assert capsys.readouterr().out == f"{folder}: removed 1 functions\n"
+    assert capsys.readouterr().out == f"{folder}: removed 1 function\n"
     assert [p.name for p in folder.rglob("*")] == ["notes.txt"]
     assert run(fresh(), 1.0)[1:] == (0, 1)
 
