@@ -179,7 +179,7 @@ $(VENV)/dist: $(READY)
 		-e '.[dist]' >$(VENV)/dist.log 2>&1 && touch $@ \
 		|| echo "left out: wheels for any Linux, since the extra 'dist' cannot be installed ($(VENV)/dist.log)"
 
-dist: $(VENV)/dist  ## build the sdist and the wheel for any Linux, in dist
+dist: $(VENV)/dist  ## build the sdist and the wheel for any Linux, in dist; REPOSITORY=https://HOST/PATH for a release
 	@$(BIN)/python -m scripts.try_distributions --build
 
 dist-check:  ## build them on each installed Python in VERSIONS, and test each file in an empty environment
