@@ -19,8 +19,8 @@ ROOT = Path(__file__).parent
 
 
 def address(variable: str) -> str:
-    """Return the address that a variable of the environment holds, or an empty string."""
-    given = os.environ.get(variable, "").strip().rstrip("/")
+    """Return the address that make was given in a variable, or an empty string."""
+    given = os.environ.get(f"OVERLAY_DISPATCH_{variable}", "").strip().rstrip("/")
     if given and not re.fullmatch(r"https://[^\s/?#()<>]+(/[^\s?#()<>]+)?", given):
         raise SystemExit(f"{variable}={given} is not an address: give https://HOST/PATH")
     return given

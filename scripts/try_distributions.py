@@ -2,8 +2,8 @@
 
 With the extra 'dist' the wheel is built for any Linux with glibc 2.17 or newer, which auditwheel
 confirms and marks; without it, by the compiler at hand, for this machine. The files stay in dist/;
-the environments are removed. With REPOSITORY in the environment they have the project's URLs, and
-the README's links are absolute (setup.py).
+the environments are removed. With ``--repository`` they have the project's URLs, and the README's
+links are absolute (setup.py).
 """
 
 import argparse
@@ -122,8 +122,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--build", action="store_true", help="build them, and stop")
     parser.add_argument("--constraints", type=Path, default=ROOT / "constraints.txt")
+    parser.add_argument("--repository", default="", help="the address of the project")
+    parser.add_argument("--documentation", default="", help="the address of its site")
     asked = parser.parse_args()
-    if not os.environ.get("REPOSITORY"):
+    os.environ["OVERLAY_DISPATCH_REPOSITORY"] = asked.repository
+    os.environ["OVERLAY_DISPATCH_DOCUMENTATION"] = asked.documentation
+    if not asked.repository:
         print(NO_ADDRESS, flush=True)
     for file in built(ROOT / "dist"):
         print(file.relative_to(ROOT), flush=True)

@@ -48,7 +48,7 @@ def test_importing_overlay_imports_little_and_nothing_of_other_distributions():
     assert found & slow == set()
 
 
-GIVEN = ("REPOSITORY", "DOCUMENTATION")  # addresses, for a release
+REPOSITORY, SITE = GIVEN = ("OVERLAY_DISPATCH_REPOSITORY", "OVERLAY_DISPATCH_DOCUMENTATION")
 ADDRESS = "https://example.org/overlay"
 
 
@@ -58,7 +58,7 @@ def distributions(tmp_path_factory):
     folder = tmp_path_factory.mktemp("built")
     build = [sys.executable, "-m", "build", "--no-isolation", "-o", folder]
     plain = {name: value for name, value in os.environ.items() if name not in GIVEN}
-    given = {**plain, "REPOSITORY": f"{ADDRESS}/", "DOCUMENTATION": "https://docs.example.org"}
+    given = {**plain, REPOSITORY: f"{ADDRESS}/", SITE: "https://docs.example.org"}
     subprocess.run([*build, "-s"], check=True, cwd=ROOT, capture_output=True, env=given)
     (sdist,) = folder.glob("*.tar.gz")
     shutil.unpack_archive(sdist, folder / "unpacked", filter="data")
@@ -148,8 +148,8 @@ def metadata_made_with(monkeypatch, **given):
     return made
 
 
-def test_without_an_address_the_readme_is_the_description(monkeypatch):
-    made = metadata_made_with(monkeypatch)
+def test_without_an_address_for_make_the_readme_is_the_description(monkeypatch):
+    made = metadata_made_with(monkeypatch, REPOSITORY="an address of something else")
     assert made["long_description"] == (ROOT / "README.md").read_text()
     assert made["project_urls"] == {}
 
@@ -159,7 +159,7 @@ def test_without_an_address_the_readme_is_the_description(monkeypatch):
 )
 def test_what_is_no_address_is_refused_with_what_to_give(monkeypatch, wrong):
     with pytest.raises(SystemExit) as refused:
-        metadata_made_with(monkeypatch, REPOSITORY=wrong)
+        metadata_made_with(monkeypatch, **{REPOSITORY: wrong})
     assert str(refused.value) == (f"REPOSITORY={wrong} is not an address: give https://HOST/PATH")
 
 
