@@ -8,6 +8,10 @@ BIN := $(VENV)/bin
 READY := $(VENV)/ready
 CONSTRAINTS ?= constraints.txt
 WORKERS ?= auto
+# The addresses of the project and its site, which a release has; those of the environment are others.
+REPOSITORY :=
+DOCUMENTATION :=
+ADDRESSES = --repository '$(REPOSITORY)' --documentation '$(DOCUMENTATION)'
 DOCUMENTS := README.md docs overlay primitives inversion  # whose examples are tests
 PYTEST_FLAGS ?= -q -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 QUICK := -m 'not long' --hypothesis-profile quick
@@ -179,13 +183,13 @@ $(VENV)/dist: $(READY)
 		-e '.[dist]' >$(VENV)/dist.log 2>&1 && touch $@ \
 		|| echo "left out: wheels for any Linux, since the extra 'dist' cannot be installed ($(VENV)/dist.log)"
 
-dist: $(VENV)/dist  ## build the sdist and the wheel for any Linux, in dist
-	@$(BIN)/python -m scripts.try_distributions --build
+dist: $(VENV)/dist  ## build the sdist and the wheel for any Linux, in dist; REPOSITORY=https://HOST/PATH for a release
+	@$(BIN)/python -m scripts.try_distributions --build $(ADDRESSES)
 
 dist-check:  ## build them on each installed Python in VERSIONS, and test each file in an empty environment
 	@$(call on_each,$(VERSIONS),{ $(own_venv); \
 		$(MAKE) --no-print-directory $$venv/dist VENV=$$venv PYTHON=$$python \
-		&& $$venv/bin/python -m scripts.try_distributions; }); exit $$status
+		&& $$venv/bin/python -m scripts.try_distributions $(ADDRESSES); }); exit $$status
 
 gpu-check: $(READY) cuda  ## compare kernels on the present GPU with the CPU
 	@$(BIN)/python -m scripts.gpu_check $(GPU_FLAGS)

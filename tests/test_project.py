@@ -1,8 +1,10 @@
 """What the distribution promises as a whole."""
 
 import ast
+import os
 import re
 import runpy
+import shutil
 import subprocess
 import sys
 import sysconfig
@@ -12,6 +14,9 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from markdown_it import MarkdownIt
+
+from scripts.try_distributions import published
 
 ROOT = Path(__file__).parents[1]
 PACKAGES = ("overlay", "primitives", "inversion")
@@ -43,13 +48,30 @@ def test_importing_overlay_imports_little_and_nothing_of_other_distributions():
     assert found & slow == set()
 
 
+REPOSITORY, SITE = GIVEN = ("OVERLAY_DISPATCH_REPOSITORY", "OVERLAY_DISPATCH_DOCUMENTATION")
+ADDRESS = "https://example.org/overlay"
+
+
 @pytest.fixture(scope="module")
-def built(tmp_path_factory):
-    """The names in the wheel, and those in the sdist without its folder."""
+def distributions(tmp_path_factory):
+    """The wheel, built without an address from the sdist; and the sdist, built with one."""
     folder = tmp_path_factory.mktemp("built")
     build = [sys.executable, "-m", "build", "--no-isolation", "-o", folder]
-    subprocess.run(build, check=True, cwd=ROOT, capture_output=True)
-    (wheel,), (sdist,) = folder.glob("*.whl"), folder.glob("*.tar.gz")
+    plain = {name: value for name, value in os.environ.items() if name not in GIVEN}
+    given = {**plain, REPOSITORY: f"{ADDRESS}/", SITE: "https://docs.example.org"}
+    subprocess.run([*build, "-s"], check=True, cwd=ROOT, capture_output=True, env=given)
+    (sdist,) = folder.glob("*.tar.gz")
+    shutil.unpack_archive(sdist, folder / "unpacked", filter="data")
+    (source,) = (folder / "unpacked").iterdir()
+    subprocess.run([*build, "-w", source], check=True, capture_output=True, env=plain)
+    (wheel,) = folder.glob("*.whl")
+    return wheel, sdist
+
+
+@pytest.fixture(scope="module")
+def built(distributions):
+    """The names in the wheel, and those in the sdist without its folder."""
+    wheel, sdist = distributions
     with tarfile.open(sdist) as archive:
         names = [name.partition("/")[2] for name in archive.getnames()]
     return zipfile.ZipFile(wheel).namelist(), names
@@ -84,6 +106,66 @@ def test_sdist_holds_what_the_tests_and_the_targets_of_make_need(built):
     needed = files_of(*there, *PACKAGES, "bench")
     files = {"Makefile", "pyproject.toml", "constraints.txt", "conftest.py", "demo.py", "README.md"}
     assert needed | files <= set(built[1])
+
+
+def test_a_release_has_the_urls_of_the_project_and_no_relative_link(distributions):
+    wheel, sdist = distributions
+    description, urls = published(wheel)
+    assert (description, urls) == published(sdist)
+    tag = f"v{PROJECT['version']}"
+    assert dict(url.split(", ") for url in urls) == {
+        "Homepage": ADDRESS,
+        "Documentation": "https://docs.example.org",
+        "Source": ADDRESS,
+        "Issues": f"{ADDRESS}/issues",
+        "Changelog": f"{ADDRESS}/blob/{tag}/CHANGELOG.md",
+    }
+    page = MarkdownIt().enable("table").parse(description)
+    links = [
+        str(part.attrs.get("href") or part.attrs["src"])
+        for token in page
+        for part in token.children or ()
+        if part.type in ("link_open", "image")
+    ]
+    assert len(links) > 20
+    pages, pictures = f"{ADDRESS}/blob/{tag}/", f"{ADDRESS}/raw/{tag}/"
+    assert [link for link in links if not link.startswith((pages, pictures))] == []
+    files = [re.sub(r".*/v[\d.]+/|#.*", "", link) for link in links]
+    assert [file for file in files if not (ROOT / file).is_file()] == []
+    readme = (ROOT / "README.md").read_text()
+    assert description.replace(pages, "").replace(pictures, "").rstrip() == readme.rstrip()
+
+
+def metadata_made_with(monkeypatch, **given):
+    """The keywords that setup.py hands to setuptools."""
+    made = {}
+    for name in GIVEN:
+        monkeypatch.delenv(name, raising=False)
+    for name, value in given.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr("setuptools.setup", made.update)
+    runpy.run_path(str(ROOT / "setup.py"))
+    return made
+
+
+def test_without_an_address_for_make_the_readme_is_the_description(monkeypatch):
+    made = metadata_made_with(monkeypatch, REPOSITORY="an address of something else")
+    assert made["long_description"] == (ROOT / "README.md").read_text()
+    assert made["project_urls"] == {}
+
+
+@pytest.mark.parametrize(
+    "wrong", ["example.org/overlay", "http://example.org/overlay", "https://example.org/a b", "x"]
+)
+def test_what_is_no_address_is_refused_with_what_to_give(monkeypatch, wrong):
+    with pytest.raises(SystemExit) as refused:
+        metadata_made_with(monkeypatch, **{REPOSITORY: wrong})
+    assert str(refused.value) == (f"REPOSITORY={wrong} is not an address: give https://HOST/PATH")
+
+
+def test_the_citation_has_the_version_of_the_project():
+    cited = re.findall(r"^version: (.*)$", (ROOT / "CITATION.cff").read_text(), re.MULTILINE)
+    assert cited == [PROJECT["version"]]
 
 
 def test_every_extra_that_is_told_of_exists():

@@ -1,7 +1,9 @@
 """The public names of the packages, what is said of each, and what their objects look like."""
 
 import ast
+import importlib
 import inspect
+import pkgutil
 import re
 import sys
 import textwrap
@@ -44,6 +46,36 @@ def test_what_is_public_is_meant_to_be():
     """A name that comes or goes is written into the list, and into the changelog."""
     found, listed = set(public_names()), set(LISTED.read_text().split())
     assert (sorted(found - listed), sorted(listed - found)) == ([], [])
+
+
+VERSIONS = (Path(__file__).parents[1] / "docs" / "versions.md").read_text()
+RENAMED = re.findall(
+    r"^\| `([\w.]+)(?:\((\w+)=\))?` \| `([\w.]+)(?:\((\w+)=\))?` \|$", VERSIONS, re.M
+)
+
+
+def is_there(name, parameter):
+    """Whether a module, its attribute, or a parameter of what it holds is there."""
+    path, _, last = name.rpartition(".")
+    try:
+        found = getattr(pkgutil.resolve_name(path), last)
+    except AttributeError:
+        try:
+            found = importlib.import_module(name)
+        except ImportError:
+            return False
+    return not parameter or parameter in inspect.signature(found).parameters
+
+
+@pytest.mark.parametrize(("old", "old_parameter", "new", "new_parameter"), RENAMED)
+def test_the_table_of_renamed_names_leads_to_what_is_there(old, old_parameter, new, new_parameter):
+    assert is_there(new, new_parameter)
+    assert not is_there(old, old_parameter)
+
+
+def test_no_renamed_name_is_missed():
+    rows = VERSIONS[VERSIONS.index("| Old name | New name |") :].partition("\n\n")[0]
+    assert len(RENAMED) == len(rows.splitlines()) - 2 > 15
 
 
 # ---- docstrings ----------------------------------------------------------------------------------
