@@ -36,7 +36,7 @@ from typing import TYPE_CHECKING, Any
 
 from overlay.code.dominance import dominators, post_dominators
 from overlay.core import late_binding
-from overlay.core.public_names import hides
+from overlay.core.public_names import completes, hides
 from overlay.core.short_repr import counted, short_repr
 from overlay.core.target import describe
 
@@ -58,6 +58,7 @@ __all__ = [
     "Variable",
     "read",
 ]
+__dir__ = completes(__all__)
 
 
 class Unknown(enum.Enum):
@@ -689,6 +690,7 @@ class FlowGraph(ABC):
         return places[0] >= places[1] if after else places[0] <= places[1]
 
 
+@hides("numba_type_of")
 class IR(FlowGraph):
     """A function during compilation, before or after type inference.
 

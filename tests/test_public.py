@@ -3,6 +3,7 @@
 import ast
 import inspect
 import re
+import subprocess
 import sys
 import textwrap
 from html.parser import HTMLParser
@@ -114,6 +115,21 @@ def test_signatures_show_no_object_that_stands_for_nothing_given(name):
 # ---- completion ----------------------------------------------------------------------------------
 
 
+PACKAGES = public_objects.packages()
+
+
+@pytest.mark.parametrize("module", PACKAGES, ids=lambda module: module.__name__)
+def test_a_public_module_completes_its_public_names_and_modules_alone(module):
+    assert dir(module) == sorted({*getattr(module, "__all__", ()), *PACKAGES[module]})
+    assert [name for name in dir(module) if not hasattr(module, name)] == []
+
+
+def test_the_modules_that_are_completed_can_be_used_without_an_import():
+    code = "import overlay; print(overlay.interpretations.seeding.seeded, overlay.ir.read)"
+    done = subprocess.run([sys.executable, "-c", code], check=False, capture_output=True, text=True)
+    assert "function seeded" in done.stdout, done.stderr
+
+
 def test_hidden_names_are_there_and_are_not_completed():
     for cls in CLASSES.values():
         for name in getattr(cls, "__hidden__", ()):
@@ -151,6 +167,15 @@ def test_what_is_completed_is_told_in_the_reference(name):
     untold = [n for n in sorted(attributes) if not says(cls, n)]
     fields = getattr(cls, "__dataclass_fields__", {})
     assert [n for n in untold if n not in fields] == []
+
+
+@pytest.mark.parametrize("name", sorted(MADE_BY_SUBCLASSES & {*OBJECTS.values()}))
+def test_an_object_of_a_class_below_a_public_one_completes_public_names_alone(name):
+    thing = made(name)
+    public = [cls for cls in type(thing).__mro__ if cls in OBJECTS]
+    told = {each for cls in (*public, *PYTHONS[4:7]) for each in dir(cls)}
+    names = {each for each in dir(thing) if not each.startswith("_")} - told
+    assert [each for each in names if not any(says(cls, each) for cls in public)] == []
 
 
 # ---- what objects look like ----------------------------------------------------------------------
