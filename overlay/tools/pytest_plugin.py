@@ -15,8 +15,9 @@ import pytest
 
 from overlay.contexts.context import Context
 from overlay.contexts.report import Report
+from overlay.core.outline import Rows
 from overlay.tools.named import named_context
-from overlay.tools.terminal import find_modules_in_working_folder, told
+from overlay.tools.terminal import drawn, find_modules_in_working_folder, told
 
 __all__ = ["OverlayPlugin", "under"]
 
@@ -156,14 +157,19 @@ class OverlayPlugin:
             self._join(_packed(self.context.report()))
         methods = self._methods or []
         terminalreporter.section(f"overlay {self.name}")
-        for shown, calls in self._hits.items():
-            counted = "" if calls is None else f"   {calls} calls"
-            terminalreporter.write_line(f"hit: {shown}{counted}")
-        for shown in methods:
-            if shown not in self._hits:
-                terminalreporter.write_line(f"never hit: {shown}")
-        for place, times in self._left.most_common():
-            terminalreporter.write_line(f"left the context: {place}   {times} times")
+        rows = [
+            ("hit", shown, "" if calls is None else f"{calls} calls")
+            for shown, calls in self._hits.items()
+        ]
+        rows += [("never hit", shown, "") for shown in methods if shown not in self._hits]
+        rows += [
+            ("left the context", place, f"{times} times")
+            for place, times in self._left.most_common()
+        ]
+        if rows:
+            width = terminalreporter._tw.fullwidth if terminalreporter.isatty else None
+            table = Rows("", ("", "method", "calls"), tuple(rows))
+            terminalreporter.write_line(drawn(table, width, colours=terminalreporter.hasmarkup))
         hit = sum(shown in self._hits for shown in methods)
         terminalreporter.write_line(f"{hit} of {len(methods)} methods hit")
 
