@@ -156,10 +156,10 @@ def test_what_is_pickled_is_read_where_nothing_is_imported():
     values = [
         *(each for each in found if inspect.isclass(each) or inspect.isfunction(each)),
         inversion.NoSolution("none"),
-        primitives.Interval(0.0, 1.0),
+        primitives.Reals(0.0, 1.0),
     ]
     code = "import pickle, sys; print(*pickle.loads(bytes.fromhex(sys.argv[1]))[-2:])"
-    assert fresh(code, pickle.dumps(values).hex()) == "none Interval(0.0, 1.0)\n"
+    assert fresh(code, pickle.dumps(values).hex()) == "none Reals(0.0, 1.0)\n"
 
 
 # ---- registries -----------------------------------------------------------------------------
@@ -333,7 +333,7 @@ IN_A_CONTEXT = """
         if name.partition(".")[0] in ("inversion", "primitives", "overlay")
         for key, value in vars(module).items()
         if isinstance(value, int | float | complex) and not key.startswith("__")
-        or type(value).__name__ in ("Interval", "Integers")
+        or type(value).__name__ in ("Reals", "Integers")
     }
     print(json.dumps([found, numbers]))
 """

@@ -47,6 +47,25 @@ def test_what_is_public_is_meant_to_be():
     assert (sorted(found - listed), sorted(listed - found)) == ([], [])
 
 
+SHARED = {
+    "Call": "of a function's IR, and of a run that is traced",
+    "Domain": "of abstract values, and of the values that an axis takes",
+    "RULES": "of each interpretation",
+    "Site": "of a proof, and of a random choice",
+    "replay": "of a random choice, and of a recorded run",
+    "rule": "of each interpretation",
+}
+"""Names of several objects, which no program needs together."""
+
+
+def test_one_name_is_one_object():
+    found = {}
+    for module in modules():
+        for name in module.__all__:
+            found.setdefault(name, set()).add(id(getattr(module, name)))
+    assert {name for name, objects in found.items() if len(objects) > 1} == {*SHARED}
+
+
 # ---- docstrings ----------------------------------------------------------------------------------
 
 

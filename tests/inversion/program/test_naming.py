@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from inversion import NotInvertible, choose, invert
 from inversion.program.variable_names import OF_FUNCTIONS, Label, names_of
-from primitives import Interval
+from primitives import Reals
 from primitives.base_table import RELATIONS
 from tests.laws.trying import KINDS, made
 
@@ -129,7 +129,7 @@ def test_a_variable_that_is_assigned_again_is_not_the_argument():
 
 
 def test_a_domain_keeps_the_name():
-    declared = invert(math.cos, float, domain={"x": Interval(-10.0, 10.0)}).parameters
+    declared = invert(math.cos, float, domain={"x": Reals(-10.0, 10.0)}).parameters
     assert set(declared.names) <= {"branch_of_cos"}
 
 
