@@ -261,7 +261,11 @@ def _cache(asked: argparse.Namespace) -> object:
     def cache() -> int:
         folder = Folder.of()
         removed = folder.clear() if asked.clear else None
-        found = {"path": str(folder.path), "functions": len(folder.files()), "bytes": folder.size()}
+        found: dict[str, Any] = {
+            "path": str(folder.path),
+            "functions": len(folder.files()),
+            "bytes": folder.size(),
+        }
         if asked.json:
             print_json(found if removed is None else {**found, "removed": removed})
         elif removed is not None:
