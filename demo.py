@@ -21,7 +21,7 @@ from inversion import NoSolution, choose, invert
 from overlay import Context, MethodTable, UnsupportedPython, call_next
 from overlay.interpretations.first_nan import FirstNaN, first_nan
 from overlay.interpretations.mocks import Mocks
-from primitives import Interval, Positive
+from primitives import Positive, Reals
 
 PICTURE = Path("build") / "arms.png"
 
@@ -228,7 +228,7 @@ def arms():
     print("   1.2 above its shoulder?")
     shelf, wanted = 1.2, 60
     start = time.perf_counter()
-    turns = dict.fromkeys("abc", Interval(-math.pi, math.pi))
+    turns = dict.fromkeys("abc", Reals(-math.pi, math.pi))
     inverse = invert(height, float, float, float, domain=turns)
     print(f"  inverted in {1e3 * (time.perf_counter() - start):.0f} ms")
     first = inverse(shelf)

@@ -11,7 +11,7 @@ from common.timing import interleaved, machine, summary, table
 from scipy import optimize
 
 from inversion import invert
-from primitives import Interval
+from primitives import Reals
 
 LOOPS = 5
 ALLOWED = 0.01  # seconds beyond twice scipy's time
@@ -69,10 +69,10 @@ def gelu(x: float):
 
 
 ELEMENTS = {
-    "a": Interval(0.1, 10.0),
-    "e": Interval(0.0, 0.99),
-    "anomaly": Interval(0.0, 6.3),
-    "turn": Interval(0.0, 6.3),
+    "a": Reals(0.1, 10.0),
+    "e": Reals(0.0, 0.99),
+    "anomaly": Reals(0.0, 6.3),
+    "turn": Reals(0.0, 6.3),
 }
 PROGRAMS = {  # arguments that lead to the result, and the domains
     brown_conrady: ((0.1, 0.2), None),

@@ -75,7 +75,7 @@ def invert(
     *types : type or object
         The types of the arguments, or example values, in order; by default the annotations.
         An argument with a default keeps it, unless its type is given or ``domain`` names it.
-        ``Annotated[float, Interval(0, 1)]`` restricts answers to a domain.
+        ``Annotated[float, Reals(0, 1)]`` restricts answers to a domain.
     context : Context, optional
         The context in which calls in f and relations are resolved, and in which answers are
         checked.

@@ -56,6 +56,10 @@ __all__ = [
     "tables_in_force",
 ]
 
+__getattr__, __dir__ = late_binding.lazy_names(
+    __name__, {}, modules=("analysis", "contracts", "interpretations", "ir", "kernels")
+)
+
 
 # ---- higher layers, imported when lower modules ask for them ------------------------------
 

@@ -37,7 +37,7 @@ from typing import TYPE_CHECKING, Any
 from overlay.code.dominance import dominators, post_dominators
 from overlay.core import late_binding
 from overlay.core.markup import Html, code, listed, place, plain, sheet
-from overlay.core.public_names import hides
+from overlay.core.public_names import completes, hides
 from overlay.core.short_repr import counted, cut, short_repr
 from overlay.core.target import describe, refuse_values
 
@@ -59,6 +59,7 @@ __all__ = [
     "Variable",
     "read",
 ]
+__dir__ = completes(__all__)
 
 
 class Unknown(enum.Enum):
@@ -730,6 +731,7 @@ class FlowGraph(ABC):
         return places[0] >= places[1] if after else places[0] <= places[1]
 
 
+@hides("numba_type_of")
 class IR(FlowGraph):
     """A function during compilation, before or after type inference.
 

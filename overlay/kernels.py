@@ -17,6 +17,7 @@ import numpy as np
 from overlay.core.errors import OverlayError
 from overlay.core.location import caller
 from overlay.core.markup import code, facts, listed, place, sheet
+from overlay.core.public_names import completes
 from overlay.core.short_repr import counted, short_repr
 from overlay.plugins.attempts import attempted
 
@@ -28,6 +29,7 @@ __all__ = [
     "in_kernel",
     "local_array",
 ]
+__dir__ = completes(__all__)
 
 FORMAT: Final = 1
 

@@ -19,9 +19,9 @@ from primitives.domains import (
     ComplexNumbers,
     Integer,
     Integers,
-    Interval,
     NonNegative,
     Real,
+    Reals,
 )
 from primitives.errors import NoSolution
 from primitives.floats.tolerance import LARGEST, agrees
@@ -187,13 +187,13 @@ absolute = relation(
     abs, complex, "return = abs(a)", codomain=NonNegative, returns=float,
     ret=lambda a: abs(a),
     a=parametric(
-        lambda ret, angle: polar(ret, angle), angle=Interval(-math.pi, math.pi),
+        lambda ret, angle: polar(ret, angle), angle=Reals(-math.pi, math.pi),
         recover=lambda a: (angle_of(a),),
     ),
 )  # fmt: skip
 phase = relation(
     np.angle, complex, "return = angle(a)", returns=float,
-    codomain=Interval(-math.pi, math.pi),
+    codomain=Reals(-math.pi, math.pi),
     edges="0 has the angle 0; size is the absolute value of the larger part",
     ret=lambda a: angle_of(a),
     a=parametric(

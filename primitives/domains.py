@@ -39,11 +39,11 @@ __all__ = [
     "Int64",
     "Integer",
     "Integers",
-    "Interval",
     "NonNegative",
     "NonZero",
     "Positive",
     "Real",
+    "Reals",
     "Strings",
     "Text",
     "WholeFloats",
@@ -272,7 +272,7 @@ def _odds(units: NDArray[np.float64]) -> NDArray[np.float64]:
 
 @hides("ends")
 @dataclass(frozen=True)
-class Interval(Domain):
+class Reals(Domain):
     """The real numbers from ``low`` to ``high``, except some points; infinities are not members.
 
     Bounds may be open and points may be excluded, unlike in ``overlay.sets.Interval``, the interval
@@ -294,10 +294,10 @@ class Interval(Domain):
 
     Examples
     --------
-    >>> Interval(-1, 1).contains(1.0), Interval(0, 1, open_high=True).contains(1.0)
+    >>> Reals(-1, 1).contains(1.0), Reals(0, 1, open_high=True).contains(1.0)
     (True, False)
-    >>> Positive.meet(Interval(-1, 1))
-    Interval(0.0, 1.0, open_low=True)
+    >>> Positive.meet(Reals(-1, 1))
+    Reals(0.0, 1.0, open_low=True)
     """
 
     low: float
@@ -341,7 +341,7 @@ class Interval(Domain):
         parts += ["open_low=True"] if self.open_low and math.isfinite(self.low) else []
         parts += ["open_high=True"] if self.open_high and math.isfinite(self.high) else []
         parts += [f"without={self.without}"] if self.without else []
-        return f"Interval({', '.join(parts)})"
+        return f"Reals({', '.join(parts)})"
 
     def contains(self, value: Any) -> bool:
         if not isinstance(value, _NUMBERS):
@@ -387,10 +387,10 @@ class Interval(Domain):
     def meet(self, other: Domain) -> Domain:
         if isinstance(other, WholeFloats):
             return other.meet(self)
-        if not isinstance(other, Interval):
+        if not isinstance(other, Reals):
             raise different_members(self, other)
         low, high = max(self.low, other.low), min(self.high, other.high)
-        return Interval(
+        return Reals(
             low,
             high,
             any(d.open_low for d in (self, other) if d.low == low),
@@ -402,7 +402,7 @@ class Interval(Domain):
         low, high = max(self.low, float(numbers.low)), min(self.high, float(numbers.high))
         if not low < high or (low == self.low and high == self.high):
             return self
-        return self.meet(Interval(low, high))
+        return self.meet(Reals(low, high))
 
     @property
     def closure(self) -> NumberSet:
@@ -684,10 +684,10 @@ class WholeFloats(Domain):
         return f"{bounds} and {whole}"
 
     def meet(self, other: Domain) -> Domain:
-        if not isinstance(other, (Interval, WholeFloats)):
+        if not isinstance(other, (Reals, WholeFloats)):
             raise different_members(self, other)
         low, high = other.low, other.high
-        if isinstance(other, Interval):
+        if isinstance(other, Reals):
             if other.without:
                 raise nothing_in_common(self, other)
             first, last = other.ends
@@ -958,10 +958,10 @@ class ByteStrings(Domain):
 
 _CHARACTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 .,-+_äßéΣςλİ€"
 
-Real = Interval(-math.inf, math.inf)
-Positive = Interval(0, math.inf, open_low=True)
-NonNegative = Interval(0, math.inf)
-NonZero = Interval(-math.inf, math.inf, without=(0.0,))
+Real = Reals(-math.inf, math.inf)
+Positive = Reals(0, math.inf, open_low=True)
+NonNegative = Reals(0, math.inf)
+NonZero = Reals(-math.inf, math.inf, without=(0.0,))
 Integer = Integers()
 Bool = Booleans()
 Complex = ComplexNumbers()

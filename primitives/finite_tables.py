@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from primitives.domains import Bool, Domain, Integers, Interval, Strings, domain_of
+from primitives.domains import Bool, Domain, Integers, Reals, Strings, domain_of
 from primitives.errors import NoSolution
 from primitives.relation import Relation, parametric, relation
 
@@ -66,7 +66,7 @@ def _range_of(values: tuple[Any, ...]) -> Domain | None:
     """The domain of all numbers from the smallest to the largest of these."""
     kind = type(values[0])
     if kind is float:
-        return Interval(min(values), max(values)) if min(values) < max(values) else None
+        return Reals(min(values), max(values)) if min(values) < max(values) else None
     if kind is str:
         lengths = list(map(len, values))
         return Strings("".join(sorted({*"".join(values)})), min(lengths), max(lengths))

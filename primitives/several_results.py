@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
-from primitives.domains import Bool, Integers, Interval, NonZero, Real, WholeFloats
+from primitives.domains import Bool, Integers, NonZero, Real, Reals, WholeFloats
 from primitives.errors import NoSolution
 from primitives.floats.powers import scaled
 from primitives.floats.remainders import (
@@ -29,8 +29,8 @@ from primitives.relation import Relation, parametric, relation
 
 __all__ = ["PAIRS", "SEVERAL", "divmod_float", "frexp", "modf"]
 
-FRACTION = Interval(0, 1, open_high=True)
-HALF_TO_ONE = Interval(0.5, 1, open_high=True)
+FRACTION = Reals(0, 1, open_high=True)
+HALF_TO_ONE = Reals(0.5, 1, open_high=True)
 SCALE = Integers(-1073, 1024)
 """The exponents of floats, including subnormal ones."""
 DISAGREE = "the other result is not this one"

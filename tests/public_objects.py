@@ -106,6 +106,17 @@ def modules() -> list[ModuleType]:
     return [importlib.import_module(name) for name in MODULES]
 
 
+def packages() -> dict[ModuleType, set[str]]:
+    """The public packages and modules, each with the public modules directly below it."""
+    found = [*modules(), overlay.interpretations]
+    names = {module.__name__ for module in found}
+    below = {
+        name: {n.rpartition(".")[2] for n in names if n.rpartition(".")[0] == name}
+        for name in names
+    }
+    return {module: below[module.__name__] for module in found}
+
+
 def classes() -> dict[str, type]:
     """The public classes, by the name that the reference has for each."""
     found: dict[type, str] = {}

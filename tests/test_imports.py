@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 
 import inversion
+import overlay
 import primitives
 from inversion.deadline import OutOfTime, limited
 from overlay import analysis
@@ -25,6 +26,8 @@ from overlay.interpretations import intervals
 ROOT = Path(__file__).parents[1]
 LAZY = (inversion, primitives, analysis, intervals)
 """The packages whose names are imported on first access."""
+OF_MODULES = (overlay, overlay.interpretations)
+"""The packages whose modules alone are imported on first access."""
 EAGER = {
     "primitives": {"Mode", "Relation", "parametric", "relation"},
     intervals.__name__: {"EMPTY", "ENTIRE", "Interval", "NotAnInterval", "Undecided"},
@@ -87,7 +90,7 @@ def test_an_inverse_of_numbers_that_is_called_imports_nothing_heavy():
 def test_the_packages_that_import_late_are_those_that_are_tested():
     texts = (p for name in PACKAGES for p in (ROOT / name).rglob("__init__.py"))
     found = {p.parent for p in texts if "lazy_names(" in p.read_text()}
-    assert found == {Path(package.__file__).parent for package in LAZY}
+    assert found == {Path(package.__file__).parent for package in (*LAZY, *OF_MODULES)}
 
 
 def imported_for_types(package):
@@ -153,10 +156,10 @@ def test_what_is_pickled_is_read_where_nothing_is_imported():
     values = [
         *(each for each in found if inspect.isclass(each) or inspect.isfunction(each)),
         inversion.NoSolution("none"),
-        primitives.Interval(0.0, 1.0),
+        primitives.Reals(0.0, 1.0),
     ]
     code = "import pickle, sys; print(*pickle.loads(bytes.fromhex(sys.argv[1]))[-2:])"
-    assert fresh(code, pickle.dumps(values).hex()) == "none Interval(0.0, 1.0)\n"
+    assert fresh(code, pickle.dumps(values).hex()) == "none Reals(0.0, 1.0)\n"
 
 
 # ---- registries -----------------------------------------------------------------------------
@@ -330,7 +333,7 @@ IN_A_CONTEXT = """
         if name.partition(".")[0] in ("inversion", "primitives", "overlay")
         for key, value in vars(module).items()
         if isinstance(value, int | float | complex) and not key.startswith("__")
-        or type(value).__name__ in ("Interval", "Integers")
+        or type(value).__name__ in ("Reals", "Integers")
     }
     print(json.dumps([found, numbers]))
 """

@@ -80,6 +80,12 @@ def built(distributions):
 SOURCES = "\n".join(p.read_text() for name in PACKAGES for p in (ROOT / name).rglob("*.py"))
 
 
+def test_the_version_is_that_of_the_project_wherever_it_stands():
+    version = PROJECT["version"]
+    assert f"\nversion: {version}\n" in (ROOT / "CITATION.cff").read_text()
+    assert version in (ROOT / "CHANGELOG.md").read_text().partition("## [Unreleased]")[2][:300]
+
+
 def files_of(*folders: str) -> set[str]:
     paths = [p for folder in folders for p in (ROOT / folder).rglob("*") if p.is_file()]
     made = ("__pycache__", ".so")  # by Python and by the compiler

@@ -5,6 +5,7 @@ import importlib
 import inspect
 import pkgutil
 import re
+import subprocess
 import sys
 import textwrap
 from html.parser import HTMLParser
@@ -78,6 +79,25 @@ def test_no_renamed_name_is_missed():
     assert len(RENAMED) == len(rows.splitlines()) - 2 > 15
 
 
+SHARED = {
+    "Call": "of a function's IR, and of a run that is traced",
+    "Domain": "of abstract values, and of the values that an axis takes",
+    "RULES": "of each interpretation",
+    "Site": "of a proof, and of a random choice",
+    "replay": "of a random choice, and of a recorded run",
+    "rule": "of each interpretation",
+}
+"""Names of several objects, which no program needs together."""
+
+
+def test_one_name_is_one_object():
+    found = {}
+    for module in modules():
+        for name in module.__all__:
+            found.setdefault(name, set()).add(id(getattr(module, name)))
+    assert {name for name, objects in found.items() if len(objects) > 1} == {*SHARED}
+
+
 # ---- docstrings ----------------------------------------------------------------------------------
 
 
@@ -146,6 +166,21 @@ def test_signatures_show_no_object_that_stands_for_nothing_given(name):
 # ---- completion ----------------------------------------------------------------------------------
 
 
+PACKAGES = public_objects.packages()
+
+
+@pytest.mark.parametrize("module", PACKAGES, ids=lambda module: module.__name__)
+def test_a_public_module_completes_its_public_names_and_modules_alone(module):
+    assert dir(module) == sorted({*getattr(module, "__all__", ()), *PACKAGES[module]})
+    assert [name for name in dir(module) if not hasattr(module, name)] == []
+
+
+def test_the_modules_that_are_completed_can_be_used_without_an_import():
+    code = "import overlay; print(overlay.interpretations.seeding.seeded, overlay.ir.read)"
+    done = subprocess.run([sys.executable, "-c", code], check=False, capture_output=True, text=True)
+    assert "function seeded" in done.stdout, done.stderr
+
+
 def test_hidden_names_are_there_and_are_not_completed():
     for cls in CLASSES.values():
         for name in getattr(cls, "__hidden__", ()):
@@ -183,6 +218,15 @@ def test_what_is_completed_is_told_in_the_reference(name):
     untold = [n for n in sorted(attributes) if not says(cls, n)]
     fields = getattr(cls, "__dataclass_fields__", {})
     assert [n for n in untold if n not in fields] == []
+
+
+@pytest.mark.parametrize("name", sorted(MADE_BY_SUBCLASSES & {*OBJECTS.values()}))
+def test_an_object_of_a_class_below_a_public_one_completes_public_names_alone(name):
+    thing = made(name)
+    public = [cls for cls in type(thing).__mro__ if cls in OBJECTS]
+    told = {each for cls in (*public, *PYTHONS[4:7]) for each in dir(cls)}
+    names = {each for each in dir(thing) if not each.startswith("_")} - told
+    assert [each for each in names if not any(says(cls, each) for cls in public)] == []
 
 
 # ---- what objects look like ----------------------------------------------------------------------

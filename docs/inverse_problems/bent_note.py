@@ -10,10 +10,10 @@ import math
 from typing import Annotated
 
 from inversion import invert
-from primitives import Integers, Interval
+from primitives import Integers, Reals
 
 
-def frequency(key: Annotated[int, Integers(0, 127)], bend: Annotated[float, Interval(-2, 2)]):
+def frequency(key: Annotated[int, Integers(0, 127)], bend: Annotated[float, Reals(-2, 2)]):
     return 440 * 2 ** ((key - 69 + bend) / 12)
 
 

@@ -11,10 +11,10 @@ import math
 from typing import Annotated
 
 from inversion import invert
-from primitives import Interval
+from primitives import Reals
 
 
-def price(y: Annotated[float, Interval(-0.5, 1.0)]):
+def price(y: Annotated[float, Reals(-0.5, 1.0)]):
     total, coupon = 0.0, 4.5
     for k in range(1, 21):
         total += coupon / 2 / (1 + y / 2) ** k

@@ -11,12 +11,12 @@ import math
 from typing import Annotated
 
 from inversion import invert
-from primitives import Interval
+from primitives import Reals
 
 KA, KW = 10**-4.76, 1e-14
 
 
-def base_added(ph: Annotated[float, Interval(2.9, 12.5)]):
+def base_added(ph: Annotated[float, Reals(2.9, 12.5)]):
     h = 10**-ph
     charge = KW / h - h
     acid = KA / (KA + h)

@@ -12,9 +12,9 @@ from typing import Annotated
 import numpy as np
 
 from inversion import invert
-from primitives import Interval
+from primitives import Reals
 
-View = Annotated[float, Interval(-0.8, 0.8)]
+View = Annotated[float, Reals(-0.8, 0.8)]
 
 
 def seen(x: View, y: View):

@@ -10,10 +10,10 @@ import math
 from typing import Annotated
 
 from inversion import NoSolution, invert
-from primitives import Interval
+from primitives import Reals
 
 
-def gelu(x: Annotated[float, Interval(-4.0, 4.0)]):
+def gelu(x: Annotated[float, Reals(-4.0, 4.0)]):
     return x * (1 + math.erf(x / math.sqrt(2))) / 2
 
 

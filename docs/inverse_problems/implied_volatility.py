@@ -11,7 +11,7 @@ import math
 from typing import Annotated
 
 from inversion import NoSolution, choose
-from primitives import Interval
+from primitives import Reals
 
 
 def normal_cdf(x):
@@ -19,7 +19,7 @@ def normal_cdf(x):
 
 
 def call(
-    spot: float, strike: float, years: float, rate: float, vol: Annotated[float, Interval(0.01, 5)]
+    spot: float, strike: float, years: float, rate: float, vol: Annotated[float, Reals(0.01, 5)]
 ):
     spread = vol * math.sqrt(years)
     d1 = (math.log(spot / strike) + (rate + vol * vol / 2) * years) / spread

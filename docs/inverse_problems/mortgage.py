@@ -10,10 +10,10 @@ import math
 from typing import Annotated
 
 from inversion import choose
-from primitives import Interval
+from primitives import Reals
 
 
-def payment(principal: float, rate: Annotated[float, Interval(1e-6, 1)], months: int):
+def payment(principal: float, rate: Annotated[float, Reals(1e-6, 1)], months: int):
     i = rate / 12
     return principal * i / (1 - (1 + i) ** -months)
 

@@ -10,10 +10,10 @@ import math
 from typing import Annotated
 
 from inversion import invert
-from primitives import Interval
+from primitives import Reals
 
 
-def level(hours: Annotated[float, Interval(0.0, 48.0)]):
+def level(hours: Annotated[float, Reals(0.0, 48.0)]):
     dose, share, volume, ka, ke = 500.0, 0.9, 42.0, 1.2, 0.15
     return (
         dose * share * ka / (volume * (ka - ke)) * (math.exp(-ke * hours) - math.exp(-ka * hours))

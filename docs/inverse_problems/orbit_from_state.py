@@ -11,15 +11,15 @@ import math
 from typing import Annotated
 
 from inversion import invert
-from primitives import Interval
+from primitives import Reals
 
 MU = 398600.4418  # of the earth, in km³/s²
 
 
 def state(
-    p: Annotated[float, Interval(1.0, 1e6)],
-    e: Annotated[float, Interval(0.0, 1.0, open_high=True)],
-    anomaly: Annotated[float, Interval(-math.pi, math.pi)],
+    p: Annotated[float, Reals(1.0, 1e6)],
+    e: Annotated[float, Reals(0.0, 1.0, open_high=True)],
+    anomaly: Annotated[float, Reals(-math.pi, math.pi)],
 ):
     outwards = math.sqrt(MU / p) * e * math.sin(anomaly)
     across = math.sqrt(MU / p) * (1 + e * math.cos(anomaly))

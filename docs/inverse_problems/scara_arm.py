@@ -10,9 +10,9 @@ import math
 from typing import Annotated
 
 from inversion import invert
-from primitives import Interval
+from primitives import Reals
 
-Turn = Annotated[float, Interval(-math.pi, math.pi)]
+Turn = Annotated[float, Reals(-math.pi, math.pi)]
 
 
 def tool(shoulder: Turn, elbow: Turn, stroke: float):

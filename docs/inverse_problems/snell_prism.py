@@ -11,12 +11,12 @@ import math
 from typing import Annotated
 
 from inversion import NoSolution, invert
-from primitives import Interval
+from primitives import Reals
 
 APEX, INDEX = math.radians(60), 1.5
 
 
-def deviation(incidence: Annotated[float, Interval(0.49, 1.57)]):
+def deviation(incidence: Annotated[float, Reals(0.49, 1.57)]):
     inside = math.asin(math.sin(incidence) / INDEX)
     return incidence + math.asin(INDEX * math.sin(APEX - inside)) - APEX
 

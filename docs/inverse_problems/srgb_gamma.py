@@ -12,10 +12,10 @@ from typing import Annotated
 import numpy as np
 
 from inversion import invert
-from primitives import Interval
+from primitives import Reals
 
 
-def encoded(light: Annotated[float, Interval(0.0, 1.0)]):
+def encoded(light: Annotated[float, Reals(0.0, 1.0)]):
     if light <= 0.0031308:
         return 12.92 * light * 255
     return (1.055 * light ** (1 / 2.4) - 0.055) * 255

@@ -20,7 +20,7 @@ from overlay import sets
 from overlay.catalogue import MathFunction
 from overlay.catalogue.inverse_enclosures import inverse_enclosure
 from overlay.sets import Bound, Enclosure, NumberSet, integer_bounds, number_set
-from primitives.domains import Domain, Interval
+from primitives.domains import Domain, Reals
 
 __all__ = [
     "ABS",
@@ -50,7 +50,7 @@ Real = Callable[[float], float]
 
 def contractor_of(f: MathFunction, domain: Domain, codomain: Domain | None) -> Contractor | None:
     """The contractor of a function that is monotone or even. domain, codomain: of its relation."""
-    if f.shape is None or not isinstance(domain, Interval) or not isinstance(codomain, Interval):
+    if f.shape is None or not isinstance(domain, Reals) or not isinstance(codomain, Reals):
         return None
     ends, results = (domain.low, domain.high), (codomain.low, codomain.high)
     inverse = inverse_enclosure(f)

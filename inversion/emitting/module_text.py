@@ -36,7 +36,7 @@ from inversion.program.statements import (
     Variable,
     renumbered,
 )
-from primitives import Bool, Domain, Interval, Real
+from primitives import Bool, Domain, Real, Reals
 from primitives.arrays.cumulative import is_permutation
 from primitives.arrays.domain import Arrays, element_of, is_array
 from primitives.floats.arithmetic import clipped
@@ -388,7 +388,7 @@ class FunctionText:
         given = [*map(self.shown, root.needs), *(self.name(p.variable) for p in root.choices)]
         domain, guess = root.guess.domain, self.name(root.guess.variable)
         low, high = (
-            (domain.low, domain.high) if isinstance(domain, Interval) else (-math.inf, math.inf)
+            (domain.low, domain.high) if isinstance(domain, Reals) else (-math.inf, math.inf)
         )
         kinds = (*(v.kind for v in root.needs), *(p.domain.kind for p in root.choices))
         search = SearchCall(equation, tuple_of(given), kinds)
@@ -443,7 +443,7 @@ class FunctionText:
         value, codomain = self.shown(operand), statement.relation.codomain
         if axis != RETURN or codomain is None or codomain.total:
             return value
-        if isinstance(codomain, Interval) and not codomain.without:
+        if isinstance(codomain, Reals) and not codomain.without:
             closed_low = not codomain.open_low or codomain.low == -math.inf
             closed_high = not codomain.open_high or codomain.high == math.inf
             if closed_low and closed_high:

@@ -21,7 +21,7 @@ from inversion.intrinsics.simultaneous_roots import as_reals, complex_part, find
 from inversion.planning.statement_modes import Solution
 from inversion.program.equation_systems import EquationSystem, reals_in
 from inversion.program.statements import Variable
-from primitives import Interval
+from primitives import Reals
 from primitives.arrays.domain import Arrays, element_of, is_array, shape_of
 from primitives.arrays.elimination import eliminated, put_column
 from primitives.arrays.linear import nearest_solution, square_solution
@@ -125,7 +125,7 @@ def bounds_of(mode: Solution, variable: Variable) -> list[tuple[float, float]]:
     """The bounds of the real numbers in an unknown."""
     domain = mode.coordinates[mode.near[variable.name]]
     domain = domain.element if isinstance(domain, Arrays) else domain
-    ends = domain.ends if isinstance(domain, Interval) else (-math.inf, math.inf)
+    ends = domain.ends if isinstance(domain, Reals) else (-math.inf, math.inf)
     return [ends] * reals_in(variable)
 
 

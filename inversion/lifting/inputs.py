@@ -214,10 +214,10 @@ def _example(kind: Any, given: Any) -> str:
     if isinstance(given, (tuple, list)) and len(given) == 2:
         low, high = given
         if element is float and all(isinstance(end, (int, float)) for end in given):
-            return f"primitives.Interval({low!r}, {high!r})"
+            return f"primitives.Reals({low!r}, {high!r})"
         if element is int and all(isinstance(end, int) for end in given):
             return f"primitives.Integers({low}, {high}), or range({low}, {high + 1})"
-    return repr(given) if isinstance(given, Domain) else _EXAMPLES.get(element, "Interval(0, 1)")
+    return repr(given) if isinstance(given, Domain) else _EXAMPLES.get(element, "Reals(0, 1)")
 
 
 def _check_domain(f: Callable[..., Any], name: str, kind: type, declared: Domain) -> None:
@@ -226,7 +226,7 @@ def _check_domain(f: Callable[..., Any], name: str, kind: type, declared: Domain
             f"{declared!r} holds values of type {declared.kind.__name__}, "
             f"and {name} of {describe(f)} is of type {kind.__name__}",
             where=caller(),
-            help="Interval is for floats, Integers(low, high, kind=...) for integers and words",
+            help="Reals is for floats, Integers(low, high, kind=...) for integers and words",
         )
 
 

@@ -26,8 +26,8 @@ class Repeated(Domain):
     Missing members of a shorter tuple are the domain's default. In a record of parameters, and in
     compiled code, it is an array of ``most`` values.
 
-    >>> from primitives import Interval
-    >>> signs = Repeated(Interval(-1, 1), 3)
+    >>> from primitives import Reals
+    >>> signs = Repeated(Reals(-1, 1), 3)
     >>> signs.contains((0.5, -1.0)), signs.filled((0.5, -1.0))
     (True, (0.5, -1.0, 1.0))
     """

@@ -27,7 +27,7 @@ from inversion.program.trees import axis_of, leaves, rebuilt, taken_apart
 from inversion.solving.even_points import point_of
 from inversion.solving.starting import box_of
 from overlay.sets import NumberSet
-from primitives import Interval
+from primitives import Reals
 from primitives.arrays.domain import element_of, shape_of
 from primitives.relation import RETURN
 from primitives.sequences.lists import is_list
@@ -215,7 +215,7 @@ class _Bounds:
 
 def _bounds(domain: Any, found: NumberSet | None) -> _Bounds:
     low, high = -math.inf, math.inf
-    if isinstance(domain, Interval):
+    if isinstance(domain, Reals):
         low, high = domain.ends
     if found is not None and found.pieces:
         low, high = max(low, float(found.low)), min(high, float(found.high))

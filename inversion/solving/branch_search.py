@@ -50,7 +50,7 @@ from inversion.solving.system_roots import Box, roots_of_system
 from inversion.solving.unproved import Unproved
 from overlay.sets import Bounds, NumberSet, number_set, point
 from overlay.sets.rounding import LARGEST, above, below
-from primitives import Interval, Relation
+from primitives import Reals, Relation
 from primitives.relation import RETURN
 
 __all__ = ["Search"]
@@ -513,7 +513,7 @@ class Search:
         if guess.name in self.fixed:
             yield self.from_guess(state, root, equation, guess)
             return
-        if isinstance(domain, Interval):
+        if isinstance(domain, Reals):
             allowed = allowed.meet(domain.closure)
         start = float(self.starts.get(guess.name, domain.default))
 
@@ -548,7 +548,7 @@ class Search:
     ) -> SearchState | None:
         """The state for the root that a search from a given guess finds."""
         low, high = -LARGEST, LARGEST
-        if isinstance(guess.domain, Interval):
+        if isinstance(guess.domain, Reals):
             low, high = max(low, guess.domain.low), min(high, guess.domain.high)
         try:
             x = find_root(equation, self.fixed[guess.name], low, high, ())

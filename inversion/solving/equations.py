@@ -20,7 +20,7 @@ from inversion.program.causality import Solved
 from inversion.program.statements import Statement
 from inversion.solving.search_state import SearchFrame, SearchState, keeping, known_for
 from overlay.sets import NumberSet, number_set, point
-from primitives import Domain, Interval, Relation
+from primitives import Domain, Reals, Relation
 from primitives.floats.arithmetic import clipped
 from primitives.forms.congruences import is_numbered
 from primitives.integers.modular_powers import power_modulo
@@ -260,7 +260,7 @@ def _in_codomain(value: Any, codomain: Domain | None) -> Any:
     """
     if codomain is None or codomain.contains(value):
         return value
-    if isinstance(codomain, Interval) and isinstance(value, float):
+    if isinstance(codomain, Reals) and isinstance(value, float):
         found = clipped(value, codomain.low, codomain.high)
         if codomain.contains(found):
             return found

@@ -25,7 +25,7 @@ from inversion.program.trees import leaves, taken_apart
 from inversion.solving.solutions import SolutionBranch, branch_of, solved
 from inversion.solving.starting import states
 from overlay.sets import NumberSet, number_set
-from primitives import Interval
+from primitives import Reals
 from primitives.relation import RETURN
 
 if TYPE_CHECKING:
@@ -218,7 +218,7 @@ def _of_guess(
 def _closest_in(branch: SolutionBranch, wanted: _Guess, starts: Mapping[str, Any]) -> Answer | None:
     """The closest solution of a family, found by descent from the coordinates of the guess."""
     domains = [p.domain for p in branch.parameters]
-    if not all(isinstance(domain, Interval) for domain in domains):
+    if not all(isinstance(domain, Reals) for domain in domains):
         start = tuple(starts.get(p.name, p.domain.default) for p in branch.parameters)
         return _tried(branch, start)
 

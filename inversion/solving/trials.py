@@ -30,7 +30,7 @@ from inversion.solving.argument_search import goes_on
 from inversion.solving.even_points import point_of
 from inversion.solving.starting import box_of
 from overlay.sets import NumberSet
-from primitives import Integers, Interval, Relation
+from primitives import Integers, Reals, Relation
 from primitives.arrays.domain import element_of, shape_of
 from primitives.domains import Domain, Strings
 from primitives.finite_tables import FiniteTable
@@ -141,7 +141,7 @@ def cells_of(
     if element not in (*WHOLE, float, bool):
         return []
     low, high = (0, 1) if element is bool else (-math.inf, math.inf)
-    if isinstance(domain, Interval):
+    if isinstance(domain, Reals):
         low, high = domain.ends
     elif isinstance(domain, Integers):
         low = -math.inf if domain.low is None else domain.low

@@ -61,7 +61,7 @@ class Interpreter:
         The lattice and its transfer functions.
     context
         The context whose method tables are in force; None for no tables.
-    most
+    limit
         The most analyses of functions in one run; the results of further calls are ``top``.
 
     Examples
@@ -72,11 +72,11 @@ class Interpreter:
     """
 
     def __init__(
-        self, domain: Domain, context: Context | None = None, *, most: int = _MOST
+        self, domain: Domain, context: Context | None = None, *, limit: int = _MOST
     ) -> None:
         self.domain = domain
         self.setting = setting_of(context)
-        self.most = most
+        self.limit = limit
         self._bodies: dict[int, tuple[Any, Body | None]] = {}
         self._runs: dict[Key, Run] = {}
         self._open: list[tuple[Key, Run]] = []
@@ -352,7 +352,7 @@ class Interpreter:
         if known is not None:
             known.recursive = known.recursive or not known.finished
             return known
-        if len(self._open) >= _DEEPEST or self._begun >= self.most:
+        if len(self._open) >= _DEEPEST or self._begun >= self.limit:
             return None
         run = self._runs[key] = Run(body.function, self.domain.bottom)
         self._open.append((key, run))

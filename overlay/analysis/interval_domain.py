@@ -29,6 +29,7 @@ from overlay.analysis.abstract_values import (
 from overlay.analysis.interval_containers import table
 from overlay.analysis.lattice import Domain
 from overlay.analysis.machine_numbers import settled, whole
+from overlay.core.public_names import hides
 from overlay.core.signature import array_type
 from overlay.sets import Bound
 from overlay.sets.integer_bounds import inner
@@ -46,6 +47,7 @@ _ORDER: dict[int, Callable[[Any, Any], Any]] = {
 }
 
 
+@hides(*(name for name in vars(Domain) if not name.startswith("_")))  # what the interpreter calls
 class Intervals(Domain):
     """Interval domain: intervals of numbers, arrays by lengths, tuples, iterators, constants.
 

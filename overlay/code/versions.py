@@ -20,6 +20,7 @@ __all__ = [
     "INDEX_ABOVE_ITERATOR",
     "LOCALS_ARE_PROXIES",
     "NOT_TAKES_BOOL",
+    "NUMBA_TESTED",
     "READABLE",
     "TESTED",
     "is_readable",
@@ -31,6 +32,8 @@ __all__ = [
 READABLE = ((3, 12), (3, 13), (3, 14), (3, 15))
 # Releases on which the tests of interception have run.
 TESTED = ((3, 12, 1), (3, 13, 0), (3, 13, 18), (3, 14, 10), (3, 15, 2))
+# numba's minor versions that the compiled engine is tested with, first and last.
+NUMBA_TESTED = (0, 61), (0, 68)
 
 _VERSION = sys.version_info[:2]
 # Calls: of the two slots for a callee and its receiver, the empty one comes first.

@@ -36,11 +36,11 @@ from typing import Final
 
 from numba import __version__
 
+from overlay.code.versions import NUMBA_TESTED
 from overlay.core.errors import NotCompilable, OverlayWarning
 
-__all__ = ["TESTED", "CompiledContext", "is_dispatcher", "is_kernel", "misses_methods"]
+__all__ = ["CompiledContext", "is_dispatcher", "is_kernel", "misses_methods"]
 
-TESTED: Final = (0, 61), (0, 68)  # numba's minor versions, first and last
 _VERSION: Final = tuple(int(number) for number in __version__.split(".")[:2])
 
 
@@ -64,7 +64,7 @@ def _program(x: float) -> float:
 
 
 def _unknown(error: Exception) -> NotCompilable:
-    first, last = (".".join(map(str, version)) for version in TESTED)
+    first, last = (".".join(map(str, version)) for version in NUMBA_TESTED)
     return NotCompilable(
         f"cannot compile with numba {__version__}, which is not supported",
         notes=[
@@ -81,7 +81,7 @@ try:
     from overlay.compiled.numba.held_bodies import is_kernel
     from overlay.compiled.numba.numba_types import is_dispatcher
 
-    if not TESTED[0] <= _VERSION <= TESTED[1]:
+    if not NUMBA_TESTED[0] <= _VERSION <= NUMBA_TESTED[1]:
         _try_out()
         warnings.warn(
             f"numba {__version__} is not among the versions that overlay was tested with; "

@@ -7,5 +7,7 @@ types and modules.
 """
 
 from overlay.contracts.plugin_contracts import BrokenContract, CheckedPlugin, check_plugin
+from overlay.core.public_names import completes
 
 __all__ = ["BrokenContract", "CheckedPlugin", "check_plugin"]
+__dir__ = completes(__all__)

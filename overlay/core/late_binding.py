@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from overlay.core.in_force import current_stack, outside
 from overlay.core.own_builtins import __builtins__
+from overlay.core.public_names import completes
 
 if TYPE_CHECKING:
     from overlay.compiled import CompiledContext
@@ -115,14 +116,14 @@ class LateBound[T]:
 
 
 def lazy_names(
-    package: str, homes: Mapping[str, tuple[str, ...]]
+    package: str, homes: Mapping[str, tuple[str, ...]], *, modules: tuple[str, ...] = ()
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """``__getattr__`` and ``__dir__`` of a package whose names are imported on first access.
 
     homes: the names by the modules, below the package, that have them. The same imports stand under
     ``if TYPE_CHECKING:`` for type checkers. Modules of the package that nothing has imported yet
     are attributes, too. No name may be that of a module: an import of the module would take its
-    place.
+    place. modules: the public ones, which tab completion shows with the names of ``__all__``.
     """
     module = sys.modules[package]
     home_of = {name: f"{package}.{home}" for home, names in homes.items() for name in names}
@@ -140,10 +141,8 @@ def lazy_names(
             )
         return importlib.import_module(path)
 
-    def names() -> list[str]:
-        return sorted({*vars(module), *home_of})
-
-    return lambda name: _imported(lambda: found(name)), names
+    shown = completes((*vars(module).get("__all__", ()), *modules))
+    return lambda name: _imported(lambda: found(name)), shown
 
 
 class _Explain(Protocol):

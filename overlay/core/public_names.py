@@ -1,13 +1,21 @@
-"""Names of public classes that only these packages use."""
+"""Names that tab completion shows: of public modules, and of public classes."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TypeVar
 
-__all__ = ["hidden_names", "hides"]
+__all__ = ["completes", "hidden_names", "hides"]
 
 T = TypeVar("T", bound=type)
+
+
+def completes(names: Iterable[str]) -> Callable[[], list[str]]:
+    """``__dir__`` of a public module: these names alone, and none that it imports for its own use.
+    The module writes ``__dir__ = completes(__all__)``; a package with ``lazy_names`` has it from
+    there."""
+    shown = sorted(names)
+    return shown.copy
 
 
 def hides(*names: str) -> Callable[[T], T]:

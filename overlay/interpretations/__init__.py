@@ -23,3 +23,15 @@ making these calls.
 ``tagging``: value tagging: values carry metadata through a program that is unaware of it.
 ``batching``: functions of one sample, run for many samples at once.
 """
+
+from overlay.core.late_binding import lazy_names
+
+__getattr__, __dir__ = lazy_names(
+    __name__,
+    {},
+    modules=(
+        *("autodiff", "batching", "first_nan", "intervals", "memoisation", "mocks", "parallel"),
+        *("precision", "printing", "probabilistic", "profiling", "record_replay", "sandbox"),
+        *("seeding", "tagging", "tracing"),
+    ),
+)

@@ -18,11 +18,13 @@ from overlay import Context, MethodTable, OverlayError, call_next, nonoverlay
 from overlay.core.in_force import runs_natively, stack_in_force
 from overlay.core.location import caller
 from overlay.core.metadata import metadata_key
+from overlay.core.public_names import completes
 from overlay.core.short_repr import counted, short_repr
 from overlay.core.target import describe
 from overlay.python.own_objects import OwnValues
 
 __all__ = ["Memo", "memoised"]
+__dir__ = completes(__all__)
 
 _ABSENT = object()
 

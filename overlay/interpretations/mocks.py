@@ -19,10 +19,12 @@ from overlay import Context, MethodTable, OverlayError, call_next, nonoverlay
 from overlay.core.interpreted_values import is_interpreted, stands_for_another, underlying
 from overlay.core.location import caller
 from overlay.core.markup import code, listed, sheet
+from overlay.core.public_names import completes
 from overlay.core.short_repr import counted, short_repr
 from overlay.core.target import describe, lookup
 
 __all__ = ["Mocks"]
+__dir__ = completes(__all__)
 
 
 class Mocks:

@@ -19,12 +19,13 @@ from typing import Any
 from overlay import Context, OverlayError, Plugin
 from overlay.core.location import caller, location_of
 from overlay.core.markup import code, listed, place
-from overlay.core.public_names import hides
+from overlay.core.public_names import completes, hides
 from overlay.core.short_repr import counted, short_repr
 from overlay.core.target import describe
 from overlay.plugins.plugin import HOOKS
 
 __all__ = ["ProfileRow", "Profiler", "profile"]
+__dir__ = completes(__all__)
 
 _ORDERS = ("own", "total", "calls")
 

@@ -21,6 +21,7 @@ from typing import Any, NoReturn
 from overlay import Context, MethodTable, OverlayError, nonoverlay
 from overlay.core.location import caller
 from overlay.core.markup import code, listed, place, sheet
+from overlay.core.public_names import completes
 from overlay.core.short_repr import counted, short_repr
 from overlay.core.target import describe, lookup
 
@@ -33,6 +34,7 @@ __all__ = [
     "RefusedCall",
     "Sandbox",
 ]
+__dir__ = completes(__all__)
 
 
 def _present(*names: str) -> tuple[str, ...]:

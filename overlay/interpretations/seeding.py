@@ -18,8 +18,10 @@ from typing import Any
 import numpy as np
 
 from overlay import Context, MethodTable, call_next, nonoverlay
+from overlay.core.public_names import completes
 
 __all__ = ["Seeding", "seeded"]
+__dir__ = completes(__all__)
 
 _drawn: Any = random.random
 _drawn_by_numpy: Any = np.random.rand

@@ -25,12 +25,13 @@ from overlay import Context, Plugin
 from overlay.core.location import location_of
 from overlay.core.markup import Html, code, joined, place, plain, sheet
 from overlay.core.markup import tree as folding
-from overlay.core.public_names import hides
+from overlay.core.public_names import completes, hides
 from overlay.core.short_repr import counted, short_repr
 from overlay.core.target import describe
 from overlay.plugins.plugin import HOOKS
 
 __all__ = ["Call", "Tracer", "trace"]
+__dir__ = completes(__all__)
 
 _LONGEST = 60  # characters of a value that is shown
 

@@ -6,6 +6,7 @@
 ``plugin_calls``, ``entering``: stand-ins for callees, and the plugins active inside a callee.
 ``carrying``: passes the stack on to threads and executors.
 ``own_objects``: objects of which each stack has its own copy.
+``seen_calls``: the kinds of calls that are intercepted, and those that are not, by name.
 ``hidden_frames``: functions without a visible frame.
 ``frame_readers``: builtins that read the frame that calls them: ``locals()``, ``eval(text)``,
 ``super()``.

@@ -114,7 +114,7 @@ class Entering:
         if not isinstance(domain, Domain):
             return None
         # a new one, since the globals that an older one has read may have changed
-        interpreter = Interpreter(domain, most=_ANALYSES)
+        interpreter = Interpreter(domain, limit=_ANALYSES)
         chain = None if link is None else link.chain
         return analysis_of(interpreter, function, types, Setting(stack.tables, chain))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import atexit
+import itertools
 import sys
 import traceback
 from collections.abc import Sequence
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from overlay.contexts.context import Context
 from overlay.core.cache_folder import Folder
 from overlay.core.errors import OverlayError
-from overlay.core.outline import Outline
+from overlay.core.outline import Rows
 from overlay.core.short_repr import counted
 from overlay.tools.named import named, named_context, named_hint, named_type
 from overlay.tools.terminal import (
@@ -30,6 +31,7 @@ from overlay.tools.terminal import (
 if TYPE_CHECKING:
     from overlay.analysis import Finding
     from overlay.inspect.explanation import ExplainedSite
+    from overlay.tools.doctor import Diagnosis
     from overlay.tools.whole_programs import MainProgram
 
 __all__ = ["main"]
@@ -131,7 +133,9 @@ def _add_upkeep(commands: Any, common: argparse.ArgumentParser) -> None:
     cache = commands.add_parser(
         "cache", parents=[common], help="list the compiled code that is stored on disk"
     )
-    cache.add_argument("--clear", action="store_true", help="remove it")
+    cache.add_argument(
+        "--clear", action="store_true", help="remove all compiled code from the folder"
+    )
     cache.set_defaults(command=_cache)
     doctor = commands.add_parser(
         "doctor", parents=[common], help="test what works in this environment, and list its folders"
@@ -263,30 +267,51 @@ def _cache(asked: argparse.Namespace) -> object:
     def cache() -> int:
         folder = Folder.of()
         removed = folder.clear() if asked.clear else None
-        found = {"path": str(folder.path), "functions": len(folder.files()), "bytes": folder.size()}
+        found: dict[str, Any] = {
+            "path": str(folder.path),
+            "functions": len(folder.files()),
+            "bytes": folder.size(),
+        }
         if asked.json:
             print_json(found if removed is None else {**found, "removed": removed})
         elif removed is not None:
             show(f"{folder.path}: removed {counted(removed, 'function')}")
         else:
-            files = counted(len(folder.files()), "function")
-            show(f"{folder.path}: {files}, {counted(folder.size(), 'byte')}")
+            show(_cache_rows(**found))
         return 0
 
     return cache
+
+
+def _cache_rows(path: str, functions: int, bytes: int) -> Rows:
+    row = path, counted(functions, "function"), counted(bytes, "byte")
+    return Rows("Compiled code on disk", ("folder", "functions", "size"), (row,), ", ")
+
+
+def _diagnosed(title: str, found: Sequence[Diagnosis]) -> Rows:
+    """What was found of one part of the installation, a row for each."""
+    rows = (
+        (
+            each.name,
+            each.state if each.state != "works" or each.part == "engines" else "",
+            each.told,
+            f"help: {each.remedy}" if each.remedy else "",
+        )
+        for each in found
+    )
+    return Rows(title, ("", "state", "found", "remedy"), tuple(rows), "; ")
 
 
 def _doctor(asked: argparse.Namespace) -> object:
     from overlay.tools.doctor import diagnoses
 
     def doctor() -> int:
-        found = []
-        for each in diagnoses():  # printed at once: numba takes seconds
-            found.append(each)
-            if not asked.json:
-                state = "" if each.state == "works" else f"{each.state}: "
-                below = (Outline(f"help: {each.remedy}"),) if each.remedy else ()
-                show(Outline(f"{each.name}: {state}{each.told}", below))
+        found: list[Diagnosis] = []
+        for title, part in itertools.groupby(diagnoses(), lambda each: each.part):
+            for each in [list(part)] if sys.stdout.isatty() else ([one] for one in part):
+                found += each
+                if not asked.json:
+                    show(_diagnosed(title, each))  # a line at once: numba takes seconds
         if asked.json:
             print_json([each._asdict() for each in found])
         return int(any(each.state == "fails" for each in found))

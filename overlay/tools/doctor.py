@@ -1,5 +1,5 @@
-"""A check of this installation, ``python -m overlay doctor``: versions, each engine on a small
-program, and the folders in use."""
+"""A check of this installation, ``python -m overlay doctor``: versions and which are supported, the
+calls that are intercepted, the folders in use, and each engine on a small program."""
 
 from __future__ import annotations
 
@@ -12,11 +12,13 @@ from collections.abc import Callable, Iterator
 from importlib import metadata, util
 from typing import Any, NamedTuple
 
+from overlay.code.versions import NUMBA_TESTED, READABLE, TESTED
 from overlay.contexts.context import Context
 from overlay.core.cache_folder import PLACE, SIZE, Folder
 from overlay.core.errors import OverlayError
 from overlay.core.short_repr import counted
 from overlay.core.table import MethodTable
+from overlay.python.seen_calls import SEEN, UNSEEN
 
 __all__ = ["Diagnosis", "diagnoses"]
 
@@ -28,10 +30,12 @@ VARIABLES = (PLACE, SIZE, "NUMBA_ENABLE_CUDASIM", "NUMBA_DISABLE_JIT", "NUMBA_CA
 class Diagnosis(NamedTuple):
     """Diagnosis of one part of the installation.
 
-    name: of the part. state: "works", "not available", or "fails". told: its version, its
-    location, or the fault. remedy: the remedy, or "".
+    part: the heading, such as "engines". name: of the thing. state: "works", "not available" or
+    "fails"; of calls "intercepted" or "not seen". told: its version, its location, or the fault.
+    remedy: the remedy, or "".
     """
 
+    part: str
     name: str
     state: str
     told: str
@@ -39,15 +43,21 @@ class Diagnosis(NamedTuple):
 
 
 def diagnoses() -> Iterator[Diagnosis]:
-    """Look at this environment, one thing after the other: versions, each engine on a small
-    program, and folders. The compiled engine is tried last but for the GPU, since numba takes
-    seconds."""
+    """Look at this environment, one thing after the other: versions, what is supported, calls,
+    folders, and each engine on a small program. The compiled engine is tried last but for the GPU,
+    since numba takes seconds."""
     build = f"{platform.python_implementation()} {platform.python_version()}"
-    yield Diagnosis("Python", "works", f"{build}, {platform.platform()}, {sys.executable}")
+    told = f"{build}, {platform.platform()}, {sys.executable}"
+    yield Diagnosis("versions", "Python", "works", told)
     for name in ("overlay-dispatch", *LIBRARIES):
         yield _version(name, "reinstall overlay-dispatch, which requires it")
     for name in OPTIONAL:
         yield _version(name, "")
+    yield from _supported()
+    for name in SEEN:
+        yield Diagnosis("calls", name, "intercepted", "")
+    for name in UNSEEN:
+        yield Diagnosis("calls", name, "not seen", "")
     yield from _folders()
     yield _tried("interpreted code, ctx(f)", _interpreted)
     yield _tried("compiled code, ctx.jit(f)", _compiled)
@@ -57,9 +67,40 @@ def diagnoses() -> Iterator[Diagnosis]:
 
 def _version(name: str, remedy: str) -> Diagnosis:
     try:
-        return Diagnosis(name, "works", metadata.version(name))
+        return Diagnosis("versions", name, "works", metadata.version(name))
     except metadata.PackageNotFoundError:
-        return Diagnosis(name, "fails" if remedy else "not available", "not installed", remedy)
+        state = "fails" if remedy else "not available"
+        return Diagnosis("versions", name, state, "not installed", remedy)
+
+
+def _supported() -> Iterator[Diagnosis]:
+    """The supported versions of Python and numba, and whether those here are among them."""
+    part = "supported versions"
+    here = sys.version_info[:3]
+    told, remedy = f"{', '.join(map(_dotted, READABLE))}; ", "run one of these versions"
+    state = "works" if here[:2] in READABLE else "fails"
+    told += f"{_dotted(here[:2])} here: {'yes' if state == 'works' else 'no'}"
+    yield Diagnosis(part, "supported Python", state, told, "" if state == "works" else remedy)
+    verdict = "yes" if here in TESTED else "no, so contexts test it on first use"
+    told = f"{', '.join(map(_dotted, TESTED))}; {_dotted(here)} here: {verdict}"
+    yield Diagnosis(part, "tested releases", "works", told)
+    first, last = NUMBA_TESTED
+    told, remedy = f"{_dotted(first)} to {_dotted(last)}; ", "install one of these versions"
+    try:
+        numba = metadata.version("numba")
+    except metadata.PackageNotFoundError:
+        yield Diagnosis(part, "supported numba", "fails", f"{told}none here", remedy)
+        return
+    minor = tuple(int(number) for number in numba.split(".")[:2])
+    if first <= minor <= last:
+        yield Diagnosis(part, "supported numba", "works", f"{told}{numba} here: yes")
+    else:
+        told += f"{numba} here: no, so a small program is compiled first"
+        yield Diagnosis(part, "supported numba", "works", told, remedy)
+
+
+def _dotted(version: tuple[int, ...]) -> str:
+    return ".".join(map(str, version))
 
 
 def _folders() -> Iterator[Diagnosis]:
@@ -68,6 +109,7 @@ def _folders() -> Iterator[Diagnosis]:
     held = f"{folder.path}: {files}, {counted(folder.size(), 'byte')}"
     is_writable = os.access(_nearest(folder.path), os.W_OK)
     yield Diagnosis(
+        "folders",
         "compiled code on disk",
         "works" if is_writable else "fails",
         held,
@@ -75,7 +117,7 @@ def _folders() -> Iterator[Diagnosis]:
     )
     for name in VARIABLES:
         if name in os.environ:
-            yield Diagnosis(name, "works", os.environ[name])
+            yield Diagnosis("folders", name, "works", os.environ[name])
 
 
 def _nearest(path: str) -> str:
@@ -86,14 +128,15 @@ def _nearest(path: str) -> str:
 
 
 def _tried(name: str, program: Callable[[], str]) -> Diagnosis:
-    """The result of a small program."""
+    """The result of a small program. An error is told without its place, which is here."""
     try:
-        return Diagnosis(name, "works", program())
+        return Diagnosis("engines", name, "works", program())
     except OverlayError as error:
-        text, _, remedy = str(error).partition("\n  help: ")
-        return Diagnosis(name, "fails", text, remedy)
+        notes = "".join(f" ({label}: {text})" for label, text in error.notes)
+        return Diagnosis("engines", name, "fails", f"{error.asked}{notes}", error.help or "")
     except Exception as error:
-        return Diagnosis(name, "fails", f"{type(error).__name__}: {error}", "please report this")
+        told = f"{type(error).__name__}: {error}"
+        return Diagnosis("engines", name, "fails", told, "please report this")
 
 
 def _wave(x: float) -> float:
@@ -140,9 +183,15 @@ def _expect(found: float, right: float) -> None:
 def _gpu() -> Diagnosis:
     name = "kernels, ctx.jit(f, target='cuda')"
     if os.environ.get("NUMBA_ENABLE_CUDASIM", "0") != "0":
-        return Diagnosis(name, "works", "run by the interpreter, in numba's simulator")
-    found = _tried(name, _kernel)
-    return found._replace(state="not available") if found.state == "fails" else found
+        told = "run by the interpreter, in numba's simulator"
+        return Diagnosis("engines", name, "works", told)
+    try:
+        return Diagnosis("engines", name, "works", _kernel())
+    except OverlayError as error:
+        reason = error.asked.removeprefix("cannot compile for a GPU: ")
+        return Diagnosis("engines", name, "not available", reason, error.help or "")
+    except Exception as error:
+        return Diagnosis("engines", name, "not available", f"{type(error).__name__}: {error}")
 
 
 def _kernel() -> str:

@@ -15,9 +15,10 @@ import pytest
 
 from overlay.contexts.context import Context
 from overlay.contexts.report import Report
+from overlay.core.outline import Rows
 from overlay.core.short_repr import counted
 from overlay.tools.named import named_context
-from overlay.tools.terminal import find_modules_in_working_folder, told
+from overlay.tools.terminal import drawn, find_modules_in_working_folder, told
 
 __all__ = ["OverlayPlugin", "under"]
 
@@ -157,14 +158,19 @@ class OverlayPlugin:
             self._join(_packed(self.context.report()))
         methods = self._methods or []
         terminalreporter.section(f"overlay {self.name}")
-        for shown, calls in self._hits.items():
-            often = "" if calls is None else f"   {counted(calls, 'call')}"
-            terminalreporter.write_line(f"hit: {shown}{often}")
-        for shown in methods:
-            if shown not in self._hits:
-                terminalreporter.write_line(f"never hit: {shown}")
-        for place, times in self._left.most_common():
-            terminalreporter.write_line(f"left the context: {place}   {counted(times, 'time')}")
+        rows = [
+            ("hit", shown, "" if calls is None else counted(calls, "call"))
+            for shown, calls in self._hits.items()
+        ]
+        rows += [("never hit", shown, "") for shown in methods if shown not in self._hits]
+        rows += [
+            ("left the context", place, counted(times, "time"))
+            for place, times in self._left.most_common()
+        ]
+        if rows:
+            width = terminalreporter._tw.fullwidth if terminalreporter.isatty else None
+            table = Rows("", ("", "method", "calls"), tuple(rows))
+            terminalreporter.write_line(drawn(table, width, colours=terminalreporter.hasmarkup))
         hit = sum(shown in self._hits for shown in methods)
         terminalreporter.write_line(f"{hit} of {counted(len(methods), 'method')} hit")
 

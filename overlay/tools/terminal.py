@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import io
 import json
 import os
 import signal
@@ -21,6 +22,7 @@ __all__ = [
     "command_name",
     "common_options",
     "described",
+    "drawn",
     "find_modules_here",
     "find_modules_in_working_folder",
     "parsed",
@@ -147,7 +149,19 @@ def show(*outlines: object, file: TextIO | None = None) -> None:
 
         console = Console(file=stream)
         for each in outlines:
-            console.print(each, markup=False, emoji=False)
+            console.print(each, markup=False, emoji=False, highlight=False)
+
+
+def drawn(shown: object, width: int | None, *, colours: bool) -> str:
+    """An object as a terminal of a width shows it; as text where there is none."""
+    if width is None:
+        return str(shown)
+    from rich.console import Console
+
+    console = Console(file=io.StringIO(), width=width, force_terminal=colours, no_color=not colours)
+    with console.capture() as captured:
+        console.print(shown, markup=False, emoji=False, highlight=False)
+    return captured.get().rstrip("\n")
 
 
 def print_json(value: Any) -> None:

@@ -162,8 +162,8 @@ class Arrays(Domain):
 
     Examples
     --------
-    >>> from primitives import Interval
-    >>> Arrays(Interval(0, 1), (2,)).contains([0.5, 1.0])
+    >>> from primitives import Reals
+    >>> Arrays(Reals(0, 1), (2,)).contains([0.5, 1.0])
     True
     """
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from primitives.domains import Interval, NonNegative, Positive
+from primitives.domains import NonNegative, Positive, Reals
 from primitives.errors import NoSolution
 from primitives.floats.tolerance import LARGEST, finite
 from primitives.relation import relation
@@ -69,7 +69,7 @@ exp2 = relation(
     a=lambda ret: math.log2(ret),
 )  # fmt: skip
 expm1 = relation(
-    math.expm1, float, "return = expm1(a)", codomain=Interval(-1, math.inf, open_low=True),
+    math.expm1, float, "return = expm1(a)", codomain=Reals(-1, math.inf, open_low=True),
     incomplete="below -13 several arguments round to one result; only one of them is returned",
     edges="ret = -1, by rounding, is refused",
     ret=lambda a: math.expm1(a),
@@ -94,7 +94,7 @@ log10 = relation(
     a=power_of_ten,
 )  # fmt: skip
 log1p = relation(
-    math.log1p, float, "return = log1p(a)", domain=Interval(-1, math.inf, open_low=True),
+    math.log1p, float, "return = log1p(a)", domain=Reals(-1, math.inf, open_low=True),
     edges="refused above 709.78, and below -37.4, where a would round to -1",
     ret=lambda a: math.log1p(a),
     a=lambda ret: above_minus_one(math.expm1(ret)),

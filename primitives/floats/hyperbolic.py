@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 
-from primitives.domains import Bool, Interval, NonNegative, Real
+from primitives.domains import Bool, NonNegative, Real, Reals
 from primitives.errors import NoSolution
 from primitives.floats.tolerance import finite, matches
 from primitives.relation import parametric, relation
 
 __all__ = ["acosh", "asinh", "atanh", "cosh", "sinh", "tanh"]
 
-AT_LEAST_ONE = Interval(1, math.inf)
+AT_LEAST_ONE = Reals(1, math.inf)
 
 
 def area_tangent(ret: float, near: float) -> float:
@@ -47,7 +47,7 @@ cosh = relation(
     ),
 )  # fmt: skip
 tanh = relation(
-    math.tanh, float, "return = tanh(a)", codomain=Interval(-1, 1),
+    math.tanh, float, "return = tanh(a)", codomain=Reals(-1, 1),
     edges="near matters if ret is within 0.01 of 1 or -1. By rounding, all arguments from 19.06 on "
     "have the result 1 or -1; the answer is then near, or 20 if near is not a solution",
     ret=lambda a: math.tanh(a),
@@ -66,7 +66,7 @@ acosh = relation(
     a=lambda ret: finite(math.cosh(ret)),
 )  # fmt: skip
 atanh = relation(
-    math.atanh, float, "return = atanh(a)", domain=Interval(-1, 1, open_low=True, open_high=True),
+    math.atanh, float, "return = atanh(a)", domain=Reals(-1, 1, open_low=True, open_high=True),
     edges="refused beyond 18.7, where a would round to 1",
     ret=lambda a: math.atanh(a),
     a=lambda ret: inside_one(math.tanh(ret)),

@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 import operator
 
-from primitives.domains import Interval, NonZero, Real, WholeFloats
+from primitives.domains import NonZero, Real, Reals, WholeFloats
 from primitives.errors import NoSolution
 from primitives.floats.tolerance import agrees, finite, floor_of, matches
 from primitives.relation import parametric, relation
 
 __all__ = ["floordiv", "fmod", "mod"]
 
-FRACTION = Interval(0, 1, open_high=True)
+FRACTION = Reals(0, 1, open_high=True)
 
 
 def neighbour(value: float, step: int) -> float:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from primitives.domains import Bool, Interval, WholeFloats
+from primitives.domains import Bool, Reals, WholeFloats
 from primitives.errors import NoSolution
 from primitives.floats.tolerance import WHOLE_FROM, floor_of, whole
 from primitives.relation import Relation, parametric, relation
@@ -20,8 +20,8 @@ from primitives.solver_forms import compiled_forms
 __all__ = ["ROUNDING", "ceil", "floor", "half_even", "rint", "trunc"]
 
 BELOW_ONE = 1 - 2.0**-53
-FRACTION = Interval(0, 1, open_high=True)
-HALF = Interval(-0.5, 0.5)
+FRACTION = Reals(0, 1, open_high=True)
+HALF = Reals(-0.5, 0.5)
 
 
 def ceil_of(a: float) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from overlay.catalogue.elementary import ERF_SLOPE
-from primitives.domains import Interval, Real
+from primitives.domains import Real, Reals
 from primitives.floats.tolerance import matches
 from primitives.relation import parametric, relation
 
@@ -59,14 +59,14 @@ def any_erfc_argument(ret: float, near: float) -> float:
 
 
 erf = relation(
-    math.erf, float, "return = erf(a)", codomain=Interval(-1, 1),
+    math.erf, float, "return = erf(a)", codomain=Reals(-1, 1),
     edges="near matters if ret is within 0.01 of 1 or -1. By rounding, all arguments from 5.93 on "
     "have the result 1 or -1; the answer is then near, or 6 if near is not a solution",
     ret=lambda a: math.erf(a),
     a=parametric(erf_argument, near=Real, recover=lambda a: (a,), rounding_only=True),
 )  # fmt: skip
 erfc = relation(
-    math.erfc, float, "return = erfc(a)", codomain=Interval(0, 2),
+    math.erfc, float, "return = erfc(a)", codomain=Reals(0, 2),
     edges="near matters if ret is within 0.01 of 2, or below 1e-290. For the rounded results 2 and "
     "0 the answers are -6 and 28 if near is not a solution",
     ret=lambda a: math.erfc(a),

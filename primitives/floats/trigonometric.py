@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from math import acos, asin, atan, atan2, copysign, cos, pi, sin, tan
 
-from primitives.domains import Bool, Integer, Interval, NonNegative, Real
+from primitives.domains import Bool, Integer, NonNegative, Real, Reals
 from primitives.errors import NoSolution
 from primitives.floats.tolerance import LARGEST, agrees, finite, matches
 from primitives.relation import parametric, relation
@@ -27,7 +27,7 @@ __all__ = [
 ]
 
 sine = relation(
-    math.sin, float, "return = sin(a)", codomain=Interval(-1, 1),
+    math.sin, float, "return = sin(a)", codomain=Reals(-1, 1),
     edges="digits of a are lost where sin is flat, and for large a",
     ret=lambda a: sin(a),
     a=parametric(  # k numbers the monotone branches of sin
@@ -37,7 +37,7 @@ sine = relation(
     ),
 )  # fmt: skip
 cosine = relation(
-    math.cos, float, "return = cos(a)", codomain=Interval(-1, 1),
+    math.cos, float, "return = cos(a)", codomain=Reals(-1, 1),
     edges="digits of a are lost where cos is flat, and for large a",
     ret=lambda a: cos(a),
     a=parametric(  # k numbers the monotone branches of cos
@@ -58,17 +58,17 @@ tangent = relation(
 )  # fmt: skip
 asine = relation(
     math.asin, float, "return = asin(a)",
-    domain=Interval(-1, 1), codomain=Interval(-pi / 2, pi / 2),
+    domain=Reals(-1, 1), codomain=Reals(-pi / 2, pi / 2),
     ret=lambda a: asin(a),
     a=lambda ret: sin(ret),
 )  # fmt: skip
 acosine = relation(
-    math.acos, float, "return = acos(a)", domain=Interval(-1, 1), codomain=Interval(0, pi),
+    math.acos, float, "return = acos(a)", domain=Reals(-1, 1), codomain=Reals(0, pi),
     ret=lambda a: acos(a),
     a=lambda ret: cos(ret),
 )  # fmt: skip
 atangent = relation(
-    math.atan, float, "return = atan(a)", codomain=Interval(-pi / 2, pi / 2),
+    math.atan, float, "return = atan(a)", codomain=Reals(-pi / 2, pi / 2),
     incomplete="beyond 10**8 several arguments round to one result; only one of them is returned",
     edges="for the largest result, pi/2 rounded down, a is 1.6e16",
     ret=lambda a: atan(a),
@@ -124,7 +124,7 @@ def adjacent(ret: float, y: float, near: float) -> float:
 
 
 angle = relation(
-    math.atan2, float, float, "return = atan2(y, x)", codomain=Interval(-pi, pi),
+    math.atan2, float, float, "return = atan2(y, x)", codomain=Reals(-pi, pi),
     edges="on an axis the other coordinate is near, with the sign that the angle requires; "
     "the origin has the angle 0, or pi if x is -0.0",
     ret=lambda y, x: atan2(y, x),
@@ -164,7 +164,7 @@ hypotenuse = relation(
         lambda ret, a, negative: leg(ret, a, negative), negative=Bool, recover=lambda b: (b < 0,),
     ),
     ab=parametric(
-        lambda ret, angle: (ret * cos(angle), ret * sin(angle)), angle=Interval(-pi, pi),
+        lambda ret, angle: (ret * cos(angle), ret * sin(angle)), angle=Reals(-pi, pi),
         recover=lambda a, b: (atan2(b, a),),
     ),
 )  # fmt: skip

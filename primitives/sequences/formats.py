@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from primitives.domains import Domain, Integers, Interval, Strings, Text
+from primitives.domains import Domain, Integers, Reals, Strings, Text
 from primitives.errors import NoSolution
 from primitives.integers.integer_kinds import Natural
 from primitives.relation import Relation, parametric, relation
@@ -317,7 +317,7 @@ def _float(spec: str) -> Relation:
         forward, float, "return = format(a)", returns=str,
         codomain=Strings(letters, max(1, made.width)),
         ret=forward,
-        a=one if exact else parametric(among, u=Interval(-0.5, 0.5), recover=place),
+        a=one if exact else parametric(among, u=Reals(-0.5, 0.5), recover=place),
         edges="u is the position among the numbers with one text; 0 is the number in the text",
     )  # fmt: skip
 

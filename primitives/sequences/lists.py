@@ -89,8 +89,8 @@ class Lists(Domain):
 
     A number in [0, 1] seeds a generator that draws the length, at most 12, and the elements.
 
-    >>> from primitives import Interval
-    >>> Lists(Interval(0, 1)).contains([0.5, 1.0]), Lists(Interval(0, 1)).contains([2.0])
+    >>> from primitives import Reals
+    >>> Lists(Reals(0, 1)).contains([0.5, 1.0]), Lists(Reals(0, 1)).contains([2.0])
     (True, False)
     """
 

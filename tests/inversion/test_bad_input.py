@@ -11,7 +11,7 @@ import typeguard
 from inversion import NoSolution, NotInvertible, OutsideDomain, WrongArguments, choose, invert
 from overlay import MethodTable, OverlayError
 from overlay.interpretations.intervals import Interval as Box
-from primitives import Interval, Positive, Shape
+from primitives import Positive, Reals, Shape
 
 F = float
 Z = np.zeros
@@ -120,7 +120,7 @@ def test_a_type_that_cannot_be_is_named(name):
 line = invert(lambda x, y: 2 * x + y, F, F)
 product = choose(lambda x, y: x * y, F, F, known=("return", "x"))
 whole = invert(lambda x: np.exp(x) * 2, Z(3))
-bounded = invert(lambda x: x * 2, F, domain={"x": Interval(0, 1)})
+bounded = invert(lambda x: x * 2, F, domain={"x": Reals(0, 1)})
 
 CALLS = {
     "NaN": (lambda: line(math.nan, (1.0,)), NoSolution, "nan"),
@@ -141,7 +141,7 @@ CALLS = {
     "another shape": (lambda: whole(Z(4)), WrongArguments, r"shape"),
     "an empty array": (lambda: whole(Z(0)), WrongArguments, r"shape"),
     "an element without solution": (lambda: whole(np.array([1.0, -1.0, 1.0])), NoSolution, "1"),
-    "an answer outside its domain": (lambda: bounded(3.0), NoSolution, "outside Interval"),
+    "an answer outside its domain": (lambda: bounded(3.0), NoSolution, "outside Reals"),
     "recover with too few": (lambda: line.recover(1.0), WrongArguments, "2 inputs"),
     "batches that do not fit": (lambda: product.batch(Z(3), Z(2), theta=(0.0,)),
                                 WrongArguments, "broadcast|shape"),
@@ -155,13 +155,13 @@ CALLS = {
     "an axis that is known twice": (lambda: choose(math.sin, F, known=("x", "x")),
                                     WrongArguments, "twice"),
     "a pair of bounds for all domains": (lambda: invert(math.sin, F, domain=(0, 1)), WrongArguments,
-                                         r"write domain={'x': primitives.Interval\(0, 1\)}"),
-    "an interval for all domains": (lambda: invert(math.sin, F, domain=Interval(0, 1)),
-                                    WrongArguments, r"domain={'x': Interval\(0.0, 1.0\)}"),
+                                         r"write domain={'x': primitives.Reals\(0, 1\)}"),
+    "an interval for all domains": (lambda: invert(math.sin, F, domain=Reals(0, 1)),
+                                    WrongArguments, r"domain={'x': Reals\(0.0, 1.0\)}"),
     "a pair of bounds for a domain": (lambda: invert(math.sin, F, domain={"x": (0, 1)}),
-                                      WrongArguments, r"such as primitives.Interval\(0, 1\)"),
+                                      WrongArguments, r"such as primitives.Reals\(0, 1\)"),
     "an interval without samples": (lambda: invert(math.sin, F, domain={"x": Box(0, 1)}),
-                                    WrongArguments, r"such as primitives.Interval\(0.0, 1.0\)"),
+                                    WrongArguments, r"such as primitives.Reals\(0.0, 1.0\)"),
     "a misspelt axis": (lambda: choose(math.sin, F, known=("retrun",)), WrongArguments,
                         "closest: return"),
     "a table for a context": (lambda: invert(math.sin, F, context=MethodTable("units")),
@@ -171,7 +171,7 @@ CALLS = {
                                    r"θ \(x\) as theta=; 2 arrays were given"),
     "a guess without a value for each": (lambda: line.nearest(1.0, 2.0), WrongArguments,
                                          "one value for each of x, y"),
-    "an empty domain": (lambda: Interval(1, 0), OverlayError, "empty"),
+    "an empty domain": (lambda: Reals(1, 0), OverlayError, "empty"),
     "an empty shape": (lambda: Shape(0), OverlayError, "0"),
 }  # fmt: skip
 

@@ -10,7 +10,7 @@ from inversion import NotInvertible, WrongArguments, choose, invert
 from overlay import Context, MethodTable
 from overlay.interpretations.autodiff import derivative
 from overlay.interpretations.intervals import Interval, enclose
-from primitives import Interval as Between
+from primitives import Reals as Between
 
 
 def scaled(x: float, k: float) -> float:

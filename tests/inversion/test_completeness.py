@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from inversion import NoSolution, NotInvertible, Solutions, WrongArguments, contract, invert
 from inversion.deadline import OutOfTime, check_deadline, limited
 from overlay.interpretations.intervals import Interval as Enclosure
-from primitives import Integers, Interval
+from primitives import Integers, Reals
 from tests.examples import examples
 
 
@@ -62,7 +62,7 @@ def test_a_polynomial_has_the_roots_that_it_is_made_of(roots):
 
 
 def test_all_roots_of_a_dense_oscillation_are_found():
-    inverse = invert(lambda x: math.sin(50 * x) * x, float, domain={"x": Interval(0.5, 10)})
+    inverse = invert(lambda x: math.sin(50 * x) * x, float, domain={"x": Reals(0.5, 10)})
     found = inverse.solutions(0.0)
     # the roots are the whole multiples of pi / 50
     wanted = [k * math.pi / 50 for k in range(8, 160) if 0.5 <= k * math.pi / 50 <= 10]

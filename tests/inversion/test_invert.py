@@ -11,7 +11,7 @@ from typeguard import suppress_type_checks
 
 from inversion import NoSolution, NotInvertible, OutsideDomain, WrongArguments, choose, invert
 from overlay import OverlayError
-from primitives import Integers, Interval, Positive, Real
+from primitives import Integers, Positive, Real, Reals
 from primitives.floats.arithmetic import squared
 
 F, I, W = float, int, np.uint64  # noqa: E741
@@ -186,14 +186,14 @@ def test_types_come_from_annotations_and_defaults_stay():
 
 
 def test_declared_domains_hold_for_choices_and_answers():
-    def f(x: Annotated[float, Interval(0, 1)], y: float):
+    def f(x: Annotated[float, Reals(0, 1)], y: float):
         return x + y
 
-    inverse = invert(f, domain={"y": Interval(2, 3)})
+    inverse = invert(f, domain={"y": Reals(2, 3)})
     rng = np.random.default_rng(0)
     with pytest.raises(NoSolution):
         inverse(10.0, inverse.parameters.sample(rng))
-    with pytest.raises(OverlayError, match="outside Interval"):
+    with pytest.raises(OverlayError, match="outside Reals"):
         choose(f, known=("return", "x"))(2.0, 1.5)
 
 
@@ -461,7 +461,7 @@ def test_subclasses_of_numbers_are_refused():
 
 
 def test_domains_that_do_not_fit_are_refused():
-    for kind, example in ((F, "Interval(0, 1)"), (I, "range("), (str, "Strings(")):
+    for kind, example in ((F, "Reals(0, 1)"), (I, "range("), (str, "Strings(")):
         for wrong in (3, (0, 1), range(0), range(0, 9, 2)):
             with (
                 suppress_type_checks(),
@@ -473,7 +473,7 @@ def test_domains_that_do_not_fit_are_refused():
     with pytest.raises(WrongArguments, match="holds values of type int"):
         invert(lambda x: x + 1, F, domain={"x": range(9)})
     with pytest.raises(WrongArguments, match="holds values of type float"):
-        invert(lambda x: x + 1, I, domain={"x": Interval(0, 1)})
+        invert(lambda x: x + 1, I, domain={"x": Reals(0, 1)})
     with pytest.raises(WrongArguments, match="holds values of type int"):
         invert(lambda x: x + 1, Annotated[float, Integers(0, 9)])
 

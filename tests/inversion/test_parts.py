@@ -9,7 +9,7 @@ import pytest
 
 from inversion import NotInvertible, WrongArguments, choose, invert
 from overlay import NotCompilable
-from primitives import Interval
+from primitives import Reals
 
 
 class Option(NamedTuple):
@@ -43,7 +43,7 @@ KNOWN = ("return", "o.spot", "o.strike", "o.years", "o.rate")
 
 def test_the_implied_volatility_of_an_option():
     option = Option(100.0, 95.0, 0.5, 0.02, 0.3)
-    implied = choose(price, known=KNOWN, domain={"o.volatility": Interval(0.01, 3.0)})
+    implied = choose(price, known=KNOWN, domain={"o.volatility": Reals(0.01, 3.0)})
     theta = implied.recover(option)
     spare = (theta,) if len(theta) else ()
     (found,) = implied(price(option), *option[:4], *spare)

@@ -24,9 +24,9 @@ from overlay.interpretations.batching import batched, sample_loop
 from overlay.interpretations.parallel import parallel
 from overlay.interpretations.printing import silenced
 from overlay.interpretations.probabilistic import condition
-from primitives import Interval, relation_of
+from primitives import Reals, relation_of
 
-UNIT = Interval(0.0, 1.0)
+UNIT = Reals(0.0, 1.0)
 CONTEXT = Context(MethodTable("empty"))
 TAKERS = {
     "Context.explain": CONTEXT.explain,

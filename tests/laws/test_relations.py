@@ -16,10 +16,10 @@ from primitives import (
     Bool,
     Integer,
     Integers,
-    Interval,
     NoSolution,
     Positive,
     Real,
+    Reals,
     base_relations,
     parametric,
     relation,
@@ -174,12 +174,12 @@ WRONG = {
         ab=parametric(lambda ret, v: (v, 2 * (ret - v)), v=Real, recover=lambda a: (a,))
     ),
     "missing branches": relation(
-        math.sin, float, "return = sin(a)", codomain=Interval(-1, 1),
+        math.sin, float, "return = sin(a)", codomain=Reals(-1, 1),
         a=parametric(halved_branch, k=Integer, recover=lambda a: (round(a / 2 / math.pi),)),
     ),
     "coordinate outside its domain": wrong(
         ab=parametric(
-            lambda ret, v: (ret - v, v), v=Interval(0, 1), recover=lambda a, b: (b,)
+            lambda ret, v: (ret - v, v), v=Reals(0, 1), recover=lambda a, b: (b,)
         )
     ),
     "no choice where the factor is 0": relation(
@@ -219,11 +219,11 @@ WRONG = {
         ret=lambda a: math.exp(math.sqrt(a)) + 0 * a,
     ),
     "outside the codomain": relation(
-        math.sin, float, "return = sin(a)", codomain=Interval(-0.5, 0.5), incomplete="one branch",
+        math.sin, float, "return = sin(a)", codomain=Reals(-0.5, 0.5), incomplete="one branch",
         a=lambda ret: math.asin(ret),
     ),
     "refusal outside the codomain": relation(
-        squared, float, "return = a * a", codomain=Interval(0, 4),
+        squared, float, "return = a * a", codomain=Reals(0, 4),
         a=parametric(small_root, negative=Bool, recover=lambda a: (a < 0,)),
     ),
     "floats for integers": relation(operator.neg, int, "return = -a", a=lambda ret: -1.0 * ret),
@@ -268,11 +268,11 @@ def test_the_checker_catches_a_wrong_relation(name):
 
 def test_an_incomplete_mode_passes_where_it_says_so():
     first_branch = {"a": lambda ret: math.asin(ret)}
-    silent = relation(math.sin, float, "return = sin(a)", codomain=Interval(-1, 1), **first_branch)
+    silent = relation(math.sin, float, "return = sin(a)", codomain=Reals(-1, 1), **first_branch)
     with pytest.raises(BrokenLaw):
         check_relation(silent)
     honest = relation(
-        math.sin, float, "return = sin(a)", codomain=Interval(-1, 1),
+        math.sin, float, "return = sin(a)", codomain=Reals(-1, 1),
         incomplete={"a": "the first branch only"}, **first_branch,
     )  # fmt: skip
     check_relation(honest)

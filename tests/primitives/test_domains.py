@@ -14,11 +14,11 @@ from primitives import (
     Bool,
     Integer,
     Integers,
-    Interval,
     NonNegative,
     NonZero,
     Positive,
     Real,
+    Reals,
 )
 from primitives.domains import (
     Bytes,
@@ -36,17 +36,17 @@ from primitives.domains import (
 from primitives.solver_forms import compiled_solvers
 
 DOMAINS = [
-    Real, Positive, NonNegative, NonZero, Interval(-1, 1), Interval(0, 1, open_low=True),
-    Interval(-math.inf, 3), Interval(2, math.inf, without=(3.0,)), Interval(1e10, 2e10),
+    Real, Positive, NonNegative, NonZero, Reals(-1, 1), Reals(0, 1, open_low=True),
+    Reals(-math.inf, 3), Reals(2, math.inf, without=(3.0,)), Reals(1e10, 2e10),
     Integer, Integers(0, 9), Integers(low=5), Integers(high=-5), Integers(without=(0,)),
     Int64, Word64, Bool,
     Integers(0, 3, without=(3,)), Integers(0, 9, without=(0, 4, 5)), Integers(high=3, without=(3,)),
     Integers(5, 2**70), Integers(-(2**70), 2**62, without=(2**62,)), Integers(low=2**63 - 3),
     Integers(0, 9, kind=np.int64), Integers(2**63, 2**64, kind=np.uint64),
-    Interval(0, 1, without=(1.0,)), Interval(-1e308, 1e308),
-    Interval(1e10, math.inf, open_low=True),
-    Interval(0, 1, without=(1.0, math.nextafter(1, 0), 0.0, 5e-324)), Interval(0, 5e-324),
-    Interval(0, 1, True, True, without=(0.0, 1.0)), Interval(-math.inf, 1e10, open_high=True),
+    Reals(0, 1, without=(1.0,)), Reals(-1e308, 1e308),
+    Reals(1e10, math.inf, open_low=True),
+    Reals(0, 1, without=(1.0, math.nextafter(1, 0), 0.0, 5e-324)), Reals(0, 5e-324),
+    Reals(0, 1, True, True, without=(0.0, 1.0)), Reals(-math.inf, 1e10, open_high=True),
     WholeFloats(), WholeFloats(-3, 5), WholeFloats(2.5, 8.5), WholeFloats(low=2.5),
 ]  # fmt: skip
 KINDS = (bool, int, float, np.int64, np.uint64)
@@ -159,7 +159,7 @@ def test_the_condition_for_a_type_agrees_with_contains(domain, kind):
         Int64,
         Word64,
         NonZero,
-        Interval(0, 4),
+        Reals(0, 4),
         Integers(0, 9, (4,)),
         Integers(2**60 + 1, 2**62, (2**61 + 1,)),
     ],
@@ -225,7 +225,7 @@ def test_whole_floats_are_finite_without_a_warning():
 
 
 def test_the_default_is_one_in_the_reals_and_zero_in_the_integers_where_it_can_be():
-    assert [d.default for d in (Real, NonZero, Interval(0, 0.5), Interval(2, 4))] == [1, 1, 0, 3]
+    assert [d.default for d in (Real, NonZero, Reals(0, 0.5), Reals(2, 4))] == [1, 1, 0, 3]
     integers = (Integer, Integers(1, 5), Integers(low=3), Integers(high=-3), Int64)
     assert [d.default for d in integers] == [0, 1, 3, -3, 0]
     assert [d.default for d in (WholeFloats(), WholeFloats(-3, 0), WholeFloats(4))] == [1, 0, 4]
@@ -259,7 +259,7 @@ def test_a_declared_range_of_integers_holds(kind):
             call(kind(20))
 
 
-@pytest.mark.parametrize("domain", [Real, Positive, Interval(0, 1), Integer, Int64, Bool])
+@pytest.mark.parametrize("domain", [Real, Positive, Reals(0, 1), Integer, Int64, Bool])
 @pytest.mark.parametrize("value", [math.nan, math.inf, "1", None, 1j])
 def test_what_is_no_number_of_the_type_is_no_member(domain, value):
     assert not domain.contains(value)
@@ -272,20 +272,20 @@ def test_all_bits_of_a_word_are_random():
 
 def test_meet_keeps_what_both_contain():
     assert Real.meet(Positive) == Positive
-    assert Interval(-1, 1).meet(Positive) == Interval(0, 1, open_low=True)
-    assert NonZero.meet(Interval(-1, 1)) == Interval(-1, 1, without=(0.0,))
+    assert Reals(-1, 1).meet(Positive) == Reals(0, 1, open_low=True)
+    assert NonZero.meet(Reals(-1, 1)) == Reals(-1, 1, without=(0.0,))
     assert Integers(0, 9).meet(Integers(5, 20)) == Integers(5, 9)
     with pytest.raises(OverlayError, match="empty"):
-        Interval(0, 1).meet(Interval(2, 3))
+        Reals(0, 1).meet(Reals(2, 3))
     assert WholeFloats(0, 9).meet(WholeFloats(5, 20)) == WholeFloats(5, 9)
-    assert Interval(0, 9).meet(WholeFloats()) == WholeFloats().meet(Interval(0, 9))
-    assert WholeFloats().meet(Interval(0, 8.5, open_low=True)) == WholeFloats(1, 8)
-    assert WholeFloats().meet(Interval(-0.5, 9, open_high=True)) == WholeFloats(0, 8)
+    assert Reals(0, 9).meet(WholeFloats()) == WholeFloats().meet(Reals(0, 9))
+    assert WholeFloats().meet(Reals(0, 8.5, open_low=True)) == WholeFloats(1, 8)
+    assert WholeFloats().meet(Reals(-0.5, 9, open_high=True)) == WholeFloats(0, 8)
     assert WholeFloats().meet(Real) == WholeFloats()
-    assert common([Real, Positive, Interval(-1, 1)]) == Interval(0, 1, open_low=True)
+    assert common([Real, Positive, Reals(-1, 1)]) == Reals(0, 1, open_low=True)
     for one, other in ((0.2, 0.8), (2, 3)):
         with pytest.raises(OverlayError, match="is empty"):
-            WholeFloats(0, 1).meet(Interval(one, other, open_low=True))
+            WholeFloats(0, 1).meet(Reals(one, other, open_low=True))
 
 
 @pytest.mark.parametrize("domain", [Real, Integer, Bool, Complex, Text, WholeFloats()], ids=repr)
@@ -298,23 +298,23 @@ def test_domains_of_other_types_have_no_members_in_common(domain):
 
 
 def test_domains_print_as_they_are_written():
-    assert repr(Interval(-1, 1)) == "Interval(-1.0, 1.0)"
-    assert repr(Interval(-math.inf, math.inf)) == "Real"
+    assert repr(Reals(-1, 1)) == "Reals(-1.0, 1.0)"
+    assert repr(Reals(-math.inf, math.inf)) == "Real"
     assert repr(Integers(0, 9)) == "Integers(0, 9)"
 
 
 def test_an_empty_interval_is_refused():
     with pytest.raises(OverlayError, match="from 1 to 0 is empty"):
-        Interval(1, 0)
+        Reals(1, 0)
 
 
 @pytest.mark.parametrize(
     "make",
     [
-        lambda: Interval(0, 5e-324, True, True),
-        lambda: Interval(0, 5e-324, without=(0.0, 5e-324)),
-        lambda: Interval(1, 1, open_low=True),
-        lambda: Interval(math.nan, 1),
+        lambda: Reals(0, 5e-324, True, True),
+        lambda: Reals(0, 5e-324, without=(0.0, 5e-324)),
+        lambda: Reals(1, 1, open_low=True),
+        lambda: Reals(math.nan, 1),
         lambda: Integers(5, 1),
         lambda: Integers(1, 2, without=(1, 2, 3)),
         lambda: Integers(0, 9).meet(Integers(10)),
@@ -329,8 +329,8 @@ def test_a_domain_without_members_is_refused(make):
 
 
 def test_a_single_point_is_a_domain():
-    assert Interval(0, 1).meet(Interval(1, 2)) == Interval(1, 1)
-    assert Interval(1, 1).from_unit(0.3) == Interval(1, 1).default == 1.0
+    assert Reals(0, 1).meet(Reals(1, 2)) == Reals(1, 1)
+    assert Reals(1, 1).from_unit(0.3) == Reals(1, 1).default == 1.0
     assert Integers(5, 9, without=(5, 9)).default in (6, 7, 8)
 
 

@@ -20,5 +20,5 @@ def test_every_relation_has_a_row_with_its_spellings_modes_and_edges():
     (tanh,) = [row for row in rows if "`math.tanh`" in row]
     assert "`math.tanh`, `numpy.tanh`" in tanh
     assert "a by near: Real (rounding only)" in tanh
-    assert "Interval(-1.0, 1.0)" in tanh
+    assert "Reals(-1.0, 1.0)" in tanh
     assert "all arguments from 19.06 on" in tanh

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from primitives import Bool, Complex, Integer, Integers, Interval, NonNegative, Positive, Real
+from primitives import Bool, Complex, Integer, Integers, NonNegative, Positive, Real, Reals
 from primitives.domains import Int64, WholeFloats, Word64
 
 COUNT = 20_000
@@ -44,9 +44,9 @@ DISTRIBUTIONS = [
     (Real, logistic),
     (NonNegative, odds),
     (Positive, odds),
-    (Interval(5, math.inf), lambda x: odds(x - 5)),
-    (Interval(-math.inf, 2), lambda x: 1 - odds(2 - x)),
-    (Interval(-1, 3), uniform(-1, 3)),
+    (Reals(5, math.inf), lambda x: odds(x - 5)),
+    (Reals(-math.inf, 2), lambda x: 1 - odds(2 - x)),
+    (Reals(-1, 3), uniform(-1, 3)),
     (Integer, rounded_logistic),
     (Integers(low=4), lambda k: rounded_odds(k - 4)),
     (Integers(high=4), lambda k: 1 - rounded_odds(4 - k - 1)),

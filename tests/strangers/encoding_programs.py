@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Annotated, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
-from primitives import Integers, Interval, Shape, array_of
+from primitives import Integers, Reals, Shape, array_of
 P = []
 
 
@@ -325,7 +325,7 @@ def iso_week_label(year: Annotated[int, Integers(1900, 2100)],
 
 
 @prog(args=[(1500000000.25,), (0.5,)], source="RFC 5905 (NTPv4), section 6")
-def ntp_timestamp(unix_time: Annotated[float, Interval(0.0, 2.0e9)]):
+def ntp_timestamp(unix_time: Annotated[float, Reals(0.0, 2.0e9)]):
     seconds = math.floor(unix_time)
     fraction = int((unix_time - seconds) * 2**32)
     return seconds + 2208988800, fraction
@@ -333,7 +333,7 @@ def ntp_timestamp(unix_time: Annotated[float, Interval(0.0, 2.0e9)]):
 
 @prog(args=[(2446895.5,), (2446896.30625,)],
       source="Meeus, Astronomical Algorithms, ch. 12 (mean sidereal time at Greenwich)")
-def greenwich_sidereal_degrees(jd: Annotated[float, Interval(2446895.5, 2446896.4)]):
+def greenwich_sidereal_degrees(jd: Annotated[float, Reals(2446895.5, 2446896.4)]):
     t = (jd - 2451545.0) / 36525
     theta = 280.46061837 + 360.98564736629 * (jd - 2451545.0)
     theta += t * t * (0.000387933 - t / 38710000)
@@ -587,8 +587,8 @@ def half_value(bits: Word16):
 
 @prog(args=[(57.64911, 10.40744)],
       source="Niemeyer, geohash.org (Geohash); Wikipedia, Geohash, algorithm and example")
-def geohash(lat: Annotated[float, Interval(-90.0, 90.0)],
-            lon: Annotated[float, Interval(-180.0, 180.0)]):
+def geohash(lat: Annotated[float, Reals(-90.0, 90.0)],
+            lon: Annotated[float, Reals(-180.0, 180.0)]):
     alphabet = "0123456789bcdefghjkmnpqrstuvwxyz"
     ranges = [[-180.0, 180.0], [-90.0, 90.0]]
     code = ""
@@ -622,7 +622,7 @@ def to_roman_numeral(n: Annotated[int, Integers(1, 3999)]):
 
 @prog(args=[(48.1173,), (-33.8568,)],
       source="NMEA 0183, GGA sentence (latitude field and hemisphere)")
-def nmea_latitude(lat: Annotated[float, Interval(-90.0, 90.0)]):
+def nmea_latitude(lat: Annotated[float, Reals(-90.0, 90.0)]):
     hemisphere = "S" if lat < 0 else "N"
     total = round(abs(lat) * 60 * 1000)
     degrees, thousandths = divmod(total, 60000)

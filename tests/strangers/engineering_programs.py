@@ -13,7 +13,7 @@ from typing import Annotated, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from primitives import Integers, Interval, array_of
+from primitives import Integers, Reals, array_of
 
 P = []
 
@@ -31,7 +31,7 @@ def prog(*types, args, source, **opts):
       known=("return", "speed", "drag"),
       source="Giordano & Nakanishi, Computational Physics, 2nd ed., sec. 2.2 (cannon shell with "
              "quadratic air drag, Euler steps)")
-def cannon_shell(speed: float, elevation: Annotated[float, Interval(0.1, 1.5)], drag: float):
+def cannon_shell(speed: float, elevation: Annotated[float, Reals(0.1, 1.5)], drag: float):
     g, dt = 9.81, 0.25
     x, y = 0.0, 0.0
     vx, vy = speed * math.cos(elevation), speed * math.sin(elevation)
@@ -73,8 +73,8 @@ def mohr_circle(s: Stress) -> Principal:
 @prog(args=[(1200.0, 1.4, 2.5), (500.0, 3.1, 1.0)], known=("return", "x"),
       source="Gere & Goodno, Mechanics of Materials, app. on beam deflections (simply supported "
              "beam, concentrated load at any point)")
-def beam_point_load(load: float, a: Annotated[float, Interval(0.0, 4.0)],
-                    x: Annotated[float, Interval(0.0, 4.0)]):
+def beam_point_load(load: float, a: Annotated[float, Reals(0.0, 4.0)],
+                    x: Annotated[float, Reals(0.0, 4.0)]):
     L, EI = 4.0, 2.0e5
     b = L - a
     if x <= a:
@@ -177,7 +177,7 @@ def mecanum_wheel_speeds(twist):
 @prog(args=[(1957, 10, 4.81), (2000, 1, 1.5), (333, 1, 27.5)],
       source="Meeus, Astronomical Algorithms, 2nd ed., ch. 7 (Julian day)")
 def julian_day(year: Annotated[int, Integers(0, 3000)], month: Annotated[int, Integers(1, 12)],
-               day: Annotated[float, Interval(1.0, 32.0, open_high=True)]):
+               day: Annotated[float, Reals(1.0, 32.0, open_high=True)]):
     gregorian = (year, month, day) >= (1582, 10, 15)
     if month <= 2:
         year -= 1
@@ -193,8 +193,8 @@ def julian_day(year: Annotated[int, Integers(0, 3000)], month: Annotated[int, In
       known=("return", "lst", "lat"),
       source="Meeus, Astronomical Algorithms, 2nd ed., ch. 13 (transformation of coordinates: "
              "equatorial to horizontal)")
-def equatorial_to_horizontal(ra: Annotated[float, Interval(0.0, 360.0, open_high=True)],
-                             dec: Annotated[float, Interval(-90.0, 90.0)],
+def equatorial_to_horizontal(ra: Annotated[float, Reals(0.0, 360.0, open_high=True)],
+                             dec: Annotated[float, Reals(-90.0, 90.0)],
                              lst: float, lat: float):
     h, d, p = np.radians([(lst - ra) % 360.0, dec, lat])
     az = np.arctan2(np.sin(h), np.cos(h) * np.sin(p) - np.tan(d) * np.cos(p))
@@ -205,8 +205,8 @@ def equatorial_to_horizontal(ra: Annotated[float, Interval(0.0, 360.0, open_high
 @prog(args=[(10.0, 1.2, 0.3, 50.0, -3.0), (55.0, 2.5, 0.1, 120.0, 12.0)],
       source="Murray & Correia, Keplerian Orbits and Dynamics of Exoplanets, in Seager (ed.), "
              "Exoplanets (2010): radial velocity of the star")
-def radial_velocity_curve(K: float, w: float, e: Annotated[float, Interval(0.0, 0.9)],
-                          period: Annotated[float, Interval(10.0, 1000.0)], gamma: float):
+def radial_velocity_curve(K: float, w: float, e: Annotated[float, Reals(0.0, 0.9)],
+                          period: Annotated[float, Reals(10.0, 1000.0)], gamma: float):
     times = [0.0, 7.0, 19.0, 31.0, 44.0, 58.0]
     curve = []
     for t in times:
@@ -239,7 +239,7 @@ def hohmann_transfer(r1: float, r2: float) -> dict[str, float]:
 @prog(args=[(-0.11606e-4,), (3.4123e-5,), (0.0,)],
       source="CelesTrak / NORAD two-line element set format: fields with assumed decimal point "
              "(drag term B*)")
-def tle_exponent_field(value: Annotated[float, Interval(-0.9, 0.9)]) -> str:
+def tle_exponent_field(value: Annotated[float, Reals(-0.9, 0.9)]) -> str:
     if value == 0:
         return " 00000+0"
     sign = "-" if value < 0 else " "
@@ -267,8 +267,8 @@ def thick_lens(R1: float, R2: float, d: float, n: float):
 @prog(args=[(0.55, 1.38, 0.1), (0.633, 2.3, 0.07)], known=("return", "wavelength"),
       source="Hecht, Optics, 5th ed., sec. 9.7 (single-layer film on glass by the characteristic "
              "matrix), normal incidence")
-def film_reflectance(wavelength: float, n1: Annotated[float, Interval(1.0, 3.0)],
-                     thickness: Annotated[float, Interval(0.0, 0.5)]):
+def film_reflectance(wavelength: float, n1: Annotated[float, Reals(1.0, 3.0)],
+                     thickness: Annotated[float, Reals(0.0, 0.5)]):
     n0, ns = 1.0, 1.52
     delta = 2 * np.pi * n1 * thickness / wavelength
     M = np.array([[np.cos(delta), 1j * np.sin(delta) / n1],
@@ -284,8 +284,8 @@ BK7 = [(1.03961212, 0.00600069867), (0.231792344, 0.0200179144), (1.01046945, 10
 @prog(args=[(0.5876, 0.9), (0.4861, 0.5)],
       source="Schott N-BK7 data sheet (Sellmeier dispersion formula) with Hecht, Optics, sec. 5.5 "
              "(angular deviation of a 60 degree prism)")
-def prism_spectrometer(wavelength: Annotated[float, Interval(0.35, 1.0)],
-                       incidence: Annotated[float, Interval(0.6, 1.3)]):
+def prism_spectrometer(wavelength: Annotated[float, Reals(0.35, 1.0)],
+                       incidence: Annotated[float, Reals(0.6, 1.3)]):
     w2 = wavelength * wavelength
     n = math.sqrt(1 + sum(b * w2 / (w2 - c) for b, c in BK7))
     apex = math.radians(60.0)
@@ -314,8 +314,8 @@ WGS84 = Ellipsoid(6378137.0, 298.257223563)
 @prog(args=[(48.8583, 2.2945, 330.0), (-33.8568, 151.2153, 25.0)],
       source="NIMA TR8350.2, Department of Defense World Geodetic System 1984, ch. 4 (geodetic to "
              "geocentric Cartesian coordinates)")
-def geodetic_to_ecef(lat: Annotated[float, Interval(-90.0, 90.0)],
-                     lon: Annotated[float, Interval(-180.0, 180.0)],
+def geodetic_to_ecef(lat: Annotated[float, Reals(-90.0, 90.0)],
+                     lon: Annotated[float, Reals(-180.0, 180.0)],
                      h: float) -> tuple[float, float, float]:
     phi, lam = math.radians(lat), math.radians(lon)
     N = WGS84.prime_vertical(phi)
@@ -327,8 +327,8 @@ def geodetic_to_ecef(lat: Annotated[float, Interval(-90.0, 90.0)],
 @prog(args=[(35.0, -75.0), (44.5, -101.25)],
       source="Snyder, Map Projections - A Working Manual, USGS PP 1395, ch. 15 (Lambert conformal "
              "conic, ellipsoidal, two standard parallels)")
-def lambert_conformal_conic(lat: Annotated[float, Interval(10.0, 70.0)],
-                            lon: Annotated[float, Interval(-150.0, -50.0)]):
+def lambert_conformal_conic(lat: Annotated[float, Reals(10.0, 70.0)],
+                            lon: Annotated[float, Reals(-150.0, -50.0)]):
     a, e = 6378206.4, 0.0822719           # Clarke 1866
     phi1, phi2, phi0, lam0 = (math.radians(v) for v in (33.0, 45.0, 23.0, -96.0))
 
@@ -351,8 +351,8 @@ GEOHASH32 = "0123456789bcdefghjkmnpqrstuvwxyz"
 
 @prog(args=[(57.64911, 10.40744), (-25.38, -49.27)],
       source="Niemeyer's geohash, as in github.com/vinsci/geohash, Geohash/geohash.py (encode)")
-def geohash_encode(lat: Annotated[float, Interval(-90.0, 90.0)],
-                   lon: Annotated[float, Interval(-180.0, 180.0)]) -> str:
+def geohash_encode(lat: Annotated[float, Reals(-90.0, 90.0)],
+                   lon: Annotated[float, Reals(-180.0, 180.0)]) -> str:
     lat_range, lon_range = [-90.0, 90.0], [-180.0, 180.0]
     code, value, nbits = [], 0, 0
     even = True
@@ -376,8 +376,8 @@ def geohash_encode(lat: Annotated[float, Interval(-90.0, 90.0)],
 @prog(args=[(-9.75, 40.36, 9), (52.52, 13.405, 12)], known=("return", "zoom"),
       source="github.com/mapbox/mercantile, mercantile/__init__.py (tile and quadkey of a "
              "longitude and latitude)")
-def tile_quadkey(lat: Annotated[float, Interval(-85.0, 85.0)],
-                 lon: Annotated[float, Interval(-180.0, 180.0, open_high=True)],
+def tile_quadkey(lat: Annotated[float, Reals(-85.0, 85.0)],
+                 lon: Annotated[float, Reals(-180.0, 180.0, open_high=True)],
                  zoom: Annotated[int, Integers(1, 20)]) -> str:
     n = 2 ** zoom
     x = lon / 360 + 0.5
@@ -401,7 +401,7 @@ SHOMATE_N2 = [      # T range, then A..G
 
 @prog(args=[(298.15,), (1200.0,)],
       source="NIST Chemistry WebBook, gas phase heat capacity of nitrogen (Shomate equation)")
-def shomate_nitrogen(T: Annotated[float, Interval(100.0, 2000.0)]):
+def shomate_nitrogen(T: Annotated[float, Reals(100.0, 2000.0)]):
     for (low, high), coeffs in SHOMATE_N2:
         if low <= T <= high:
             A, B, C, D, E, F, G = coeffs
@@ -425,7 +425,7 @@ class GasState:
 @prog(args=[(8.0, 290.0, 95.0, 800.0), (10.5, 300.0, 100.0, 1200.0)], known=("return", "p1"),
       source="Cengel & Boles, Thermodynamics: An Engineering Approach, ch. 9 (ideal Otto cycle, "
              "cold-air-standard)")
-def otto_cycle(r: Annotated[float, Interval(1.0, 20.0, open_low=True)], T1: float, p1: float,
+def otto_cycle(r: Annotated[float, Reals(1.0, 20.0, open_low=True)], T1: float, p1: float,
                q_in: float):
     R, cv, k = 0.287, 0.718, 1.4
     s1 = GasState(p1, T1, R * T1 / p1)
@@ -458,7 +458,7 @@ def wall_temperatures(T0):
       known=("return", "diameter", "length", "roughness"),
       source="White, Fluid Mechanics, ch. 6 (Darcy friction factor, Colebrook formula, laminar "
              "below Re 2300)")
-def pipe_pressure_drop(flow: Annotated[float, Interval(1e-6, 0.5)], diameter: float,
+def pipe_pressure_drop(flow: Annotated[float, Reals(1e-6, 0.5)], diameter: float,
                        length: float, roughness: float):
     rho, mu = 998.0, 1.0e-3
     velocity = flow / (math.pi * diameter ** 2 / 4)
@@ -478,7 +478,7 @@ def pipe_pressure_drop(flow: Annotated[float, Interval(1e-6, 0.5)], diameter: fl
 
 @prog(args=[(2.0, 101.325, 288.0), (3.5, 20.0, 220.0)],
       source="Anderson, Modern Compressible Flow, ch. 3 (normal shock relations; NACA Report 1135)")
-def normal_shock(M1: Annotated[float, Interval(1.0, 10.0)], p1: float, T1: float):
+def normal_shock(M1: Annotated[float, Reals(1.0, 10.0)], p1: float, T1: float):
     g = 1.4
     M2 = math.sqrt((1 + (g - 1) / 2 * M1 ** 2) / (g * M1 ** 2 - (g - 1) / 2))
     p_ratio = 1 + 2 * g / (g + 1) * (M1 ** 2 - 1)
@@ -491,7 +491,7 @@ LAYERS = [(0.0, -6.5e-3), (11000.0, 0.0), (20000.0, 1.0e-3), (32000.0, 2.8e-3), 
 
 @prog(args=[(8500.0,), (15000.0,), (28000.0,)],
       source="U.S. Standard Atmosphere 1976, part 1 (temperature and pressure below 51 km)")
-def standard_atmosphere(h: Annotated[float, Interval(0.0, 51000.0)]):
+def standard_atmosphere(h: Annotated[float, Reals(0.0, 51000.0)]):
     g0, R = 9.80665, 287.053
     T, p = 288.15, 101325.0
     for i, (base, lapse) in enumerate(LAYERS):
@@ -551,7 +551,7 @@ def resistor_label(bands: tuple[str, str, str, str]) -> str:
       known=("return", "length"),
       source="Pozar, Microwave Engineering, 4th ed., sec. 2.3 (terminated lossless line: input "
              "impedance, reflection coefficient)")
-def line_input_impedance(load: complex, length: Annotated[float, Interval(0.0, 0.5)]):
+def line_input_impedance(load: complex, length: Annotated[float, Reals(0.0, 0.5)]):
     z0 = 50.0
     gamma = (load - z0) / (load + z0)
     rotated = gamma * cmath.exp(-4j * math.pi * length)      # length in wavelengths
@@ -605,8 +605,8 @@ KW = 1.0e-14
 @prog(args=[(4.76, 0.1), (3.75, 0.05)],
       source="Harris, Quantitative Chemical Analysis, ch. 11 (titration of a weak acid with strong "
              "base; pH from the charge balance)")
-def titration_curve(pKa: Annotated[float, Interval(2.0, 10.0)],
-                    acid_molarity: Annotated[float, Interval(0.01, 1.0)]):
+def titration_curve(pKa: Annotated[float, Reals(2.0, 10.0)],
+                    acid_molarity: Annotated[float, Reals(0.01, 1.0)]):
     Ka = 10 ** -pKa
     acid_ml, base_molarity = 25.0, 0.1
     curve = []
@@ -630,8 +630,8 @@ def titration_curve(pKa: Annotated[float, Interval(2.0, 10.0)],
 @prog(args=[(1.5, 0.4, 0.15), (2.0, 0.25, 0.25)],
       source="Atkins & de Paula, Physical Chemistry, 10th ed., topic 20E (consecutive first-order "
              "reactions A -> I -> P)")
-def consecutive_reactions(a0: float, ka: Annotated[float, Interval(0.01, 5.0)],
-                          kb: Annotated[float, Interval(0.01, 5.0)]):
+def consecutive_reactions(a0: float, ka: Annotated[float, Reals(0.01, 5.0)],
+                          kb: Annotated[float, Reals(0.01, 5.0)]):
     t = np.array([0.5, 2.0, 5.0, 10.0])
     A = a0 * np.exp(-ka * t)
     if math.isclose(ka, kb, rel_tol=1e-9):
@@ -693,7 +693,7 @@ def note_frequency(note: str):
 
 @prog(args=[(10.0, 35.0, 1000.0), (4.5, 34.2, 3500.0)], known=("return", "salinity", "depth"),
       source="Mackenzie, Nine-term equation for sound speed in the oceans, JASA 70 (1981) 807")
-def seawater_sound_speed(temperature: Annotated[float, Interval(2.0, 30.0)], salinity: float,
+def seawater_sound_speed(temperature: Annotated[float, Reals(2.0, 30.0)], salinity: float,
                          depth: float):
     T, S, D = temperature, salinity, depth
     c = 1448.96 + 4.591 * T - 5.304e-2 * T**2 + 2.374e-4 * T**3
@@ -728,9 +728,9 @@ def dtmf_samples(keys: str) -> NDArray[np.float64]:
 
 @prog(args=[(1000.0, 0.9, 6.0), (120.0, 2.0, -9.5)],
       source="Bristow-Johnson, Audio EQ Cookbook (W3C note), peaking EQ")
-def peaking_eq(f0: Annotated[float, Interval(20.0, 20000.0)],
-               q: Annotated[float, Interval(0.1, 20.0)],
-               gain_db: Annotated[float, Interval(-24.0, 24.0)]):
+def peaking_eq(f0: Annotated[float, Reals(20.0, 20000.0)],
+               q: Annotated[float, Reals(0.1, 20.0)],
+               gain_db: Annotated[float, Reals(-24.0, 24.0)]):
     fs = 48000.0
     A = 10 ** (gain_db / 40)
     w0 = 2 * math.pi * f0 / fs
@@ -783,9 +783,9 @@ class PID:
 @prog(args=[(2.0, 0.5, 0.1), (0.8, 1.2, 0.0), (9.0, 0.5, 0.3)],
       source="Astrom & Murray, Feedback Systems, sec. 10.5 (discrete PID, derivative on the "
              "measurement, integrator held at saturation), with a first-order plant")
-def pid_step_response(kp: Annotated[float, Interval(0.0, 10.0)],
-                      ki: Annotated[float, Interval(0.0, 5.0)],
-                      kd: Annotated[float, Interval(0.0, 1.0)]):
+def pid_step_response(kp: Annotated[float, Reals(0.0, 10.0)],
+                      ki: Annotated[float, Reals(0.0, 5.0)],
+                      kd: Annotated[float, Reals(0.0, 1.0)]):
     pid = PID(kp, ki, kd, dt=0.1, limit=5.0)
     y, log = 0.0, []
     for _ in range(8):
@@ -824,7 +824,7 @@ def wavelet_53(x):
 # ---------------------------------------------------------------- colour
 
 Byte = Annotated[int, Integers(0, 255)]
-Unit = Annotated[float, Interval(0.0, 1.0)]
+Unit = Annotated[float, Reals(0.0, 1.0)]
 
 
 @prog(args=[(0.8, 0.3, 0.1), (0.2, 0.6, 0.9), (0.5, 0.5, 0.5)],
@@ -921,8 +921,8 @@ def octahedral_normal(x: float, y: float, z: float):
 @prog(args=[(0.8, 0.25, 3.5), (120.0, 4000.0, 15.0), (0.0, 0.0, 0.0)],
       source="Ward, Real Pixels, in Graphics Gems II (1991), sec. II.5 (shared-exponent RGBE "
              "pixels)")
-def ward_rgbe(r: Annotated[float, Interval(0.0, 1e6)], g: Annotated[float, Interval(0.0, 1e6)],
-              b: Annotated[float, Interval(0.0, 1e6)]) -> bytes:
+def ward_rgbe(r: Annotated[float, Reals(0.0, 1e6)], g: Annotated[float, Reals(0.0, 1e6)],
+              b: Annotated[float, Reals(0.0, 1e6)]) -> bytes:
     brightest = max(r, g, b)
     if brightest < 1e-32:
         return bytes(4)
@@ -936,7 +936,7 @@ def ward_rgbe(r: Annotated[float, Interval(0.0, 1e6)], g: Annotated[float, Inter
 @prog(args=[(1000.0, 1200.0), (640.0, 350.0)],
       source="Bernstein, King & Zhou, Handbook of MRI Pulse Sequences, sec. 14.1 (spoiled gradient "
              "echo, variable flip angles)")
-def spgr_signals(m0: float, t1: Annotated[float, Interval(100.0, 5000.0)]):
+def spgr_signals(m0: float, t1: Annotated[float, Reals(100.0, 5000.0)]):
     tr = 15.0                                     # ms
     flip = np.deg2rad([3.0, 10.0, 20.0, 30.0])
     e1 = np.exp(-tr / t1)
@@ -959,7 +959,7 @@ def ray_sums(image):
       source="DICOM PS3.3, C.11.1.1 and C.11.2.1.2 (modality rescale to Hounsfield units, linear "
              "window), 8-bit display")
 def ct_display_grey(stored: Annotated[int, Integers(0, 4095)], centre: float,
-                    width: Annotated[float, Interval(2.0, 4000.0)]):
+                    width: Annotated[float, Reals(2.0, 4000.0)]):
     slope, intercept = 1.0, -1024.0
     hu = slope * stored + intercept
     c, w = centre - 0.5, width - 1

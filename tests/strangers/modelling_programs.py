@@ -9,7 +9,7 @@ from typing import NamedTuple, Annotated
 from collections import namedtuple
 import numpy as np
 from numpy.typing import NDArray
-from primitives import Interval, Integers, Shape, array_of
+from primitives import Reals, Integers, Shape, array_of
 P = []
 def prog(*types, args, persona, **opts):
     def deco(f):
@@ -34,7 +34,7 @@ def elements_to_state(a: float, e: float, i: float, node: float, peri: float, nu
             r11 * vxp + r12 * vyp, r21 * vxp + r22 * vyp, r31 * vxp + r32 * vyp)
 
 @prog(args=[(1.3, 0.2), (-4.0, 0.6)], persona="physics")
-def true_anomaly(mean: float, e: Annotated[float, Interval(0, 0.9)]):
+def true_anomaly(mean: float, e: Annotated[float, Reals(0, 0.9)]):
     """solves Kepler by Newton's iteration, inside the program"""
     E = mean
     for _ in range(10):
@@ -92,12 +92,12 @@ def boost(vx: float, vy: float, vz: float):
     return (vx + b) / d, vy / (g * d), vz / (g * d)
 
 @prog(args=[(5778.0,), (300.0,)], persona="physics")
-def planck(temperature: Annotated[float, Interval(1, 1e5)]):
+def planck(temperature: Annotated[float, Reals(1, 1e5)]):
     h, c, k, lam = 6.62607015e-34, 2.99792458e8, 1.380649e-23, 10e-6
     return 2 * h * c**2 / lam**5 / math.expm1(h * c / (lam * k * temperature))
 
 @prog(args=[(1.0, 2.0)], persona="physics")
-def fresnel(theta: Annotated[float, Interval(0, 1.5)], n: Annotated[float, Interval(1, 3)]):
+def fresnel(theta: Annotated[float, Reals(0, 1.5)], n: Annotated[float, Reals(1, 3)]):
     ct = math.cos(theta)
     st = math.sin(theta) / n
     cr = math.sqrt(1 - st * st)
@@ -118,7 +118,7 @@ def mobius(z):
     return (z * (2 + 1j) - 1) / (z + 3j)
 
 @prog(args=[(1013.0, 20.0, 0.6)], persona="physics")
-def dew(p: float, t: float, rh: Annotated[float, Interval(0, 1)]):
+def dew(p: float, t: float, rh: Annotated[float, Reals(0, 1)]):
     es = 6.112 * math.exp(17.67 * t / (t + 243.5))
     g = math.log(rh * es / 6.112)
     return p, t, 243.5 * g / (17.67 - g)
@@ -141,7 +141,7 @@ def bs(o: Option):
     return o.spot * phi(d1) - o.strike * math.exp(-o.r * o.t) * phi(d2)
 
 @prog(args=[(0.05,), (0.001,)], persona="quant")
-def bond_price(y: Annotated[float, Interval(-0.5, 1.0)]):
+def bond_price(y: Annotated[float, Reals(-0.5, 1.0)]):
     price, c = 0.0, 4.5
     for k in range(1, 21):
         price += c / 2 / (1 + y / 2) ** k
@@ -149,18 +149,18 @@ def bond_price(y: Annotated[float, Interval(-0.5, 1.0)]):
 
 FLOWS = [(-1000.0, 0.0), (300.0, 1.0), (420.0, 2.0), (680.0, 3.0)]
 @prog(args=[(0.1,), (0.16,)], persona="quant")
-def npv(rate: Annotated[float, Interval(-0.9, 10)]):
+def npv(rate: Annotated[float, Reals(-0.9, 10)]):
     return sum(c / (1 + rate) ** t for c, t in FLOWS)
 
 @prog(args=[(0.1,), (0.16,)], persona="quant")
-def npv_loop(rate: Annotated[float, Interval(-0.9, 10)]):
+def npv_loop(rate: Annotated[float, Reals(-0.9, 10)]):
     total = 0.0
     for c, t in ((-1000.0, 0.0), (300.0, 1.0), (420.0, 2.0), (680.0, 3.0)):
         total += c / (1 + rate) ** t
     return total
 
 @prog(args=[(250000.0, 0.04, 30), (1000.0, 0.1, 2)], persona="quant", known=("return", "principal", "years"))
-def mortgage(principal: float, rate: Annotated[float, Interval(1e-6, 1)], years: int):
+def mortgage(principal: float, rate: Annotated[float, Reals(1e-6, 1)], years: int):
     n = years * 12
     i = rate / 12
     return principal * i / (1 - (1 + i) ** -n)
@@ -233,12 +233,12 @@ def preemphasis(x):
     return y
 
 @prog(args=[(0.3,), (-0.7,)], persona="signal")
-def mu_law(x: Annotated[float, Interval(-1, 1)]):
+def mu_law(x: Annotated[float, Reals(-1, 1)]):
     mu = 255
     return math.copysign(math.log(1 + mu * abs(x)) / math.log(1 + mu), x)
 
 @prog(args=[(0.3,), (-0.7,)], persona="signal")
-def mu_law_quantised(x: Annotated[float, Interval(-1, 1)]):
+def mu_law_quantised(x: Annotated[float, Reals(-1, 1)]):
     y = math.copysign(math.log1p(255 * abs(x)) / math.log1p(255), x)
     return int((y + 1) / 2 * 255 + 0.5)
 

@@ -9,7 +9,7 @@ from typing import NamedTuple, Annotated
 from collections import namedtuple
 import numpy as np
 from numpy.typing import NDArray
-from primitives import Interval, Integers, Shape, array_of
+from primitives import Reals, Integers, Shape, array_of
 
 P = []  # (name, f, types, [args], opts)
 def prog(*types, args, persona, **opts):
@@ -193,14 +193,14 @@ def smoothstep_blend(t: float, k: float):
     return s, (1 - s) * 0.2 + s * k
 
 @prog(args=[(0.3,), (0.75,)], persona="graphics")
-def bezier(t: Annotated[float, Interval(0, 1)]):
+def bezier(t: Annotated[float, Reals(0, 1)]):
     p = ((0.0, 0.0), (0.2, 1.0), (0.7, 0.9), (1.0, 0.0))
     for _ in range(3):
         p = tuple((a[0] + (b[0]-a[0])*t, a[1] + (b[1]-a[1])*t) for a, b in zip(p, p[1:]))
     return p[0]
 
 @prog(args=[(0.3,), (0.75,)], persona="graphics")
-def bezier_plain(t: Annotated[float, Interval(0, 1)]):
+def bezier_plain(t: Annotated[float, Reals(0, 1)]):
     u = 1 - t
     return 3*u*u*t*0.2 + 3*u*t*t*0.7 + t**3, 3*u*u*t*1.0 + 3*u*t*t*0.9
 

@@ -10,7 +10,7 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from primitives import Integers, Interval, Shape, array_of
+from primitives import Integers, Reals, Shape, array_of
 
 P = []
 
@@ -31,7 +31,7 @@ def norm_cdf(x):
 @prog(args=[(1000.0, 0.06, 0.052, 2.25), (100.0, 0.03, 0.041, 4.4)],
       known=("return", "face", "coupon", "maturity"),
       source="Hull, Options, Futures and Other Derivatives, ch. 4; street convention")
-def clean_price(face: float, coupon: float, ytm: Annotated[float, Interval(0.0, 0.5)],
+def clean_price(face: float, coupon: float, ytm: Annotated[float, Reals(0.0, 0.5)],
                 maturity: float):
     freq = 2
     c = face * coupon / freq
@@ -48,7 +48,7 @@ def clean_price(face: float, coupon: float, ytm: Annotated[float, Interval(0.0, 
       known=("return", "spot", "strike", "rate", "expiry"),
       source="Cox, Ross, Rubinstein, Option pricing: a simplified approach (1979); Hull, ch. 13")
 def crr_american_put(spot: float, strike: float, rate: float,
-                     sigma: Annotated[float, Interval(0.05, 1.0)], expiry: float):
+                     sigma: Annotated[float, Reals(0.05, 1.0)], expiry: float):
     steps = 12
     dt = expiry / steps
     u = math.exp(sigma * math.sqrt(dt))
@@ -67,8 +67,8 @@ def crr_american_put(spot: float, strike: float, rate: float,
 @prog(args=[(12.4, 0.21, 10.0, 0.05, 1.0)],
       known=("return", "debt", "rate", "horizon"),
       source="Merton, On the pricing of corporate debt (1974); Hull, ch. on credit risk")
-def merton_equity(assets: Annotated[float, Interval(1.0, 100.0)],
-                  asset_vol: Annotated[float, Interval(0.01, 2.0)],
+def merton_equity(assets: Annotated[float, Reals(1.0, 100.0)],
+                  asset_vol: Annotated[float, Reals(0.01, 2.0)],
                   debt: float, rate: float, horizon: float):
     sd = asset_vol * math.sqrt(horizon)
     d1 = (math.log(assets / debt) + (rate + 0.5 * asset_vol ** 2) * horizon) / sd
@@ -114,8 +114,8 @@ def declining_balance(cost: float, salvage: float, life: Annotated[int, Integers
 
 @prog(args=[(0.032, 0.18, 0.05, 0.012)],
       source="Vasicek, An equilibrium characterization of the term structure (1977)")
-def vasicek_yields(r0: float, kappa: Annotated[float, Interval(0.01, 3.0)], theta: float,
-                   sigma: Annotated[float, Interval(0.001, 0.1)]):
+def vasicek_yields(r0: float, kappa: Annotated[float, Reals(0.01, 3.0)], theta: float,
+                   sigma: Annotated[float, Reals(0.001, 0.1)]):
     def zero(t):
         b = (1 - math.exp(-kappa * t)) / kappa
         a = (theta - sigma ** 2 / (2 * kappa ** 2)) * (b - t) - sigma ** 2 * b ** 2 / (4 * kappa)
@@ -141,8 +141,8 @@ def german_iban(blz: str, account: str):
 @prog(args=[(0.24, 0.33, 1.0)],
       known=("return", "k0"),
       source="Romer, Advanced Macroeconomics, ch. 1 (the Solow growth model), discrete time")
-def solow_path(saving: Annotated[float, Interval(0.01, 0.9)],
-               alpha: Annotated[float, Interval(0.05, 0.9)], k0: float):
+def solow_path(saving: Annotated[float, Reals(0.01, 0.9)],
+               alpha: Annotated[float, Reals(0.05, 0.9)], k0: float):
     n, g, delta = 0.01, 0.02, 0.05
     k = k0
     path = []
@@ -175,9 +175,9 @@ class Demand(NamedTuple):
 @prog(args=[(0.4, 0.5, 100.0, 2.0, 5.0)],
       known=("return", "px", "py"),
       source="Varian, Microeconomic Analysis, ch. 7 (CES utility, Marshallian demand)")
-def ces_demand(share: Annotated[float, Interval(0.05, 0.95)],
-               rho: Annotated[float, Interval(0.05, 0.9)],
-               income: Annotated[float, Interval(1.0, 10000.0)], px: float, py: float):
+def ces_demand(share: Annotated[float, Reals(0.05, 0.95)],
+               rho: Annotated[float, Reals(0.05, 0.9)],
+               income: Annotated[float, Reals(1.0, 10000.0)], px: float, py: float):
     s = 1.0 / (1.0 - rho)
     wx = share ** s * px ** (1 - s)
     wy = (1 - share) ** s * py ** (1 - s)
@@ -191,9 +191,9 @@ def ces_demand(share: Annotated[float, Interval(0.05, 0.95)],
 
 @prog(args=[(2.0, 3.0, 0.42), (1.0, 1.0, 0.6)],
       source="Gelman et al., Bayesian Data Analysis, 3rd ed., ch. 2 (beta prior)")
-def beta_posterior(a: Annotated[float, Interval(0.1, 50.0)],
-                   b: Annotated[float, Interval(0.1, 50.0)],
-                   rate: Annotated[float, Interval(0.0, 1.0)]):
+def beta_posterior(a: Annotated[float, Reals(0.1, 50.0)],
+                   b: Annotated[float, Reals(0.1, 50.0)],
+                   rate: Annotated[float, Reals(0.0, 1.0)]):
     trials = 25
     successes = rate * trials
     a_post = a + successes
@@ -206,8 +206,8 @@ def beta_posterior(a: Annotated[float, Interval(0.1, 50.0)],
 
 @prog(args=[(1.7, 240.0)],
       source="Meeker and Escobar, Statistical Methods for Reliability Data, ch. 4 (Weibull)")
-def weibull_lives(shape: Annotated[float, Interval(0.1, 10.0)],
-                  scale: Annotated[float, Interval(0.1, 10000.0)]):
+def weibull_lives(shape: Annotated[float, Reals(0.1, 10.0)],
+                  scale: Annotated[float, Reals(0.1, 10000.0)]):
     def quantile(p):
         return scale * (-math.log(1 - p)) ** (1 / shape)
 
@@ -217,8 +217,8 @@ def weibull_lives(shape: Annotated[float, Interval(0.1, 10.0)],
 
 @prog(args=[(42.1, 5.3, 0.12), (42.1, 5.3, -0.2), (30.0, 4.0, 0.0)],
       source="Coles, An Introduction to Statistical Modeling of Extreme Values, sec. 3.1")
-def gev_return_levels(mu: float, sigma: Annotated[float, Interval(0.01, 100.0)],
-                      xi: Annotated[float, Interval(-0.9, 0.9)]):
+def gev_return_levels(mu: float, sigma: Annotated[float, Reals(0.01, 100.0)],
+                      xi: Annotated[float, Reals(-0.9, 0.9)]):
     levels = []
     for period in (2, 10, 100):
         y = -math.log(1 - 1 / period)
@@ -251,7 +251,7 @@ def poisson_score(beta):
     return X.T @ (y - mu)
 
 
-@prog(array_of(float, (4,)), Annotated[float, Interval(-2.0, 2.0)],
+@prog(array_of(float, (4,)), Annotated[float, Reals(-2.0, 2.0)],
       args=[(np.array([1.3, 4.0, 2.2, 7.9]), 0.5), (np.array([1.3, 4.0, 2.2, 7.9]), 0.0)],
       known=("return", "lam"),
       source="Box and Cox, An analysis of transformations (1964), normalised form z(lambda)")
@@ -414,8 +414,8 @@ class Epidemic:
 
 @prog(args=[(0.45, 0.2), (0.3, 0.1)],
       source="Keeling and Rohani, Modeling Infectious Diseases, ch. 2 (SIR), Euler steps")
-def sir_outbreak(beta: Annotated[float, Interval(0.05, 2.0)],
-                 gamma: Annotated[float, Interval(0.01, 1.0)]):
+def sir_outbreak(beta: Annotated[float, Reals(0.05, 2.0)],
+                 gamma: Annotated[float, Reals(0.01, 1.0)]):
     state = Epidemic(0.99, 0.01, 0.0)
     dt = 0.5
     for _ in range(40):
@@ -427,9 +427,9 @@ def sir_outbreak(beta: Annotated[float, Interval(0.05, 2.0)],
 
 @prog(args=[(120.0, 4.5, 2.0)],
       source="Nelson and Cox, Lehninger Principles of Biochemistry, ch. 6 (competitive inhibitor)")
-def enzyme_assay(vmax: Annotated[float, Interval(0.1, 1000.0)],
-                 km: Annotated[float, Interval(0.01, 100.0)],
-                 ki: Annotated[float, Interval(0.01, 100.0)]):
+def enzyme_assay(vmax: Annotated[float, Reals(0.1, 1000.0)],
+                 km: Annotated[float, Reals(0.01, 100.0)],
+                 ki: Annotated[float, Reals(0.01, 100.0)]):
     runs = [(2.0, 0.0), (10.0, 0.0), (5.0, 3.0)]
     rates = []
     for substrate, inhibitor in runs:
@@ -440,8 +440,8 @@ def enzyme_assay(vmax: Annotated[float, Interval(0.1, 1000.0)],
 
 @prog(args=[(0.28, 0.06)],
       source="Hartl and Clark, Principles of Population Genetics, ch. 2 (ABO, Hardy-Weinberg)")
-def abo_phenotypes(p: Annotated[float, Interval(0.0, 1.0)],
-                   q: Annotated[float, Interval(0.0, 1.0)]):
+def abo_phenotypes(p: Annotated[float, Reals(0.0, 1.0)],
+                   q: Annotated[float, Reals(0.0, 1.0)]):
     alleles = {"A": p, "B": q, "O": 1 - p - q}
     freq = dict.fromkeys(["A", "B", "AB", "O"], 0.0)
     for m, pm in alleles.items():
@@ -454,8 +454,8 @@ def abo_phenotypes(p: Annotated[float, Interval(0.0, 1.0)],
 
 @prog(args=[(0.12, 0.07), (0.02, 0.01)],
       source="Kimura, A simple method for estimating evolutionary rates (1980), two parameters")
-def kimura_distance(transitions: Annotated[float, Interval(0.0, 0.3)],
-                    transversions: Annotated[float, Interval(0.0, 0.2)]):
+def kimura_distance(transitions: Annotated[float, Reals(0.0, 0.3)],
+                    transversions: Annotated[float, Reals(0.0, 0.2)]):
     a = 1 / (1 - 2 * transitions - transversions)
     b = 1 / (1 - 2 * transversions)
     distance = 0.5 * math.log(a) + 0.25 * math.log(b)
@@ -498,9 +498,9 @@ def translate_dna(dna: str):
 
 @prog(args=[(1.2, 0.15, 30.0)],
       source="Rowland and Tozer, Clinical Pharmacokinetics, one compartment, first-order oral dose")
-def oral_concentrations(ka: Annotated[float, Interval(0.2, 5.0)],
-                        ke: Annotated[float, Interval(0.01, 0.15)],
-                        volume: Annotated[float, Interval(1.0, 500.0)]):
+def oral_concentrations(ka: Annotated[float, Reals(0.2, 5.0)],
+                        ke: Annotated[float, Reals(0.01, 0.15)],
+                        volume: Annotated[float, Reals(1.0, 500.0)]):
     dose, bioavailability = 500.0, 0.8
     times = np.array([0.5, 2.0, 6.0, 12.0])
     scale = bioavailability * dose * ka / (volume * (ka - ke))
@@ -510,7 +510,7 @@ def oral_concentrations(ka: Annotated[float, Interval(0.2, 5.0)],
 @prog(args=[(1.1, 54, True), (0.8, 31, True), (1.4, 66, False)],
       known=("return", "age", "female"),
       source="Inker et al., NEJM 2021, CKD-EPI creatinine equation without race")
-def ckd_epi_2021(creatinine: Annotated[float, Interval(0.1, 15.0)], age: int, female: bool):
+def ckd_epi_2021(creatinine: Annotated[float, Reals(0.1, 15.0)], age: int, female: bool):
     kappa = 0.7 if female else 0.9
     alpha = -0.241 if female else -0.302
     ratio = creatinine / kappa
@@ -520,8 +520,8 @@ def ckd_epi_2021(creatinine: Annotated[float, Interval(0.1, 15.0)], age: int, fe
 
 @prog(args=[(40.0, 0.09)],
       source="Winter, Basic Clinical Pharmacokinetics (vancomycin): intermittent infusion levels")
-def steady_state_levels(volume: Annotated[float, Interval(5.0, 200.0)],
-                        ke: Annotated[float, Interval(0.01, 0.5)]):
+def steady_state_levels(volume: Annotated[float, Reals(5.0, 200.0)],
+                        ke: Annotated[float, Reals(0.01, 0.5)]):
     dose, infusion, interval = 1000.0, 1.0, 12.0
     clearance = volume * ke
     rise = dose / infusion / clearance * (1 - math.exp(-ke * infusion))
@@ -534,10 +534,10 @@ def steady_state_levels(volume: Annotated[float, Interval(5.0, 200.0)],
 
 @prog(args=[(35.0, 60.0, 90.0, 2.5), (210.0, 85.0, -10.0, 1.0)],
       source="Aki and Richards, Quantitative Seismology, 2nd ed., box 4.4 (moment tensor)")
-def fault_moment_tensor(strike: Annotated[float, Interval(0.0, 360.0)],
-                        dip: Annotated[float, Interval(0.0, 90.0)],
-                        rake: Annotated[float, Interval(-180.0, 180.0)],
-                        m0: Annotated[float, Interval(0.01, 100.0)]):
+def fault_moment_tensor(strike: Annotated[float, Reals(0.0, 360.0)],
+                        dip: Annotated[float, Reals(0.0, 90.0)],
+                        rake: Annotated[float, Reals(-180.0, 180.0)],
+                        m0: Annotated[float, Reals(0.01, 100.0)]):
     phi, delta, lam = np.radians([strike, dip, rake])
     sd, cd, s2d, c2d = np.sin(delta), np.cos(delta), np.sin(2 * delta), np.cos(2 * delta)
     sl, cl = np.sin(lam), np.cos(lam)
@@ -552,9 +552,9 @@ def fault_moment_tensor(strike: Annotated[float, Interval(0.0, 360.0)],
 
 @prog(args=[(120.0, 80.0, 500.0), (-40.0, 35.0, -300.0)],
       source="Telford, Geldart, Sheriff, Applied Geophysics, ch. 2 (gravity effect of a sphere)")
-def sphere_anomaly(x0: Annotated[float, Interval(-500.0, 500.0)],
-                   depth: Annotated[float, Interval(21.0, 300.0)],
-                   contrast: Annotated[float, Interval(-3000.0, 3000.0)]):
+def sphere_anomaly(x0: Annotated[float, Reals(-500.0, 500.0)],
+                   depth: Annotated[float, Reals(21.0, 300.0)],
+                   contrast: Annotated[float, Reals(-3000.0, 3000.0)]):
     big_g, radius = 6.674e-11, 20.0
     stations = np.linspace(-200.0, 200.0, 5)
     mass = 4 / 3 * np.pi * radius ** 3 * contrast
@@ -566,7 +566,7 @@ def sphere_anomaly(x0: Annotated[float, Interval(-500.0, 500.0)],
 @prog(args=[(95.0, 55.0), (84.0, 90.0), (100.0, 10.0)],
       known=("return", "temp_f"),
       source="Rothfusz, NWS Southern Region technical attachment SR 90-23, with NWS adjustments")
-def heat_index(temp_f: float, rh: Annotated[float, Interval(0.0, 100.0)]):
+def heat_index(temp_f: float, rh: Annotated[float, Reals(0.0, 100.0)]):
     t, r = temp_f, rh
     simple = 0.5 * (t + 61.0 + (t - 68.0) * 1.2 + r * 0.094)
     if (simple + t) / 2 < 80:
@@ -612,7 +612,7 @@ def metar_groups(obs: Observation):
 @prog(args=[(0.02, 0.15, 250.0, 0.00026), (0.00008, 0.1, 40.0, 0.00005)],
       known=("return", "diameter", "length", "roughness"),
       source="Swamee and Jain, Explicit equations for pipe-flow problems (1976); Darcy-Weisbach")
-def pipe_head_loss(flow: Annotated[float, Interval(0.00001, 1.0)], diameter: float,
+def pipe_head_loss(flow: Annotated[float, Reals(0.00001, 1.0)], diameter: float,
                    length: float, roughness: float):
     g, nu = 9.81, 1.0e-6
     velocity = flow / (math.pi * diameter ** 2 / 4)
@@ -626,8 +626,8 @@ def pipe_head_loss(flow: Annotated[float, Interval(0.00001, 1.0)], diameter: flo
 
 @prog(args=[(12000.0, 2.1), (5000.0, 4.6)],
       source="Gere and Timoshenko, Mechanics of Materials, app. G: simple beam, point load")
-def beam_deflections(load: Annotated[float, Interval(0.0, 100000.0)],
-                     a: Annotated[float, Interval(0.0, 6.0)]):
+def beam_deflections(load: Annotated[float, Reals(0.0, 100000.0)],
+                     a: Annotated[float, Reals(0.0, 6.0)]):
     L, EI = 6.0, 8.4e6
     b = L - a
 
@@ -708,8 +708,8 @@ def natural_spline_samples(y):
 
 @prog(args=[(3.0, 1.2), (2.0, 1.9)],
       source="Abramowitz and Stegun, table 25.4 (Gauss-Legendre nodes); sec. 17.3 (ellipse arc)")
-def ellipse_measures(major: Annotated[float, Interval(0.1, 100.0)],
-                     minor: Annotated[float, Interval(0.1, 100.0)]):
+def ellipse_measures(major: Annotated[float, Reals(0.1, 100.0)],
+                     minor: Annotated[float, Reals(0.1, 100.0)]):
     nodes = {0.0: 0.568888888888889, 0.538469310105683: 0.478628670499366,
              0.906179845938664: 0.236926885056189}
     panels, total = 4, 0.0
@@ -742,8 +742,8 @@ SIGMA_Z = np.diag([1.0 + 0j, -1.0])
 
 @prog(args=[(1.1, 0.6), (2.4, -2.0)],
       source="Nielsen and Chuang, Quantum Computation and Quantum Information, sec. 1.2 and 4.2")
-def bloch_after_gates(theta: Annotated[float, Interval(0.0, math.pi)],
-                      phi: Annotated[float, Interval(-math.pi, math.pi)]):
+def bloch_after_gates(theta: Annotated[float, Reals(0.0, math.pi)],
+                      phi: Annotated[float, Reals(-math.pi, math.pi)]):
     psi = np.array([math.cos(theta / 2), cmath.exp(1j * phi) * math.sin(theta / 2)])
     hadamard = (SIGMA_X + SIGMA_Z) / math.sqrt(2)
     t_gate = np.diag([1, cmath.exp(1j * math.pi / 4)])
@@ -754,8 +754,8 @@ def bloch_after_gates(theta: Annotated[float, Interval(0.0, math.pi)],
 @prog(args=[(1.3, 0.4, 0.9, 0.2), (2.0, -0.5, 0.3, 1.1)],
       known=("return", "time", "phase"),
       source="Foot, Atomic Physics, ch. 7 (two-level atom, Rabi oscillations in rotating frame)")
-def rabi_amplitudes(rabi: Annotated[float, Interval(0.1, 3.0)],
-                    detuning: Annotated[float, Interval(-2.0, 2.0)], time: float, phase: float):
+def rabi_amplitudes(rabi: Annotated[float, Reals(0.1, 3.0)],
+                    detuning: Annotated[float, Reals(-2.0, 2.0)], time: float, phase: float):
     w = math.hypot(rabi, detuning)
     drive = math.cos(phase) * SIGMA_X + math.sin(phase) * SIGMA_Y
     axis = (rabi * drive + detuning * SIGMA_Z) / w
@@ -774,10 +774,10 @@ class FourMomentum(NamedTuple):
 
 @prog(args=[(45.2, -1.3, 2.2, 0.1057), (20.0, 0.4, -0.7, 5.28)],
       source="Particle Data Group, Review of Particle Physics, Kinematics (pseudorapidity)")
-def four_momentum(pt: Annotated[float, Interval(0.1, 7000.0)],
-                  eta: Annotated[float, Interval(-5.0, 5.0)],
-                  phi: Annotated[float, Interval(-math.pi, math.pi)],
-                  mass: Annotated[float, Interval(0.0, 200.0)]):
+def four_momentum(pt: Annotated[float, Reals(0.1, 7000.0)],
+                  eta: Annotated[float, Reals(-5.0, 5.0)],
+                  phi: Annotated[float, Reals(-math.pi, math.pi)],
+                  mass: Annotated[float, Reals(0.0, 200.0)]):
     px = pt * math.cos(phi)
     py = pt * math.sin(phi)
     pz = pt * math.sinh(eta)
@@ -789,8 +789,8 @@ def four_momentum(pt: Annotated[float, Interval(0.1, 7000.0)],
 
 @prog(args=[(1613.0, 1477.0, 0.5), (2410.0, 2523.0, 1.0)], known=("return", "score"),
       source="Elo, The Rating of Chessplayers; FIDE Handbook B.02 (development coefficient K)")
-def elo_update(white: Annotated[float, Interval(1000.0, 2900.0)],
-               black: Annotated[float, Interval(1000.0, 2900.0)], score: float):
+def elo_update(white: Annotated[float, Reals(1000.0, 2900.0)],
+               black: Annotated[float, Reals(1000.0, 2900.0)], score: float):
     def k_factor(rating):
         return 10 if rating >= 2400 else 20
 
@@ -808,7 +808,7 @@ DECATHLON = {"100m": (25.4347, 18.0, 1.81), "400m": (1.53775, 82.0, 1.81),
 @prog(args=[("100m", 10.83), ("long jump", 742.0), ("1500m", 276.31)],
       known=("return", "event"),
       source="World Athletics, Scoring Tables for Combined Events (decathlon constants)")
-def decathlon_points(event: str, mark: Annotated[float, Interval(1.0, 900.0)]):
+def decathlon_points(event: str, mark: Annotated[float, Reals(1.0, 900.0)]):
     a, b, c = DECATHLON[event]
     track = event.endswith("00m")
     margin = b - mark if track else mark - b
@@ -819,8 +819,8 @@ def decathlon_points(event: str, mark: Annotated[float, Interval(1.0, 900.0)]):
 
 @prog(args=[(132.7584, 210.53), (305.125, 88.2), (12.0003, 54.71)],
       source="Ghilani and Wolf, Elementary Surveying, ch. 7 and 10 (traverse legs)")
-def traverse_leg(azimuth: Annotated[float, Interval(0.0, 360.0, open_high=True)],
-                 distance: Annotated[float, Interval(0.0, 2000.0)]):
+def traverse_leg(azimuth: Annotated[float, Reals(0.0, 360.0, open_high=True)],
+                 distance: Annotated[float, Reals(0.0, 2000.0)]):
     latitude = distance * math.cos(math.radians(azimuth))
     departure = distance * math.sin(math.radians(azimuth))
     quadrant = int(azimuth // 90)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from importlib import util
+
 from numba.core import config
 
 from overlay.compiled.targets import Target
@@ -22,8 +24,10 @@ def cuda_target() -> Target:
     try:
         from overlay.compiled.cuda.cuda_typing import CUDA
     except (ImportError, AttributeError) as error:
+        is_missing = util.find_spec("numba_cuda") is None
         raise NotCompilable(
-            "cannot compile for a GPU: numba-cuda is not installed, or not supported",
+            "cannot compile for a GPU: "
+            + ("numba-cuda is not installed" if is_missing else "this numba-cuda is not supported"),
             where=caller(),
             notes=[("import", f"{type(error).__name__}: {error}")],
             help="pip install 'overlay-dispatch[cuda]'; or set NUMBA_ENABLE_CUDASIM=1 to run "

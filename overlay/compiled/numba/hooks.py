@@ -106,7 +106,7 @@ def _interpreter(interpretation: Domain, world: World) -> Interpreter:
     plugin that may edit it preserves values."""
     keeps = all("values" in plugin.preserves for plugin in world.plugins)
     domain = interpretation.in_compiled_code()
-    return Interpreter(domain) if keeps else Interpreter(domain, most=1)
+    return Interpreter(domain) if keeps else Interpreter(domain, limit=1)
 
 
 def _value(domain: Domain, place: int, ty: Any) -> Any:

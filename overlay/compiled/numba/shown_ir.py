@@ -38,6 +38,7 @@ from overlay.compiled.numba.shown_flow import (
 from overlay.contexts.context import Context
 from overlay.core.errors import NotCompilable
 from overlay.core.location import location_of, name_of, shown
+from overlay.core.public_names import hides
 from overlay.core.target import key_of_target
 from overlay.ir import (
     IR,
@@ -178,6 +179,7 @@ class _Reader:
         return UNKNOWN
 
 
+@hides("call_of", "calltypes", "func_ir", "typemap")
 class NumbaIR(NumbaFlow, IR):
     """IR of one function; typing, typemap and calltypes are given where types are known.
 

@@ -32,6 +32,7 @@ adjoints of ``adjoint_of(f)``.
 other family, with one line for each function.
 """
 
+from overlay.core.public_names import completes
 from overlay.interpretations.autodiff import adding, applying, checkpoints, duals, forward
 from overlay.interpretations.autodiff.checkpoints import checkpoint
 from overlay.interpretations.autodiff.errors import NotDifferentiable
@@ -88,6 +89,7 @@ __all__ = [
     "rule",
     "vjp",
 ]
+__dir__ = completes(__all__)
 
 duals.applied.bind(lambda: applying.applied)
 duals.applied_ufunc.bind(lambda: applying.applied_ufunc)

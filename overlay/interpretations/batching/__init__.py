@@ -11,7 +11,9 @@ functions that can be compiled. ``shaping``: batches as arrays whose first axis 
 samples. ``transformation``: ``batched``: a function of one sample as a function of many.
 """
 
+from overlay.core.public_names import completes
 from overlay.interpretations.batching.sample_loops import sample_loop
 from overlay.interpretations.batching.transformation import batched
 
 __all__ = ["batched", "sample_loop"]
+__dir__ = completes(__all__)

@@ -14,7 +14,9 @@
 ('operator.sub', (1e+308, -1e+308), inf)
 """
 
+from overlay.core.public_names import completes
 from overlay.interpretations.first_nan.errors import FirstNaN
 from overlay.interpretations.first_nan.finder import NaNFinder, first_nan
 
 __all__ = ["FirstNaN", "NaNFinder", "first_nan"]
+__dir__ = completes(__all__)

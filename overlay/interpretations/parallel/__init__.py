@@ -19,7 +19,9 @@ says they read.
 processes.
 """
 
+from overlay.core.public_names import completes
 from overlay.interpretations.parallel.loop_candidates import LoopReport
 from overlay.interpretations.parallel.parallel_loops import Parallel, parallel
 
 __all__ = ["LoopReport", "Parallel", "parallel"]
+__dir__ = completes(__all__)

@@ -15,6 +15,7 @@ errors.
 3
 """
 
+from overlay.core.public_names import completes
 from overlay.interpretations.precision.precision_report import PrecisionReport, precision_report
 from overlay.interpretations.precision.single import lowered, single_precision
 from overlay.interpretations.precision.stochastic import Significance, significance, stochastic
@@ -28,3 +29,4 @@ __all__ = [
     "single_precision",
     "stochastic",
 ]
+__dir__ = completes(__all__)

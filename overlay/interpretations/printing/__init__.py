@@ -16,7 +16,9 @@ these need.
 (3, 'hello, Ada\\n')
 """
 
+from overlay.core.public_names import completes
 from overlay.interpretations.printing.collecting import Printed, PrintedCall, collect, silenced
 from overlay.interpretations.printing.slicer import Slicer
 
 __all__ = ["Printed", "PrintedCall", "Slicer", "collect", "silenced"]
+__dir__ = completes(__all__)

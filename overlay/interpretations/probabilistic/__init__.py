@@ -30,6 +30,7 @@ tape.
 ``words``: the values of a tape as words, which compiled code reads and writes.
 """
 
+from overlay.core.public_names import completes
 from overlay.interpretations.probabilistic.distributions import (
     Bernoulli,
     Beta,
@@ -131,3 +132,4 @@ __all__ = [
     "simulating",
     "tracing",
 ]
+__dir__ = completes(__all__)

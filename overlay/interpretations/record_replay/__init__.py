@@ -15,6 +15,7 @@ others runs no code.
 True
 """
 
+from overlay.core.public_names import completes
 from overlay.interpretations.record_replay.recorded_data import NotRecordable, from_data, to_data
 from overlay.interpretations.record_replay.recording import Adapter, record
 from overlay.interpretations.record_replay.replaying import ReplayMismatch, replay
@@ -28,3 +29,4 @@ __all__ = [
     "replay",
     "to_data",
 ]
+__dir__ = completes(__all__)

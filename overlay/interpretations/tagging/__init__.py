@@ -7,6 +7,7 @@ arrays.
 ``tags``: contexts in which values carry metadata.
 """
 
+from overlay.core.public_names import completes
 from overlay.interpretations.tagging.errors import NotTaggable
 from overlay.interpretations.tagging.provenance import Condition, Origin, Provenance, provenance
 from overlay.interpretations.tagging.tags import Tagging, union
@@ -20,3 +21,4 @@ __all__ = [
     "provenance",
     "union",
 ]
+__dir__ = completes(__all__)

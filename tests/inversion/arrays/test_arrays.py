@@ -21,7 +21,7 @@ from overlay import Context, MethodTable
 from overlay.core.background import rest
 from overlay.core.target import describe
 from overlay.interpretations.autodiff.rules.array_rules import ARRAY_RULES
-from primitives import Interval, Shape, array_of, relation, relation_of
+from primitives import Reals, Shape, array_of, relation, relation_of
 from tests.examples import examples
 
 Z = np.zeros
@@ -218,7 +218,7 @@ def test_coordinates_are_arrays_of_the_shape_that_they_choose():
 
 def test_shapes_come_from_examples_annotations_and_types():
     def f(
-        x: Annotated[NDArray[np.float64], Shape(2), Interval(0, 10)],
+        x: Annotated[NDArray[np.float64], Shape(2), Reals(0, 10)],
         p: tuple[float, Annotated[NDArray[np.int64], Shape(3)]],
     ):
         return x * p[0], p[0], p[1] + 1

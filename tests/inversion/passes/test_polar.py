@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from inversion import NoSolution, choose, invert
 from overlay import Context
-from primitives import Interval, base_partials, partials_of
+from primitives import Reals, base_partials, partials_of
 from primitives.forms.polar import from_polar, polar, unpolar
 from tests.examples import examples
 
@@ -113,7 +113,7 @@ def test_a_point_has_the_slopes_of_its_coordinates():
 def test_what_lies_on_no_circle_of_the_domain_is_proven():
     inverse = choose(
         lambda r, a: (r * math.cos(a), r * math.sin(a)), float, float, known=("return",),
-        domain={"r": Interval(0, 1)},
+        domain={"r": Reals(0, 1)},
     )  # fmt: skip
     found = inverse.solutions((3.0, 4.0))
     assert len(found) == 0

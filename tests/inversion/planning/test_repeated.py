@@ -5,11 +5,11 @@ import pytest
 
 from inversion import OutsideDomain, WrongArguments, choose, invert
 from inversion.planning.repeated import Repeated
-from primitives import Bool, Integers, Interval, Real
+from primitives import Bool, Integers, Real, Reals
 
 F = float
 SIGNS = Repeated(Bool, 3)
-TABLE = Repeated(Repeated(Interval(0, 1), 2), 3)
+TABLE = Repeated(Repeated(Reals(0, 1), 2), 3)
 
 
 def test_shorter_tuples_are_filled_with_defaults():

@@ -10,7 +10,7 @@ import pytest
 from scipy import optimize
 
 from inversion import NoSolution, choose, invert
-from primitives import Interval
+from primitives import Reals
 
 
 def distorted(x: float, y: float):
@@ -68,7 +68,7 @@ def test_a_start_leads_where_scipy_goes_from_it():
 
 def test_answers_stay_within_declared_domains():
     def pair(
-        x: Annotated[float, Interval(-4, 0)], y: Annotated[float, Interval(0, 4)]
+        x: Annotated[float, Reals(-4, 0)], y: Annotated[float, Reals(0, 4)]
     ) -> tuple[float, float]:
         return x * y + math.sin(x), x + y + x * x * y
 
@@ -80,12 +80,12 @@ def test_answers_stay_within_declared_domains():
 
 
 def orbit(
-    a: Annotated[float, Interval(6500, 50000)],
-    e: Annotated[float, Interval(0.001, 0.95)],
-    i: Annotated[float, Interval(0, math.pi)],
-    node: Annotated[float, Interval(-math.pi, math.pi)],
-    w: Annotated[float, Interval(-math.pi, math.pi)],
-    nu: Annotated[float, Interval(-math.pi, math.pi)],
+    a: Annotated[float, Reals(6500, 50000)],
+    e: Annotated[float, Reals(0.001, 0.95)],
+    i: Annotated[float, Reals(0, math.pi)],
+    node: Annotated[float, Reals(-math.pi, math.pi)],
+    w: Annotated[float, Reals(-math.pi, math.pi)],
+    nu: Annotated[float, Reals(-math.pi, math.pi)],
 ):
     """Position and velocity from elements: R. Bate and others, Fundamentals of Astrodynamics."""
     mu = 398600.4418

@@ -1,17 +1,22 @@
 """Names of parameters: they follow expressions of the source, are unique, and stable."""
 
+import cmath
+import inspect
 import keyword
 import linecache
 import math
 import random
+import re
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from inversion import NotInvertible, choose, invert
-from inversion.program.variable_names import Label, names_of
-from primitives import Interval
+from inversion.program.variable_names import OF_FUNCTIONS, Label, names_of
+from primitives import Reals
+from primitives.base_table import RELATIONS
 from tests.laws.trying import KINDS, made
 
 
@@ -34,6 +39,62 @@ def test_a_name_says_what_is_chosen_and_of_what():
     assert names(lambda x: x * math.exp(x), float) == ("near_x",)
     product = choose(lambda x, y: x * y, float, float, known=("return", "x"))
     assert product.parameters.names == ("y",)
+
+
+PAGE = Path(__file__).parents[3] / "docs/inversion.md"
+TABLE = PAGE.read_text().partition("| Choice | Meaning |")[2].partition("\n\n")[0]
+WORDS = set(re.findall(r"`(\w+)`", "\n".join(row.split("|")[1] for row in TABLE.splitlines()[2:])))
+CHOICES = {word.removesuffix("_of_f") for word in WORDS}
+
+
+def test_the_page_has_a_word_for_each_choice_of_each_relation():
+    found = {
+        OF_FUNCTIONS.get(c, c) for r in RELATIONS for m in r.modes.values() for c in m.coordinates
+    }
+    assert found - CHOICES == set()
+
+
+def area(width, height):
+    return width * height
+
+
+def shorter(x: float, y: float):
+    return x if x < y else y
+
+
+def rounded(x: float):
+    return math.floor(math.sin(x))
+
+
+def counted(n: int, k: int):
+    return n % k
+
+
+def countdown(x: float, n: int):
+    while n > 0:
+        x, n = abs(x) + 1.0, n - 1
+    return x
+
+
+@pytest.mark.parametrize(
+    ("f", "types"),
+    [
+        (area, (float, float)),
+        (shorter, ()),
+        (rounded, ()),
+        (counted, ()),
+        (countdown, ()),
+        (lambda x, y: (x > y, x + y), (float, float)),
+        (lambda a, b: (a, b)[a > b], (float, float)),
+        (lambda x, y: x == y, (int, int)),
+        (cmath.polar, (complex,)),
+    ],
+)
+def test_the_names_of_worked_programs_have_a_form_of_the_page(f, types):
+    form = re.compile(rf"({'|'.join(sorted(CHOICES, key=len, reverse=True))})(_of_\w+|_\w+)?$")
+    program = invert(f, *types)
+    own = {*inspect.signature(f).parameters}
+    assert [n for n in program.parameters.names if not form.match(n) and n not in own] == []
 
 
 def test_what_has_no_name_is_called_after_what_gives_it():
@@ -68,7 +129,7 @@ def test_a_variable_that_is_assigned_again_is_not_the_argument():
 
 
 def test_a_domain_keeps_the_name():
-    declared = invert(math.cos, float, domain={"x": Interval(-10.0, 10.0)}).parameters
+    declared = invert(math.cos, float, domain={"x": Reals(-10.0, 10.0)}).parameters
     assert set(declared.names) <= {"branch_of_cos"}
 
 

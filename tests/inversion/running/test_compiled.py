@@ -16,7 +16,7 @@ from inversion import inverse as inverse_module
 from inversion.intrinsics.checks import is_close, is_finite
 from overlay import NotCompilable
 from overlay.core.background import rest
-from primitives import Interval
+from primitives import Reals
 
 F = float
 
@@ -299,7 +299,7 @@ def test_globals_cells_and_modules_that_changed_are_seen():
 
 
 def test_declared_domains_hold_in_compiled_code():
-    inverse = invert(lambda x: x + 1, F, domain={"x": Interval(0, 1)})
+    inverse = invert(lambda x: x + 1, F, domain={"x": Reals(0, 1)})
     (found,) = inverse.batch(np.array([1.5, 2.5]), on_error="nan")
     assert found[0] == 0.5
     assert np.isnan(found[1])

@@ -12,7 +12,7 @@ import pytest
 from inversion import NoSolution, NotInvertible, OutsideDomain, WrongArguments, choose, invert
 from overlay import Context
 from overlay.interpretations.autodiff import derivative
-from primitives import Integers, Interval
+from primitives import Integers, Reals
 
 F = float
 
@@ -68,7 +68,7 @@ def clamped(t: float, k: float):
     return s, (1 - s) * 0.2 + s * k
 
 
-def quantised(x: Annotated[float, Interval(-1, 1)]):
+def quantised(x: Annotated[float, Reals(-1, 1)]):
     y = math.copysign(math.log1p(255 * abs(x)) / math.log1p(255), x)
     return int((y + 1) / 2 * 255 + 0.5)
 

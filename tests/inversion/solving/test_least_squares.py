@@ -8,7 +8,7 @@ import pytest
 from scipy import optimize
 
 from inversion import Fit, NoSolution, NotInvertible, WrongArguments, choose, invert
-from primitives import Interval
+from primitives import Reals
 
 TIMES = np.arange(8) / 2
 
@@ -58,7 +58,7 @@ def test_noise_gives_absolute_errors_and_weights_count():
 
 
 def test_domains_are_bounds():
-    def line(a: Annotated[float, Interval(0, 1)], b: float):
+    def line(a: Annotated[float, Reals(0, 1)], b: float):
         return a + b, 2 * a + b, 3 * a + b
 
     found = invert(line).fit((1.0, 3.0, 5.0))  # a slope of 2

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from inversion import NoSolution, WrongArguments, choose, invert
-from primitives import Interval
+from primitives import Reals
 
 F = float
 
@@ -80,7 +80,7 @@ def test_a_solution_is_its_own_nearest():
 
 
 def test_answers_stay_in_declared_domains_and_known_axes_are_kept():
-    inside = invert(lambda x: x * x, F, domain={"x": Interval(0, 10)})
+    inside = invert(lambda x: x * x, F, domain={"x": Reals(0, 10)})
     assert inside.nearest(4.0, -3.0) == (2.0,)
     leg = choose(lambda a, b: math.hypot(a, b), F, F, known=("return", "a"))
     assert leg.nearest(5.0, 3.0, -1.0) == pytest.approx((-4.0,))

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from inversion import NoSolution, NotInvertible, SolutionBranch, WrongArguments, choose, invert
 from inversion.solving.solutions import branch_of
 from inversion.solving.starting import box_of, infeasible, states
-from primitives import Integers, Interval
+from primitives import Integers, Reals
 from tests.examples import examples
 from tests.laws.control_flow import Program
 from tests.laws.straight_line import function, random_program, value_of
@@ -89,10 +89,10 @@ def test_all_divisors_are_found():
 
 
 def test_a_declared_range_makes_endless_choices_finite():
-    turns = invert(lambda x: math.sin(x), F, domain={"x": Interval(0, 10)})
+    turns = invert(lambda x: math.sin(x), F, domain={"x": Reals(0, 10)})
     wanted = [math.pi / 6, math.pi * 5 / 6, math.pi * 13 / 6, math.pi * 17 / 6]
     assert close(points(turns, 0.5), [(x,) for x in wanted])
-    rests = invert(lambda x: x % 3.0, F, domain={"x": Interval(0, 10)})
+    rests = invert(lambda x: x % 3.0, F, domain={"x": Reals(0, 10)})
     assert close(points(rests, 1.0), [(1,), (4,), (7,), (10,)])
     minutes = invert(lambda s: s // 60 % 60, int, domain={"s": Integers(0, 86399)})
     found = points(minutes, 3)

@@ -10,10 +10,10 @@ import pytest
 
 from inversion import invert
 from inversion.solving.trials import cells_of, from_trials
-from primitives import Integers, Interval, array_of
+from primitives import Integers, Reals, array_of
 from primitives.domains import Strings
 
-Share = Annotated[float, Interval(0.0, 1.0, open_high=True)]
+Share = Annotated[float, Reals(0.0, 1.0, open_high=True)]
 
 
 def cell_of_grid(x: Share, y: Share) -> str:

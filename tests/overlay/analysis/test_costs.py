@@ -113,6 +113,6 @@ def test_too_many_analyses_give_anything() -> None:
     def caller(n: Any) -> Any:
         return doubled(n), doubled(2), doubled(3)
 
-    run = Interpreter(Intervals(), most=2).run(caller, integers(0, 1))
+    run = Interpreter(Intervals(), limit=2).run(caller, integers(0, 1))
     assert run.result.items == (integers(0, 2), TOP, TOP)
     assert [step.followed for step in run.steps if step.function is doubled] == [True, False, False]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from overlay.compiled import TESTED
+from overlay.code.versions import NUMBA_TESTED
 
 ROOT = Path(__file__).parents[3]
 
@@ -98,7 +98,7 @@ def test_a_known_numba_says_nothing():
 
 
 def test_the_versions_that_are_tested_are_those_that_are_claimed():
-    first, last = (".".join(map(str, version)) for version in TESTED)
+    first, last = (".".join(map(str, version)) for version in NUMBA_TESTED)
     assert f'"numba>={first}"' in (ROOT / "pyproject.toml").read_text("utf-8")
     for name, version in (("constraints.txt", last), ("constraints-oldest.txt", first)):
         pinned = re.search(r"^numba==(\d+\.\d+)\.", (ROOT / name).read_text("utf-8"), re.M)

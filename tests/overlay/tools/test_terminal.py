@@ -11,9 +11,9 @@ import sys
 import pytest
 
 from inversion import inverse_command
-from overlay.core.outline import Outline
+from overlay.core.outline import Outline, Rows
 from overlay.tools import command_line
-from overlay.tools.terminal import show
+from overlay.tools.terminal import drawn, show
 
 OUTLINE = Outline(
     "root [b]", (Outline("first :smile:", (Outline(" ".join(["word"] * 30)),)), Outline("last 12"))
@@ -62,6 +62,35 @@ def test_colours_are_left_out_where_they_are_not_wanted(terminal):
     assert "\x1b[1;36m" in terminal(OUTLINE)  # of the number
     assert "\x1b[1;36m" not in terminal(OUTLINE, NO_COLOR="1")
     assert "\x1b[" not in terminal(OUTLINE, TERM="dumb")
+
+
+ROWS = Rows("birds [b]", ("name", "version", "remedy"), (("owl", "3.13.0", ""), ("kite", "", "")))
+
+
+def test_rows_are_lines_of_text_and_a_table_in_a_terminal(terminal):
+    assert str(ROWS) == "owl: 3.13.0\nkite"
+    shown = terminal(ROWS)
+    text = re.sub(r"\x1b\[[\d;]*m", "", shown)
+    assert "birds [b]" in text
+    assert "remedy" not in text  # a column without text
+    assert "│ owl" in text
+    assert "3.13.0" in shown  # in one colour
+    assert drawn(ROWS, None, colours=False) == str(ROWS)
+    assert drawn(ROWS, 40, colours=False) == text.rstrip("\n")
+
+
+def test_text_that_is_no_code_has_one_colour(terminal):
+    assert terminal("overlay-dispatch 0.2.0, Python 3.13.0") == (
+        "overlay-dispatch 0.2.0, Python 3.13.0\n"
+    )
+
+
+def test_each_option_says_what_it_does():
+    for names, parser in (*parsers(command_line._parser()), *parsers(inverse_command._parser())):
+        for action in parser._actions:
+            if action.option_strings:
+                last = (action.help or "it").split()[-1]
+                assert last not in ("it", "them"), (names, action)
 
 
 # ---- exit codes ----------------------------------------------------------------------------------

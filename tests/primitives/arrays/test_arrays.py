@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from primitives import Arrays, Bool, Complex, Integer, Interval, Real, Shape, array_of, parametric
+from primitives import Arrays, Bool, Complex, Integer, Real, Reals, Shape, array_of, parametric
 from primitives import relation as relation_for
 from primitives.arrays.array_table import ARRAY_RELATIONS, OF_ITSELF
 from primitives.arrays.cumulative import Permutations
@@ -164,9 +164,9 @@ def test_a_shape_has_elements():
 @pytest.mark.parametrize(
     ("element", "inside", "outside"),
     [
-        (Interval(0, 1), [0.0, 1.0], [0.5, 1.5]),
+        (Reals(0, 1), [0.0, 1.0], [0.5, 1.5]),
         (Real, [1.0, -3.0], [1.0, np.nan]),
-        (Interval(-1, 1, without=(0.0,)), [1.0, -1.0], [0.0, 1.0]),
+        (Reals(-1, 1, without=(0.0,)), [1.0, -1.0], [0.0, 1.0]),
         (Integer, [1, 2], [1.5, 2]),
         (Bool, [True, False], [2, 0]),
         (Complex, [1j, 2], [complex(np.inf), 1]),
@@ -184,13 +184,13 @@ def test_an_array_is_inside_where_all_its_elements_are(element, inside, outside)
 
 def test_sampled_arrays_are_inside_and_have_the_shape():
     rng = np.random.default_rng(0)
-    domain = Arrays(Interval(0, 1), (2, 3))
+    domain = Arrays(Reals(0, 1), (2, 3))
     assert domain.contains(domain.sample(rng))
     assert domain.sample(rng, 5).shape == (5, 2, 3)
     assert domain.contains(domain.from_unit(np.full(6, 0.5)))
     with pytest.raises(OutsideDomain):
         domain.from_unit([0.5])
-    assert domain.meet(Arrays(Interval(0.5, 2), (2, 3))) == Arrays(Interval(0.5, 1), (2, 3))
+    assert domain.meet(Arrays(Reals(0.5, 2), (2, 3))) == Arrays(Reals(0.5, 1), (2, 3))
 
 
 def test_permutations_hold_each_place_once():
