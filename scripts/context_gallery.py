@@ -5,14 +5,11 @@ equal in every run, and a test compares it with the page.
 """
 
 import argparse
-import contextlib
-import io
 import json
 import re
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 from scripts.galleries import Gallery, anchor
 
@@ -24,20 +21,6 @@ GALLERY = Gallery(
 RUN_BY = (
     "[test_a_program_prints_what_its_page_shows](../tests/overlay/interpretations/test_gallery.py)"
 )
-
-
-def ran(name: str) -> tuple[dict[str, Any], str]:
-    """Run a program; return its names and its output."""
-    module: dict[str, Any] = {"__name__": name}
-    printed = io.StringIO()
-    code = compile(GALLERY.source(name), str(FOLDER / f"{name}.py"), "exec")
-    sys.path.insert(0, str(FOLDER))
-    try:
-        with contextlib.redirect_stdout(printed):
-            exec(code, module)
-    finally:
-        sys.path.remove(str(FOLDER))
-    return module, printed.getvalue()
 
 
 def page(kept: dict[str, str]) -> str:
@@ -93,8 +76,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         from scripts import context_gallery_pictures as pictures
 
         for name in given.programs or GALLERY.names():
-            module, kept[name] = ran(name)
-            GALLERY.draw(name, module, pictures)
+            ran = GALLERY.ran(name)
+            kept[name] = ran.printed
+            GALLERY.draw(name, ran.names, pictures)
             print(name, flush=True)
         kept = {name: kept[name] for name in GALLERY.names() if name in kept}
         KEPT.write_text(json.dumps(kept, indent=1, ensure_ascii=False) + "\n")

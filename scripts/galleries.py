@@ -5,19 +5,31 @@ function of its name in a module of pictures, whose docstring is the alternative
 """
 
 import ast
+import contextlib
+import io
 import math
 import re
-from collections.abc import Callable
+import sys
+import time
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
 import matplotlib
 import matplotlib.pyplot as plt
 
-__all__ = ["Gallery", "anchor", "same_output", "saved"]
+__all__ = ["Gallery", "Ran", "anchor", "same_output", "saved"]
 
 NUMBER = re.compile(r"[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?")
+
+
+class Ran(NamedTuple):
+    """A program that has run: its names, its output, and the CPU seconds of each part."""
+
+    names: dict[str, Any]
+    printed: str
+    seconds: list[float]
 
 
 class Gallery:
@@ -50,6 +62,30 @@ class Gallery:
     def source(self, name: str) -> str:
         """The text of a program's file."""
         return (self.folder / f"{name}.py").read_text()
+
+    def ran(self, name: str, parts: Sequence[str] = ()) -> Ran:
+        """Run a program as an imported module: compilers look their functions' module up by name.
+
+        parts: the texts that make up the program, if not its file as a whole.
+        """
+        module, printed, seconds = ModuleType(name), io.StringIO(), list[float]()
+        module.__file__ = file = str(self.folder / f"{name}.py")
+        hidden = sys.modules.get(name)
+        sys.modules[name] = module
+        sys.path.insert(0, str(self.folder))
+        try:
+            for text in parts or [self.source(name)]:
+                code = compile(text, file, "exec")
+                start = time.process_time()
+                with contextlib.redirect_stdout(printed):
+                    exec(code, vars(module))
+                seconds.append(time.process_time() - start)
+        finally:
+            sys.path.remove(str(self.folder))
+            del sys.modules[name]
+            if hidden is not None:
+                sys.modules[name] = hidden
+        return Ran(vars(module), printed.getvalue(), seconds)
 
     def alternatives(self) -> dict[str, str]:
         """The alternative text of each picture: the docstring of the function that draws it."""

@@ -2,6 +2,8 @@
 
 import json
 import re
+import subprocess
+import sys
 
 import pytest
 
@@ -16,9 +18,17 @@ NAMES = GALLERY.names()
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_program_prints_what_its_page_shows(name):
-    _, printed = context_gallery.ran(name)
-    assert same_output(printed, PRINTED[name])
+    assert same_output(GALLERY.ran(name).printed, PRINTED[name])
     assert current_context() is None
+    assert name not in sys.modules
+
+
+@pytest.mark.parametrize("name", [n for n in NAMES if re.search(r"jit|compil", GALLERY.source(n))])
+def test_a_program_that_compiles_prints_the_same_as_a_script(name):
+    """The compiler imports the module of a function: a program that is run by name runs twice."""
+    command = [sys.executable, GALLERY.folder / f"{name}.py"]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    assert same_output(done.stdout, PRINTED[name])
 
 
 def test_the_page_is_made_of_the_files_and_of_what_they_print():
