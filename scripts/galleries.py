@@ -21,6 +21,7 @@ import matplotlib.pyplot as plt
 
 __all__ = ["Gallery", "Ran", "anchor", "same_output", "saved"]
 
+WIDTH = 3  # pictures in a row of an overview
 NUMBER = re.compile(r"[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?")
 
 
@@ -97,6 +98,21 @@ class Gallery:
             if name in of
         }
 
+    def overview(self) -> str:
+        """A table of the pictures, each of which leads to the section of its program."""
+        cells = []
+        for name, alternative in self.alternatives().items():
+            title = self.described(name)["title"]
+            picture = f"![{alternative}]({self._shown_picture(name)})"
+            cells.append(f"[{picture}{title}](#{anchor(title)})")
+        rows = [cells[i : i + WIDTH] for i in range(0, len(cells), WIDTH)]
+        rows[-1] += [""] * (WIDTH - len(rows[-1]))
+        header = ["|" + " |" * WIDTH, "|" + " --- |" * WIDTH]
+        return "\n".join([*header, *(f"| {' | '.join(row)} |" for row in rows), ""])
+
+    def _shown_picture(self, name: str) -> str:
+        return f"{self.folder.name}/pictures/{name}.svg"
+
     def draw(self, name: str, module: dict[str, Any], drawn_by: ModuleType) -> None:
         """Draw the picture of a program that has run, if there is one, from its names."""
         function: Callable[..., Any] | None = getattr(drawn_by, name, None)
@@ -113,7 +129,7 @@ class Gallery:
             f"It prints\n\n```text\n{printed.rstrip()}\n```\n",
         ]
         if alternative is not None:
-            parts.append(f"![{alternative}]({self.folder.name}/pictures/{name}.svg)\n")
+            parts.append(f"![{alternative}]({self._shown_picture(name)})\n")
         return "\n".join(parts)
 
 

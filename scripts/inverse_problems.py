@@ -229,6 +229,7 @@ def _written(kept: dict[str, Any], alternatives: dict[str, str]) -> Iterator[str
         seconds=SECONDS,
         most=max(len(source(name).splitlines()) for name in names()),
     )
+    yield GALLERY.overview()
     yield "| Problem | Field | Shows | Here | Peers |"
     yield "| --- | --- | --- | ---: | --- |"
     for name in names():
