@@ -32,7 +32,7 @@ def _written(kept: dict[str, str]) -> Iterator[str]:
     alternatives = GALLERY.alternatives()
     kinds = {name: GALLERY.described(name)["Kind"] for name in GALLERY.names()}
     yield _BEGINNING.format(count=len(kinds))
-    yield GALLERY.overview()
+    yield GALLERY.overview().rstrip()
     of_kind = {kind: [n for n in kinds if kinds[n] == kind] for kind in kinds.values()}
     for kind, names in of_kind.items():
         yield f"\n## {kind[0].upper()}{kind[1:]}"

@@ -50,11 +50,16 @@ def test_what_peers_need_stands_beside_a_problem():
     assert {path.stem for path in (FOLDER / "peers").glob("*.py")} <= set(NAMES)
 
 
-def test_links_of_the_overview_lead_to_headings():
+def test_links_of_the_overviews_lead_to_headings():
     text = GALLERY.page.read_text()
-    links = re.findall(r"\]\(#([\w-]+)\)", text)
     headings = [anchor(t) for t in re.findall(r"^## (.+)$", text, re.MULTILINE)]
-    assert links == headings
+    assert re.findall(r"^\| \[[^!].*?\]\(#([\w-]+)\)", text, re.MULTILINE) == headings
+    pictured = {path.stem for path in GALLERY.pictures.glob("*.svg")}
+    links = re.findall(
+        r"\[!\[.*?\]\(inverse_problems/pictures/(\w+)\.svg\).*?\]\(#([\w-]+)\)", text
+    )
+    assert {name for name, _ in links} == pictured
+    assert {link for _, link in links} <= set(headings)
 
 
 @pytest.mark.parametrize(

@@ -52,7 +52,12 @@ def test_every_picture_is_there_and_has_an_alternative_text():
     assert all(len(text) > 40 for text in said.values())
 
 
-def test_links_of_the_tables_lead_to_headings():
+def test_links_of_the_overview_and_of_the_tables_lead_to_headings():
     text = GALLERY.page.read_text()
     headings = [anchor(title) for title in re.findall(r"^### (.+)$", text, re.MULTILINE)]
-    assert re.findall(r"\]\(#([\w-]+)\)", text) == headings
+    assert re.findall(r"^\| \[[^!].*?\]\(#([\w-]+)\)", text, re.MULTILINE) == headings
+    links = re.findall(r"\[!\[.*?\]\(gallery/pictures/(\w+)\.svg\).*?\]\(#([\w-]+)\)", text)
+    assert {name for name, _ in links} == {path.stem for path in GALLERY.pictures.glob("*.svg")}
+    assert {link for _, link in links} <= set(headings)
+    assert text.index("| [!") < text.index("## ") < text.index("| Program | Tests |")
+    assert text.count("<details>") == text.count("| Program | Tests |")
