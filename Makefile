@@ -171,11 +171,12 @@ $(VENV)/docs: $(READY)
 	@$(BIN)/python -m pip install -qq --disable-pip-version-check -c $(CONSTRAINTS) -e '.[docs]'
 	@touch $@
 
-docs: $(VENV)/docs  ## build the documentation as a site, in build/site; warnings are errors
+docs: $(VENV)/docs  ## build the documentation as a site, in build/site; warnings and broken links are errors
 	@rm -rf build/docs build/site; mkdir -p build; cp -r docs build/docs; mkdir build/docs/project
 	@cp README.md CONTRIBUTING.md CHANGELOG.md build/docs/project/
 	@mkdir build/docs/notebooks; cp notebooks/*.ipynb notebooks/*.py build/docs/notebooks/
 	@$(BIN)/python -m sphinx -q -W --keep-going -c docs build/docs build/site
+	@$(BIN)/python -m scripts.site_links build/site
 	@echo "build/site/index.html"
 
 $(VENV)/dist: $(READY)

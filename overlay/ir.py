@@ -79,6 +79,7 @@ class Unknown(enum.Enum):
 
 
 UNKNOWN = Unknown.UNKNOWN
+"""Constant of a value that is known only at run time."""
 
 
 @dataclass(frozen=True)

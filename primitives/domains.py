@@ -959,12 +959,19 @@ class ByteStrings(Domain):
 _CHARACTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 .,-+_äßéΣςλİ€"
 
 Real = Reals(-math.inf, math.inf)
+"""Domain of all floats."""
 Positive = Reals(0, math.inf, open_low=True)
+"""Domain of the floats above zero."""
 NonNegative = Reals(0, math.inf)
+"""Domain of the floats of at least zero."""
 NonZero = Reals(-math.inf, math.inf, without=(0.0,))
+"""Domain of all floats but zero."""
 Integer = Integers()
+"""Domain of all integers, of any size."""
 Bool = Booleans()
+"""Domain of True and False."""
 Complex = ComplexNumbers()
+"""Domain of all complex numbers."""
 Text = Strings()
 Bytes = ByteStrings()
 Int64 = Integers(-(2**63), 2**63 - 1, kind=np.int64)

@@ -5,14 +5,11 @@ equal in every run, and a test compares it with the page.
 """
 
 import argparse
-import contextlib
-import io
 import json
 import re
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 from scripts.galleries import Gallery, anchor
 
@@ -26,22 +23,8 @@ RUN_BY = (
 )
 
 
-def ran(name: str) -> tuple[dict[str, Any], str]:
-    """Run a program; return its names and its output."""
-    module: dict[str, Any] = {"__name__": name}
-    printed = io.StringIO()
-    code = compile(GALLERY.source(name), str(FOLDER / f"{name}.py"), "exec")
-    sys.path.insert(0, str(FOLDER))
-    try:
-        with contextlib.redirect_stdout(printed):
-            exec(code, module)
-    finally:
-        sys.path.remove(str(FOLDER))
-    return module, printed.getvalue()
-
-
 def page(kept: dict[str, str]) -> str:
-    """The page: a table, and each program with its output and picture."""
+    """The page: an overview of the pictures, and each program with its output and picture."""
     return "\n".join(_written(kept)) + "\n"
 
 
@@ -49,21 +32,23 @@ def _written(kept: dict[str, str]) -> Iterator[str]:
     alternatives = GALLERY.alternatives()
     kinds = {name: GALLERY.described(name)["Kind"] for name in GALLERY.names()}
     yield _BEGINNING.format(count=len(kinds))
-    for kind in dict.fromkeys(kinds.values()):
-        yield f"## {kind[0].upper()}{kind[1:]}\n"
-        yield "| Program | Tests |\n| --- | --- |"
-        of_kind = [name for name in kinds if kinds[name] == kind]
-        for name in of_kind:
-            said = GALLERY.described(name)
-            tests = ", ".join(links(said.get("Tests", "")) or [RUN_BY])
-            yield f"| [{said['title']}](#{anchor(said['title'])}) | {tests} |"
-        for name in of_kind:
+    yield GALLERY.overview().rstrip()
+    of_kind = {kind: [n for n in kinds if kinds[n] == kind] for kind in kinds.values()}
+    for kind, names in of_kind.items():
+        yield f"\n## {kind[0].upper()}{kind[1:]}"
+        for name in names:
             said = GALLERY.described(name)
             yield f"\n### {said['title']}\n"
             shows = f"{said['Shows'][0].upper()}{said['Shows'][1:]}."
             yield f"*{shows}* [{name}.py](gallery/{name}.py)\n"
             yield GALLERY.shown(name, kept[name], alternatives.get(name)).rstrip()
-        yield ""
+        yield "\n<details><summary>Tests of these programs</summary>\n"
+        yield "| Program | Tests |\n| --- | --- |"
+        for name in names:
+            said = GALLERY.described(name)
+            tests = ", ".join(links(said.get("Tests", "")) or [RUN_BY])
+            yield f"| [{said['title']}](#{anchor(said['title'])}) | {tests} |"
+        yield "\n</details>"
 
 
 def links(tests: str) -> list[str]:
@@ -76,9 +61,9 @@ _BEGINNING = """# Gallery
 
 For readers who look for a program to start from: {count} programs for common uses of contextual
 dispatch, in this and in other languages. Each is a standalone file in [docs/gallery](gallery). A
-[test](../tests/overlay/interpretations/test_gallery.py) compares its output with this page, and the
-tables name further tests. The [glossary](glossary.md) defines the terms. `make gallery` runs the
-programs, draws the pictures and writes the page.
+[test](../tests/overlay/interpretations/test_gallery.py) compares its output with this page, and a
+table below each kind names further tests. The [glossary](glossary.md) defines the terms.
+`make gallery` runs the programs, draws the pictures and writes the page.
 """
 
 
@@ -93,8 +78,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         from scripts import context_gallery_pictures as pictures
 
         for name in given.programs or GALLERY.names():
-            module, kept[name] = ran(name)
-            GALLERY.draw(name, module, pictures)
+            ran = GALLERY.ran(name)
+            kept[name] = ran.printed
+            GALLERY.draw(name, ran.names, pictures)
             print(name, flush=True)
         kept = {name: kept[name] for name in GALLERY.names() if name in kept}
         KEPT.write_text(json.dumps(kept, indent=1, ensure_ascii=False) + "\n")

@@ -11,7 +11,7 @@ import numpy as np
 from matplotlib.patches import Rectangle
 
 STYLE = [
-    Path(__file__).parents[1] / "notebooks" / "pictures.mplstyle",
+    Path(__file__).with_name("pictures.mplstyle"),
     {"svg.fonttype": "none", "svg.hashsalt": "contexts"},  # equal pictures are equal files
 ]
 

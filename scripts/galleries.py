@@ -5,19 +5,32 @@ function of its name in a module of pictures, whose docstring is the alternative
 """
 
 import ast
+import contextlib
+import io
 import math
 import re
-from collections.abc import Callable
+import sys
+import time
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
 import matplotlib
 import matplotlib.pyplot as plt
 
-__all__ = ["Gallery", "anchor", "same_output", "saved"]
+__all__ = ["Gallery", "Ran", "anchor", "same_output", "saved"]
 
+WIDTH = 3  # pictures in a row of an overview
 NUMBER = re.compile(r"[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?")
+
+
+class Ran(NamedTuple):
+    """A program that has run: its names, its output, and the CPU seconds of each part."""
+
+    names: dict[str, Any]
+    printed: str
+    seconds: list[float]
 
 
 class Gallery:
@@ -51,6 +64,30 @@ class Gallery:
         """The text of a program's file."""
         return (self.folder / f"{name}.py").read_text()
 
+    def ran(self, name: str, parts: Sequence[str] = ()) -> Ran:
+        """Run a program as an imported module: compilers look their functions' module up by name.
+
+        parts: the texts that make up the program, if not its file as a whole.
+        """
+        module, printed, seconds = ModuleType(name), io.StringIO(), list[float]()
+        module.__file__ = file = str(self.folder / f"{name}.py")
+        hidden = sys.modules.get(name)
+        sys.modules[name] = module
+        sys.path.insert(0, str(self.folder))
+        try:
+            for text in parts or [self.source(name)]:
+                code = compile(text, file, "exec")
+                start = time.process_time()
+                with contextlib.redirect_stdout(printed):
+                    exec(code, vars(module))
+                seconds.append(time.process_time() - start)
+        finally:
+            sys.path.remove(str(self.folder))
+            del sys.modules[name]
+            if hidden is not None:
+                sys.modules[name] = hidden
+        return Ran(vars(module), printed.getvalue(), seconds)
+
     def alternatives(self) -> dict[str, str]:
         """The alternative text of each picture: the docstring of the function that draws it."""
         tree = ast.parse(self._drawn_by.read_text())
@@ -60,6 +97,21 @@ class Gallery:
             for name in self.names()
             if name in of
         }
+
+    def overview(self) -> str:
+        """A table of the pictures, each of which leads to the section of its program."""
+        cells = []
+        for name, alternative in self.alternatives().items():
+            title = self.described(name)["title"]
+            picture = f"![{alternative}]({self._shown_picture(name)})"
+            cells.append(f"[{picture}{title}](#{anchor(title)})")
+        rows = [cells[i : i + WIDTH] for i in range(0, len(cells), WIDTH)]
+        rows[-1] += [""] * (WIDTH - len(rows[-1]))
+        header = ["|" + " |" * WIDTH, "|" + " --- |" * WIDTH]
+        return "\n".join([*header, *(f"| {' | '.join(row)} |" for row in rows), ""])
+
+    def _shown_picture(self, name: str) -> str:
+        return f"{self.folder.name}/pictures/{name}.svg"
 
     def draw(self, name: str, module: dict[str, Any], drawn_by: ModuleType) -> None:
         """Draw the picture of a program that has run, if there is one, from its names."""
@@ -77,7 +129,7 @@ class Gallery:
             f"It prints\n\n```text\n{printed.rstrip()}\n```\n",
         ]
         if alternative is not None:
-            parts.append(f"![{alternative}]({self.folder.name}/pictures/{name}.svg)\n")
+            parts.append(f"![{alternative}]({self._shown_picture(name)})\n")
         return "\n".join(parts)
 
 

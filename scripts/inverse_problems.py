@@ -8,9 +8,7 @@ process.
 
 import argparse
 import ast
-import contextlib
 import importlib.util
-import io
 import json
 import math
 import resource
@@ -21,7 +19,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from scripts.galleries import Gallery, anchor
+from scripts.galleries import Gallery, Ran, anchor
 
 FOLDER = Path(__file__).parents[1] / "docs" / "inverse_problems"
 KEPT = FOLDER / "measured.json"
@@ -46,18 +44,9 @@ def parts(name: str) -> dict[str, str]:
     return {part: "\n" * low + "".join(lines[low:high]) for part, low, high in bounds}
 
 
-def ran(name: str) -> tuple[dict[str, Any], float, str]:
-    """Run a problem; return its names, the CPU seconds of its question, and its output."""
-    module: dict[str, Any] = {"__name__": name}
-    seconds, printed = 0.0, io.StringIO()
-    for part, text in parts(name).items():
-        code = compile(text, str(FOLDER / f"{name}.py"), "exec")
-        start = time.process_time()
-        with contextlib.redirect_stdout(printed):
-            exec(code, module)
-        if part == "question":
-            seconds = time.process_time() - start
-    return module, seconds, printed.getvalue()
+def ran(name: str) -> Ran:
+    """Run a problem, in its parts."""
+    return GALLERY.ran(name, list(parts(name).values()))
 
 
 def peer_path(name: str) -> Path:
@@ -139,12 +128,12 @@ def one(name: str, peer: str) -> dict[str, Any]:
     """Run a problem, or a peer on it; return its output, its answers, and the CPU seconds."""
     _warm(peer)
     if not peer:
-        module, seconds, printed = ran(name)
+        module, printed, seconds = ran(name)
         answers = [list(answer) for answer in module["answers"]]
         if not all(module["holds"](*answer) for answer in answers):
             raise RuntimeError(f"{name}: an answer does not hold")
-        return {"printed": printed, "answers": answers, "seconds": seconds}
-    module, _, _ = ran(name)
+        return {"printed": printed, "answers": answers, "seconds": seconds[PARTS.index("question")]}
+    module = ran(name).names
     spec = importlib.util.spec_from_file_location(f"peers_{name}", peer_path(name))
     assert spec is not None
     assert spec.loader is not None
@@ -240,6 +229,7 @@ def _written(kept: dict[str, Any], alternatives: dict[str, str]) -> Iterator[str
         seconds=SECONDS,
         most=max(len(source(name).splitlines()) for name in names()),
     )
+    yield GALLERY.overview()
     yield "| Problem | Field | Shows | Here | Peers |"
     yield "| --- | --- | --- | ---: | --- |"
     for name in names():
@@ -290,7 +280,7 @@ def draw(chosen: Sequence[str]) -> None:
 
     for name in chosen:
         if name in GALLERY.alternatives():
-            GALLERY.draw(name, ran(name)[0], pictures)
+            GALLERY.draw(name, ran(name).names, pictures)
 
 
 def main() -> None:

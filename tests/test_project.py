@@ -18,6 +18,9 @@ from markdown_it import MarkdownIt
 
 from scripts.try_distributions import published
 
+from scripts import site_links
+from tests.public_objects import modules
+
 ROOT = Path(__file__).parents[1]
 PACKAGES = ("overlay", "primitives", "inversion")
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
@@ -219,19 +222,66 @@ def test_the_map_has_every_folder_and_names_what_is_there():
         assert re.search(rf"class {owner}\b[\s\S]*def {method}\b", SOURCES), (owner, method)
 
 
+CONF = runpy.run_path(str(ROOT / "docs" / "conf.py"))
+LISTED = [page for pages in CONF["PAGES"].values() for page in pages]
+
+
 def test_every_page_of_the_documentation_has_its_place_in_the_site():
-    conf = runpy.run_path(str(ROOT / "docs" / "conf.py"))
-    listed = [
-        re.sub(r".*<(.*)>", r"\1", page) for pages in conf["PAGES"].values() for page in pages
-    ]
+    listed = [re.sub(r".*<(.*)>", r"\1", page) for page in (*LISTED, *CONF["NOTEBOOKS"])]
     pages = {
         str(p.relative_to(ROOT / "docs").with_suffix("")) for p in (ROOT / "docs").rglob("*.md")
     }
     notebooks = {f"notebooks/{p.stem}" for p in (ROOT / "notebooks").glob("*.ipynb")}
     project = {"project/CONTRIBUTING", "project/CHANGELOG", "project/README"}
     assert sorted(listed) == sorted((pages | project | notebooks) - {"index"})
-    index = (ROOT / "docs" / "index.md").read_text()
-    assert [page for page in pages if "/" not in page and f"({page}.md)" not in index] == ["index"]
+
+
+def test_the_index_has_the_groups_of_the_sidebar_and_calls_pages_by_their_titles():
+    text = (ROOT / "docs" / "index.md").read_text()
+    assert list(CONF["PAGES"]) == re.findall(r"^## (.+)$", text, re.MULTILINE)[1:]
+    assert list(CONF["PAGES"])[:4] == ["Tutorial", "How-to guides", "Explanation", "Reference"]
+    links = re.findall(r"\[([^\]]+)\]\(([\w/.]+\.md)\)", text)
+    titles = [(ROOT / "docs" / path).read_text().partition("\n")[0][2:] for _, path in links]
+    said = [(text, title) for (text, _), title in zip(links, titles, strict=True)]
+    assert [pair for pair in said if pair[0] != pair[1]] == [("README", PROJECT["name"])]
+
+
+def test_every_picture_of_a_page_has_an_alternative_text():
+    pages = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]
+    said = [text for p in pages for text in re.findall(r"!\[([^\]]*)\]\(", p.read_text())]
+    assert len(said) > 20
+    assert [text for text in said if len(text) < 20] == []
+
+
+def test_pictures_with_colours_that_mean_something_are_not_inverted_in_dark_themes():
+    of_colours = set()
+    for path in (ROOT / "scripts").glob("*_pictures.py"):
+        for node in ast.parse(path.read_text()).body:
+            if isinstance(node, ast.FunctionDef) and re.search("imshow|cmap", ast.unparse(node)):
+                of_colours.add(node.name)
+    style = (ROOT / "docs" / "static" / "site.css").read_text()
+    inverted = re.findall(r"img\[src\$=\"\.svg\"\]:not\((.*?)\) ?[,{]", style)
+    assert len(inverted) == 2
+    for excepted in inverted:
+        names = set(re.findall(r'"(\w+)"', excepted))
+        assert names == of_colours | {"how_it_works"}
+
+
+def test_links_of_a_site_that_lead_nowhere_are_found(tmp_path):
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a" / "b.html").write_text('<h1 id="top-of-b">B</h1><a href="../c.html#x">c</a>')
+    (tmp_path / "c.html").write_text(
+        '<a id="x" href="a/b.html#top-of-b"></a><a href="https://example.org/none">out</a>'
+        '<a href="a/b.html#none">anchor</a><a href="gone.html">file</a><a href="#y">here</a>'
+        '<img src="p.png" alt="_images/p.png"><img src="p.png" alt=""><img src="p.png" alt="A dot">'
+    )
+    (tmp_path / "p.png").touch()
+    assert list(site_links.faults(tmp_path)) == [
+        "c.html: no anchor for the link a/b.html#none",
+        "c.html: no file for the link gone.html",
+        "c.html: no anchor for the link #y",
+        *["c.html: no alternative text of p.png"] * 2,
+    ]
 
 
 @pytest.mark.parametrize(
@@ -259,6 +309,18 @@ def test_every_interpretation_is_in_the_reference():
     text = (ROOT / "docs" / "reference" / "interpretations.md").read_text()
     shown = set(re.findall(r"automodule:: overlay\.interpretations\.(\w+)", text))
     assert shown == names
+
+
+@pytest.mark.parametrize("module", modules(), ids=lambda module: module.__name__)
+def test_constants_of_packages_are_in_the_reference(module):
+    """Classes and functions are in it by themselves, and constants where they are defined."""
+    text = "\n".join(p.read_text() for p in (ROOT / "docs" / "reference").glob("*.md"))
+    assert f"automodule:: {module.__name__}\n" in text
+    for name in module.__all__ if hasattr(module, "__path__") else ():
+        value = getattr(module, name)
+        if not callable(value):
+            assert f"autodata:: {module.__name__}.{name}\n" in text
+            assert CONF["string_below"](f"{module.__name__}.{name}", value).strip()
 
 
 # ---- other packages of these names ----------------------------------------------------------

@@ -153,6 +153,19 @@ def test_each_public_attribute_is_documented(name):
     assert faults == {}
 
 
+def test_each_public_function_with_parameters_has_a_section_on_them():
+    functions = {f"{m.__name__}.{name}": getattr(m, name) for m in modules() for name in m.__all__}
+    for path, cls in CLASSES.items():
+        functions |= {f"{path}.{name}": getattr(cls, name) for name in shown(cls)}
+    silent = []
+    for path, f in functions.items():
+        if inspect.isfunction(f) or inspect.ismethod(f):
+            given = set(inspect.signature(f).parameters) - {"self"}
+            if given and "Parameters\n---" not in (inspect.getdoc(f) or ""):
+                silent.append(path)
+    assert silent == []
+
+
 @pytest.mark.parametrize("name", MODULES)
 def test_signatures_show_no_object_that_stands_for_nothing_given(name):
     module = sys.modules[name]

@@ -334,21 +334,61 @@ class Domain(Lattice):
         return self.top
 
     def called(self, value: Any) -> None:
-        """Raise OverlayError if a value, of which no code is known, can certainly not be called."""
+        """Raise OverlayError if a value, of which no code is known, can certainly not be called.
+
+        Parameters
+        ----------
+        value : object
+            The abstract value that a program calls.
+        """
 
     def manager(self, value: Any, instruction: str) -> tuple[Callable[..., Any] | None, bool]:
-        """The method that a ``with`` statement enters a context manager by, None if it is not
-        known; and whether the block's exceptions may end there. An OverlayError that is raised is
-        recorded."""
+        """The method by which a ``with`` statement enters a context manager.
+
+        An OverlayError that is raised is recorded.
+
+        Parameters
+        ----------
+        value : object
+            The abstract value of the context manager.
+        instruction : str
+            The name of the instruction that enters it.
+
+        Returns
+        -------
+        (callable or None, bool)
+            The method, None if it is not known; and whether exceptions of the block may end there.
+        """
         return None, True
 
     def awaited(self, result: Any) -> Any:
-        """The abstract value of a coroutine. result: what it returns."""
+        """The abstract value of a coroutine.
+
+        Parameters
+        ----------
+        result : object
+            The abstract value of its result.
+
+        Returns
+        -------
+        object
+            By default ``top``.
+        """
         return self.top
 
     def keywords(self, given: Mapping[str, Any]) -> Any | None:
-        """The abstract value of the dict that a parameter ``**names`` is for these keywords; None
-        for a dict of which nothing is known."""
+        """The abstract value of the dict that a parameter ``**names`` is.
+
+        Parameters
+        ----------
+        given : mapping of str to object
+            The abstract values of the keywords that it collects.
+
+        Returns
+        -------
+        object or None
+            None, as by default, for a dict of which nothing is known.
+        """
         return None
 
     def unset(self, name: str, body: Body) -> Any:

@@ -18,7 +18,7 @@ LONG = {"srgb_gamma", "normalising_flow"}
     "name", [pytest.param(n, marks=[pytest.mark.long] * (n in LONG)) for n in NAMES]
 )
 def test_a_problem_has_the_answers_and_the_output_of_the_page(name):
-    module, _, printed = inverse_problems.ran(name)
+    module, printed, _ = inverse_problems.ran(name)
     assert len(module["answers"]) == KEPT_ROWS[name]["answers"]
     assert all(module["holds"](*answer) for answer in module["answers"])
     assert same_output(printed, KEPT_ROWS[name]["printed"])
@@ -50,11 +50,16 @@ def test_what_peers_need_stands_beside_a_problem():
     assert {path.stem for path in (FOLDER / "peers").glob("*.py")} <= set(NAMES)
 
 
-def test_links_of_the_overview_lead_to_headings():
+def test_links_of_the_overviews_lead_to_headings():
     text = GALLERY.page.read_text()
-    links = re.findall(r"\]\(#([\w-]+)\)", text)
     headings = [anchor(t) for t in re.findall(r"^## (.+)$", text, re.MULTILINE)]
-    assert links == headings
+    assert re.findall(r"^\| \[[^!].*?\]\(#([\w-]+)\)", text, re.MULTILINE) == headings
+    pictured = {path.stem for path in GALLERY.pictures.glob("*.svg")}
+    links = re.findall(
+        r"\[!\[.*?\]\(inverse_problems/pictures/(\w+)\.svg\).*?\]\(#([\w-]+)\)", text
+    )
+    assert {name for name, _ in links} == pictured
+    assert {link for _, link in links} <= set(headings)
 
 
 @pytest.mark.parametrize(

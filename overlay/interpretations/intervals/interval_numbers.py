@@ -184,7 +184,10 @@ def bounds_of(value: Any) -> Bounds:
     return (value if isinstance(value, Interval) else Interval(value)).bounds
 
 
-EMPTY, ENTIRE = Interval(*sets.EMPTY), Interval(*sets.ENTIRE)
+EMPTY = Interval(*sets.EMPTY)
+"""Interval without numbers."""
+ENTIRE = Interval(*sets.ENTIRE)
+"""Interval of all real numbers."""
 outside: LateBound[Context] = LateBound()
 """The context in which operators run outside of programs."""
 

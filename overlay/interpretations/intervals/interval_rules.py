@@ -173,3 +173,4 @@ ELEMENTARY = tuple(
 )
 
 RULES = (*ARITHMETIC, *ORDER, *ELEMENTARY)
+"""Rules of the functions that have an enclosure."""

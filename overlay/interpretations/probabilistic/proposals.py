@@ -62,7 +62,22 @@ class Prior(NamedTuple):
     def propose(
         self, distribution: Any, value: Any, rng: np.random.Generator
     ) -> tuple[Any, float | None]:
-        """Draw a value of the distribution; see ``Proposal.propose``."""
+        """Draw a value of the distribution.
+
+        Parameters
+        ----------
+        distribution : named tuple
+            The distribution of the choice.
+        value : float, int or bool
+            Its present value.
+        rng : numpy.random.Generator
+            Random numbers.
+
+        Returns
+        -------
+        (value, float or None)
+            The drawn value, and None: the ratio needs no correction.
+        """
         return draw(distribution, rng), None
 
 
@@ -87,7 +102,22 @@ class RandomWalk(NamedTuple):
     def propose(
         self, distribution: Any, value: Any, rng: np.random.Generator
     ) -> tuple[Any, float | None]:
-        """Add a random number to the value; see ``Proposal.propose``."""
+        """Add a random number to the value.
+
+        Parameters
+        ----------
+        distribution : named tuple
+            The distribution of the choice.
+        value : float, int or bool
+            Its present value.
+        rng : numpy.random.Generator
+            Random numbers.
+
+        Returns
+        -------
+        (value, float or None)
+            The proposed value, and 0: proposals in both directions are equally likely.
+        """
         change = float(rng.normal(0.0, self.scale))
         if type(value) is bool:
             return not value, 0.0
@@ -115,7 +145,17 @@ class Conditional(NamedTuple):
     def propose(
         self, distribution: Any, value: Any, rng: np.random.Generator
     ) -> tuple[Any, float | None]:
-        """Raise TypeError: samplers draw from the conditional distribution themselves."""
+        """Raise TypeError: samplers draw from the conditional distribution themselves.
+
+        Parameters
+        ----------
+        distribution : named tuple
+            The distribution of the choice.
+        value : float, int or bool
+            Its present value.
+        rng : numpy.random.Generator
+            Random numbers.
+        """
         raise TypeError("a sampler draws from the conditional distribution by itself")
 
 

@@ -110,3 +110,4 @@ DISTRIBUTIONS: Final[dict[type, DistributionRow]] = {
     ),
     Categorical: DistributionRow(_D.categorical, drawn_place, int, lambda p: (0, len(p))),
 }
+"""Row of each distribution: its density, and how it is drawn."""
