@@ -73,7 +73,7 @@ WITHOUT_HTML = {
         overlay.interpretations.autodiff.PartialsOf overlay.interpretations.autodiff.ResidualsOf
         overlay.interpretations.intervals.Interval overlay.interpretations.seeding.Seeding
         overlay.nonoverlay primitives.Arrays primitives.ComplexNumbers primitives.Domain
-        primitives.Integers primitives.Interval primitives.Shape primitives.WholeFloats
+        primitives.Integers primitives.Reals primitives.Shape primitives.WholeFloats
         overlay.interpretations.probabilistic.Conditional
         overlay.interpretations.probabilistic.Prior overlay.interpretations.probabilistic.Proposal
         overlay.interpretations.probabilistic.RandomWalk

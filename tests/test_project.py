@@ -16,9 +16,8 @@ from pathlib import Path
 import pytest
 from markdown_it import MarkdownIt
 
-from scripts.try_distributions import published
-
 from scripts import site_links
+from scripts.try_distributions import published
 from tests.public_objects import modules
 
 ROOT = Path(__file__).parents[1]
