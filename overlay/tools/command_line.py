@@ -289,7 +289,7 @@ def _cache_rows(path: str, functions: int, bytes: int) -> Rows:
 
 
 def _diagnosed(title: str, found: Sequence[Diagnosis]) -> Rows:
-    """What was found of one part of the installation, a row for each."""
+    """The rows of one part of the installation, one for each diagnosis."""
     rows = (
         (
             each.name,
