@@ -230,7 +230,8 @@ class _ResolvedCalls:
         self.world, self.typemap = edits.world, edits.typemap
         self.calltypes = edits.calltypes
         self.made_contexts = made_contexts
-        self.edits_calls_untyped = has_stage(self.world, "before_inference")
+        plugins = self.world.plugins
+        self.edits_calls_untyped = bool(plugins) and has_stage(self.world, "before_inference")
 
     def resolved(self, assign: Any) -> list[Any]:
         """The replacement of the assignment of a call's result."""
