@@ -916,7 +916,7 @@ class IR(FlowGraph):
             The new callee.
         *args
             Its positional arguments: variables of the function, or constants. A None at the end
-            stands for the ``*arguments`` of the old call, if it has such, as in ``call.args``.
+            is the ``*arguments`` of the old call, if it has such, as in ``call.args``.
         kwargs : mapping or None
             Its keyword arguments.
 
