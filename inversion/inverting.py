@@ -33,7 +33,7 @@ from inversion.running.sending import Request
 from inversion.solving.finite import by_trial
 from inversion.solving.smt import by_formula, check_solver
 from overlay import Context
-from overlay.contexts.wrapping import wrapped_in
+from overlay.contexts.wrapping import interpreted_in
 from overlay.core.location import caller, name_of
 from overlay.core.logs import timed
 from overlay.core.target import describe, refuse_values
@@ -294,11 +294,11 @@ def _inside(
     f: Callable[..., Any], context: Context | None
 ) -> tuple[Callable[..., Any], Context | None]:
     """The function inside a wrapper of a context, and the context in which it runs."""
-    bound = wrapped_in(f)
+    bound = interpreted_in(f)
     while bound is not None:
         inner, f = bound
         context = inner if context is None else context | inner
-        bound = wrapped_in(f)
+        bound = interpreted_in(f)
     return f, context
 
 

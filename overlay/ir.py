@@ -959,7 +959,8 @@ class IR(FlowGraph):
         target : callable
             The new callee.
         *args
-            Its positional arguments: variables of the function, or constants.
+            Its positional arguments: variables of the function, or constants. A None at the end
+            is the ``*arguments`` of the old call, if it has such, as in ``call.args``.
         kwargs : mapping or None
             Its keyword arguments.
 

@@ -27,7 +27,7 @@ from inversion.lifting.lifted_values import (
     variables_in,
 )
 from overlay import Context
-from overlay.contexts.wrapping import wrapped_in
+from overlay.contexts.wrapping import interpreted_in
 from overlay.core.target import describe
 from overlay.interpretations import intervals
 from overlay.interpretations.autodiff import (
@@ -86,7 +86,7 @@ def interpreted_call(
         return derivative(lifter, site, (KnownObject(target.function), *args))
     if isinstance(target, Context) and args and isinstance(args[0], KnownObject):
         return _inside(lifter, site, target, args[0].value, args[1:], kwargs)
-    bound = wrapped_in(target)
+    bound = interpreted_in(target)
     if bound is not None:
         return _inside(lifter, site, *bound, args, kwargs)
     inverse: Any = target

@@ -127,7 +127,11 @@ class Interpreter:
         body = self.body(function)
         if body is None:
             body_of(function)
-            raise AssertionError("a body that can be read was not")
+            raise NotCompilable(
+                f"cannot analyse {name_of(function)}, which is compiled",
+                where=location_of(function),
+                help="analyse its Python function, f.py_func, in its context",
+            )
         run = Run(function, self.domain.bottom)
         given = Execution(self, body, run, self.setting).bound(body, args, kwargs)
         if given is None:

@@ -517,6 +517,15 @@ def marker_chosen(marker: Any) -> NotCompilable:
     )
 
 
+def edited_to_another_type(function: Any, given: str, wanted: str) -> NotCompilable:
+    """The error for a call of a function that comes as a value, which plugins have edited."""
+    return NotCompilable(
+        f"plugins replaced a call of {name_of(function)}, which comes as a value, before types "
+        f"were known, and its result is {given}, not {wanted}",
+        help="call it by its name, or replace the call in after_inference",
+    )
+
+
 def chosen_returned(function: Any) -> NotCompilable:
     """The error for a function with a context of its own, or without its methods, that leaves
     compiled code as one of several."""

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any, Self
 
 from overlay.core.own_builtins import __builtins__
 from overlay.core.pickling import home_of_caller, name_at_home, named
+from overlay.plugins.plugin import refuse_edits, refuse_stages
 
 if TYPE_CHECKING:
     from overlay.contexts.context import Context
 
-__all__ = ["Wrapped", "wrapped_in"]
+__all__ = ["Wrapped", "interpreted_in", "wrapped_in"]
 
 
 class Wrapped(functools.partial[Any]):
@@ -47,3 +48,16 @@ def wrapped_in(function: Any) -> tuple[Context, Callable[..., Any]] | None:
         return None if ask is None else ask(function)
     context: Any = function.func
     return context, function.args[0]
+
+
+def interpreted_in(function: Any) -> tuple[Context, Callable[..., Any]] | None:
+    """The context and function of ``wrapped_in``, for those who read or interpret the Python code.
+
+    Raises OverlayError where a plugin of the context takes part in compiling, which they would
+    ignore: as a call does for a ``Wrapped``, and for any such plugin of compiled code.
+    """
+    bound = wrapped_in(function)
+    if bound is not None:
+        refuse = refuse_stages if type(function) is Wrapped else refuse_edits
+        refuse(bound[0].plugins, bound[1])
+    return bound

@@ -32,12 +32,14 @@ __all__ = [
     "composed",
     "entered_plugins",
     "hear_analyses",
+    "hooks_on_code",
     "identity",
     "interpreted",
     "may_edit",
     "only_compiles",
     "put_around",
     "refuse_around",
+    "refuse_edits",
     "refuse_stages",
     "run_stage",
     "stages_of",
@@ -321,10 +323,16 @@ def stages_of(plugin: Plugin) -> tuple[str, ...]:
 
 
 def may_edit(plugin: Plugin) -> bool:
-    """Whether a plugin decides what the calls of a compiled program are: a program read from the
-    source text alone may then be a different one.
+    """Whether a plugin decides what the calls of a compiled program are, or may bring one that
+    does: a program read from the source text alone may then be a different one.
     """
-    return any(stage not in LLVM_STAGES for stage in stages_of(plugin))
+    return any(hook not in LLVM_STAGES for hook in hooks_on_code(plugin))
+
+
+def hooks_on_code(plugin: Plugin) -> tuple[str, ...]:
+    """The hooks of a plugin by which compiled code may do something else than its source text:
+    those that take part in compiling, and ``enter``, which may bring a plugin that has such."""
+    return (*stages_of(plugin), *(["enter"] if _has(plugin, "enter") else []))
 
 
 def identity(plugin: Plugin) -> Hashable:
@@ -507,6 +515,22 @@ def refuse_stages(plugins: Iterable[Plugin], function: Any) -> None:
                 where=caller() or location_of(function),
                 help=f"compile it: ctx.jit({compiled})(...), or return None from "
                 f"{type(plugin).__qualname__}.enter for it",
+            )
+
+
+def refuse_edits(plugins: tuple[Plugin, ...], function: Any) -> None:
+    """Raise OverlayError where a plugin may have edited the compiled code of a function, whose
+    Python code is about to be interpreted or read in its place."""
+    for plugin in entered_plugins(plugins, function, None):
+        hooks = hooks_on_code(plugin)
+        if hooks and not plugin.shares_native_cache:
+            raise OverlayError(
+                f"cannot interpret {name_of(function)} in the place of its compiled code, which "
+                f"{plugin!r} may have edited: it has {hooks[0]}",
+                where=caller() or location_of(function),
+                help="replace its functions by a MethodTable in place of the plugin, or give the "
+                "function as it is without the plugin, f.py_func; derivatives also exist in "
+                "compiled code: ctx.jit(lambda x: autodiff(f, x))",
             )
 
 

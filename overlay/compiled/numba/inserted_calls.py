@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from numba.core import errors, ir
 
 from overlay.compiled import failures
-from overlay.compiled.numba.ir_edits import defined_before, new_variable
+from overlay.compiled.numba.ir_edits import argument_types, defined_before, new_variable
 from overlay.compiled.numba.numba_types import Type, has_code, is_dispatcher
 from overlay.core.errors import NotCompilable, OverlayError
 from overlay.core.location import location_of, name_of, shown
@@ -41,18 +41,27 @@ class InsertedCalls:
         self._typing = typing
 
     def call(
-        self, near: Any, target: Any, args: Sequence[Any], kwargs: Mapping[str, Any]
+        self,
+        near: Any,
+        target: Any,
+        args: Sequence[Any],
+        kwargs: Mapping[str, Any],
+        of: Call | None = None,
     ) -> tuple[list[Any], Any]:
-        """The statements that prepare a call, and the one that makes it."""
+        """The statements that prepare a call, and the one that makes it. of: a call whose
+        ``*arguments`` it passes on, where the last of the arguments is None."""
         made: list[Any] = []
+        spread = None if of is None or not args or args[-1] is not None else spread_in(of)
+        if spread is not None:
+            args = args[:-1]
         function = self.operand(near, target, made)
         given = [self.operand(near, a, made) for a in args]
         named = [(name, self.operand(near, a, made)) for name, a in kwargs.items()]
-        expr = ir.Expr.call(function, given, named, near.loc)
+        expr = ir.Expr.call(function, given, named, near.loc, vararg=spread)
         last = ir.Assign(expr, new_variable(near), near.loc)
         self.func_ir._definitions[last.target.name] = [expr]
         if self.typemap is not None and self.calltypes is not None:
-            sig = self._signature(target, function, given, named, near)
+            sig = self._signature(target, function, expr, near)
             self.calltypes[expr] = sig
             self.typemap[last.target.name] = sig.return_type
         return made, last
@@ -109,12 +118,9 @@ class InsertedCalls:
         stand_in = None if self._bind is None else self._bind(value)
         return value if stand_in is None else stand_in
 
-    def _signature(
-        self, target: Any, function: Any, args: Sequence[Any], kws: Iterable[Any], near: Any
-    ) -> Any:
+    def _signature(self, target: Any, function: Any, expr: Any, near: Any) -> Any:
         assert self.typemap is not None
-        types_ = tuple(self.typemap[v.name] for v in args)
-        named = {name: self.typemap[v.name] for name, v in kws}
+        types_, named = argument_types(self.typemap, expr)
         try:
             found = self._typing.resolve_function_type(self.typemap[function.name], types_, named)
         except errors.NumbaError as error:
@@ -158,6 +164,11 @@ class InsertedCalls:
     def cannot(self, what: str, where: str, remedy: str) -> OverlayError:
         """The error for an edit that is not possible."""
         return OverlayError(f"cannot {what}, in {self._name}", where=where, help=remedy)
+
+
+def spread_in(call: Call) -> Any:
+    """The variable of the ``*arguments`` of a call, or None."""
+    return getattr(call.native[1], "vararg", None) if None in call.args else None
 
 
 def shown_target(target: Any) -> str:

@@ -287,6 +287,7 @@ def _unboxed(ty: CalleeType, value: Any, c: Any) -> Any:
 
 
 @lower_cast(CalleeType, types.Dispatcher)
+@lower_cast(types.Function, types.Dispatcher)
 def _as_dispatcher(context: Any, builder: Any, fromty: Any, toty: Type, value: Any) -> Any:
     return context.get_dummy_value()
 
@@ -359,6 +360,10 @@ class TypedStandIn(StandIn):
 
     def __init__(self, ty: Type) -> None:
         self._numba_type_ = ty
+
+    def in_python(self) -> Any:
+        ty = self._numba_type_
+        return ty.typing_key if isinstance(ty, types.Function) else super().in_python()
 
 
 def _plain(argument: Any) -> Type:

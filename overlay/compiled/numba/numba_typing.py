@@ -287,6 +287,9 @@ class WorldTyping(TypingContext):
             raise refused(self.world, error) from error
 
     def _dispatcher_type(self, argument: Type) -> Type:
+        if self.world.plugins and _is_numbas_function(argument):
+            # in code of the world, where the plugins see the call
+            argument = self.world.stand_ins.callee(argument.typing_key)._numba_type_
         if isinstance(argument, CalleeType):
             argument = argument.as_dispatcher()
         _note_handed_on(argument)
@@ -430,6 +433,11 @@ def _note_handed_on(argument: Type) -> None:
         compiled.hands_on(dispatcher)
     for part in argument.types if isinstance(argument, types.BaseTuple) else ():
         _note_handed_on(part)
+
+
+def _is_numbas_function(ty: Type) -> bool:
+    """Whether a type is that of one of numba's own functions, and of no class."""
+    return isinstance(ty, types.Function) and not isinstance(ty.typing_key, type)
 
 
 def _represents_array(ty: Type) -> bool:

@@ -35,7 +35,7 @@ from overlay.core.in_force import current_stack, outside
 from overlay.core.interpreted_values import is_interpreted
 from overlay.core.jitted import converts, is_dispatcher
 from overlay.core.table import LOCK
-from overlay.plugins.plugin import only_compiles
+from overlay.plugins.plugin import only_compiles, refuse_edits
 
 if TYPE_CHECKING:
     from overlay.compiled.barrier import BarrierInfo
@@ -192,6 +192,7 @@ class EntryDispatcher(CPUDispatcher):
         """Run the Python function, for arguments or tables that compiled code cannot handle."""
         if is_dispatcher(self.function) and converts(self.function, args):
             raise failures.declares_types(self.py_func, self.declared.shown())
+        refuse_edits(self.engine.plugins, self.py_func)
         given, named = self.parameters.as_called(args)
         stack = current_stack()
         if stack is None or stack.compiled is not self.engine:

@@ -14,6 +14,7 @@ from numba.core import ir, types
 from numba.core.compiler_machinery import FunctionPass, register_pass
 from numba.core.ir_utils import get_definition, guard
 
+from overlay.compiled import failures
 from overlay.compiled.numba.barrier_calls import Crosses
 from overlay.compiled.numba.chosen_functions import ChosenType
 from overlay.compiled.numba.container_values import (
@@ -37,6 +38,7 @@ from overlay.compiled.numba.context_values import (
     handed_to,
 )
 from overlay.compiled.numba.dispatchers import InnerDispatcher
+from overlay.compiled.numba.hooks import has_stage
 from overlay.compiled.numba.ir_edits import (
     STATEMENTS,
     TypedEdits,
@@ -53,7 +55,10 @@ from overlay.compiled.numba.numba_types import (
     Type,
     TypedStandIn,
     Unpacked,
+    refused,
 )
+from overlay.compiled.numba.shown_ir import callable_of, target_named
+from overlay.ir import UNKNOWN
 
 if TYPE_CHECKING:
     from overlay.compiled.world import World
@@ -225,6 +230,8 @@ class _ResolvedCalls:
         self.world, self.typemap = edits.world, edits.typemap
         self.calltypes = edits.calltypes
         self.made_contexts = made_contexts
+        plugins = self.world.plugins
+        self.edits_calls_untyped = bool(plugins) and has_stage(self.world, "before_inference")
 
     def resolved(self, assign: Any) -> list[Any]:
         """The replacement of the assignment of a call's result."""
@@ -245,6 +252,8 @@ class _ResolvedCalls:
             return made
         if isinstance(ty, Enters):
             return self._in_context(assign, ty)
+        if self._was_hidden(expr, ty):
+            return self._of_value(assign, ty)
         if isinstance(ty, CalleeType):
             sig = self.calltypes.pop(expr)
             if ty.callee.context is None:
@@ -261,6 +270,32 @@ class _ResolvedCalls:
         if isinstance(ty, types.RecursiveCall):
             return self._again(assign, ty.dispatcher_type.dispatcher)
         return [assign]
+
+    def _was_hidden(self, expr: Any, ty: Type) -> bool:
+        """Whether a plugin that edits calls before types are known was not told which function this
+        one calls: the function comes as a value."""
+        return (
+            self.edits_calls_untyped
+            and isinstance(ty, (CalleeType, types.Function, types.Dispatcher))
+            and target_named(self.edits.func_ir, expr.func) is UNKNOWN
+        )
+
+    def _of_value(self, assign: Any, ty: Type) -> list[Any]:
+        """The call of a function that comes as a value, through one that calls it by its name: the
+        plugins edit that, as they do for a function chosen at run time."""
+        before, given = self.edits.spread(assign)
+        args, named = argument_types(self.typemap, assign.value, given)
+        chosen = ChosenType(self.world, (ty,))
+        sig = chosen.get_call_type(self.world.typing, args, named)
+        wanted = self.typemap[assign.target.name]
+        if self.world.typing.can_convert(sig.return_type, wanted) is None:
+            error = failures.edited_to_another_type(
+                callable_of(ty), str(sig.return_type), str(wanted)
+            )
+            raise refused(self.world, error)
+        del self.calltypes[assign.value]
+        zero = self.edits.define(assign, ir.Const(0, assign.loc), types.intp)
+        return [*before, zero, *self._of_number(assign, chosen, zero.target, given, sig)]
 
     def _become_call_of(self, assign: Any, function: Any) -> None:
         """Make ``assign`` a call of another variable, with the same arguments."""

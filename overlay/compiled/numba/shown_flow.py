@@ -288,7 +288,7 @@ def _as_call(block: Any, statement: Any) -> list[Any]:
         return [statement]
     loc = statement.loc
     function, result = (block.scope.redefine(f"$overlay_{n}", loc) for n in ("print", "none"))
-    call = ir.Expr.call(function, statement.args, (), loc, vararg=statement.vararg)
+    call = ir.Expr.call(function, list(statement.args), (), loc, vararg=statement.vararg)
     return [ir.Assign(ir.Global("print", print, loc), function, loc), ir.Assign(call, result, loc)]
 
 

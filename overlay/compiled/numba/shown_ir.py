@@ -310,7 +310,7 @@ class NumbaIR(NumbaFlow, IR):
         self, call: Call, target: Any, *args: Any, kwargs: Mapping[str, Any] | None = None
     ) -> Call:
         block, place, assign = self._place(call)
-        made, last = self._inserted.call(assign, target, args, kwargs or {})
+        made, last = self._inserted.call(assign, target, args, kwargs or {}, call)
         self._forget(assign)
         types_ = self.typemap or {}
         given, wanted = types_.get(last.target.name), types_.get(assign.target.name)
@@ -351,11 +351,11 @@ class NumbaIR(NumbaFlow, IR):
 
     def insert_before(self, call: Call, target: Any, *args: Any) -> Variable:
         block, place, assign = self._place(call)
-        return self._insert(block, place, assign, target, args)
+        return self._insert(block, place, assign, target, args, call)
 
     def insert_after(self, call: Call, target: Any, *args: Any) -> Variable:
         block, place, assign = self._place(call)
-        return self._insert(block, place + 1, assign, target, args)
+        return self._insert(block, place + 1, assign, target, args, call)
 
     def insert_first(self, target: Any, *args: Any) -> Variable:
         _, block = min(self.func_ir.blocks.items())
@@ -377,10 +377,16 @@ class NumbaIR(NumbaFlow, IR):
         block.body[-1:] = made
 
     def _insert(
-        self, block: Any, place: int, near: Any, target: Any, args: Sequence[Any]
+        self,
+        block: Any,
+        place: int,
+        near: Any,
+        target: Any,
+        args: Sequence[Any],
+        of: Call | None = None,
     ) -> Variable:
         self._analysis = None
-        made, last = self._inserted.call(near, target, args, {})
+        made, last = self._inserted.call(near, target, args, {}, of)
         block.body[place:place] = [*made, last]
         return Variable(last.target.name)
 
@@ -401,6 +407,12 @@ class NumbaIR(NumbaFlow, IR):
     def _forget(self, assign: Any) -> None:
         if self.calltypes is not None:
             self.calltypes.pop(assign.value, None)
+
+
+def target_named(func_ir: Any, var: Any) -> Any:
+    """The callable that a variable holds, or UNKNOWN, as a plugin is told before types are
+    known."""
+    return _Reader(func_ir, None).target(var)
 
 
 def is_unreachable(raised: Any) -> bool:

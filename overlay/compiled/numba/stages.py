@@ -15,7 +15,7 @@ from numba.core.typed_passes import (
     NopythonTypeInference,
     PreLowerStripPhis,
 )
-from numba.core.untyped_passes import InlineClosureLikes
+from numba.core.untyped_passes import GenericRewrites, InlineClosureLikes
 
 from overlay.compiled.numba.hooks import errors_carried, has_stage, shown_ir
 from overlay.compiled.numba.inferring import convert_inferred
@@ -39,6 +39,7 @@ def add_untyped_stages(passes: Any) -> None:
     """Add the stages before types are known to a pipeline, after the inlining of closures that are
     called where they are defined."""
     passes.add_pass_after(BeforeInference, InlineClosureLikes)
+    passes.add_pass_after(PrintsAsCalls, GenericRewrites)
 
 
 def add_stages(passes: Any) -> None:
@@ -87,6 +88,23 @@ class BeforeInference(FunctionPass):
         print_as_call(state.func_ir)
         _run(state, "before_inference", shown_ir(state))
         return True
+
+
+@register_pass(mutates_CFG=False, analysis_only=False)
+class PrintsAsCalls(FunctionPass):
+    """Turn prints, which numba has rewritten, back into calls, for the stages that see calls with
+    types."""
+
+    _name = "overlay_prints_as_calls"
+
+    def __init__(self) -> None:
+        FunctionPass.__init__(self)
+
+    def run_pass(self, state: Any) -> bool:
+        seen = has_stage(state.pipeline.world, "infer", "inline", "after_inference")
+        if seen:
+            print_as_call(state.func_ir)
+        return seen
 
 
 @register_pass(mutates_CFG=True, analysis_only=False)

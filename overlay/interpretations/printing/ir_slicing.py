@@ -12,14 +12,24 @@ from collections.abc import Iterable
 from functools import cached_property
 from typing import Any, Final
 
+from overlay.code.callbacks import CALLBACKS
 from overlay.interpretations.parallel.known_effects import NO_EFFECT
-from overlay.ir import IR, Edge, IRStatement, Variable
+from overlay.ir import IR, Call, Edge, IRStatement, Variable
 
 __all__ = ["slice_ir"]
 
 # Operations that compute a result and do nothing else.
 PLAIN: Final = ("attribute", "build", "constant", "conversion", "copy", "item", "operator")
 ENDS: Final = ("branch", "jump", "raise", "return")
+# Functions that call their first argument when their result is iterated over.
+LAZY: Final = frozenset(map(id, (filter, map)))
+ITERATING: Final = (
+    LAZY
+    | frozenset(
+        map(id, (all, any, dict, enumerate, frozenset, list, max, min, reversed, set, sorted, sum))
+    )
+    | {id(tuple), id(zip)}
+)
 # Values that nothing can change in place.
 FIXED: Final = (bool, bytes, complex, float, int, str, tuple, type(None))
 
@@ -141,9 +151,8 @@ class _Slice:
             return not all(map(self._is_own, self._roots(changed)))
         if statement.operation == "call":
             return not self._is_pure(statement)
-        if statement.operation == "iterator":  # of a generator, iterating runs code
-            sources = {root for var in statement.reads for root in self._roots(var)}
-            return any(s.operation == "call" and not self._is_pure(s) for s in sources)
+        if statement.operation == "iterator":
+            return self._iterating_runs_code(statement, set())
         return statement.operation not in (*PLAIN, "branch", "jump")
 
     def _is_own(self, root: IRStatement) -> bool:
@@ -152,9 +161,43 @@ class _Slice:
             return isinstance(root.constant, FIXED)
         if root.operation == "operator" and root.call is not None:
             return root.call.target is not operator.getitem
-        return root.operation in ("build", "conversion", "iterator", "update")
+        if root.operation == "iterator":
+            return not self._iterating_runs_code(root, set())
+        return root.operation in ("build", "conversion", "update")
 
     def _is_pure(self, statement: IRStatement) -> bool:
         """Whether a call, of one function or of one of several, has no effect."""
-        found = () if statement.call is None else self.ir.callees(statement.call)
-        return bool(found) and all(id(each) in self.pure for each in found)
+        return self._computes(statement, set())
+
+    def _computes(self, statement: IRStatement, seen: set[IRStatement]) -> bool:
+        """Whether a call has no effect, and calls no function and advances no generator that has
+        one. seen: the statements that are already asked."""
+        call = statement.call
+        found = () if call is None else self.ir.callees(call)
+        if call is None or not found:
+            return False
+        for each in found:
+            if id(each) not in self.pure and id(each) not in LAZY:
+                return False
+            if not all(id(self.ir.constant(var)) in self.pure for var in called_back(each, call)):
+                return False
+        iterates = any(id(each) in ITERATING for each in found)
+        return not (iterates and self._iterating_runs_code(statement, seen))
+
+    def _iterating_runs_code(self, statement: IRStatement, seen: set[IRStatement]) -> bool:
+        """Whether iterating over what a statement reads runs code that may have an effect, as that
+        of a generator does."""
+        if statement in seen:
+            return False
+        seen.add(statement)
+        sources = {root for var in statement.reads for root in self._roots(var)}
+        calls = [root for root in sources if root.operation == "call"]
+        return not all(self._computes(root, seen) for root in calls)
+
+
+def called_back(function: Any, call: Call) -> list[Variable]:
+    """The arguments of a call that the called function calls."""
+    _, positions, names = CALLBACKS.get(id(function), (None, (), ()))
+    given = [call.args[place] for place in positions if place < len(call.args)]
+    given += [call.kwargs[name] for name in names if name in call.kwargs]
+    return [var for var in given if var is not None]

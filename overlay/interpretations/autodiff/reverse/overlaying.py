@@ -24,7 +24,7 @@ from overlay.interpretations.autodiff.reverse.reverse_program import (
     MethodOf,
 )
 from overlay.interpretations.autodiff.reverse.structure import Unreadable
-from overlay.plugins.plugin import may_edit
+from overlay.plugins.plugin import hooks_on_code
 
 __all__ = ["Overlaying"]
 
@@ -128,7 +128,7 @@ class Overlaying(Calling):
             raise Unreadable(f"{describe(bound.function)} is called as a method: {found[0]!r}")
 
     def _pushed(self, context: Context) -> tuple[MethodTable, ...]:
-        if any(map(may_edit, context.plugins)):
+        if any(map(hooks_on_code, context.plugins)):
             raise Unreadable(f"{context!r} has plugins that may edit it")
         own = tuple(reversed(context.tables))
         return (*own, *(table for table in self.tables if table not in own))
