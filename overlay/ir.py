@@ -28,14 +28,18 @@ branches with their edges, stores, and def-use chains.
 from __future__ import annotations
 
 import enum
+import functools
+import inspect
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from overlay.code.dominance import dominators, post_dominators
 from overlay.core import late_binding
+from overlay.core.errors import OverlayError, closest, near_names
+from overlay.core.location import caller
 from overlay.core.markup import Html, code, listed, place, plain, sheet
 from overlay.core.public_names import completes, hides
 from overlay.core.short_repr import counted, cut, short_repr
@@ -460,6 +464,32 @@ class RaisePoint:
     native: Any = field(default=None, repr=False, compare=False)
 
 
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def takes(*kinds: Any) -> Callable[[F], F]:
+    """Decorate a method of a graph: an argument of another kind, or of another function, is an
+    error. kinds: of the first parameters; ``*args`` are all of one kind.
+    """
+
+    def decorated(method: F) -> F:
+        _, *parameters = inspect.signature(method).parameters.values()
+
+        @functools.wraps(method)
+        def checked(self: FlowGraph, *args: Any, **kwargs: Any) -> Any:
+            for i, (kind, parameter) in enumerate(zip(kinds, parameters, strict=False)):
+                several = parameter.kind is parameter.VAR_POSITIONAL
+                for given in args[i:] if several else args[i : i + 1]:
+                    self._check(method.__name__, kind, given)
+                if parameter.name in kwargs:
+                    self._check(method.__name__, kind, kwargs[parameter.name])
+            return method(self, *args, **kwargs)
+
+        return cast("F", checked)
+
+    return decorated
+
+
 class FlowGraph(ABC):
     """Control-flow graph of one function, with its def-use chains: the part of ``IR`` that
     inspects control flow and data flow.
@@ -574,6 +604,7 @@ class FlowGraph(ABC):
         (<built-in function sin>, <built-in function cos>)
         """
 
+    @takes(Variable)
     def definitions(self, variable: Variable) -> tuple[IRStatement, ...]:
         """The statements that assign a variable.
 
@@ -604,6 +635,7 @@ class FlowGraph(ABC):
         """
         return tuple(s for s in self.statements() if s.result == variable)
 
+    @takes(Variable)
     def uses(self, variable: Variable) -> tuple[IRStatement, ...]:
         """The statements that read a variable.
 
@@ -619,6 +651,7 @@ class FlowGraph(ABC):
         """
         return tuple(s for s in self.statements() if variable in s.reads)
 
+    @takes(Place, Place)
     def dominates(self, one: Place, other: Place) -> bool:
         """Return whether each path to one place passes another: dominance.
 
@@ -653,6 +686,7 @@ class FlowGraph(ABC):
         found = dominators(self._successors(), self.blocks()[0].label)
         return self._is_among(one, other, found, after=False)
 
+    @takes(Place, Place)
     def post_dominates(self, one: Place, other: Place) -> bool:
         """Return whether each path from one place out of the function passes another:
         post-dominance.
@@ -671,6 +705,7 @@ class FlowGraph(ABC):
         """
         return self._is_among(one, other, post_dominators(self._successors()), after=True)
 
+    @takes(Place)
     def controls(self, place: Place) -> tuple[Edge, ...]:
         """The control dependences of a place: the edges that decide whether it runs.
 
@@ -698,6 +733,7 @@ class FlowGraph(ABC):
             and (label == block.label or label not in after[block.label])
         )
 
+    @takes(Place)
     def edges_to(self, place: Place) -> tuple[Edge, ...]:
         """The edges of branches that each path to a place takes.
 
@@ -718,6 +754,37 @@ class FlowGraph(ABC):
         found = [e for e in edges if e.condition is not None and e.target in above]
         found = [edge for edge in found if into[edge.target] == 1]
         return tuple(sorted(found, key=lambda edge: len(before[edge.target])))
+
+    def _check(self, asked: str, kind: Any, given: Any) -> None:
+        """Raise an error for an argument that is not of a kind, or not of this function."""
+        help = _ORIGINS.get(kind, "")
+        if not isinstance(given, kind) or isinstance(given, bool):
+            raise OverlayError(f"cannot use {given!r} in ir.{asked}", where=caller(), help=help)
+        if isinstance(given, Variable) and not self._has(given.name):
+            raise OverlayError(
+                f"no variable {given.name} is in the function",
+                where=caller(),
+                notes=closest(near_names(given.name, self._names())),
+                help=help,
+            )
+        if kind in (Place, IRStatement):
+            label = _label(given)
+            blocks = [block for block in self.blocks() if block.label == label]
+            inside = not isinstance(given, IRStatement) or any(
+                given in block.statements for block in blocks
+            )
+            if not (blocks and inside):
+                raise OverlayError(
+                    f"{given!r} is not in the function, or no longer", where=caller(), help=help
+                )
+
+    def _has(self, name: str) -> bool:
+        """Whether a variable has this name, or had it before an edit removed it."""
+        return name in self._names()
+
+    def _names(self) -> set[str]:
+        found = {variable.name for s in self.statements() for variable in s.reads}
+        return found | {s.result.name for s in self.statements() if s.result is not None}
 
     def _successors(self) -> dict[int, list[int]]:
         return {block.label: [edge.target for edge in block.edges] for block in self.blocks()}
@@ -849,6 +916,7 @@ class IR(FlowGraph):
             The places, without those in a ``try`` whose handlers catch the exception.
         """
 
+    @takes(Edge, Variable)
     def analysed_on(self, edge: Edge, variable: Variable) -> Any:
         """The abstract value of a variable on an edge, in the analysis in force.
 
@@ -1155,6 +1223,19 @@ class IR(FlowGraph):
         OverlayError
             The edit is not possible; nothing was changed.
         """
+
+
+_ORIGINS: dict[Any, str] = {
+    Variable: "give a Variable of the function, as in ir.arguments, call.args and call.result",
+    Call: "give a call of ir.calls()",
+    Edge: "give an edge of a block of ir.blocks()",
+    BranchPoint: "give a branch of ir.branches()",
+    RaisePoint: "give one of ir.raises()",
+    IRStatement: "give a statement of ir.statements()",
+    Place: "give a statement of ir.statements(), a block of ir.blocks() or its label; for a call, "
+    "next(s for s in ir.statements() if s.call == call)",
+}
+"""Where the arguments of a graph's methods come from."""
 
 
 def _label(place: Place) -> int:

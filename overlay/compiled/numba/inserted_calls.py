@@ -66,9 +66,20 @@ class InsertedCalls:
             self.typemap[last.target.name] = sig.return_type
         return made, last
 
+    def has(self, name: str) -> bool:
+        """Whether a variable has this name, or had it before an edit removed it."""
+        scopes = (block.scope for block in self.func_ir.blocks.values())
+        return name in (self.typemap or ()) or any(name in scope.localvars for scope in scopes)
+
     def operand(self, near: Any, value: Any, made: list[Any]) -> Any:
         """The variable that holds a value; its definition is added to ``made``, if it is new."""
         if isinstance(value, Variable):
+            if not self.has(value.name):
+                raise self.cannot(
+                    f"use {value.name}, which is no variable of it",
+                    shown(near.loc.filename, near.loc.line),
+                    "give a variable of ir.arguments, call.args or call.result, or a constant",
+                )
             return ir.Var(near.target.scope, value.name, near.loc)
         bound = self._bound(value)
         kind = ir.Global("overlay", bound, near.loc) if bound is not None else None

@@ -26,8 +26,10 @@ from overlay.ir import (
     Edge,
     FlowGraph,
     IRStatement,
+    Place,
     Store,
     Variable,
+    takes,
 )
 
 __all__ = [
@@ -112,12 +114,17 @@ class NumbaFlow(FlowGraph):
     def handles_exceptions(self) -> bool:
         return handles_exceptions(self.func_ir)
 
+    def _has(self, name: str) -> bool:
+        return self._inserted.has(name) or super()._has(name)
+
+    @takes(Call)
     def callees(self, call: Call) -> tuple[Any, ...]:
         _, expr = call.native
         if call.target is not UNKNOWN or expr.op != "call":
             return () if call.target is UNKNOWN else (call.target,)
         return tuple(dict.fromkeys(self._reader.functions(expr.func)))
 
+    @takes(IRStatement)
     def remove(self, *statements: IRStatement) -> None:
         gone = {id(each.native) for each in statements}
         names = {each.result.name for each in statements if each.result is not None}
@@ -141,6 +148,7 @@ class NumbaFlow(FlowGraph):
             block.body = [each for each in block.body if id(each) not in gone]
         self._redefined()
 
+    @takes(BranchPoint, Place)
     def jump(self, branch: BranchPoint, block: BasicBlock | int) -> None:
         label = block.label if isinstance(block, BasicBlock) else block
         found = self.func_ir.blocks.get(branch.block)

@@ -39,13 +39,14 @@ from overlay.contexts.context import Context
 from overlay.core.errors import NotCompilable
 from overlay.core.location import location_of, name_of, shown
 from overlay.core.public_names import hides
-from overlay.core.target import key_of_target
+from overlay.core.target import key_of_target, refuse_values
 from overlay.ir import (
     IR,
     UNKNOWN,
     Call,
     RaisePoint,
     Variable,
+    takes,
 )
 
 if TYPE_CHECKING:
@@ -238,6 +239,7 @@ class NumbaIR(NumbaFlow, IR):
             self._analysis = (None if self._analyse is None else self._analyse(self),)
         return self._analysis[0]
 
+    @takes(Call)
     def analysed(self, call: Call) -> Step | None:
         steps = [] if self.analysis is None else self.analysis.steps
         _, expr = call.native
@@ -246,6 +248,9 @@ class NumbaIR(NumbaFlow, IR):
     # ---- inspecting ----
 
     def calls(self, *targets: Any) -> tuple[Call, ...]:
+        for target in targets:
+            if target is not UNKNOWN:
+                refuse_values(target, "find calls of", "give functions, or nothing for all calls")
         wanted = set(map(key_of_target, targets))
         found = [c for _, s in self._reader.assignments() if (c := self.call_of(s)) is not None]
         return tuple(c for c in found if not targets or key_of_target(c.target) in wanted)
@@ -280,8 +285,8 @@ class NumbaIR(NumbaFlow, IR):
             shown(expr.loc.filename, expr.loc.line),
             self.function,
             types=None if types_ is None else tuple(map(spelt, types_)),
-            result_type=self.type_of(result),
-            constants=tuple(UNKNOWN if v is None else self.constant(v) for v in args),
+            result_type=spelt((self.typemap or {}).get(result.name)),
+            constants=tuple(UNKNOWN if v is None else self._reader.constant(v) for v in args),
             metadata=self.metadata,
             native=(assign, expr),
             ways=functools.partial(self._edges_to, expr),
@@ -292,20 +297,25 @@ class NumbaIR(NumbaFlow, IR):
         found = [end for end in ends if isinstance(end, RAISING) and not is_unreachable(end)]
         return tuple(RaisePoint(shown(end.loc.filename, end.loc.line), end) for end in found)
 
+    @takes(Variable)
     def constant(self, variable: Variable) -> Any:
         return self._reader.constant(variable)
 
+    @takes(Variable)
     def type_of(self, variable: Variable) -> Any:
         return None if self.typemap is None else spelt(self.numba_type_of(variable))
 
+    @takes(Variable)
     def numba_type_of(self, variable: Variable) -> Any:
         return None if self.typemap is None else self.typemap.get(variable.name)
 
+    @takes(Variable)
     def is_used(self, variable: Variable) -> bool:
         return self._reader.is_read(variable.name)
 
     # ---- editing ----
 
+    @takes(Call)
     def replace(
         self, call: Call, target: Any, *args: Any, kwargs: Mapping[str, Any] | None = None
     ) -> Call:
@@ -327,6 +337,7 @@ class NumbaIR(NumbaFlow, IR):
         assert replaced is not None
         return replaced
 
+    @takes(Call)
     def set_result(self, call: Call, value: Any) -> None:
         block, place, assign = self._place(call)
         made: list[Any] = []
@@ -338,6 +349,7 @@ class NumbaIR(NumbaFlow, IR):
         block.body[place:place] = made
         redefine(self.func_ir, assign, var)
 
+    @takes(Call)
     def delete(self, call: Call) -> None:
         block, place, assign = self._place(call)
         if self.is_used(call.result):
@@ -349,10 +361,12 @@ class NumbaIR(NumbaFlow, IR):
         self._forget(assign)
         del block.body[place]
 
+    @takes(Call)
     def insert_before(self, call: Call, target: Any, *args: Any) -> Variable:
         block, place, assign = self._place(call)
         return self._insert(block, place, assign, target, args, call)
 
+    @takes(Call)
     def insert_after(self, call: Call, target: Any, *args: Any) -> Variable:
         block, place, assign = self._place(call)
         return self._insert(block, place + 1, assign, target, args, call)
@@ -363,6 +377,7 @@ class NumbaIR(NumbaFlow, IR):
         place = given[-1] + 1 if given else 0
         return self._insert(block, place, block.body[max(place - 1, 0)], target, args)
 
+    @takes(RaisePoint)
     def return_instead(self, raised: RaisePoint, value: Any) -> None:
         self._analysis = None
         blocks = self.func_ir.blocks.values()

@@ -214,7 +214,7 @@ def test_a_branch_becomes_a_jump():
     first, second = ir.branches()
     ir.jump(first, first.yes.target)
     assert ir.branches() == ()
-    with pytest.raises(OverlayError, match="is no longer in it"):
+    with pytest.raises(OverlayError, match="is not in the function, or no longer"):
         ir.jump(second, second.no.target)
 
 

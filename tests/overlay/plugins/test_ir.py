@@ -1,5 +1,6 @@
 """The IR that plugins see: what is found in it, and edits, before types are known and after."""
 
+import contextlib
 import math
 import operator
 import subprocess
@@ -8,7 +9,7 @@ import sys
 import pytest
 
 from overlay import Context, NotCompilable, OverlayError, Plugin
-from overlay.ir import UNKNOWN, Variable, read
+from overlay.ir import IR, UNKNOWN, Variable, read
 
 SCALE = 3.0
 
@@ -247,3 +248,97 @@ def test_types_are_inferred_in_all_that_numba_compiles(function):
     (call,) = ir.calls(math.sqrt)
     assert call.types == (float,)
     assert len(ir.calls(print)) == (function is printing)
+
+
+def checked(x):
+    y = abs(x)
+    if y > 1:
+        raise ValueError(y)
+    return y
+
+
+def others(x):
+    return abs(x)
+
+
+TAKEN = {  # by method, each kind of its arguments, and the others that it is given
+    "definitions": ("variable",),
+    "uses": ("variable",),
+    "constant": ("variable",),
+    "type_of": ("variable",),
+    "numba_type_of": ("variable",),
+    "is_used": ("variable",),
+    "dominates": ("place", "place"),
+    "post_dominates": ("place", "place"),
+    "controls": ("place",),
+    "edges_to": ("place",),
+    "analysed_on": ("edge", "variable"),
+    "callees": ("call",),
+    "analysed": ("call",),
+    "calls": ("function",),
+    "replace": ("call", "function", "value"),
+    "set_result": ("call", "value"),
+    "delete": ("call",),
+    "insert_before": ("call", "function", "value"),
+    "insert_after": ("call", "function", "value"),
+    "insert_first": ("function", "value"),
+    "return_instead": ("raise", "value"),
+    "remove": ("statement",),
+    "jump": ("branch", "place"),
+}
+
+
+def parts(ir):
+    """An argument of each kind, and the kinds of parameters that take it."""
+    block = ir.blocks()[0]
+    return {
+        "variable": (ir.arguments[0], {"variable", "value"}),
+        "no variable": (Variable("xx"), set()),
+        "call": (ir.calls(abs)[0], {"call"}),
+        "branch": (ir.branches()[0], {"branch"}),
+        "edge": (block.edges[0], {"edge"}),
+        "raise": (ir.raises()[0], {"raise"}),
+        "statement": (block.statements[-2], {"statement", "place"}),
+        "other statement": (read(others, float).statements()[0], set()),
+        "block": (block, {"place"}),
+        "label": (block.label, {"place", "value"}),
+        "no label": (block.label - 1, {"value"}),
+        "name": ("x", {"value"}),
+        "nothing": (None, {"value"}),
+        "object": (object(), set()),
+        "function": (abs, {"function", "value"}),
+    }
+
+
+@pytest.mark.parametrize("types", [(), (float,)], ids=["before", "after"])
+@pytest.mark.parametrize("method", TAKEN)
+def test_arguments_of_another_kind_or_function_are_refused(method, types):
+    kinds = TAKEN[method]
+    assert method in dir(IR) or method == "numba_type_of"
+    for position, kind in enumerate(kinds):
+        for name, (_, takers) in parts(read(checked, *types)).items():
+            ir = read(checked, *types)
+            found = parts(ir)
+            right = [next(p for p, takers in found.values() if each in takers) for each in kinds]
+            right[position] = found[name][0]
+            before = str(ir)
+            if kind in takers:
+                with contextlib.suppress(OverlayError):  # of that kind, but this one cannot be used
+                    getattr(ir, method)(*right)
+                continue
+            is_constant = kind in ("value", "function") and name != "no variable"
+            if is_constant and not types and method != "calls":
+                continue  # before types are known any object may be a constant
+            with pytest.raises(OverlayError) as refused:
+                getattr(ir, method)(*right)
+            assert refused.value.help, name
+            assert str(ir) == before, name
+
+
+def test_the_nearest_variable_is_told_and_a_call_has_its_statement():
+    ir = read(lambda alpha: abs(alpha), float)
+    with pytest.raises(OverlayError, match="alpha"):
+        ir.uses(Variable("alpa"))
+    (call,) = ir.calls()
+    statement = next(s for s in ir.statements() if s.call == call)  # the remedy of an error
+    assert ir.dominates(statement, statement)
