@@ -79,6 +79,19 @@ class MissingAttribute(OverlayError):
     is_none = False
 
 
+class UnsupportedOperands(MethodNotFound):
+    """An operator or builtin does not accept its operands. is_none: whether one is None."""
+
+    is_none = False
+
+    @classmethod
+    def of(cls, error: MethodNotFound, is_none: bool) -> UnsupportedOperands:
+        """The same error, of operands of which one may be None."""
+        made = cls(error.asked, notes=error.notes, help=error.help)
+        made.is_none = is_none
+        return made
+
+
 class CheckedTypes(ProtocolTypes):
     """Type domain that knows constants, and the contents of containers and objects, and raises
     errors for names, attributes and calls that certainly fail.
@@ -282,7 +295,10 @@ class CheckedTypes(ProtocolTypes):
         if type(plain) is not FunctionType:
             if signature is None:
                 _check_taken(plain, args, kwargs)
-            super().check(function, args, kwargs)
+            try:
+                super().check(function, args, kwargs)
+            except MethodNotFound as error:
+                raise UnsupportedOperands.of(error, NONE in args) from None
 
     def has(self, value: Any, name: str) -> bool | None:
         """Whether a value has an attribute; None if that is not certain."""

@@ -57,13 +57,15 @@ _NATIVE = (
 
 
 class CallOutcome:
-    """Outcome of a call: its result, the runs of its callees, its errors, whether all code of the
-    program that runs in it was analysed, and whether native code runs too."""
+    """Outcome of a call: its result, the runs of its callees, its errors, whether each alternative
+    of its arguments has one, whether all code of the program that runs in it was analysed, and
+    whether native code runs too."""
 
     def __init__(self, result: Any) -> None:
         self.result = result
         self.inner: list[Run] = []
         self.errors: list[OverlayError] = []
+        self.certain = True
         self.followed = True
         self.native = False
 
@@ -265,6 +267,7 @@ class Execution:
             outcome.native,
             catches,
             tuple(outcome.inner),
+            outcome.certain,
         )
         unset = [error.variable for error in outcome.errors if isinstance(error, UnsetVariable)]
         if unset:
@@ -298,7 +301,9 @@ class Execution:
         for given in domain.alternatives(args):
             if any(value == domain.bottom for value in (*given, *kwargs.values())):
                 continue
+            count = len(found.errors)
             result = self._called(function, given, kwargs, found)
+            found.certain = found.certain and len(found.errors) > count
             found.result = domain.join(found.result, result)
         return found
 

@@ -1,0 +1,93 @@
+"""Public functions of modules, on which the checker is tried with arguments of any type.
+
+``python -m tests.overlay.analysis.public_functions MODULE...`` prints what it finds in them.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import inspect
+import sys
+import time
+from collections.abc import Callable, Iterator
+from types import FunctionType
+from typing import Any
+
+from overlay.analysis import Finding, check
+from overlay.core.errors import NotCompilable, OverlayError
+
+__all__ = ["STANDARD", "findings_in", "public_functions"]
+
+# in the order of their size, roughly
+STANDARD = tuple(
+    (
+        "abc bisect keyword token stat linecache genericpath contextlib copyreg colorsys fnmatch "
+        "heapq opcode operator reprlib sched shlex string struct tempfile this timeit types "
+        "weakref base64 bdb binascii calendar cmd code codecs codeop copy csv glob getopt getpass "
+        "gettext hashlib hmac html imaplib ipaddress locale mimetypes netrc nturl2path numbers "
+        "optparse pathlib pkgutil platform plistlib poplib posixpath pprint profile pstats "
+        "py_compile pyclbr queue quopri random sampling secrets selectors shelve shutil signal "
+        "smtplib socket socketserver ssl statistics stringprep symtable sysconfig tabnanny "
+        "textwrap threading tokenize trace traceback tracemalloc tty uuid wave webbrowser "
+        "xmlrpc.client zipfile zipimport argparse ast configparser dataclasses datetime decimal "
+        "difflib dis doctest enum filecmp fileinput fractions ftplib functools inspect "
+        "json json.decoder json.encoder json.tool logging logging.config logging.handlers "
+        "email email.utils email.header email.charset email.message email.policy html.parser "
+        "http http.client http.cookies http.server importlib importlib.metadata "
+        "importlib.resources importlib.util io mailbox modulefinder ntpath nntplib os pdb pickle "
+        "pickletools pydoc re runpy sqlite3 subprocess tarfile tomllib typing unittest "
+        "unittest.case unittest.loader unittest.mock urllib.parse urllib.request urllib.robotparser "
+        "venv warnings wsgiref.util xml.dom.minidom xml.etree.ElementTree zoneinfo "
+        "concurrent.futures asyncio collections graphlib rlcompleter site compileall "
+        "multiprocessing.util xml.sax xml.sax.saxutils wsgiref.headers urllib.error zipapp"
+    ).split()
+)
+# modules that do something when they are imported
+_ACTIVE = ("this", "sampling", "nntplib")
+
+
+def public_functions(module: Any) -> Iterator[tuple[str, Callable[..., Any]]]:
+    """The functions and classes of a module, and the methods of its classes, that are public and
+    are defined there."""
+    for name, value in sorted(vars(module).items()):
+        if name.startswith("_") or getattr(value, "__module__", None) != module.__name__:
+            continue
+        if isinstance(value, (FunctionType, type)):
+            yield name, value
+        if isinstance(value, type):
+            for of, method in sorted(vars(value).items()):
+                plain = getattr(method, "__func__", method)
+                if type(plain) is FunctionType and not of.startswith("_"):
+                    yield f"{name}.{of}", plain
+
+
+def findings_in(name: str) -> Iterator[tuple[str, Finding]]:
+    """What the checker finds below the public functions of a module, if it is there."""
+    if name in _ACTIVE:
+        return
+    try:
+        module = importlib.import_module(name)
+    except ImportError:
+        return
+    for path, function in public_functions(module):
+        with contextlib.suppress(NotCompilable, OverlayError):
+            for finding in check(function, *[object] * _required(function)):
+                yield f"{name}.{path}", finding
+
+
+def _required(function: Any) -> int:
+    """The number of positional arguments that a function has."""
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (ValueError, TypeError):
+        return 0
+    return sum(p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) for p in parameters)
+
+
+if __name__ == "__main__":
+    for each in sys.argv[1:] or STANDARD:
+        begun = time.monotonic()
+        for where, finding in findings_in(each):
+            print(where, finding, sep="\n", flush=True)
+        print(f"{each}: {time.monotonic() - begun:.0f} s", file=sys.stderr, flush=True)
