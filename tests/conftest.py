@@ -91,6 +91,9 @@ LONG = {  # folders and files: which of their tests, or () for all
         "test_the_inner_of_two_derivatives_is_looked_at",
         "test_what_a_kept_exception_holds_is_looked_for_once",
     ),
+    "tests/overlay/analysis/test_program_checks.py": (
+        "test_public_functions_of_the_standard_library_are_silent",
+    ),
     "tests/overlay/native/test_safety.py": (
         "test_contexts_come_and_go_in_threads_that_call_and_redefine",
     ),

@@ -15,9 +15,11 @@ from typing import Any
 
 from overlay.code.constants import codes_of_module, nested, stored_in
 from overlay.code.decoding import decoded
+from overlay.core.errors import OverlayError
 from overlay.core.target import attributes_of, mro_of, type_attribute
 
 __all__ = [
+    "MissingAttribute",
     "StoredNames",
     "candidates",
     "generic_lookup",
@@ -63,6 +65,12 @@ def _writes_elsewhere(code: CodeType) -> bool:
 def _stored(code: CodeType) -> frozenset[str]:
     """The names of the attributes that code stores."""
     return frozenset(stored_in(code, _STORES))
+
+
+class MissingAttribute(OverlayError):
+    """An object has no attribute of a name. is_none: whether the object is None."""
+
+    is_none = False
 
 
 class StoredNames:

@@ -15,6 +15,7 @@ from overlay.analysis import protocol_checks
 from overlay.analysis.abstract_state import AbstractState
 from overlay.analysis.abstract_values import BOTTOM, TOP, ItemValues, Iteration, KnownValue
 from overlay.analysis.attribute_names import (
+    MissingAttribute,
     StoredNames,
     candidates,
     has_attribute,
@@ -44,13 +45,14 @@ from overlay.analysis.step_rules import result_of_step
 from overlay.analysis.unpacked_arguments import REST, any_arguments
 from overlay.code import marks
 from overlay.code.body import Apply, Body
+from overlay.code.callbacks import CALLBACKS
 from overlay.code.read_bodies import signature_of_code
-from overlay.core.errors import MethodNotFound, OverlayError
+from overlay.core.errors import MethodNotFound
 from overlay.core.location import location_of, name_of
 from overlay.core.table import MethodTable
 from overlay.core.target import type_attribute
 
-__all__ = ["CheckedTypes", "MissingAttribute"]
+__all__ = ["CheckedTypes"]
 
 _EXACT = (bool, int, str)
 # the number of constants beyond which a value is of their class
@@ -71,12 +73,6 @@ _OBSERVERS = frozenset(
 _WITHOUT_CODE = frozenset(
     map(id, (isinstance, issubclass, callable, hasattr, type, id, operator.is_, operator.is_not))
 ) | {id(marks.pack), id(marks.succeeds), id(marks.holds_items)}
-
-
-class MissingAttribute(OverlayError):
-    """An object has no attribute of a name. is_none: whether the object is None."""
-
-    is_none = False
 
 
 class UnsupportedOperands(MethodNotFound):
@@ -249,6 +245,10 @@ class CheckedTypes(ProtocolTypes):
         method = _bound_builtin(function)
         if method is not None and not kwargs:
             return Entered([(method, tuple(args))])
+        if id(function) in CALLBACKS:  # also classes, as map
+            found = entered_by(self, function, args, kwargs)
+            if found is not None:
+                return found
         if _makes_instance(function):
             self.handed((*args, *kwargs.values()))
             return Entered((), functools.partial(_instance_of, self, function))

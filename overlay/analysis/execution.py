@@ -402,11 +402,14 @@ class Execution:
         return run.result
 
     def _entered(self, entered: Entered, setting: Setting, found: CallOutcome) -> Any:
-        """The result of a native function that calls functions of the program."""
-        result = self.domain.bottom
+        """The result of a native function that calls functions of the program; bottom if no such
+        call accepts its arguments."""
+        result, count = self.domain.bottom, len(found.errors)
         inner = Execution(self.interpreter, self._body, self.run, setting)
         for function, args in entered.calls:
             result = self.domain.join(result, inner._called(function, args, {}, found))
+        if entered.calls and len(found.errors) - count >= len(entered.calls):
+            return self.domain.bottom
         return result if entered.result is None else entered.result(result)
 
     def _is_function(self, value: Any) -> bool:

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from overlay.analysis.abstract_values import BOTTOM, TOP, ItemValues
-from overlay.analysis.checked_types import CheckedTypes, MissingAttribute
+from overlay.analysis.attribute_names import MissingAttribute
+from overlay.analysis.checked_types import CheckedTypes
 from overlay.analysis.interpreter import Interpreter
 from overlay.analysis.kinds import kinds_of
 from overlay.analysis.lattice import UnsetVariable

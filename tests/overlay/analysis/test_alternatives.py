@@ -27,6 +27,7 @@ def upper(o):
 def found_in(xs):
     for x in xs:
         return x
+    return None
 
 
 def plus_of_group(text):
@@ -135,6 +136,7 @@ def translated_in_a_loop(names):
             return sys.not_there
         except AttributeError as error:
             raise Other from error
+    return None
 
 
 def raised_again():
