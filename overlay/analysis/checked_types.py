@@ -27,6 +27,7 @@ from overlay.analysis.attribute_names import (
 )
 from overlay.analysis.builtin_results import RESULTS, TAKEN, signature_in_c
 from overlay.analysis.content_rules import RULES, Rules, contents_table
+from overlay.analysis.generator_managers import generator_function, manager_made
 from overlay.analysis.keyword_names import HeldNames
 from overlay.analysis.kind_functions import (
     NONE,
@@ -242,6 +243,10 @@ class CheckedTypes(ProtocolTypes):
         if function is getattr and len(args) == 2:
             getter = self.attributes.getter(*args)
             return None if getter is None else Entered([(getter, (args[0],))])
+        generates = generator_function(function)
+        if generates is not None and not kwargs:
+            made = functools.partial(manager_made, self.contents, generates)
+            return Entered([(generates, tuple(args))], made)
         method = _bound_builtin(function)
         if method is not None and not kwargs:
             return Entered([(method, tuple(args))])

@@ -214,6 +214,12 @@ def unpacked(rules: Rules, value: Any, count: Any) -> Any:
     return Iteration(rules.item_of(value))
 
 
+@_rule(marks.give)
+def sent(rules: Rules, value: Any) -> Any:
+    """What is sent into a generator; what it gives is among the contents of the generator."""
+    return TOP
+
+
 @_rule(marks.pick)
 def picked(rules: Rules, items: Any, place: Any) -> Any:
     if isinstance(items, ItemValues) and isinstance(place, Exactly):

@@ -132,6 +132,7 @@ class Execution:
                 self.run.note(step)
         if self.body.kind == "generator":
             return domain.generated(self._given)
+        domain.handed((self._given,))
         return found if self.body.kind == "function" else domain.awaited(found)
 
     def _of_block(self, block: Block, state: AbstractState) -> Any:
@@ -166,9 +167,7 @@ class Execution:
         """The outcome of the beginning of a ``with`` statement."""
         method, may_end = self.domain.manager(args[0], native.instruction)
         self._keeping[native.leaves] = self._keeping.get(native.leaves, True) and not may_end
-        outcome = self.outcome(method, args, {})
-        self.domain.handed(args)  # its __exit__ has it, too
-        return outcome
+        return self.outcome(method, args, {})
 
     # ---- values ----
 
