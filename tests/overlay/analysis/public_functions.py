@@ -14,7 +14,10 @@ from collections.abc import Callable, Iterator
 from types import FunctionType
 from typing import Any
 
-from overlay.analysis import Finding, check
+from overlay.analysis import Finding, Interpreter
+from overlay.analysis.abstract_values import TOP
+from overlay.analysis.checked_types import CheckedTypes
+from overlay.analysis.program_checks import findings_of
 from overlay.core.errors import NotCompilable, OverlayError
 
 __all__ = ["STANDARD", "findings_in", "public_functions"]
@@ -191,6 +194,10 @@ STANDARD = (
 )
 
 
+# the analyses of functions below each of them: what lies deeper is not followed
+_MOST = 300
+
+
 def public_functions(module: Any) -> Iterator[tuple[str, Callable[..., Any]]]:
     """The functions and classes of a module, and the methods of its classes, that are public and
     are defined there."""
@@ -214,7 +221,9 @@ def findings_in(name: str) -> Iterator[tuple[str, Finding]]:
         return
     for path, function in public_functions(module):
         with contextlib.suppress(NotCompilable, OverlayError):
-            for finding in check(function, *[object] * _required(function)):
+            given = [TOP] * _required(function)
+            runs = Interpreter(CheckedTypes(), most=_MOST).enter(function, *given)[1]
+            for finding in findings_of(runs):
                 yield f"{name}.{path}", finding
 
 

@@ -3,6 +3,7 @@ properties, by keywords that are handed on, in callbacks."""
 
 from __future__ import annotations
 
+import collections
 import functools
 import itertools
 import json
@@ -111,7 +112,38 @@ def by_max(values):
     return max(values, key=lambda: 1)
 
 
+def of_a_named_tuple_made_here():
+    point = collections.namedtuple("point", "x y")
+    return point(1, 2).z
+
+
+def arity_of_a_named_tuple_made_here():
+    point = collections.namedtuple("point", ("x", "y"))
+    return point(1, 2, 3)
+
+
+def scaled(value, by):
+    return value.real * by
+
+
+def arity_of_a_partial():
+    return functools.partial(scaled, 1)(2, 3)
+
+
+def in_a_partial():
+    return functools.partial(scaled, by=2)([])
+
+
+def in_a_partial_that_is_called_back(values):
+    return sorted(values, key=functools.partial(scaled, by=2))
+
+
 FOUND = [
+    (of_a_named_tuple_made_here, None, "no attribute 'z'"),
+    (arity_of_a_named_tuple_made_here, None, "too many positional arguments"),
+    (arity_of_a_partial, None, "too many positional arguments"),
+    (in_a_partial, None, "class list has no attribute 'real'"),
+    (in_a_partial_that_is_called_back, list[list], "class list has no attribute 'real'"),
     (of_a_comprehension, int, "class Part has no attribute 'siez'"),
     (in_a_loop_over_a_comprehension, int, "class Part has no attribute 'siez'"),
     (of_a_set, int, "class Part has no attribute 'siez'"),
@@ -166,7 +198,25 @@ class Both(Mixed, Other):
     pass
 
 
+def held_in_a_partial(take):
+    held = []
+    take(functools.partial(scaled, held))
+    return held[0].upper()
+
+
+def mixed_partials(flag):
+    function = functools.partial(scaled, 1) if flag else functools.partial(str.upper, "a")
+    return function()
+
+
 SILENT = [
+    (held_in_a_partial, (object,)),
+    (mixed_partials, (bool,)),
+    (lambda names: collections.namedtuple("made", names)(1, 2).z, (object,)),
+    (lambda: functools.partial(scaled, 1).func, ()),
+    (lambda: functools.partial(scaled, 1).args[0].upper(), ()),
+    (lambda: functools.partial(functools.partial(scaled, 1), 2)(), ()),
+    (lambda: functools.partial(scaled, by=2)(1, by=3), ()),
     (lambda: Replaced().replace(), ()),
     (lambda: Both().method(), ()),
     (lambda values: list(map(lambda one, other: one, values, values)), (list[int],)),
