@@ -83,7 +83,7 @@ class UnsupportedOperands(MethodNotFound):
 
     @classmethod
     def of(cls, error: MethodNotFound, is_none: bool) -> UnsupportedOperands:
-        """The same error, of operands of which one may be None."""
+        """An error with the text of another, of operands of which one may be None."""
         made = cls(error.asked, notes=error.notes, help=error.help)
         made.is_none = is_none
         return made

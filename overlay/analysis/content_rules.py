@@ -221,7 +221,7 @@ def unpacked(rules: Rules, value: Any, count: Any) -> Any:
 
 @_rule(marks.give)
 def sent(rules: Rules, value: Any) -> Any:
-    """What is sent into a generator; what it gives is among the contents of the generator."""
+    """The value that is sent into a generator; what it gives is among the generator's contents."""
     return TOP
 
 
