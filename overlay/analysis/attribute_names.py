@@ -41,6 +41,10 @@ _GENERIC: frozenset[type] = frozenset(
         classmethod,
     )
 )
+# attributes of sys that the interpreter or the user sets
+_SET_LATER = frozenset(
+    ("ps1", "ps2", "last_exc", "last_type", "last_value", "last_traceback", "tracebacklimit")
+)
 _MOST = 20_000  # the number of code objects whose names are cached
 _GLOBALS = ("STORE_GLOBAL", "DELETE_GLOBAL")
 # code that uses one of these may set an attribute of any name
@@ -162,7 +166,9 @@ def has_attribute(value: Any, name: str, stored: StoredNames, *, known: bool) ->
     """
     kind = type(value) if known else value
     if type(value) is ModuleType and known:
-        return _of_module(value, name)
+        found = _of_module(value, name)
+        is_set = name in stored.names or (value is sys and name in _SET_LATER)
+        return None if is_set and not found else found
     if in_class(kind, name):
         return True
     if known and isinstance(value, type):

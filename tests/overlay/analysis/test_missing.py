@@ -9,6 +9,7 @@ import itertools
 import json
 import operator
 import subprocess
+import sys
 
 import pytest
 
@@ -209,7 +210,18 @@ def mixed_partials(flag):
     return function()
 
 
+def set_in_a_module():
+    try:
+        return functools.remembered
+    except AttributeError:
+        functools.remembered = 1
+    return functools.remembered
+
+
 SILENT = [
+    (set_in_a_module, ()),
+    (lambda: sys.ps1, ()),
+    (lambda: sys.last_value, ()),
     (held_in_a_partial, (object,)),
     (mixed_partials, (bool,)),
     (lambda names: collections.namedtuple("made", names)(1, 2).z, (object,)),

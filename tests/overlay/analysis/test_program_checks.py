@@ -22,7 +22,7 @@ from tests.overlay.analysis.planted_errors import (
     raised_by,
     run_lines,
 )
-from tests.overlay.analysis.public_functions import STANDARD, findings_in
+from tests.overlay.analysis.public_functions import STANDARD, TRUE, findings_in
 
 _CASES = [(name, entry) for name, entries in ENTRIES.items() for entry in entries]
 PATTERN = re.compile("a(b)")
@@ -550,7 +550,10 @@ def test_published_packages_are_silent(name):
 
 @pytest.mark.parametrize("name", STANDARD)
 def test_public_functions_of_the_standard_library_are_silent(name):
-    assert [(where, str(finding)) for where, finding in findings_in(name)] == []
+    found = [(where, str(finding)) for where, finding in findings_in(name)]
+    assert [
+        each for each in found if TRUE.get(each[0], "\n") not in each[1].partition("\n")[0]
+    ] == []
 
 
 def _found(name, count):
