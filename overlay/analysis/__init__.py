@@ -21,7 +21,7 @@ Types: ``kinds``, ``kind_functions``, and ``call_arguments``, which uses them to
 The checker, ``program_checks``, runs over ``checked_types``: types with constants and
 ``object_contents``, of which ``content_rules``, ``builtin_results``, ``object_attributes``,
 ``attribute_names``, ``special_methods``, ``protocol_types``, ``protocol_checks``,
-``keyword_names``, ``step_rules`` and ``unpacked_arguments`` are parts.
+``generator_managers``, ``keyword_names``, ``step_rules`` and ``unpacked_arguments`` are parts.
 """
 
 from typing import TYPE_CHECKING

@@ -14,9 +14,11 @@ from typing import Any
 
 from overlay.code.constants import codes_of_module, nested, stored_in
 from overlay.code.decoding import decoded
+from overlay.core.errors import OverlayError
 from overlay.core.target import attributes_of, mro_of, type_attribute
 
 __all__ = [
+    "MissingAttribute",
     "StoredNames",
     "generic_lookup",
     "has_attribute",
@@ -35,6 +37,10 @@ _GENERIC: frozenset[type] = frozenset(
         *(map, filter, reversed, GeneratorType, CoroutineType, property, staticmethod),
         classmethod,
     )
+)
+# attributes of sys that the interpreter or the user sets
+_SET_LATER = frozenset(
+    ("ps1", "ps2", "last_exc", "last_type", "last_value", "last_traceback", "tracebacklimit")
 )
 _MOST = 20_000  # the number of code objects whose names are cached
 _GLOBALS = ("STORE_GLOBAL", "DELETE_GLOBAL")
@@ -60,6 +66,12 @@ def _writes_elsewhere(code: CodeType) -> bool:
 def _stored(code: CodeType) -> frozenset[str]:
     """The names of the attributes that code stores."""
     return frozenset(stored_in(code, _STORES))
+
+
+class MissingAttribute(OverlayError):
+    """An object has no attribute of a name. is_none: whether the object is None."""
+
+    is_none = False
 
 
 class StoredNames:
@@ -151,7 +163,9 @@ def has_attribute(value: Any, name: str, stored: StoredNames, *, known: bool) ->
     """
     kind = type(value) if known else value
     if type(value) is ModuleType and known:
-        return _of_module(value, name)
+        found = _of_module(value, name)
+        is_set = name in stored.names or (value is sys and name in _SET_LATER)
+        return None if is_set and not found else found
     if in_class(kind, name):
         return True
     if known and isinstance(value, type):

@@ -15,6 +15,7 @@ from overlay.analysis import protocol_checks
 from overlay.analysis.abstract_state import AbstractState
 from overlay.analysis.abstract_values import BOTTOM, TOP, ItemValues, Iteration, KnownValue
 from overlay.analysis.attribute_names import (
+    MissingAttribute,
     StoredNames,
     has_attribute,
     in_class,
@@ -24,6 +25,7 @@ from overlay.analysis.attribute_names import (
 )
 from overlay.analysis.builtin_results import RESULTS, TAKEN, signature_in_c
 from overlay.analysis.content_rules import RULES, Rules, contents_table
+from overlay.analysis.generator_managers import generator_function, manager_made
 from overlay.analysis.keyword_names import HeldNames
 from overlay.analysis.kind_functions import (
     NONE,
@@ -42,14 +44,15 @@ from overlay.analysis.step_rules import result_of_step
 from overlay.analysis.unpacked_arguments import REST, any_arguments
 from overlay.code import marks
 from overlay.code.body import Apply, Body
+from overlay.code.callbacks import CALLBACKS
 from overlay.code.read_bodies import signature_of_code
-from overlay.core.errors import MethodNotFound, OverlayError, closest, near_names
+from overlay.core.errors import MethodNotFound, closest, near_names
 from overlay.core.location import location_of, name_of
 from overlay.core.short_repr import counted
 from overlay.core.table import MethodTable
 from overlay.core.target import type_attribute
 
-__all__ = ["CheckedTypes", "MissingAttribute"]
+__all__ = ["CheckedTypes"]
 
 _EXACT = (bool, int, str)
 # the number of constants beyond which a value is of their class
@@ -72,10 +75,17 @@ _WITHOUT_CODE = frozenset(
 ) | {id(marks.pack), id(marks.succeeds), id(marks.holds_items)}
 
 
-class MissingAttribute(OverlayError):
-    """An object has no attribute of a name. is_none: whether the object is None."""
+class UnsupportedOperands(MethodNotFound):
+    """An operator or builtin does not accept its operands. is_none: whether one is None."""
 
     is_none = False
+
+    @classmethod
+    def of(cls, error: MethodNotFound, is_none: bool) -> UnsupportedOperands:
+        """An error with the text of another, of operands of which one may be None."""
+        made = cls(error.asked, notes=error.notes, help=error.help)
+        made.is_none = is_none
+        return made
 
 
 class CheckedTypes(ProtocolTypes):
@@ -232,9 +242,17 @@ class CheckedTypes(ProtocolTypes):
         if function is getattr and len(args) == 2:
             getter = self.attributes.getter(*args)
             return None if getter is None else Entered([(getter, (args[0],))])
+        generates = generator_function(function)
+        if generates is not None and not kwargs:
+            made = functools.partial(manager_made, self.contents, generates)
+            return Entered([(generates, tuple(args))], made)
         method = _bound_builtin(function)
         if method is not None and not kwargs:
             return Entered([(method, tuple(args))])
+        if id(function) in CALLBACKS:  # also classes, as map
+            found = entered_by(self, function, args, kwargs)
+            if found is not None:
+                return found
         if _makes_instance(function):
             self.handed((*args, *kwargs.values()))
             return Entered((), functools.partial(_instance_of, self, function))
@@ -281,7 +299,10 @@ class CheckedTypes(ProtocolTypes):
         if type(plain) is not FunctionType:
             if signature is None:
                 _check_taken(plain, args, kwargs)
-            super().check(function, args, kwargs)
+            try:
+                super().check(function, args, kwargs)
+            except MethodNotFound as error:
+                raise UnsupportedOperands.of(error, NONE in args) from None
 
     def has(self, value: Any, name: str) -> bool | None:
         """Whether a value has an attribute; None if that is not certain."""

@@ -3,12 +3,13 @@ iteration, and attributes."""
 
 from __future__ import annotations
 
+import functools
 import io
 import operator
 import os
 import re
 import types
-from collections import deque
+from collections import deque, namedtuple
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +24,7 @@ from overlay.analysis.object_contents import ITEM, KEY
 from overlay.analysis.protocol_checks import ARRAYS, member_class
 from overlay.analysis.unpacked_arguments import REST
 from overlay.code import marks
+from overlay.code.constants import Captured
 from overlay.core.table import MethodTable
 from overlay.core.target import type_attribute
 
@@ -35,6 +37,7 @@ _HELD = frozenset((list, set, frozenset, tuple, deque, types.GeneratorType))
 _OF_ITSELF = {str: one(str), bytes: one(int), bytearray: one(int), range: one(int)}
 
 _NO_ITEMS = ItemValues(())
+_CLASSES = 500  # of named tuples that functions make
 
 Rule = Callable[..., Any]
 
@@ -45,6 +48,8 @@ class Rules:
     def __init__(self, domain: CheckedTypes) -> None:
         self.domain = domain
         self.contents = domain.contents
+        # by what is applied and to what: one object for equal ones
+        self.partials: dict[Any, functools.partial[Any]] = {}
 
     def bound(self, transfer: Rule) -> Rule:
         """A transfer function, with these contents."""
@@ -212,6 +217,12 @@ def unpacked(rules: Rules, value: Any, count: Any) -> Any:
         expected = count.only if isinstance(count, Exactly) else None
         return value if len(value.items) == expected else BOTTOM
     return Iteration(rules.item_of(value))
+
+
+@_rule(marks.give)
+def sent(rules: Rules, value: Any) -> Any:
+    """The value that is sent into a generator; what it gives is among the generator's contents."""
+    return TOP
 
 
 @_rule(marks.pick)
@@ -525,6 +536,37 @@ _RULES[id(open)] = open, _fixed(Kinds(frozenset(_OPENED)))
 
 
 # ---- attributes and objects ---------------------------------------------------------------
+
+
+@functools.lru_cache(_CLASSES)
+def _tuple_class(name: str, fields: str | tuple[str, ...]) -> Any:
+    """The class of named tuples with these fields; None if there is none."""
+    try:
+        return namedtuple(name, fields, module=__name__)
+    except ValueError:
+        return None
+
+
+@_rule(namedtuple)
+def tuple_class(rules: Rules, name: Any, fields: Any) -> Any:
+    text, names = text_of(name), text_of(fields)
+    if names is None and isinstance(fields, ItemValues):
+        parts = tuple(map(text_of, fields.items))
+        names = None if None in parts else parts
+    made = None if text is None or names is None else _tuple_class(text, names)
+    return rules.unknown(name, fields) if made is None else KnownValue(made)
+
+
+@_rule(functools.partial)
+def applied_in_part(rules: Rules, function: Any, *args: Any, **named: Any) -> Any:
+    known = rules.domain.known(function)
+    if known is None or REST in args:
+        return rules.unknown(function, *args, *named.values())
+    key = function, args, tuple(named.items())
+    if key not in rules.partials:
+        held = {name: Captured(value) for name, value in named.items()}
+        rules.partials[key] = functools.partial(known[0], *map(Captured, args), **held)
+    return KnownValue(rules.partials[key])
 
 
 @_rule(getattr)

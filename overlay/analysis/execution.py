@@ -57,13 +57,15 @@ _NATIVE = (
 
 
 class CallOutcome:
-    """Outcome of a call: its result, the runs of its callees, its errors, whether all code of the
-    program that runs in it was analysed, and whether native code runs too."""
+    """Outcome of a call: its result, the runs of its callees, its errors, whether each alternative
+    of its arguments has one, whether all code of the program that runs in it was analysed, and
+    whether native code runs too."""
 
     def __init__(self, result: Any) -> None:
         self.result = result
         self.inner: list[Run] = []
         self.errors: list[OverlayError] = []
+        self.certain = True
         self.followed = True
         self.native = False
 
@@ -130,6 +132,7 @@ class Execution:
                 self.run.note(step)
         if self.body.kind == "generator":
             return domain.generated(self._given)
+        domain.handed((self._given,))
         return found if self.body.kind == "function" else domain.awaited(found)
 
     def _of_block(self, block: Block, state: AbstractState) -> Any:
@@ -164,9 +167,7 @@ class Execution:
         """The outcome of the beginning of a ``with`` statement."""
         method, may_end = self.domain.manager(args[0], native.instruction)
         self._keeping[native.leaves] = self._keeping.get(native.leaves, True) and not may_end
-        outcome = self.outcome(method, args, {})
-        self.domain.handed(args)  # its __exit__ has it, too
-        return outcome
+        return self.outcome(method, args, {})
 
     # ---- values ----
 
@@ -265,6 +266,7 @@ class Execution:
             outcome.native,
             catches,
             tuple(outcome.inner),
+            outcome.certain,
         )
         unset = [error.variable for error in outcome.errors if isinstance(error, UnsetVariable)]
         if unset:
@@ -298,7 +300,9 @@ class Execution:
         for given in domain.alternatives(args):
             if any(value == domain.bottom for value in (*given, *kwargs.values())):
                 continue
+            count = len(found.errors)
             result = self._called(function, given, kwargs, found)
+            found.certain = found.certain and len(found.errors) > count
             found.result = domain.join(found.result, result)
         return found
 
@@ -397,11 +401,14 @@ class Execution:
         return run.result
 
     def _entered(self, entered: Entered, setting: Setting, found: CallOutcome) -> Any:
-        """The result of a native function that calls functions of the program."""
-        result = self.domain.bottom
+        """The result of a native function that calls functions of the program; bottom if no such
+        call accepts its arguments."""
+        result, count = self.domain.bottom, len(found.errors)
         inner = Execution(self.interpreter, self._body, self.run, setting)
         for function, args in entered.calls:
             result = self.domain.join(result, inner._called(function, args, {}, found))
+        if entered.calls and len(found.errors) - count >= len(entered.calls):
+            return self.domain.bottom
         return result if entered.result is None else entered.result(result)
 
     def _is_function(self, value: Any) -> bool:

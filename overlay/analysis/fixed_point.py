@@ -8,7 +8,7 @@ from typing import Any
 
 from overlay.analysis.abstract_state import AbstractState, assume, is_below, joined
 from overlay.analysis.lattice import Domain
-from overlay.code.body import Body, Branch, Return, Statement
+from overlay.code.body import Body, Branch, Return, Statement, is_step
 
 __all__ = ["FixedPoint"]
 
@@ -114,13 +114,16 @@ class FixedPoint:
         """The successors of a block, with the state on the edge to each."""
         block = self.body.blocks[label]
         state = before.copy()
-        raised = None if block.handler is None else AbstractState(before.values.copy())
+        raised, lasting = None, frozenset[str]()
+        if block.handler is not None:
+            raised, live = AbstractState(before.values.copy()), self.body.live[block.handler.block]
+            lasting = frozenset(n for n in self.body.lasting if n in live or not is_step(n))
         goes_on = True
         for statement in block.statements:
             if not self.execute(statement, state):
                 goes_on = False
                 break
-            if raised is not None and statement.target in self.body.lasting:
+            if raised is not None and statement.target in lasting:
                 self._raise(raised, statement.target, state)
         ways: Ways = []
         if goes_on and not isinstance(block.end, Return):
@@ -128,8 +131,12 @@ class FixedPoint:
         for _, reached in ways:
             reached.keep(self.body.lasting)
         if block.handler is not None and raised is not None:
-            dropped = block.handler.dropped
-            kept = {k: v for k, v in raised.values.items() if k not in dropped}
+            dropped, live = block.handler.dropped, self.body.live[block.handler.block]
+            kept = {
+                name: value
+                for name, value in raised.values.items()
+                if name not in dropped and (name in live or not is_step(name))
+            }
             ways.append((block.handler.block, AbstractState(kept)))
         for after, reached in ways:
             changed = self.body.changed.get((label, after))

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from types import FunctionType, MethodType
 from typing import Any
 
 from overlay.analysis.kind_functions import Kinds
 from overlay.analysis.object_contents import ObjectContents
+from overlay.analysis.unpacked_arguments import python_function
 from overlay.code.read_bodies import signature_of_code
 from overlay.core.errors import near_names
 
@@ -58,11 +58,12 @@ class HeldNames:
         )
 
     def unexpected(self, function: Any, mapping: Any) -> tuple[Any, str, tuple[str, ...]] | None:
-        """The function in Python that does not take a keyword which is certainly unpacked, with
-        that and the nearest of its own; None where there is none."""
-        plain = function.__func__ if type(function) is MethodType else function
-        if type(plain) is not FunctionType:
+        """The function in Python, which a call enters, that does not take a keyword which is
+        certainly unpacked, with that and the nearest of its own; None where there is none."""
+        entered = python_function(function)
+        if entered is None:
             return None
+        plain, _ = entered
         parameters = signature_of_code(plain).parameters
         if any(p.kind is p.VAR_KEYWORD for p in parameters.values()):
             return None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import functools
 import inspect
 import types
 from types import FunctionType, MemberDescriptorType
@@ -11,7 +12,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from overlay.analysis.abstract_values import TOP, ItemValues, KnownValue
-from overlay.analysis.attribute_names import generic_lookup, is_of_program
+from overlay.analysis.attribute_names import (
+    MissingAttribute,
+    candidates,
+    generic_lookup,
+    in_class,
+    is_of_program,
+    nearest,
+)
 from overlay.analysis.kind_functions import ClassOf, Exactly, Kinds, MethodOfObject, one
 from overlay.code import constants
 from overlay.core.target import attributes_of, mro_of, type_attribute
@@ -52,11 +60,14 @@ class Attributes:
         return None
 
     def getter(self, value: Any, name: Any) -> Any:
-        """The function of a property that a read of an attribute runs; None if there is none."""
+        """The function of a property that a read of an attribute runs, also of a cached one that
+        nothing else sets; None if there is none."""
         cls, text = self._class_of(value), text_of(name)
         if cls is None or text is None or not generic_lookup(cls):
             return None
         found = type_attribute(cls, text)
+        if type(found) is functools.cached_property and type(found.func) is FunctionType:
+            return None if self._domain.stored.may_store(cls, text) else found.func
         is_getter = type(found) is property and type(found.fget) is FunctionType
         return found.fget if is_getter else None
 
@@ -154,7 +165,10 @@ class Attributes:
         if not isinstance(after, type) or cls is None or after not in mro_of(cls):
             return self._unknown(receiver)
         order = mro_of(cls)
-        for base in order[order.index(after) + 1 :]:
+        above_it = order[order.index(after) + 1 :]
+        if not any(name in attributes_of(base) for base in above_it):
+            self._check_super(cls, above_it, name, is_class)
+        for base in above_it:
             found = attributes_of(base).get(name)
             if found is None:
                 continue
@@ -168,6 +182,18 @@ class Attributes:
                 return MethodOfObject(KnownValue(found), receiver)
             break
         return self._unknown(receiver)
+
+    def _check_super(self, cls: type, above: tuple[type, ...], name: str, is_class: bool) -> None:
+        """Raise MissingAttribute if ``super()`` certainly has no attribute that these classes, of
+        a receiver of class ``cls``, do not have."""
+        if is_class or in_class(super, name) or self._domain.stored.may_store(cls, name):
+            return
+        near = nearest(name, (each for base in above for each in attributes_of(base)))
+        raise MissingAttribute(
+            f"super() of an object of class {cls.__qualname__} has no attribute {name!r}",
+            notes=candidates(near),
+            help="correct the spelling, or set it in a base class",
+        )
 
     def _class_of(self, value: Any) -> Any:
         if isinstance(value, ClassOf):

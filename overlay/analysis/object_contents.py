@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable
 from types import CellType
 from typing import Any
@@ -107,6 +108,12 @@ def _parts(value: Any) -> list[Any]:
     if isinstance(value, MethodOfObject):
         return [value.receiver]
     function = value.value if isinstance(value, KnownValue) else None
+    if type(function) is functools.partial:
+        given = (*function.args, *function.keywords.values())
+        return [
+            KnownValue(function.func),
+            *(each.value for each in given if type(each) is Captured),
+        ]
     held = getattr(function, "__defaults__", None) or ()
     cells = getattr(function, "__closure__", None) or ()
     found: list[Any] = []

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from overlay.analysis.abstract_values import BOTTOM, TOP, ItemValues
-from overlay.analysis.checked_types import CheckedTypes, MissingAttribute
+from overlay.analysis.attribute_names import MissingAttribute
+from overlay.analysis.checked_types import CheckedTypes
 from overlay.analysis.interpreter import Interpreter
 from overlay.analysis.kinds import kinds_of
 from overlay.analysis.lattice import UnsetVariable
@@ -136,8 +137,9 @@ def check(function: Callable[..., Any], *types: Any, context: Context | None = N
     possible type of an object has, and calls with arguments that the callee does not take.
 
     Nothing of the program runs. A place is a finding if it fails for every possible type of its
-    values, whenever it is reached by the calls of ``path``. There is no finding where a possible
-    type is not known, nor where the program handles the error.
+    values, whenever it is reached by the calls of ``path``. If an argument on that path has several
+    possible types, the place fails for each of them that reaches it. There is no finding where a
+    possible type is not known, nor where the program handles the error.
 
     Parameters
     ----------
@@ -248,45 +250,81 @@ class CheckerPlugin(Plugin):
 
 
 def findings_of(runs: Sequence[Run]) -> Iterator[Finding]:
-    """Yield the findings in analyses over ``CheckedTypes``, each once, by the shortest path."""
-    todo = deque[tuple[Run, frozenset[type[Exception]], tuple[tuple[str, str], ...]]]()
-    todo.extend((run, frozenset(), ()) for run in runs)
+    """Yield the findings in analyses over ``CheckedTypes``, each once, by the shortest path. runs:
+    those of the alternatives of one call."""
+    todo = deque[tuple[frozenset[type[Exception]], Way]]()
+    todo.extend((frozenset(), (_Entered(None, tuple(runs), run),)) for run in runs)
     seen: set[Any] = set()
     told: set[Any] = set()
     while todo:
-        run, caught, path = todo.popleft()
-        if (id(run), caught) in seen:
+        caught, way = todo.popleft()
+        run = way[-1].run
+        split = next((id(each.step) for each in reversed(way) if len(each.runs) > 1), None)
+        if (id(run), caught, split) in seen:
             continue
-        seen.add((id(run), caught))
+        seen.add((id(run), caught, split))
         for step in run.steps:
             handled = caught | step.catches
-            finding = _finding(step, handled, path)
+            finding = _finding(step, handled, way)
             key = step.where, step.caller, finding and finding.message
             if finding is not None and key not in told:  # a compiler may copy a line
                 told.add(key)
                 yield finding
-            way = (*path, (step.where, name_of(step.caller)))
-            todo.extend((inner, handled, way) for inner in step.runs)
+            todo.extend((handled, (*way, _Entered(step, step.runs, r))) for r in step.runs)
 
 
-def _finding(
-    step: Step, handled: frozenset[type[Exception]], path: tuple[tuple[str, str], ...]
-) -> Finding | None:
+@dataclass(frozen=True)
+class _Entered:
+    """A call on the way to a finding, None for that of the entry: the analyses for the
+    alternatives of its arguments, and the one of these in which the finding is."""
+
+    step: Step | None
+    runs: tuple[Run, ...]
+    run: Run
+
+
+Way = tuple[_Entered, ...]
+
+
+def _finding(step: Step, handled: frozenset[type[Exception]], way: Way) -> Finding | None:
     """The finding at a step, if it fails for each possible type of its values.
 
-    A missing attribute of None alone is no finding: that a variable is not None often follows
-    from conditions on other variables, which are not followed.
+    What fails of None alone is no finding: that a variable is not None often follows from
+    conditions on other variables, which are not followed.
     """
-    if step.result != BOTTOM or all(getattr(error, "is_none", False) for error in step.errors):
-        return None
     errors = [error for error in step.errors if not getattr(error, "is_none", False)]
+    if not errors or not _fails(step):
+        return None
     kind, raised = _kind(errors[0])
-    if raised in handled:
+    if raised in handled or _succeeds_for_others(step, way):
         return None
     near = [name for error in errors for label, name in error.notes if label == "closest"]
     candidates = tuple(dict.fromkeys(name for names in near for name in names.split(", ")))
     message = "; ".join(dict.fromkeys(error.asked for error in errors))
+    path = tuple((each.step.where, name_of(each.step.caller)) for each in way if each.step)
     return Finding(step.where, step.caller, kind, message, candidates, path)
+
+
+def _fails(step: Step) -> bool:
+    return step.result == BOTTOM and bool(step.errors) and step.certain
+
+
+def _succeeds_for_others(step: Step, way: Way) -> bool:
+    """Whether a step is reached by the same path, and does not fail, for another alternative of the
+    arguments of a call on the way to it."""
+    for place, split in enumerate(way):
+        runs = [run for run in split.runs if run is not split.run]
+        for entered in way[place + 1 :]:
+            runs = [run for each in _same(entered.step, runs) for run in each.runs]
+        if not all(map(_fails, _same(step, runs))):
+            return True
+    return False
+
+
+def _same(step: Step | None, runs: Sequence[Run]) -> list[Step]:
+    """The steps of a statement in other analyses of its function."""
+    statement = None if step is None else step.statement
+    return [each for run in runs for each in run.steps if each.statement is statement]
 
 
 def _kind(error: OverlayError) -> tuple[Kind, type[Exception]]:

@@ -51,7 +51,8 @@ _SEQUENCES = (list, tuple, str, bytes)
 _KEEPING = (io.IOBase, type(threading.Lock()), type(threading.RLock()), memoryview)
 # conversions of % that take a number alone
 _OF_NUMBERS = "diouxXeEfFgGc"
-_SPECIFIER = re.compile(r"%(\(|[#0\- +]*(?:\d+)?(?:\.\d+)?[hlL]?([^*])|[#0\- +]*\*)", re.DOTALL)
+# the conversion letter is group 1; none has a name, or a width or precision that is a value
+_SPECIFIER = re.compile(r"%(?:\(|[#0\- +]*(?:\*|\d*(?:\.\*|(?:\.\d*)?[hlL]?(.))))", re.DOTALL)
 
 
 class LacksProtocol(OverlayError):
@@ -272,8 +273,8 @@ def _check_fields(text: str, count: int, kwargs: Mapping[str, Any]) -> None:
 
 def _check_specifiers(text: str, values: Any) -> None:
     found = list(_SPECIFIER.finditer(text.replace("%%", "")))
-    if any(each[2] is None for each in found):
-        return  # named, or with a width that is given
+    if any(each[1] is None for each in found):
+        return
     classes = classes_of_value(values)
     if isinstance(values, ItemValues):
         given = list(values.items)
@@ -290,8 +291,8 @@ def _check_specifiers(text: str, values: Any) -> None:
     for each, value in zip(found, given, strict=True):
         kinds = classes_of_value(value)
         texts = (str, bytes, list, dict, set, tuple, types.NoneType)
-        is_wrong = kinds and all(cls in texts for cls in kinds) and each[2] in _OF_NUMBERS
-        if is_wrong and not (each[2] == "c" and str in (kinds or ())):
+        is_wrong = kinds and all(cls in texts for cls in kinds) and each[1] in _OF_NUMBERS
+        if is_wrong and not (each[1] == "c" and str in (kinds or ())):
             raise _wrong(
                 f"the format {text!r} asks for a number, and is given one of class {_shown(value)}",
                 TypeError,

@@ -9,6 +9,7 @@ from typing import Any
 
 from overlay.analysis import protocol_checks
 from overlay.analysis.abstract_values import BOTTOM, TOP
+from overlay.analysis.generator_managers import function_of_manager, passes_exceptions
 from overlay.analysis.keyword_names import HeldNames
 from overlay.analysis.kind_functions import Kinds
 from overlay.analysis.kinds import Types
@@ -37,7 +38,12 @@ class ProtocolTypes(Types):
         protocol_checks.check_called(value)
 
     def manager(self, value: Any, instruction: str) -> tuple[Callable[..., Any] | None, bool]:
-        return protocol_checks.manager_of(value, instruction)
+        method, may_end = protocol_checks.manager_of(value, instruction)
+        function = function_of_manager(self.contents, value)
+        if function is not None:  # its generator goes on, whose code is analysed
+            return method, not passes_exceptions(function)
+        self.handed((value,))  # its __exit__ has it, too
+        return method, may_end
 
     def awaited(self, result: Any) -> Any:
         function: Any = None if self.body is None else self.body.function

@@ -44,7 +44,10 @@ class Step:
         The classes of errors that the caller may handle at this call, of TypeError (which stands
         for all errors about arguments), AttributeError and NameError.
     runs
-        The analyses of the functions of the program that run in the call.
+        The analyses of the functions of the program that run in the call, for each alternative of
+        its arguments.
+    certain
+        Whether each alternative of the arguments has one of the errors.
 
     Examples
     --------
@@ -65,6 +68,7 @@ class Step:
     native: bool = False
     catches: frozenset[type[Exception]] = frozenset()
     runs: tuple[Run, ...] = ()
+    certain: bool = True
 
     def __repr__(self) -> str:
         return short_repr("Step", f"{describe(self.function)} -> {self.result!r}", self.where)

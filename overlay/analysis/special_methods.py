@@ -11,9 +11,10 @@ from collections.abc import Mapping, Sequence
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
-from overlay.analysis.abstract_values import TOP, Iteration, KnownValue
+from overlay.analysis.abstract_values import TOP, ItemValues, Iteration, KnownValue
 from overlay.analysis.kind_functions import NONE, Kinds, one
 from overlay.analysis.lattice import Entered
+from overlay.analysis.unpacked_arguments import REST
 from overlay.code import marks
 from overlay.code.callbacks import CALLBACKS
 from overlay.code.contents import DUNDERS, REFLECTED
@@ -119,14 +120,23 @@ def _called_back(
     given = [args[place] for place in known[1] if place < len(args)]
     given += [kwargs[name] for name in known[2] if name in kwargs]
     callees = [domain.known(each) for each in given if each != NONE]
-    calls = [(each[0], _handed_on(domain, function, args)) for each in callees if each is not None]
+    handed_on = _handed_on(domain, function, args)
+    calls = [(each[0], handed_on) for each in callees if each is not None and handed_on is not None]
     if not calls or len(calls) < len(callees):
         return None
     return Entered(calls, functools.partial(domain.result_beside, function, args))
 
 
-def _handed_on(domain: CheckedTypes, function: Any, args: Sequence[Any]) -> tuple[Any, ...]:
-    """The arguments that a callback of a function is called with."""
+def _handed_on(domain: CheckedTypes, function: Any, args: Sequence[Any]) -> tuple[Any, ...] | None:
+    """The arguments that a callback of a function is called with; None if their number is not
+    known."""
+    if REST in args:
+        return None
+    if function is operator.call:
+        return tuple(args[1:])
+    if function is itertools.starmap:
+        item = domain.item_of(args[1]) if len(args) > 1 else TOP
+        return item.items if isinstance(item, ItemValues) else None
     if function is map:
         return tuple(map(domain.item_of, args[1:]))
     if function in (functools.reduce, itertools.accumulate, functools.cmp_to_key):

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from types import FunctionType, MethodType
+from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import Any
 
 from overlay.analysis.abstract_values import TOP
 from overlay.code.read_bodies import signature_of_code
 from overlay.core.target import type_attribute
 
-__all__ = ["REST", "any_arguments"]
+__all__ = ["REST", "any_arguments", "python_function"]
 
 
 class Rest:
@@ -28,7 +28,7 @@ def any_arguments(
 ) -> tuple[Sequence[Any], Mapping[str, Any]] | None:
     """Arguments for a function of the program that stand for all that it can be given; None if its
     signature is not known. items: the first ones, if they are known."""
-    found = _python_function(function)
+    found = python_function(function)
     if found is None:
         return None
     plain, bound = found
@@ -45,14 +45,15 @@ def any_arguments(
     return given, named
 
 
-def _python_function(function: Any) -> tuple[FunctionType, int] | None:
+def python_function(function: Any) -> tuple[FunctionType, int] | None:
     """The Python function that a call enters, and the number of arguments bound beforehand."""
     if type(function) is MethodType and type(function.__func__) is FunctionType:
         return function.__func__, 1
     if isinstance(function, type):
         new, init = type_attribute(function, "__new__"), type_attribute(function, "__init__")
-        if type(new) is staticmethod:
+        if type(new) is not BuiltinFunctionType:
             return None
-        return (init, 1) if type(init) is FunctionType else None
+        plain = type_attribute(type(function), "__call__") is type.__dict__["__call__"]
+        return (init, 1) if plain and type(init) is FunctionType else None
     plain = getattr(function, "py_func", function)
     return (plain, 0) if type(plain) is FunctionType else None

@@ -250,6 +250,25 @@ class Body:
         return frozenset(name for label in self.order for name in self.blocks[label].needs)
 
     @cached_property
+    def live(self) -> dict[int, frozenset[str]]:
+        """The variables that are live at the entry of each reachable block."""
+        found = {label: self.blocks[label].needs for label in self.order}
+        changed = True
+        while changed:
+            changed = False
+            for label in reversed(self.order):
+                block = self.blocks[label]
+                done = {statement.target for statement in block.statements}
+                after: set[str] = set()
+                for each in block.next:
+                    is_handler = block.handler is not None and block.handler.block == each
+                    after |= found[each] if is_handler else found[each] - done
+                new = block.needs | after
+                changed = changed or new != found[label]
+                found[label] = new
+        return found
+
+    @cached_property
     def order(self) -> tuple[int, ...]:
         """The reachable blocks in reverse postorder: each before its successors, but for the back
         edges of loops."""

@@ -73,8 +73,8 @@ def _goes_on(
     tried: int,
     error: type[Exception],
 ) -> bool:
-    """Whether a handler can return after an error of this class, or reach the block ``tried`` that
-    it handles."""
+    """Whether a handler can return after an error of this class, raise another, or reach the block
+    ``tried`` that it handles."""
     seen: set[int] = set()
     todo = [handler]
     while todo:
@@ -86,7 +86,7 @@ def _goes_on(
         seen.add(label)
         end = blocks[label].end
         if isinstance(end, Return):
-            if end.value is not None:
+            if end.value is not None or end.raised:
                 return True
         else:
             asked = matches.get(end.condition or "")

@@ -22,6 +22,7 @@ from tests.overlay.analysis.planted_errors import (
     raised_by,
     run_lines,
 )
+from tests.overlay.analysis.public_functions import STANDARD, TRUE, findings_in
 
 _CASES = [(name, entry) for name, entries in ENTRIES.items() for entry in entries]
 PATTERN = re.compile("a(b)")
@@ -545,6 +546,14 @@ def test_published_packages_are_silent(name):
     module = pytest.importorskip(name)
     for _, function, args in PUBLISHED[name]:
         assert check(function(module), *map(type_of, args(module))) == ()
+
+
+@pytest.mark.parametrize("name", STANDARD)
+def test_public_functions_of_the_standard_library_are_silent(name):
+    found = [(where, str(finding)) for where, finding in findings_in(name)]
+    assert [
+        each for each in found if TRUE.get(each[0], "\n") not in each[1].partition("\n")[0]
+    ] == []
 
 
 def _found(name, count):
