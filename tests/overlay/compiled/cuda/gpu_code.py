@@ -17,6 +17,8 @@ TESTS = {
     "isfinited": OF_DOUBLE(math.isfinite),
 }
 REGISTERS = "tid", "ntid", "ctaid"
+# An atomic sum as it is written for GPUs from compute capability 10.0 on.
+SUM = re.compile(r'call (\w+) asm sideeffect "atom\.add[^(]*\((\S+ \S+), (\w+ \S+)\)')
 TARGET = re.compile(r"^target (triple|datalayout) = .*$", re.MULTILINE)
 
 
@@ -59,6 +61,7 @@ def _for_cpu(text):
         function = TESTS[name] if name in TESTS else getattr(LIBM, name)
         binding.add_symbol(f"__nv_{name}", ctypes.cast(function, ctypes.c_void_p).value)
     text = text.replace("define ptx_kernel ", "define ")
+    text = SUM.sub(r"atomicrmw fadd \2, \3 monotonic", text)
     return TARGET.sub("", re.sub(r"llvm\.nvvm\.read\.ptx\.sreg\.(\w+)\.x", r"read_\1", text))
 
 
