@@ -1,5 +1,4 @@
-"""The stages of plugins around optimisation, in kernels; and forms of LLVM IR that NVIDIA's compiler
-reads.
+"""The stages of plugins around optimisation, in kernels; and LLVM IR as NVIDIA's compiler reads it.
 
 NVIDIA's compiler optimises kernels, and accepts no passes. For GPUs from ``FIRST`` on it reads
 LLVM IR in its present form. There the functions of a kernel are linked, optimised by numba's
