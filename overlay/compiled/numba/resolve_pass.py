@@ -14,6 +14,7 @@ from numba.core import ir, types
 from numba.core.compiler_machinery import FunctionPass, register_pass
 from numba.core.ir_utils import get_definition, guard
 
+from overlay.compiled import failures
 from overlay.compiled.numba.barrier_calls import Crosses
 from overlay.compiled.numba.chosen_functions import ChosenType
 from overlay.compiled.numba.container_values import (
@@ -53,6 +54,7 @@ from overlay.compiled.numba.numba_types import (
     Type,
     TypedStandIn,
     Unpacked,
+    refused,
 )
 
 if TYPE_CHECKING:
@@ -347,6 +349,8 @@ class _ResolvedCalls:
         return self.edits.call(assign, body, ty.function, sig, given, dict(expr.kws), expr.vararg)
 
     def _of_chosen(self, assign: Any, ty: ChosenType) -> list[Any]:
+        if self.world.target.is_device:
+            raise refused(self.world, failures.chosen_on_device(ty.functions))
         sig = self.calltypes.pop(assign.value)
         before, given = self.edits.spread(assign)
         return before + self._of_number(assign, ty, assign.value.func, given, sig)
