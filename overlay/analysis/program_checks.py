@@ -312,9 +312,9 @@ def _fails(step: Step) -> bool:
 def _succeeds_for_others(step: Step, way: Way) -> bool:
     """Whether a step is reached by the same path, and does not fail, for another alternative of the
     arguments of a call on the way to it."""
-    for place, split in enumerate(way):
+    for index, split in enumerate(way):
         runs = [run for run in split.runs if run is not split.run]
-        for entered in way[place + 1 :]:
+        for entered in way[index + 1 :]:
             runs = [run for each in _same(entered.step, runs) for run in each.runs]
         if not all(map(_fails, _same(step, runs))):
             return True

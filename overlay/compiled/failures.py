@@ -508,12 +508,14 @@ def kernel_returns(function: Any, returned: str) -> NotCompilable:
     )
 
 
-def marker_chosen(marker: Any) -> NotCompilable:
-    """The error for a marker among the functions from which one is chosen at run time."""
+def chosen_on_device(functions: Sequence[Any]) -> NotCompilable:
+    """The error for a function that a kernel chooses at run time and calls later."""
+    names = ", ".join(sorted(map(name_of, functions)))
+    first, second, *_ = (*map(name_of, functions), "g")
     return NotCompilable(
-        f"the marker {name_of(marker)} is one of several functions among which the program "
-        "chooses at run time",
-        help="call it by its name: marker(x) if condition else other(x)",
+        f"a kernel keeps one of {names}, chosen at run time, in a variable or a container",
+        help=f"choose where it is called: ({first} if condition else {second})(x); or between "
+        f"calls: {first}(x) if condition else {second}(x)",
     )
 
 

@@ -10,7 +10,6 @@ import weakref
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from overlay.compiled import failures
 from overlay.compiled.basis import Basis, MethodsOfTarget
 from overlay.compiled.dispatch_types import hint_of
 from overlay.compiled.glue import Way, by_position, calling, choosing, looking_up
@@ -33,7 +32,6 @@ from overlay.compiled.numba.numba_types import (
     Type,
     is_dispatcher,
     options_of,
-    refused,
 )
 from overlay.compiled.numba.numba_typing import WorldTyping
 from overlay.compiled.numba.pipeline import compiler_for
@@ -222,8 +220,6 @@ class World:
 
     def as_dispatcher(self, callee: TargetStandIn) -> InnerDispatcher:
         """A Python function that calls a target, for uses that need a function with a body."""
-        if any(callee.target is marker for p in self.plugins for marker in p.markers):
-            raise refused(self, failures.marker_chosen(callee.target))
         ways = by_position(callee.arity)
         if callee.is_base:
             return self.dispatcher(calling(callee, ways))

@@ -31,6 +31,7 @@ __all__ = [
     "give_options",
     "is_dispatcher",
     "is_kernel",
+    "is_of_numba",
     "is_sealed",
     "misses_methods",
     "own_options",
@@ -137,7 +138,7 @@ class Compiled(Protocol[P, R_co]):
 
 def is_dispatcher(value: Any) -> bool:
     """Whether a value is a function compiled by numba (``@njit``)."""
-    if not _is_numbas(value):
+    if not is_of_numba(value):
         return False
     from numba.extending import is_jitted
 
@@ -148,7 +149,7 @@ def is_kernel(value: Any) -> bool:
     """Whether a value was made by numba's ``@vectorize`` or ``@guvectorize`` and can be compiled
     again.
     """
-    if not _is_numbas(value) or not can_compile():
+    if not is_of_numba(value) or not can_compile():
         return False
     return late_binding.is_kernel.load()(value)
 
@@ -230,7 +231,8 @@ def without_compiling(dispatcher: Any) -> Any:
     return function
 
 
-def _is_numbas(value: Any) -> bool:
+def is_of_numba(value: Any) -> bool:
+    """Whether a value is an instance of a class of numba's."""
     # by its class: isinstance would run code of the value
     if "numba" not in sys.modules:
         return False

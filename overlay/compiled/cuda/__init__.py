@@ -7,5 +7,5 @@ IR to numba-cuda's ``compiling``     functions and kernels that numba-cuda compi
 ``cuda_errors``   errors of numba-cuda and of NVIDIA's compiler ``kernel_arrays``
 ``overlay.kernels.local_array`` and ``atomic_add`` in a kernel ``cuda_attempts``
 ``overlay.kernels.attempted`` in a kernel ``simulated``     kernels that the interpreter runs in
-the simulator
+the simulator ``thread_values`` roles of numba-cuda's own objects in derivatives
 """

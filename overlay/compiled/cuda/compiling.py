@@ -20,7 +20,11 @@ from overlay.compiled.cache.canonical import Names, in_order
 from overlay.compiled.cuda.cuda_attempts import end_well, on_device
 from overlay.compiled.cuda.cuda_ir import in_cuda
 from overlay.compiled.cuda.cuda_typing import Capability, as_compiler
-from overlay.compiled.cuda.optimiser import optimise_with, refuse_plugins
+from overlay.compiled.cuda.optimiser import (
+    atomic_sums_as_assembly,
+    optimise_with,
+    refuse_plugins,
+)
 from overlay.compiled.numba.dispatchers import RESOLVED, InnerDispatcher
 from overlay.compiled.numba.lowering import keep_calls
 from overlay.compiled.numba.marked_calls import hand_marked
@@ -113,6 +117,8 @@ class Making:
         hand_marked(inner, module, self._symbol, {f.symbol: f.marked for f in self.functions})
         if inner.original is on_device:
             end_well(module, made.fndesc.llvm_func_name)
+        for each in made.library.modules:
+            atomic_sums_as_assembly(each, self.capability)
         made.library.finalize()
         signature = (*args, made.signature.return_type)
         symbol = made.fndesc.llvm_func_name

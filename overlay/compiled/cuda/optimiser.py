@@ -1,4 +1,4 @@
-"""The stages of plugins around optimisation, in kernels.
+"""The stages of plugins around optimisation, in kernels; and LLVM IR as NVIDIA's compiler reads it.
 
 NVIDIA's compiler optimises kernels, and accepts no passes. For GPUs from ``FIRST`` on it reads
 LLVM IR in its present form. There the functions of a kernel are linked, optimised by numba's
@@ -14,6 +14,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from llvmlite import binding
+from llvmlite import ir as llvm
 from numba.cuda.codegen import CUDACodeLibrary
 
 from overlay.compiled import failures
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from overlay.compiled.cuda.cuda_typing import Capability
     from overlay.compiled.world import World
 
-__all__ = ["optimise_with", "refuse_plugins"]
+__all__ = ["atomic_sums_as_assembly", "optimise_with", "refuse_plugins"]
 
 FIRST: Final[Capability] = (10, 0)
 STAGES: Final = ("before_optimisation", "after_optimisation")
@@ -38,6 +39,12 @@ NEWER: Final = re.compile(
 LIFETIMES: Final = re.compile(r"^.*@llvm\.lifetime\.(?:start|end)\..*\n", re.MULTILINE)
 # numba-cuda reads groups of attributes that are plain words; the others only allow optimisations.
 GROUPS: Final = re.compile(r"^(attributes #[0-9]+ = \{)(.*)\}$", re.MULTILINE)
+# The atomic sums of floats that numba-cuda calls, with the PTX of each. libNVVM reads them for GPUs
+# from FIRST on as ``atomicrmw fadd``, which it then refuses.
+SUMS: Final = {
+    "llvm.nvvm.atomic.load.add.f32.p0f32": ("atom.add.f32 $0, [$1], $2;", "=f,l,f,~{memory}"),
+    "llvm.nvvm.atomic.load.add.f64.p0f64": ("atom.add.f64 $0, [$1], $2;", "=d,l,d,~{memory}"),
+}
 # Each module states the version of its form; the linked module has to state it once.
 VERSIONS: Final = re.compile(r"^(!nvvmir\.version = !\{![0-9]+)[^}]*", re.MULTILINE)
 
@@ -50,6 +57,21 @@ def refuse_plugins(world: World, entry: World, capability: Capability) -> None:
         for stage in STAGES:
             if stage in stages_of(plugin) and (capability < FIRST or plugin not in entry.plugins):
                 raise refused(world, failures.no_stage_on_device(plugin, stage, FIRST))
+
+
+def atomic_sums_as_assembly(module: Any, capability: Capability) -> None:
+    """Write the atomic sums of floats in a module as PTX, for GPUs for which libNVVM refuses the
+    intrinsics."""
+    found = SUMS.keys() & module.globals.keys() if capability >= FIRST else ()
+    for name in found:
+        intrinsic = module.globals.pop(name)
+        text, constraints = SUMS[name]
+        written = llvm.InlineAsm(intrinsic.function_type, text, constraints, side_effect=True)
+        for function in module.functions:
+            for block in function.blocks:
+                for call in block.instructions:
+                    if getattr(call, "callee", None) is intrinsic:
+                        call.callee = written
 
 
 class _Optimised(CUDACodeLibrary):

@@ -27,6 +27,7 @@ Types and passes:
     ``ir_edits``           edits of numba's IR, which keep its types known
     ``exception_chains``   the calls that an exception leaves: numba's calling convention, and
                            locations of code that is inlined
+    ``parallel_errors``    exceptions in the threads of a parallel loop
     ``traced_passes``      the passes that lower and inline with these
 
 Contexts in compiled code:

@@ -202,9 +202,6 @@ def _candidate(ty: Type) -> Type:
 def as_global(world: World, candidate: Type) -> Any:
     """The object that code of a world calls a candidate by."""
     if isinstance(candidate, CalleeType):
-        marked = candidate.callee.target
-        if any(marked is marker for p in world.plugins for marker in p.markers):
-            raise refused(world, failures.marker_chosen(marked))
         return candidate.callee
     if isinstance(candidate, types.Dispatcher):
         return candidate.dispatcher

@@ -6,10 +6,12 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from overlay.compiled import failures
+from overlay.compiled.glue import GLUE
 from overlay.compiled.numba.dispatchers import InnerDispatcher, innermost
 from overlay.compiled.numba.hooks import errors_carried
 from overlay.compiled.numba.numba_types import refused
-from overlay.core.location import shown
+from overlay.compiled.sharing import frames
+from overlay.core.location import location_of, shown
 from overlay.plugins.markers import MarkedCall, MarkedFunction, MarkedModule
 from overlay.plugins.plugin import ask_marked
 
@@ -26,8 +28,16 @@ def note_marked(state: Any) -> None:
         for expr in block.find_exprs("call"):
             dispatcher = getattr(state.typemap[expr.func.name], "dispatcher", None)
             if isinstance(dispatcher, InnerDispatcher) and _among(dispatcher.original, markers):
-                where = shown(expr.loc.filename, expr.loc.line)
+                where = _place_of(expr)
                 innermost().marked.append((dispatcher, state.calltypes[expr].args, where))
+
+
+def _place_of(expr: Any) -> str:
+    """The line of a call; in a generated function, the function of the program that it is for."""
+    if expr.loc.filename != GLUE:
+        return shown(expr.loc.filename, expr.loc.line)
+    callers = (location_of(frame.holder.original) for frame in reversed(frames()))
+    return next(where for where in callers if where and not where.startswith(GLUE))
 
 
 def hand_marked(

@@ -382,6 +382,8 @@ class _ResolvedCalls:
         return self.edits.call(assign, body, ty.function, sig, given, dict(expr.kws), expr.vararg)
 
     def _of_chosen(self, assign: Any, ty: ChosenType) -> list[Any]:
+        if self.world.target.is_device:
+            raise refused(self.world, failures.chosen_on_device(ty.functions))
         sig = self.calltypes.pop(assign.value)
         before, given = self.edits.spread(assign)
         return before + self._of_number(assign, ty, assign.value.func, given, sig)

@@ -14,6 +14,7 @@ from numba.parfors.parfor_lowering import ParforLower
 
 from overlay.compiled.numba.dispatchers import innermost
 from overlay.compiled.numba.exception_chains import TracedCalls, handler_of, inlined_calls_known
+from overlay.compiled.numba.parallel_errors import thread_errors_raised
 from overlay.compiled.traces import TracePlace
 
 __all__ = ["TRACED", "Lowering", "ParallelLowering", "TracedLower"]
@@ -65,9 +66,13 @@ class Lowering(NativeLowering):
 
 @register_pass(mutates_CFG=True, analysis_only=False)
 class ParallelLowering(NativeParforLowering):
-    """The lowering of code for several cores."""
+    """The lowering of code for several cores, which raises the exceptions of its threads."""
 
     _name = "overlay_parallel_lowering"
+
+    def run_pass(self, state: Any) -> bool:
+        with thread_errors_raised():
+            return super().run_pass(state)
 
     @property
     def lowering_class(self) -> Any:

@@ -132,6 +132,144 @@ def test_a_marker_that_is_left_over_in_a_kernel():
         Context(plugins=(Forgets(),)).jit(kernel, target="cuda").ptx(TWO, (8, 0))
 
 
+# ---- chosen at run time -------------------------------------------------------------------
+
+
+def kept(x):
+    return x
+
+
+def tripled(x):
+    return 3.0 * x
+
+
+def more(x):
+    return x + 100.0
+
+
+def most(x):
+    return x + 200.0
+
+
+INSTEAD = {kept: more, tripled: most}
+HELD, LISTED, NAMED = (kept, tripled), [kept, tripled], {0: kept, 1: tripled}
+
+
+class Replaces(Plugin):
+    """Has another function called in place of each marker."""
+
+    markers = (kept, tripled)
+
+    def __init__(self):
+        self.seen = set()
+
+    def before_inference(self, ir):
+        for marker, other in INSTEAD.items():
+            for call in ir.calls(marker):
+                ir.insert_before(call, other, *call.args)
+
+    def marked(self, module):
+        self.seen |= {(call.marker, call.where.rpartition("/")[2]) for call in module.calls}
+        for call in module.calls:
+            (symbol,) = module.symbols_of(INSTEAD[call.marker])
+            args = [a for a in call.instruction.args if a.type != BYTES]
+            called(module.module, call.instruction, symbol, args)
+        return True
+
+
+def at_once(x, k):
+    return (tripled if k > 0 else kept)(x)
+
+
+def in_a_variable(x, k):
+    f = kept
+    if k > 0:
+        f = tripled
+    return f(x)
+
+
+def in_a_tuple(x, k):
+    return (kept, tripled)[k](x)
+
+
+def in_a_held_tuple(x, k):
+    return HELD[k](x)
+
+
+def in_a_list(x, k):
+    return LISTED[k](x)
+
+
+def in_a_dict(x, k):
+    return NAMED[k](x)
+
+
+def apply(f, x):
+    return f(x)
+
+
+def passed_on(x, k):
+    f = kept
+    if k > 0:
+        f = tripled
+    return apply(f, x)
+
+
+def in_turn(x, k):
+    total = 0.0
+    for i, f in enumerate((kept, tripled)):
+        if i == k:
+            total += f(x)
+    return total
+
+
+LATER = [in_a_variable, in_a_tuple, in_a_held_tuple, passed_on, in_turn]
+
+
+@pytest.mark.parametrize("program", [at_once, *LATER, in_a_list, in_a_dict])
+def test_each_candidate_that_is_a_marker_is_taken_out_of_its_branch(program):
+    replaces = Replaces()
+    hot = Context(plugins=(replaces,)).jit(program)
+    assert (hot(1.0, 0), hot(1.0, 1)) == (101.0, 201.0)
+    assert {marker for marker, _ in replaces.seen} == {kept, tripled}
+    assert all(where.startswith("test_markers.py:") for _, where in replaces.seen)
+    assert Context().jit(program)(1.0, 1) == 3.0
+
+
+class ForgetsChosen(Forgets):
+    markers = (kept, tripled)
+
+
+def test_a_chosen_marker_that_is_left_over_names_the_function_that_chooses():
+    where = f"test_markers.py:{in_a_variable.__code__.co_firstlineno}"
+    with pytest.raises(NotCompilable, match=f"(?s)marker kept is left over.*{where}"):
+        Context(plugins=(ForgetsChosen(),)).jit(in_a_variable)(1.0, 0)
+
+
+@NEEDS_CUDA
+def test_a_choice_of_markers_in_a_kernel():
+    def kernel(x, out):
+        out[0] = at_once(x[0], int(x[1]))
+
+    replaces = Replaces()
+    code = Context(plugins=(replaces,)).jit(kernel, target="cuda").ptx(TWO, (8, 0))
+    assert {marker for marker, _ in replaces.seen} == {kept, tripled}
+    assert "0d4059000000000000" in code  # 100
+    assert "0d4069000000000000" in code  # 200
+
+
+@NEEDS_CUDA
+@pytest.mark.parametrize("program", LATER)
+@pytest.mark.parametrize("context", [Context(), Context(plugins=(Replaces(),))], ids=str)
+def test_a_kernel_that_keeps_a_choice_is_refused_with_a_remedy(program, context):
+    def kernel(x, out):
+        out[0] = program(x[0], int(x[1]))
+
+    says = r"(?s)keeps one of kept, tripled.*\(kept if condition else tripled\)\(x\)"
+    with pytest.raises(NotCompilable, match=says):
+        context.jit(kernel, target="cuda").ptx(TWO, (8, 0))
+
+
 # ---- before derivatives and after ---------------------------------------------------------
 
 

@@ -18,6 +18,8 @@ backward pass.
 ``inner_derivatives``: derivatives that a program takes of its own functions.
 ``instances``: instances of Python classes that the program makes: attributes, methods, operators.
 ``iterating``: lifting of iteration, and of functions of iterables: ranges, zip, list, sum.
+``kernel_calls``: lifting of what numba-cuda itself defines: indices of threads, barriers, atomic
+sums.
 ``known_arrays``: arrays that numpy makes of known arguments, and arrays of rows.
 ``lifted_bodies``: lifting of a Python function to a program for its adjoint: calls are resolved,
 helpers inlined, and each variable is set once.

@@ -34,7 +34,7 @@ class Naming:
     innermost loop appends to a list in an array. floats: the lists that have other than whole
     numbers later. guarded: the classes of exceptions that the program handles at this place.
     generated: the code of adjoints that are part of the program. is_compiled: whether numba
-    compiles the adjoint.
+    compiles the adjoint. is_for_kernel: whether it is compiled for a GPU.
     """
 
     def __init__(self, users: Any) -> None:
@@ -58,6 +58,7 @@ class Naming:
         self._held: dict[int, ReverseValue] = {}
         self.memories: list[Memory] = []
         self.is_compiled = False
+        self.is_for_kernel = False
         self.reads_attributes = False  # of arrays, or creates arrays from numbers
         self._place = 0
         self.where = ""

@@ -136,6 +136,7 @@ def _make(
 ) -> Adjoint:
     lifter = ReverseLifter(UsersRules(rules))
     lifter.tables, lifter.is_compiled = tables, form.is_compiled
+    lifter.is_for_kernel = form.is_for_kernel
     try:
         lifted = lifter.lift(f, kinds)
         given = [i for i, kind in enumerate(kinds) if not isinstance(kind, KnownBefore)]

@@ -26,6 +26,11 @@ from overlay.interpretations.autodiff.reverse.instances import (
     make_instance,
 )
 from overlay.interpretations.autodiff.reverse.iterating import FOLDED, all_of
+from overlay.interpretations.autodiff.reverse.kernel_calls import (
+    is_of_device,
+    kernel_call,
+    thread_number,
+)
 from overlay.interpretations.autodiff.reverse.known_arrays import known_result, made_of_rows
 from overlay.interpretations.autodiff.reverse.made_objects import as_array, whole
 from overlay.interpretations.autodiff.reverse.operands import identity
@@ -107,6 +112,10 @@ class Calling(Naming, ABC):
     def call_in_force(self, function: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
         """The result of a call that the program makes."""
 
+    def constant(self, value: Any) -> Any:
+        number = thread_number(self, value)
+        return super().constant(value) if number is None else number
+
     def call(self, function: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
         """The result of a call."""
         if isinstance(function, KnownBefore):
@@ -147,6 +156,8 @@ class Calling(Naming, ABC):
                     f"it calls {describe(function)} with arguments with which it is not followed"
                 ) from None
             return handler(self, *args, **kwargs)
+        if is_of_device(self, function):
+            return self.call_known(function, args, kwargs)
         if isinstance(function, type) and is_made_by_call(function) and not _is_numeric(function):
             return make_instance(self, function, args, kwargs)
         return self.call_known(function, args, kwargs)
@@ -165,6 +176,8 @@ class Calling(Naming, ABC):
         made = self.users.emitted(self, function, args, kwargs)
         if made is not None:
             return made
+        if is_of_device(self, function):
+            return kernel_call(self, function, args, kwargs)
         is_numeric = _is_numeric(function)
         signature = _signature(function) if args or kwargs else None
         if signature is not None:

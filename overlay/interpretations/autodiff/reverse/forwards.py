@@ -8,6 +8,7 @@ from typing import Any
 
 from overlay.interpretations.autodiff.reverse.reverse_program import (
     Carried,
+    Effect,
     KnownBefore,
     ReverseCall,
     ReverseFork,
@@ -15,7 +16,6 @@ from overlay.interpretations.autodiff.reverse.reverse_program import (
     ReverseValue,
     StatementRegion,
     Steps,
-    Stop,
     Write,
     leaves,
 )
@@ -38,8 +38,8 @@ class Forwards(AdjointWriter):
                     self._call(op, loop)
                 case Write():
                     self.line(f"{op.array.name}[{self.index(op.index)}] = {self.text(op.value)}")
-                case Stop():
-                    self.line(f"raise {op.exception}")
+                case Effect():
+                    self.line(op.source)
                 case ReverseFork():
                     self._fork(op, loop)
                 case ReverseLoop():

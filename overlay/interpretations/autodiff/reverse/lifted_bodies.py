@@ -27,7 +27,7 @@ from overlay.code.structured_tree import (
     Result,
 )
 from overlay.code.wording import IN_WORDS
-from overlay.core.jitted import converts, is_dispatcher
+from overlay.core.jitted import converts, is_dispatcher, is_of_numba
 from overlay.core.short_repr import a_or_an
 from overlay.core.target import describe
 from overlay.interpretations.autodiff.reverse.branching import Branching, PathEnd
@@ -47,6 +47,7 @@ from overlay.interpretations.autodiff.reverse.operands import (
 from overlay.interpretations.autodiff.reverse.reverse_program import (
     UNSET,
     CapturedCell,
+    Effect,
     ExceptionOf,
     Generator,
     KnownBefore,
@@ -56,7 +57,6 @@ from overlay.interpretations.autodiff.reverse.reverse_program import (
     Memory,
     MethodOf,
     ReverseValue,
-    Stop,
     Text,
     leaves,
 )
@@ -128,7 +128,7 @@ class ReverseLifter(Branching):
             )
         if type(plain) is not FunctionType:
             called = inspect.getattr_static(type(plain), "__call__", None)
-            if type(called) is not FunctionType:
+            if type(called) is not FunctionType or is_of_numba(plain):
                 raise Unreadable(
                     f"it calls {describe(function)}, which is not written in Python",
                     help=_OWN_ADJOINT,
@@ -258,7 +258,7 @@ class ReverseLifter(Branching):
             raise Unreadable("it may raise an exception in a function whose caller handles it")
         plain = all(isinstance(each, (str, int, float)) for each in found.args)
         args = ", ".join(map(repr, found.args)) if plain else ""
-        self.region.ops.append(Stop(f"{self.name(found.cls)}({args})"))
+        self.region.ops.append(Effect(f"raise {self.name(found.cls)}({args})"))
         return PathEnd(env, raises=True)
 
     def read(self, env: Mapping[str, Any], name: str) -> Any:

@@ -17,13 +17,13 @@ import numpy as np
 from overlay.interpretations.autodiff.reverse.pullbacks import Pullback
 from overlay.interpretations.autodiff.reverse.reverse_program import (
     Carried,
+    Effect,
     Memory,
     ReverseCall,
     ReverseFork,
     ReverseLoop,
     ReverseValue,
     StatementRegion,
-    Stop,
     Write,
     leaves,
 )
@@ -304,7 +304,7 @@ class Needs:
                     if op.array in need and own is not None and (loop is None or loop in own.loops):
                         runs.add(op)
                         need |= set(leaves((op.index, op.value)))
-                case Stop() if loop is None:
+                case Effect() if loop is None:
                     runs.add(op)
                 case ReverseFork():
                     self._run_fork(op, need, runs, loop)

@@ -19,6 +19,7 @@ __all__ = [
     "CapturedCell",
     "Carried",
     "Contents",
+    "Effect",
     "Either",
     "ExceptionOf",
     "Generator",
@@ -40,7 +41,6 @@ __all__ = [
     "Span",
     "StatementRegion",
     "Steps",
-    "Stop",
     "Text",
     "Unset",
     "Write",
@@ -182,10 +182,11 @@ class Write:
 
 
 @dataclass(eq=False)
-class Stop:
-    """The statement ``raise exception``, which leaves the program. exception: as source."""
+class Effect:
+    """A statement without result, which the forward pass runs: ``raise``, which leaves the program,
+    or a barrier of threads. source: of the statement."""
 
-    exception: str
+    source: str
 
 
 @dataclass(eq=False)

@@ -24,6 +24,7 @@ from overlay.interpretations.autodiff.reverse.instances import (
     set_directly,
 )
 from overlay.interpretations.autodiff.reverse.iterating import ITERATING
+from overlay.interpretations.autodiff.reverse.kernel_calls import added_at_once, thread_place
 from overlay.interpretations.autodiff.reverse.made_objects import (
     METHODS,
     as_array,
@@ -50,6 +51,7 @@ from overlay.interpretations.autodiff.reverse.reverse_program import (
     Span,
 )
 from overlay.interpretations.autodiff.reverse.structure import Unreadable
+from overlay.kernels import atomic_add
 
 if TYPE_CHECKING:
     from overlay.interpretations.autodiff.reverse.calling import Calling
@@ -72,6 +74,9 @@ _PLAIN: set[Any] = {float, int, bool, complex, str, tuple, list, dict, type(None
 def _get_attribute(lifter: Calling, owner: Any, name: KnownBefore, *default: Any) -> Any:
     attribute = str(name.value)
     if isinstance(owner, KnownBefore):
+        place = thread_place(lifter, owner.value, attribute)
+        if place is not None:
+            return place
         return _attribute_of_known(lifter, owner.value, attribute)
     if isinstance(owner, MadeObject):
         return get_attribute(lifter, owner, attribute)
@@ -351,4 +356,5 @@ STRUCTURAL: dict[Any, Callable[..., Any]] = {
     np.errstate: _plain_manager,
     warnings.catch_warnings: _plain_manager,
     contextlib.nullcontext: _null_manager,
+    atomic_add: added_at_once,
 }

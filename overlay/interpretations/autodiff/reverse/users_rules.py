@@ -129,7 +129,10 @@ class UsersRules:
 
 
 def _fitted(lifter: Calling, target: Any, count: int) -> tuple[str, ...]:
-    """The derivatives that a rule gave, in lines that raise where one does not fit its argument."""
+    """The derivatives that a rule gave, in lines that raise where one does not fit its argument. A
+    kernel raises nothing."""
+    if lifter.is_for_kernel:
+        return tuple(f"{{p}}[{i}]" for i in range(count))
     name = lifter.name(fitting(target))
     return tuple(f"{name}({{p}}[{i}], {{{i}}})" for i in range(count))
 

@@ -59,16 +59,9 @@ def test_a_kernel_is_one_module_with_all_that_it_calls(capability):
     assert [function.symbol for function in kernel.functions] == [kernel.symbol]
 
 
-def sums_float64(program):
-    code = program.context.jit(program.kernel, target="cuda").ptx(ARRAYS, (8, 0))
-    return re.search(r"(atom|red)\S*\.add\.f64", code) is not None
-
-
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.name)
 def test_nvidias_compiler_takes_what_is_optimised_and_it_is_right(program):
     watches = Watches()
-    if sums_float64(program):
-        pytest.skip("NVIDIA's compiler refuses atomic sums of float64, without a plugin, too")
     context = program.context | Context(plugins=(watches,))
     kernel = context.jit(program.kernel, target="cuda").compile(ARRAYS, BLACKWELL)
     assert len(watches.defined) == 2
