@@ -755,7 +755,7 @@ class FlowGraph(ABC):
         found = [edge for edge in found if into[edge.target] == 1]
         return tuple(sorted(found, key=lambda edge: len(before[edge.target])))
 
-    def _check(self, asked: str, kind: Any, given: Any) -> None:
+    def _check(self, asked: str, kind: Any, given: object) -> None:
         """Raise an error for an argument that is not of a kind, or not of this function."""
         help = _ORIGINS.get(kind, "")
         if not isinstance(given, kind) or isinstance(given, bool):
@@ -768,7 +768,7 @@ class FlowGraph(ABC):
                 help=help,
             )
         if kind in (Place, IRStatement):
-            label = _label(given)
+            label = _label(cast("Place", given))
             blocks = [block for block in self.blocks() if block.label == label]
             inside = not isinstance(given, IRStatement) or any(
                 given in block.statements for block in blocks

@@ -542,7 +542,7 @@ _RULES[id(open)] = open, _fixed(Kinds(frozenset(_OPENED)))
 def _tuple_class(name: str, fields: str | tuple[str, ...]) -> Any:
     """The class of named tuples with these fields; None if there is none."""
     try:
-        return namedtuple(name, fields, module=__name__)
+        return namedtuple(name, fields, module=__name__)  # pyright: ignore[reportUntypedNamedTuple]
     except ValueError:
         return None
 

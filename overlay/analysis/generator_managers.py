@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import inspect
-from collections.abc import Iterator
+from collections.abc import Generator
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +22,7 @@ __all__ = ["function_of_manager", "generator_function", "manager_made", "passes_
 
 
 @contextlib.contextmanager
-def _sample() -> Iterator[None]:
+def _sample() -> Generator[None]:
     yield
 
 

@@ -14,14 +14,13 @@ import numpy as np
 from overlay.analysis.abstract_values import TOP, ItemValues, KnownValue
 from overlay.analysis.attribute_names import (
     MissingAttribute,
-    candidates,
     generic_lookup,
     in_class,
     is_of_program,
-    nearest,
 )
 from overlay.analysis.kind_functions import ClassOf, Exactly, Kinds, MethodOfObject, one
 from overlay.code import constants
+from overlay.core.errors import closest, near_names
 from overlay.core.target import attributes_of, mro_of, type_attribute
 
 if TYPE_CHECKING:
@@ -65,11 +64,11 @@ class Attributes:
         cls, text = self._class_of(value), text_of(name)
         if cls is None or text is None or not generic_lookup(cls):
             return None
-        found = type_attribute(cls, text)
+        found: Any = type_attribute(cls, text)
         if type(found) is functools.cached_property and type(found.func) is FunctionType:
             return None if self._domain.stored.may_store(cls, text) else found.func
-        is_getter = type(found) is property and type(found.fget) is FunctionType
-        return found.fget if is_getter else None
+        getter: Any = found.fget if type(found) is property else None
+        return getter if type(getter) is FunctionType else None
 
     def read(self, value: Any, name: Any) -> Any:
         """The value of an attribute; TOP if it is not known."""
@@ -188,10 +187,10 @@ class Attributes:
         a receiver of class ``cls``, do not have."""
         if is_class or in_class(super, name) or self._domain.stored.may_store(cls, name):
             return
-        near = nearest(name, (each for base in above for each in attributes_of(base)))
+        near = near_names(name, (each for base in above for each in attributes_of(base)))
         raise MissingAttribute(
             f"super() of an object of class {cls.__qualname__} has no attribute {name!r}",
-            notes=candidates(near),
+            notes=closest(near),
             help="correct the spelling, or set it in a base class",
         )
 
