@@ -231,7 +231,7 @@ def of_part(report: Report, bench: str, part: Mapping[str, Any]) -> Iterator[str
     yield filled(part["text"])
     yield from figures(report, part["title"])
     if bench in report.pictures:
-        yield f"![{part['title']}, as a picture](report/{report.pictures[bench]})"
+        yield f"![Chart of the measurements below: {part['title']}](report/{report.pictures[bench]})"
     for section in part["sections"]:
         yield f"### {section['title']}"
         if section["text"]:
