@@ -394,8 +394,11 @@ class Lifter:
         return self._enter(site, site.chain.after(below), args, kwargs)
 
     def _enter(self, site: CallSite, chain: MethodChain, args: Values, kwargs: Named) -> Value:
-        """Inline the method directly above a position in a chain."""
+        """Inline the method directly above a position in a chain. A function without Python code
+        that is a method is called as it is."""
         body = chain.passed[-1].implementation(kinds_of(args, kwargs))
+        if body_of(body) is None:
+            return self.call(replace(site, overlaid=False), (body,), args, kwargs)
         return self._inline(replace(site, chain=chain), body, args, kwargs)
 
     def _base(self, site: CallSite, targets: tuple[Any, ...], args: Values, kwargs: Named) -> Value:

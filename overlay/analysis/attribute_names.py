@@ -227,7 +227,8 @@ def _of_module(module: ModuleType, name: str) -> bool | None:
 
 
 def names_of(value: Any, *, known: bool) -> Iterator[str]:
-    """The names of the attributes of an object, or of the objects of a class."""
+    """The names of the attributes of an object, or of the objects of a class, with those that the
+    methods of the class store."""
     if type(value) is ModuleType:
         yield from vars(value)
         return
@@ -236,3 +237,7 @@ def names_of(value: Any, *, known: bool) -> Iterator[str]:
         yield from _own_attributes(value)
     for base in (*(mro_of(value) if known and isinstance(value, type) else ()), *mro_of(kind)):
         yield from attributes_of(base)
+    for base in mro_of(kind):
+        for method in list(attributes_of(base).values()):
+            if isinstance(method, FunctionType):
+                yield from sorted(_stored(method.__code__))

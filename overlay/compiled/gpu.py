@@ -37,7 +37,9 @@ class Kernel:
     ) -> None:
         self.engine = engine
         self.function = function
-        self.options = dict(options)
+        self.given = dict(options)
+        # those of its functions, which numba compiles for the host first
+        self.options = {k: v for k, v in options.items() if k != "max_registers"}
         self.chain = None
         self.looks_up = True  # methods of the function itself
         self.__name__ = getattr(function, "__name__", "kernel")
@@ -92,7 +94,7 @@ class Kernel:
         from overlay.compiled.cuda.cuda_errors import explained
 
         with explained(self.function):
-            code = compiled(self._entry_in(world), args, given, self.options)
+            code = compiled(self._entry_in(world), args, given, self.given)
         functions = tuple(map(_shown, code.functions))
         types = tuple(map(str, args))
         return CompiledKernel(
@@ -139,7 +141,7 @@ class Kernel:
             )
         world, known = self._present()
         if None not in known:
-            known[None] = Launched(self.function, self._entry_in(world), self.options)
+            known[None] = Launched(self.function, self._entry_in(world), self.given)
         with explained(self.function, launches=True):
             launch(known[None])
 
