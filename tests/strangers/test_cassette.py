@@ -2,6 +2,7 @@
 in Python. Each test names its source."""
 
 import asyncio
+import code
 import ctypes
 import functools
 import json
@@ -12,12 +13,14 @@ import re
 import sqlite3
 import statistics
 import threading
+import traceback
 import weakref
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
 
+from inversion import invert
 from overlay import Context, MethodTable, Plugin, call_next, current_context, generic, nonoverlay
 from overlay.interpretations.autodiff import derivative
 from overlay.interpretations.memoisation import memoised
@@ -588,3 +591,135 @@ def test_the_metadata_of_a_context_are_read_where_a_hook_runs():
     for log in (one, two, two):
         Context(table, state=log)(lambda: math.sin(0.5))
     assert (one, two) == ([0.5], [0.5, 0.5])
+
+
+# ---- stack traces --------------------------------------------------------------------------------
+
+
+def third(x):
+    if x > 1.0:
+        raise ValueError("too large")
+    return 1.0 / x
+
+
+def second(x):
+    return third(x) + 1.0
+
+
+def first(x):
+    return second(2.0 * x)
+
+
+@pytest.mark.parametrize("way", ["wrap", "jit"])
+@pytest.mark.parametrize(("x", "line"), [(1.0, 2), (0.0, 3)])
+def test_a_stack_trace_shows_the_functions_and_not_the_tool(way, x, line):
+    """Issue 185, pull request 186: the frames were named overdub in place of the functions"""
+    table = MethodTable("unused")
+    table.overlay(math.sin)(math.cos)
+    native, inside = (frames_of(f, x) for f in (first, getattr(Context(table), way)(first)))
+    if way == "wrap":
+        assert inside.pop(0)[0] == "__call__"  # where the context is entered, and no other
+    assert [name for name, _ in inside] == ["first", "second", "third"]
+    assert inside[-1][1] == third.__code__.co_firstlineno + line
+    assert inside == native
+
+
+def frames_of(function, x):
+    """The frames below the test, of whatever file, by name and line."""
+    with pytest.raises((ValueError, ZeroDivisionError)) as caught:
+        function(x)
+    frames = traceback.extract_tb(caught.value.__traceback__)
+    return [(frame.name, frame.lineno) for frame in frames][1:]
+
+
+def test_an_error_in_a_pass_shows_the_line_of_the_pass():
+    """Pull request 103: an index that is out of range said nothing of where it was"""
+
+    class Wrong(Plugin):
+        def before_inference(self, ir):
+            return ir.calls()[77]
+
+    with pytest.raises(Exception) as caught:  # noqa: PT011
+        Context(plugins=(Wrong(),)).jit(second)(0.5)
+    cause, shown = caught.value, []
+    while cause is not None:
+        shown += traceback.extract_tb(cause.__traceback__)
+        cause = cause.__cause__ or cause.__context__
+    start = Wrong.before_inference.__code__.co_firstlineno
+    assert ("before_inference", start + 1) in [(frame.name, frame.lineno) for frame in shown]
+
+
+# ---- a context for all that is entered later -----------------------------------------------------
+
+
+def test_a_prompt_runs_each_input_in_a_context():
+    """Issue 132: a console in which each line is overdubbed"""
+    table, found = MethodTable("sine is cosine"), []
+    table.overlay(math.sin)(math.cos)
+    console = code.InteractiveConsole({"found": found, "context": Context(table)})
+    for line in (
+        "import math; from overlay import install",
+        "found.append(math.sin(1.0))",
+        "handle = install(context)",
+        "found.append(math.sin(1.0))",
+        "def helper(x): return math.sin(x)\n",
+        "found.append(helper(1.0) + sum(map(math.sin, [1.0])))",
+        "handle.remove()",
+        "found.append(helper(1.0))",
+    ):
+        console.push(line)
+    sine, cosine = math.sin(1.0), math.cos(1.0)
+    assert found == [sine, cosine, 2 * cosine, sine]
+
+
+# ---- overlays, derivatives and inverses ----------------------------------------------------------
+
+
+def sin_plus_cos(x):
+    return math.sin(x) + math.cos(x)
+
+
+def in_the_context(f):
+    table = MethodTable("SinCtx")
+    table.overlay(math.sin)(math.cos)
+    return Context(table).wrap(f)
+
+
+def inverse_at(x):
+    """A step that inverts a function, on the branch of this argument."""
+
+    def step(f):
+        inverse = invert(f, float)
+        theta = inverse.recover(x)
+        return lambda y: inverse(y, theta)[0]
+
+    return step
+
+
+AT = 0.4
+SLOPE = math.cos(AT) - math.sin(AT)  # of the sum, without the context
+
+
+@pytest.mark.parametrize(
+    ("order", "point", "expected"),
+    [
+        ("OD", AT, -2 * math.sin(AT)),
+        ("DO", AT, -2 * math.sin(AT)),
+        ("OI", 2 * math.cos(AT), AT),
+        ("IO", math.sin(AT) + math.cos(AT), AT),
+        ("OID", 2 * math.cos(AT), -0.5 / math.sin(AT)),
+        ("ODI", -2 * math.sin(AT), AT),
+        ("DOI", -2 * math.sin(AT), AT),
+        ("DIO", SLOPE, AT),
+        ("IOD", math.sin(AT) + math.cos(AT), 1 / SLOPE),
+        ("IDO", math.sin(AT) + math.cos(AT), 1 / SLOPE),
+    ],
+)
+def test_a_context_a_derivative_and_an_inverse_compose_in_each_order(order, point, expected):
+    """SinCtx, whose sin_plus_cos is twice the cosine; DiffCtx; an inverse is made outside of the
+    context, and stays what it is"""
+    steps = {"O": in_the_context, "D": derivative, "I": inverse_at(AT)}
+    function = sin_plus_cos
+    for step in order:
+        function = steps[step](function)
+    assert function(point) == pytest.approx(expected)

@@ -2,6 +2,7 @@
 tests; test/compilerplugins_testsetup.jl of JuliaGPU/GPUCompiler.jl; the FastSin plugin and the
 slicer of the proposal for plugins in Julia), written again in Python."""
 
+import code
 import math
 import operator
 import re
@@ -12,6 +13,7 @@ import pytest
 
 from overlay import Context, MethodTable, Plugin
 from overlay.analysis import Domain
+from overlay.contracts import BrokenContract, check_plugin
 
 
 class Swaps(Plugin):
@@ -269,3 +271,99 @@ def sum_of(xs):
     for x in xs:
         found += math.sin(x)
     return found
+
+
+# ---- contracts -----------------------------------------------------------------------------------
+
+
+class SlicesAndClaimsMore(Slices):
+    preserves = frozenset({"values", "types", "effects"})
+
+
+class FastSinAndClaimsMore(FastSin):
+    preserves = frozenset({"types", "values"})
+
+
+class SlicesRightly(Slices):
+    preserves = frozenset({"values", "types"})
+
+
+def loud(x):
+    print("x is", x)
+    return math.sin(x) + get_sin()(x)
+
+
+def test_what_a_fast_sine_and_a_slicer_declare_is_checked():
+    """The proposal: contracts that restrict what may be composed; each is tried on a program"""
+    check_plugin(FastSin, (loud, 0.5), samples=False)
+    check_plugin(
+        SlicesRightly, (loud, 0.5), beside=[FastSin()], commutes_with=[FastSin()], samples=False
+    )
+    for plugin, contract in ((FastSinAndClaimsMore, "values"), (SlicesAndClaimsMore, "effects")):
+        with pytest.raises(BrokenContract) as caught:
+            check_plugin(plugin, (loud, 0.5), samples=False)
+        assert caught.value.contract == contract
+
+
+def visited(n):
+    total = 0
+    for i in range(n):
+        total += i
+    return total
+
+
+def test_a_pass_that_breaks_a_loop_or_fails_itself_is_caught():
+    """Cassette.jl issue 19, where a loop went wrong under a pass; pull request 103, a pass with an
+    index that is out of range"""
+
+    class CountsDown(Plugin):
+        def before_inference(self, ir):
+            for call in ir.calls(operator.iadd):
+                ir.replace(call, operator.sub, *call.args)
+
+    class OutOfRange(Plugin):
+        def before_inference(self, ir):
+            return ir.calls()[77]
+
+    for plugin, contract in ((CountsDown, "values"), (OutOfRange, "runs")):
+        with pytest.raises(BrokenContract) as caught:
+            check_plugin(plugin, (visited, 3), samples=False)
+        assert caught.value.contract == contract
+
+
+# ---- a plugin for all later top-level calls ------------------------------------------------------
+
+
+class Counted(Plugin):
+    """Counts the sines of interpreted code."""
+
+    def __init__(self):
+        self.count = 0
+
+    def around(self, callee, run):
+        def counted(*args):
+            self.count += 1
+            return run(*args)
+
+        return counted if callee is math.sin else None
+
+
+def test_a_plugin_holds_for_all_later_calls_at_the_top_level():
+    """The proposal: set_plugin!, which inserts the plugin in every call that comes after it"""
+    counted = Counted()
+    console = code.InteractiveConsole({"context": Context(plugins=(counted,))})
+    seen = []
+    for line in (
+        "import math; from overlay import install",
+        "math.sin(0.5)",
+        "handle = install(context)",
+        "def late(x): return math.sin(x)\n",
+        "found = late(0.5)",
+        "found += max(map(late, (0.5, 0.25)))",
+        "handle.remove()",
+        "found += late(0.5)",
+    ):
+        console.push(line)
+        seen.append(counted.count)
+    assert seen == [0, 0, 0, 0, 1, 3, 3, 3]
+    assert console.locals["found"] == 3 * math.sin(0.5)

@@ -8,8 +8,11 @@ import pytest
 
 from overlay import Context, MethodTable, Plugin, current_context, recurse
 from overlay.interpretations.probabilistic import (
+    Bernoulli,
     MetropolisHastings,
     Normal,
+    RandomWalk,
+    compiled_steps,
     condition,
     observe,
     replay,
@@ -105,6 +108,47 @@ def test_a_selected_choice_moves_and_the_others_stay():
     values = simulate(model, 1.0, rng=0).values
     chain = MetropolisHastings(condition(model, {"T": values["T"]}), 1.0, rng=1).run(100)
     assert len(np.unique(chain["mean"])) > 10
+
+
+# ---- test/benchmarks/static_mh.jl, of examples/regression/static_model.jl ------------------------
+
+
+def datum(x, place, inlier_std, outlier_std, slope, intercept, y):
+    is_outlier = sample(f"z{place}", Bernoulli(0.5))
+    std = outlier_std if is_outlier else inlier_std
+    observe(f"y{place}", Normal(x * slope + intercept, std), y)
+
+
+def regression(xs, ys):
+    inlier_std = math.exp(sample("log_inlier_std", Normal(0.0, 2.0)))
+    outlier_std = math.exp(sample("log_outlier_std", Normal(0.0, 2.0)))
+    slope = sample("slope", Normal(0.0, 2.0))
+    intercept = sample("intercept", Normal(0.0, 2.0))
+    for i in range(len(xs)):
+        datum(xs[i], i, inlier_std, outlier_std, slope, intercept, ys[i])
+
+
+def test_the_pruned_program_of_each_move_is_compiled_once(monkeypatch):
+    """What a change of one choice reaches is compiled; another data set compiles nothing more"""
+    monkeypatch.setattr(compiled_steps, "PATIENCE", 0)
+    names = "log_inlier_std", "log_outlier_std", "slope", "intercept"
+    walks = {name: RandomWalk(0.5) for name in names}
+
+    def compiled():
+        return sum(barrier.compiled for barrier in compiled_steps.steps_made().barriers())
+
+    def chain(ys, *, fast):
+        options = {"proposals": walks, "rng": 0, "compiled": fast}
+        return MetropolisHastings(regression, (-1.0, 0.0, 2.0), ys, **options)
+
+    line, bent = (-1.1, 1.0, 5.2), (-1.1, 9.0, 5.2)
+    before = compiled()
+    found, expected = chain(line, fast=True).run(300), chain(line, fast=False).run(300)
+    assert found.reruns == expected.reruns < 300
+    assert all((found[name] == expected[name]).all() for name in expected.names)
+    assert (made := compiled()) > before
+    assert chain(bent, fast=True).run(300).names == expected.names
+    assert compiled() == made
 
 
 # ---- a pass that the running program configures --------------------------------------------------

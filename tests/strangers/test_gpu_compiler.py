@@ -323,3 +323,103 @@ def test_a_mock_of_the_plugin_inherits_the_rules_of_the_target_in_a_kernel():
     assert str(0x4045000000000000) in code(target)  # 42, a constant that is stored
     assert SEVEN in code()
     assert "0d408F400000000000" not in code(target) + code()  # 1000: the marker is gone
+
+
+# ---- pull requests 621 and 785, and the reviews of 636: stages inside the optimiser --------------
+
+
+class Stages(Plugin):
+    """Notes each stage inside the optimiser, with what it sees of the function."""
+
+    def __init__(self, name, notes):
+        self.name, self.notes = name, notes
+
+    def after_codegen(self, module):
+        self.note("after_codegen", str(module))
+
+    def before_optimisation(self, module):
+        self.note("before_optimisation", str(module))
+
+    def after_optimisation(self, module):
+        self.note("after_optimisation", str(module))
+
+    def note(self, stage, text):
+        if "folds_away" in text:
+            self.notes.append((stage, self.name, text.count("alloca")))
+
+
+def folds_away(x):
+    y = x
+    for _ in range(3):
+        y = y + 1.0
+    return y * 7.0
+
+
+STAGES = ("after_codegen", "before_optimisation", "after_optimisation")
+
+
+@pytest.mark.parametrize("names", [("early", "late"), ("late", "early")])
+def test_callbacks_stand_before_and_inside_the_optimiser_in_declared_order(names):
+    """R9: one callback early, one as part of the optimisation, in the order of the plugins"""
+    notes = []
+    hot = Context(plugins=tuple(Stages(name, notes) for name in names)).jit(folds_away)
+    assert hot(2.0) == folds_away(2.0) == 35.0
+    by_stage = {stage: [note for note in notes if note[0] == stage] for stage in STAGES}
+    assert [stage for stage, _, _ in notes] == [stage for stage in STAGES for _ in by_stage[stage]]
+    _, raw, clean = ([slots for _, _, slots in by_stage[stage]] for stage in STAGES)
+    assert min(raw) > max(clean)  # variables are in registers by then
+    for seen in by_stage.values():
+        assert [name for _, name, _ in seen] == list(names) * (len(seen) // 2)
+
+
+@NEEDS_CUDA
+def test_a_callback_after_code_generation_sees_what_a_kernel_will_be():
+    """R9 in a kernel: what the callback edits is in PTX"""
+
+    class Adds(Plugin):
+        cache_token = "adds"
+
+        def after_codegen(self, module):
+            for function in module.functions:
+                for block in function.blocks:
+                    for instruction in block.instructions:
+                        if instruction.opname == "fmul":
+                            instruction.opname = "fadd"
+
+    def kernel(x, out):
+        out[0] = x[0] * x[1]
+
+    def operations(*plugins):
+        return re.findall(r"(add|mul)\.\S*f64", kernel_of(kernel, Context(plugins=plugins)).ptx)
+
+    assert (operations(), operations(Adds())) == (["mul"], ["add"])
+
+
+# ---- issue 560, pull requests 140 and 561: what a compiled kernel is found by --------------------
+
+
+@NEEDS_CUDA
+def test_another_target_is_another_entry_of_the_cache():
+    """R16: a kernel that was compiled for 8.9 was found for another capability, and ran"""
+    hot = Context().jit(bar, target="cuda")
+    found = [hot.compile(TWO, capability) for capability in ((8, 9), (8, 0), (8, 9))]
+    assert [re.search(r"\.target (sm_\d+)", each.ptx)[1] for each in found] == [
+        *("sm_89", "sm_80", "sm_89")
+    ]
+    with pytest.raises(Exception, match=r"2\W+0"):
+        hot.compile(TWO, (2, 0))
+
+
+@NEEDS_CUDA
+def test_another_option_is_another_entry_of_the_cache():
+    """R16, pull request 140; maxregs of test/ptx_tests.jl"""
+
+    def kernel(x, out):
+        out[0] = x[0] / x[1]
+
+    single = "float32[::1], float32[::1]"
+    options = {"plain": {}, "fast": {"fastmath": True}, "few": {"max_registers": 42}}
+    found = {name: kernel_of(kernel, types=single, **each) for name, each in options.items()}
+    assert ["div.rn.f32" in each.ptx for each in found.values()] == [True, False, True]
+    for name, each in options.items():
+        assert kernel_of(kernel, types=single, **each) == found[name]

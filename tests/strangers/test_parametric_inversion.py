@@ -191,3 +191,76 @@ def test_all_assignments_of_a_formula_are_found():
     found = {branch.point for branch in invert(clauses).solutions(1)}
     every = [(a, b, c) for a in (0, 1) for b in (0, 1) for c in (0, 1)]
     assert found == {each for each in every if clauses(*each) == 1}
+
+
+# ---- src/primitives.jl, test/choose.jl -----------------------------------------------------------
+
+
+def add(x: float, y: float):
+    return x + y
+
+
+def add_integers(x: int, y: int):
+    return x + y
+
+
+def subtract(x: float, y: float):
+    return x - y
+
+
+def subtract_integers(x: int, y: int):
+    return x - y
+
+
+def multiply(x: float, y: float):
+    return x * y
+
+
+def divide(x: float, y: float):
+    return x / y
+
+
+def pair(x: float, y: float):
+    return x, y
+
+
+@pytest.mark.parametrize(
+    ("primitive", "value"),
+    [(add, 2.5), (add_integers, 7), (subtract, 2.5), (subtract_integers, 7), (multiply, 2.5),
+     (divide, 2.5)],
+)  # fmt: skip
+def test_each_primitive_has_an_inverse_with_parameters(primitive, value):
+    """primitives.jl: one more number says which of the pairs with this value it is"""
+    inverse, rng = invert(primitive), np.random.default_rng(0)
+    found = {inverse(value, inverse.parameters.sample(rng)) for _ in range(20)}
+    assert len(found) > 10
+    assert all(math.isclose(primitive(*each), value) for each in found)
+    assert {type(x) for each in found for x in each} == {type(value)}
+    given = (type(value)(3), type(value)(4))
+    assert inverse(primitive(*given), inverse.recover(*given)) == pytest.approx(given)
+
+
+def test_a_product_with_a_constant_and_a_pair_have_no_parameters():
+    """primitives.jl: the other factor is known; the parts of a pair are its arguments"""
+    of_constant, of_pair = invert(lambda x: x * 4.0, float), invert(pair)
+    assert of_constant(10.0) == (2.5,)
+    assert of_pair((1.0, 2.0)) == (1.0, 2.0)
+    assert len(of_constant.parameters) == len(of_pair.parameters) == 0
+
+
+def test_a_place_in_a_table_is_found_by_its_value():
+    """primitives.jl: getindex, where an index is drawn; here each that holds the value"""
+
+    def looked_up(i: Annotated[int, Integers(0, 2)]):
+        return (0.5, 1.5, 0.5)[i]
+
+    assert {branch.point for branch in invert(looked_up).solutions(0.5)} == {(0,), (2,)}
+    assert {branch.point for branch in invert(looked_up).solutions(1.5)} == {(1,)}
+
+
+def test_one_axis_of_a_sum_is_chosen_from_the_others():
+    """test/choose.jl: the value from both arguments, an argument from the other, both from it"""
+    assert choose(add_integers, known=("x", "y"))(3, 4) == (7,)
+    assert choose(add_integers, known=("return", "y"))(7, 4) == (3,)
+    assert choose(add_integers, known=("return", "x"))(7, 3) == (4,)
+    assert sum(choose(add_integers, known=("return",))(5)) == 5
