@@ -231,7 +231,8 @@ def of_part(report: Report, bench: str, part: Mapping[str, Any]) -> Iterator[str
     yield filled(part["text"])
     yield from figures(report, part["title"])
     if bench in report.pictures:
-        yield f"![Chart of the measurements below: {part['title']}](report/{report.pictures[bench]})"
+        alternative = f"Chart of the measurements below: {part['title']}"
+        yield f"![{alternative}](report/{report.pictures[bench]})"
     for section in part["sections"]:
         yield f"### {section['title']}"
         if section["text"]:

@@ -56,10 +56,10 @@ class Cause:
         return self.path[-1]
 
     @property
-    def readings(self) -> Iterator[tuple[str, str]]:
-        """For each path, its functions' names in one line, and the place of the reader."""
+    def readings(self) -> Iterator[tuple[tuple[str, ...], str]]:
+        """For each path, its functions' names, and the place of the reader."""
         for path in self.paths:
-            yield " -> ".join(each.name for each in path), path[-1].where
+            yield tuple(each.name for each in path), path[-1].where
 
 
 @dataclass(frozen=True)
@@ -149,4 +149,4 @@ class Compilations(Sequence[Compilation]):
 def _told(cause: Cause) -> Iterator[str]:
     yield str(cause)
     for calls, where in cause.readings:
-        yield f"  read by {calls}   {where}"
+        yield f"  read by {' -> '.join(calls)}   {where}"

@@ -3,6 +3,8 @@ words with their article or number."""
 
 from __future__ import annotations
 
+import re
+
 from overlay.core.own_builtins import __builtins__
 
 __all__ = ["a_or_an", "counted", "cut", "short_repr"]
@@ -27,9 +29,10 @@ def counted(count: int, noun: str, nouns: str = "") -> str:
     return f"{count} {noun if count == 1 else nouns or f'{noun}s'}"
 
 
-def a_or_an(word: str) -> str:
-    """A word, such as the name of a class, with its indefinite article."""
-    starts = word.lower()
-    sounds_vowel = starts.startswith(("a", "e", "i", "o", "un", "nd"))
-    sounds_vowel = sounds_vowel and not starts.startswith(("eu", "one", "uni"))
-    return f"{'an' if sounds_vowel else 'a'} {word}"
+def a_or_an(thing: object) -> str:
+    """The text of a thing, such as the name of a class, with its indefinite article."""
+    return f"{'an' if _SOUNDS_VOWEL.match(str(thing)) else 'a'} {thing}"
+
+
+_SOUNDS_VOWEL = re.compile("(?!eu|one|u[a-z][aeiou])[aeiou]|nd", re.IGNORECASE)
+"""The beginnings of words that take *an*: not those of *unit*, *ufunc* and *uname*, as spoken."""

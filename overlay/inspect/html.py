@@ -220,7 +220,7 @@ def _cause(cause: Cause) -> Html:
     change = cause.change
     values = joined([" ", code(change.before), " → ", code(change.after)])
     paths = [
-        element("div", joined([plain("read by "), code(calls), " ", place(where)]))
+        element("div", joined([plain("read by "), code(" → ".join(calls)), " ", place(where)]))
         for calls, where in cause.readings
     ]
     return element(

@@ -155,7 +155,7 @@ def test_what_is_no_context_and_a_later_line_are_refused(outputs):
         ("explanation", "<details open>"),
         ("report", "2 of 2 methods hit"),
         ("inverse", "backwards"),
-        ("space", "coordinates"),
+        ("space", "coordinate"),
         ("plan", "<svg"),
     ],
 )

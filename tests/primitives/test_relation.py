@@ -100,7 +100,7 @@ BAD = {
     "no expression": (lambda: relation(double, float, "return = 2 *"), "cannot read"),
     "number of types": (
         lambda: relation(double, float, float, "return = double(a)"),
-        "names 1 inputs for 2 types",
+        "names 1 input for 2 types",
     ),
     "unknown axis": (
         lambda: relation(double, float, "return = double(a)", b=lambda ret: ret),

@@ -58,7 +58,7 @@ _numbers = itertools.count(1)
 
 def new_variable(statement: Any) -> Any:
     """A variable with a new name, also where numba copies blocks (``literal_unroll``)."""
-    return ir.Var(statement.target.scope, f"$overlay.{next(_numbers)}", statement.loc)
+    return statement.target.scope.define(f"$overlay.{next(_numbers)}", statement.loc)
 
 
 def redefine(func_ir: Any, assign: Any, value: Any) -> None:

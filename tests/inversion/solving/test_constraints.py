@@ -142,7 +142,7 @@ def test_bad_input_is_refused():
     for box in ("a", EMPTY, None):
         with pytest.raises(WrongArguments, match="the box for argument 1"):
             contract(lambda x: x, box, returns=Interval(0, 1))
-    with pytest.raises(WrongArguments, match="1 parameters"):
+    with pytest.raises(WrongArguments, match="1 parameter "):
         contract(lambda x: x, Interval(0, 1), Interval(0, 1), returns=0.0)
 
 

@@ -219,5 +219,5 @@ def test_a_function_that_takes_another_number_of_arguments_is_an_error_that_says
     def halves(a, b):
         return a / b
 
-    with pytest.raises(OverlayError, match="halves was given 1 abstract values, and takes 2: a, b"):
+    with pytest.raises(OverlayError, match="halves was given 1 abstract value, and takes 2: a, b"):
         prove(halves, integers(1, 2))

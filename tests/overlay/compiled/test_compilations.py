@@ -166,7 +166,7 @@ def both(): return first() + second()
     found = [" ".join(each.name for each in path) for path in cause.paths]
     assert found == ["both first", "both second"]  # a path to each reader, the shortest
     shown = context.compilations(hot)
-    for text in (str(shown), shown._repr_html_().replace("&gt;", ">")):
+    for text in (str(shown), shown._repr_html_().replace("→", "->")):
         assert "both -> first" in text
         assert "both -> second" in text
 

@@ -17,7 +17,7 @@ AMPERE = (8, 0)
 
 WITHOUT = """
 import sys
-sys.modules["numba.cuda.core"] = None
+sys.modules["numba_cuda"] = sys.modules["numba.cuda.core"] = None
 from overlay import Context, NotCompilable
 try:
     Context().jit(print, target="cuda")
