@@ -17,6 +17,7 @@ LONG = {  # folders and files: which of their tests, or () for all
     "tests/bench/test_compiled_engine.py": (),
     "tests/bench/test_derivatives.py": (),
     "tests/bench/test_growth.py": (),
+    "tests/bench/test_report.py": ("test_docstrings_claim_no_speed_since_they_have_no_links",),
     "tests/conformance": (),
     "tests/fuzz/test_fuzz.py": ("test_a_campaign_in_a_process_of_its_own_counts_what_was_reached",),
     "tests/inversion/emitting/test_in_compiled_code.py": (
@@ -45,6 +46,7 @@ LONG = {  # folders and files: which of their tests, or () for all
         "test_many_rows_wait_for_their_loop",
         "test_rows_in_sequence_are_compiled_after_much_of_numpy",
     ),
+    "tests/inversion/running/test_quick.py": ("test_one_theta_for_all_rows_is_one_in_each",),
     "tests/inversion/solving/test_least_squares.py": (
         "test_more_results_than_unknowns_are_exact_where_they_agree_and_else_name_the_fit",
     ),
@@ -118,7 +120,13 @@ LONG = {  # folders and files: which of their tests, or () for all
     "tests/overlay/compiled/test_what_was_read.py": (
         "test_kept_code_is_not_used_for_another_constant",
     ),
+    "tests/overlay/contracts/test_plugin_contracts.py": (
+        "test_plugins_of_the_project_keep_their_contracts",
+    ),
     "tests/overlay/interpretations/autodiff/test_array_functions.py": ("test_they_are_compiled",),
+    "tests/overlay/interpretations/autodiff/test_compiled_forms.py": (
+        "test_compiled_gradients_are_those_of_interpreted_code",
+    ),
     "tests/overlay/interpretations/autodiff/test_compiled_maps.py": (
         "test_compiled_derivatives_of_functions_of_arrays_are_those_of_interpreted_code",
     ),
@@ -142,6 +150,7 @@ LONG = {  # folders and files: which of their tests, or () for all
     ),
     "tests/overlay/interpretations/probabilistic/test_known_posteriors.py": (
         "test_a_change_of_the_rate_of_coal_mining_disasters",
+        "test_a_coin",
         "test_a_hidden_markov_chain",
         "test_a_mixture_with_finite_assignments",
         "test_eight_schools",
@@ -174,6 +183,7 @@ LONG = {  # folders and files: which of their tests, or () for all
     "tests/test_cluster.py": (),
     "tests/test_project.py": (
         "test_a_package_of_ours_that_another_hides_is_named_with_a_remedy",
+        "test_a_release_has_the_urls_of_the_project_and_no_relative_link",
         "test_sdist_holds_what_the_tests_and_the_targets_of_make_need",
         "test_wheel_holds_the_three_packages_with_their_type_markers_and_nothing_else",
     ),
@@ -249,6 +259,7 @@ EVERY = {  # of tests with many parameters, every so many are in the quick run
     "tests/laws/test_relations.py::test_compiled_modes_answer_as_interpreted_ones": 90,
     "tests/laws/test_what_c_code_applies.py": 5,
     "tests/laws/test_wrappers.py": 3,
+    "tests/notebooks/test_notebooks.py": 4,
     "tests/overlay/analysis/test_program_checks.py::test_the_standard_library_is_silent": 12,
     "tests/overlay/code/test_decoding.py": 3,
     "tests/overlay/compiled/cuda/test_modes.py": 4,
@@ -266,6 +277,7 @@ EVERY = {  # of tests with many parameters, every so many are in the quick run
     "tests/overlay/compiled/test_held_contents.py": 4,
     "tests/overlay/compiled/test_numba_library.py": 5,
     "tests/overlay/compiled/test_plain_callers.py": 4,
+    "tests/overlay/compiled/test_plugins_on_values.py": 6,
     "tests/overlay/compiled/test_program_plugins.py": 4,
     "tests/overlay/compiled/test_traces.py::test_the_frames_are_those_of_the_interpreter": 3,
     "tests/overlay/compiled/test_what_was_read.py": 8,
@@ -298,10 +310,10 @@ EVERY = {  # of tests with many parameters, every so many are in the quick run
     "tests/overlay/interpretations/batching/test_programs.py": 3,
     "tests/overlay/interpretations/intervals/test_intervals.py": 5,
     "tests/overlay/interpretations/probabilistic/test_distributions.py": 5,
-    "tests/overlay/interpretations/probabilistic/test_known_posteriors.py::test_a_coin": 2,
     "tests/overlay/interpretations/test_gallery.py": 3,
     "tests/overlay/interpretations/test_numba_callees.py": 6,
     "tests/overlay/native/test_safety.py": 7,
+    "tests/overlay/plugins/test_ir.py::test_arguments_of_another_kind_or_function_are_refused": 5,
     "tests/overlay/python/test_callable_kinds.py": 10,
     "tests/overlay/python/test_frame_readers.py": 5,
     "tests/overlay/python/test_routes.py": 16,
