@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from overlay.compiled.world import World
 
 __all__ = [
+    "INSERTED",
     "STATEMENTS",
     "TypedEdits",
     "argument_types",
@@ -53,12 +54,14 @@ STATEMENTS: Final[dict[type, tuple[Any, Callable[[Any], tuple[Any, ...]]]]] = {
 
 # ---- edits without types ------------------------------------------------------------------
 
+INSERTED: Final = "$overlay."
+"""How the names of inserted variables begin."""
 _numbers = itertools.count(1)
 
 
 def new_variable(statement: Any) -> Any:
     """A variable with a new name, also where numba copies blocks (``literal_unroll``)."""
-    return statement.target.scope.define(f"$overlay.{next(_numbers)}", statement.loc)
+    return statement.target.scope.define(f"{INSERTED}{next(_numbers)}", statement.loc)
 
 
 def redefine(func_ir: Any, assign: Any, value: Any) -> None:

@@ -20,7 +20,7 @@ from overlay.compiled import failures
 from overlay.compiled.numba.chosen_functions import ChosenType
 from overlay.compiled.numba.hints import numba_type, spelt
 from overlay.compiled.numba.inserted_calls import InsertedCalls, shown_target
-from overlay.compiled.numba.ir_edits import operands_of, redefine
+from overlay.compiled.numba.ir_edits import INSERTED, operands_of, redefine
 from overlay.compiled.numba.numba_types import (
     BoundCallee,
     CalleeType,
@@ -89,7 +89,8 @@ class _Reader:
         """Whether numba generated the call for an instruction, such as the test of a branch."""
         function = assign.value.func
         value = self._definition(function)
-        if not isinstance(value, ir.Global) or not is_written_by_numba(value.value):
+        is_inserted = function.name.startswith(INSERTED)
+        if is_inserted or not (isinstance(value, ir.Global) and is_written_by_numba(value.value)):
             return False
         if value.value is bool:
             return not self.is_read(assign.target.name, but=ir.Branch)

@@ -9,6 +9,7 @@ import sys
 import pytest
 
 from overlay import Context, NotCompilable, OverlayError, Plugin
+from overlay.compiled.numba.numba_typing import WRITTEN_BY_NUMBA
 from overlay.ir import IR, UNKNOWN, Variable, read
 
 SCALE = 3.0
@@ -342,3 +343,39 @@ def test_the_nearest_variable_is_told_and_a_call_has_its_statement():
     (call,) = ir.calls()
     statement = next(s for s in ir.statements() if s.call == call)  # the remedy of an error
     assert ir.dominates(statement, statement)
+
+
+WRITTEN = {  # functions of which numba makes calls itself, and arguments that they take
+    bool: (1.0,),
+    len: ((1.0, 2.0),),
+    range: (3,),
+    slice: (0, 2),
+    str: (3,),
+    tuple: ((1.0, 2.0),),
+}
+
+
+@pytest.mark.parametrize("types", [(), (float,)], ids=["before", "after"])
+@pytest.mark.parametrize("target", WRITTEN, ids=lambda target: target.__name__)
+def test_inserted_calls_of_functions_that_numba_calls_itself_are_among_the_calls(target, types):
+    ir = read(lambda x: abs(x), *types)
+    (call,) = ir.calls(abs)
+    ir.insert_before(call, target, *WRITTEN[target])
+    assert {*WRITTEN} == {*WRITTEN_BY_NUMBA}
+    assert [found.target for found in ir.calls(target)] == [target]
+
+
+@pytest.mark.parametrize("hook", ["before_inference", "after_inference"])
+def test_the_range_of_a_loop_is_replaced(hook):
+    def total(n):
+        found = 0
+        for i in range(n):
+            found += i
+        return found
+
+    def edit(self, ir):
+        for call in ir.calls(range):
+            assert ir.replace(call, range, 4).target is range
+
+    plugin = type("Four", (Plugin,), {hook: edit})
+    assert Context(plugins=(plugin(),)).jit(total)(10) == 6
