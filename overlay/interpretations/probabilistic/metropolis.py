@@ -367,7 +367,17 @@ class MetropolisHastings:
             ratio = self._structure.ratio(place, new, correction is None)
             if ratio is not None:
                 return self._settled(name, new, limit < ratio)
+        if type(new) is type(old) and isinstance(new, _DISCRETE) and new == old:
+            return self._stayed(name, new, limit)
         return self._changed(name, new, limit, correction is None)
+
+    def _stayed(self, name: str, value: Any, limit: float) -> tuple[str, Any] | None:
+        """Make a step that proposes the present value: a run with it would be the present run,
+        whose ratio is 1."""
+        if not limit < 0.0:
+            return None
+        self.accepted += 1
+        return name, value
 
     def _redrawn(self, place: int, number: float) -> dict[str, Any] | tuple[str, Any] | None:
         """Draw a finite choice given all others. number: random, from 0 to 1."""
@@ -474,6 +484,10 @@ class MetropolisHastings:
             if trace.log_joint > -math.inf:
                 return trace
         return self._rerun.refuse_impossible(trace)
+
+
+_DISCRETE = (int, str, np.integer, np.bool_)
+"""The classes of values that are the same where they are equal: not floats, with two zeros."""
 
 
 class _Impossible(BaseException):
