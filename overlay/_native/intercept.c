@@ -35,6 +35,7 @@ typedef struct {
 typedef struct {
     int filled, next;
     Entry entries[ENTRIES];
+    unsigned long forgotten; /* number of times that all entries were dropped */
 } Memo;
 
 /* Data of a method of a C class, which is never freed: bound methods that were made while it was
@@ -168,6 +169,7 @@ static void clear_entry(Entry *entry) {
 
 static void forget_all(Memo *memo) {
     int filled = memo->filled;
+    memo->forgotten++;
     memo->filled = memo->next = 0;
     for (int i = 0; i < filled; i++) clear_entry(&memo->entries[i]);
 }
@@ -380,6 +382,8 @@ static PyObject *resolve_and_call(PyObject *function, PyObject *of, PyObject *st
                                   Interception *it, PyObject *const *args, size_t nargsf, PyObject *names) {
     PyObject *tuple, *dict, *result;
     Py_ssize_t count = PyVectorcall_NARGS(nargsf);
+    /* The resolver is Python code: until it has returned, another thread may change a table. */
+    unsigned long before = memo ? memo->forgotten : 0;
     if (as_python(args, count, names, &tuple, &dict) < 0) return NULL;
     PyObject *given[] = {of, stack, tuple, dict};
     PyObject *answer = call_undispatched(function, given, 4, NULL);
@@ -392,7 +396,7 @@ static PyObject *resolve_and_call(PyObject *function, PyObject *of, PyObject *st
         return NULL;
     }
     PyObject *implementation = PyTuple_GET_ITEM(answer, 0), *positional = PyTuple_GET_ITEM(answer, 2);
-    if (memo && PyTuple_GET_ITEM(answer, 1) == Py_True && (!it || it->wanted)) {
+    if (memo && memo->forgotten == before && PyTuple_GET_ITEM(answer, 1) == Py_True && (!it || it->wanted)) {
         keep(memo, key, args, count, implementation);
     }
     if (positional == Py_None) result = call_implementation(implementation, it, args, nargsf, names);

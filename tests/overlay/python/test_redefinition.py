@@ -446,3 +446,28 @@ def test_a_method_redefined_by_the_code_that_it_runs_in():
         return [mark(1), mark(2)]
 
     assert Context(table)(running) == [("first", 1, ("changed", 1)), ("changed", 2)]
+
+
+def changed(x):
+    return "own code"
+
+
+def test_a_method_that_another_thread_adds_while_a_call_is_resolved_is_seen_by_the_next(
+    monkeypatch,
+):
+    table = MethodTable("t")
+    table.overlay(changed)(lambda x: "first")
+    ctx, asked = Context(table), []
+
+    def resolved(*args):
+        answer = found(*args)
+        if not asked:  # as a thread does that takes its turn before the answer is used
+            asked.append(answer)
+            table.overlay(changed)(lambda x: "second")
+        return answer
+
+    found = interception.resolved
+    monkeypatch.setattr(interception, "resolved", resolved)
+    assert ctx(lambda: changed(1.0)) == "first"  # the call began before
+    assert asked
+    assert [ctx(lambda: changed(1.0)) for _ in range(3)] == ["second"] * 3
