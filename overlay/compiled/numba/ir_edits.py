@@ -55,7 +55,7 @@ STATEMENTS: Final[dict[type, tuple[Any, Callable[[Any], tuple[Any, ...]]]]] = {
 # ---- edits without types ------------------------------------------------------------------
 
 INSERTED: Final = "$overlay."
-"""How the names of inserted variables begin."""
+"""Beginning of the names of inserted variables."""
 _numbers = itertools.count(1)
 
 

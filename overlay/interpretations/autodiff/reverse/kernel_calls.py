@@ -6,7 +6,8 @@ pass. What exchanges numbers between threads is refused.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import functools
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from overlay.interpretations.autodiff.reverse.pullbacks import Pullback, call_text, kind_of
@@ -141,8 +142,14 @@ def _text(lifter: Calling, value: Any) -> str:
 
 
 def _role(lifter: Calling, value: Any) -> str | None:
-    if not lifter.is_for_kernel:
-        return None
-    from overlay.compiled.cuda.thread_values import role_of  # numba-cuda may not be installed
+    return _roles()(value) if lifter.is_for_kernel else None
 
-    return role_of(value)
+
+@functools.cache
+def _roles() -> Callable[[Any], str | None]:
+    """The function that gives the roles; none has one where numba-cuda is not installed."""
+    try:
+        from overlay.compiled.cuda.thread_values import role_of
+    except ImportError:
+        return lambda _: None
+    return role_of
