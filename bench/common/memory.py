@@ -144,7 +144,8 @@ def what_is_gone():
 def ours():
     """The number of objects of the package's own classes."""
     collect()
-    return sum(type(thing).__module__.split(".")[0] == "overlay" for thing in gc.get_objects())
+    modules = (type(thing).__module__ for thing in gc.get_objects())
+    return sum(type(name) is str and name.split(".")[0] == "overlay" for name in modules)
 
 
 def objects_kept():
