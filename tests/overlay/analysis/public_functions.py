@@ -177,7 +177,7 @@ def findings_in(name: str) -> Iterator[tuple[str, Finding]]:
     for path, function in public_functions(module):
         with contextlib.suppress(NotCompilable, OverlayError):
             given = [TOP] * _required(function)
-            runs = Interpreter(CheckedTypes(), most=_MOST).enter(function, *given)[1]
+            runs = Interpreter(CheckedTypes(), limit=_MOST).enter(function, *given)[1]
             for finding in findings_of(runs):
                 yield f"{name}.{path}", finding
 
