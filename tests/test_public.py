@@ -246,7 +246,7 @@ def test_an_object_of_a_class_below_a_public_one_completes_public_names_alone(na
 
 
 def shown_alone(show, thing):
-    """What an object looks like, which no code of the user that made it gives."""
+    """The text and HTML of an object, which no code of the user that made it gives."""
     ran = []
 
     def noted(frame, event, _):

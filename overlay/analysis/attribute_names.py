@@ -38,9 +38,14 @@ _GENERIC: frozenset[type] = frozenset(
         classmethod,
     )
 )
-# attributes of sys that the interpreter or the user sets
-_SET_LATER = frozenset(
-    ("ps1", "ps2", "last_exc", "last_type", "last_value", "last_traceback", "tracebacklimit")
+# attributes that sys may have later, since the interpreter or the user sets them, or has on other
+# platforms, which code asks for by a test that the checker may not follow
+_MAYBE_OF_SYS = frozenset(
+    (
+        *("ps1", "ps2", "last_exc", "last_type", "last_value", "last_traceback", "tracebacklimit"),
+        *("getwindowsversion", "winver", "dllhandle", "getandroidapilevel", "abiflags"),
+        *("getdlopenflags", "setdlopenflags"),
+    )
 )
 _MOST = 20_000  # the number of code objects whose names are cached
 _GLOBALS = ("STORE_GLOBAL", "DELETE_GLOBAL")
@@ -164,7 +169,7 @@ def has_attribute(value: Any, name: str, stored: StoredNames, *, known: bool) ->
     kind = type(value) if known else value
     if type(value) is ModuleType and known:
         found = _of_module(value, name)
-        is_set = name in stored.names or (value is sys and name in _SET_LATER)
+        is_set = name in stored.names or (value is sys and name in _MAYBE_OF_SYS)
         return None if is_set and not found else found
     if in_class(kind, name):
         return True

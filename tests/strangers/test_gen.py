@@ -129,7 +129,7 @@ def regression(xs, ys):
 
 
 def test_the_pruned_program_of_each_move_is_compiled_once(monkeypatch):
-    """What a change of one choice reaches is compiled; another data set compiles nothing more"""
+    """The part that a changed choice reaches is compiled; another data set compiles nothing."""
     monkeypatch.setattr(compiled_steps, "PATIENCE", 0)
     names = "log_inlier_std", "log_outlier_std", "slope", "intercept"
     walks = {name: RandomWalk(0.5) for name in names}

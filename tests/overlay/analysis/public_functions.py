@@ -169,7 +169,7 @@ def public_functions(module: Any) -> Iterator[tuple[str, Callable[..., Any]]]:
 
 
 def findings_in(name: str) -> Iterator[tuple[str, Finding]]:
-    """What the checker finds below the public functions of a module, if it is there."""
+    """The findings below the public functions of a module, if it is there."""
     try:
         module = importlib.import_module(name)
     except ImportError:

@@ -222,6 +222,8 @@ SILENT = [
     (set_in_a_module, ()),
     (lambda: sys.ps1, ()),
     (lambda: sys.last_value, ()),
+    (lambda: sys.getwindowsversion(), ()),
+    (lambda: sys.winver, ()),
     (held_in_a_partial, (object,)),
     (mixed_partials, (bool,)),
     (lambda names: collections.namedtuple("made", names)(1, 2).z, (object,)),
