@@ -59,16 +59,20 @@ SMALLEST = Sizes(100, 2, 3, 13, (1, 3), (1, 10), (1, 3))
 # ---- run time -------------------------------------------------------------------------
 
 
-def running(case, variants, argument, rounds, asked=1.0):
+def running(case, variants, argument, rounds, without=None, asked=1.0):
     """The row of a program compiled three times: by njit, by njit again, and by a context.
 
-    Raises SystemExit where the results differ.
+    without: compiled by a context without tables, to count its instructions. Raises SystemExit where the results differ.
     """
     expected, given = variants["njit"](argument), variants["ours"](argument)
     if expected != given:
         raise SystemExit(f"{case}: {given!r} in a context, {expected!r} by njit")
     jobs = {name: lambda f=f: f(argument) for name, f in variants.items()}
     times = interleaved(jobs, TURNS * rounds, LIMIT, process_time)
+    additional = None
+    if without is not None:
+        without(argument)
+        additional = len(instructions(variants["ours"])[0]) - len(instructions(without)[0])
     codes, wrappers = zip(*(instructions(variants[name]) for name in ("njit", "ours")), strict=True)
     return compared(
         case,
@@ -78,6 +82,7 @@ def running(case, variants, argument, rounds, asked=1.0):
         noise=abs(ratio(times, "again", "njit") - 1),
         instructions=tuple(map(len, codes)),
         same_instructions=codes[0] == codes[1],
+        additional=additional,
         wrappers=tuple(map(len, wrappers)),
     )
 
@@ -113,7 +118,8 @@ def numeric(names, sizes, rounds):
         ):
             ours = context.jit(program.ours())
             variants = {"njit": native(njit), "again": native(njit), "ours": ours}
-            yield running(f"{name}, {how}", variants, size, rounds)
+            without = Context().jit(program.ours()) if how == "never reached" else None
+            yield running(f"{name}, {how}", variants, size, rounds, without)
 
 
 def identity(x):
@@ -453,8 +459,9 @@ PAGES = {
         "Programs",
         "*Never reached*: under a table with a method for a type that does not occur, "
         "relative to the program itself. *Overlaid*: relative to the program with the target "
-        "replaced by hand. Where a call of a method may raise, additional instructions "
-        "record which call an exception came from.",
+        "replaced by hand. A context optimises a program as a whole, numba each function with "
+        "those that it calls, so the numbers of instructions differ. Where a call of a method "
+        "may raise, additional instructions record which call an exception came from.",
     ),
     "entry": page_of_rows("Calls from Python", "One call, of a function that does nothing."),
     "contexts": page_of_contexts,

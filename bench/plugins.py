@@ -187,9 +187,9 @@ def shown(rows):
 
 def page(rows):
     text = (
-        "Programs that make one kind of call, relative to native: with each callee wrapped "
-        "*by hand* in a function, with a plugin that wraps each call by *around*, and with "
-        "one that is called at each call by *enter*."
+        "Programs that make one kind of call, relative to native. *By hand*: each callee is "
+        "wrapped in a function. *Around*: a plugin wraps each call. *Enter*: a plugin is called "
+        "at each call."
     )
     return part("Plugins around calls", text, [section("Calls", "", shown(rows), ())])
 

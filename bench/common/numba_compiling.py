@@ -15,6 +15,8 @@ __all__ = ["compiled_functions", "instructions", "machine_and_numba"]
 
 LOWERING = ("native_lowering", "overlay_lowering")  # the pass of numba, and of contexts
 WRAPPER = re.compile(r'"?(_ZN7cpython|cfunc\.)')  # numba's names for them
+# of functions; the names of blocks, constants and tables begin with .L, as do hidden functions'
+LABEL = re.compile(r'(?:"?\.L(?!BB|CPI|JTI|func_|tmp|switch)|"?\w)[^\s:]*:')
 
 
 def machine_and_numba() -> str:
@@ -31,7 +33,7 @@ def instructions(function: Any) -> tuple[list[str], list[str]]:
     wrappers: list[str] = []
     into = own
     for line in text.splitlines():
-        if label := re.match(r"[\"\w][^\s:]*:", line):
+        if label := LABEL.match(line):
             into = wrappers if WRAPPER.match(label[0]) else own
         elif re.match(r"\t[a-z]", line):
             into.append(line.split()[0])

@@ -207,6 +207,15 @@ def other_instructions(figures: Figures) -> Cases:
 
 
 @measure("compiled_engine")
+def additional_instructions(figures: Figures) -> Cases:
+    return {
+        row["case"]: (float(row["additional"] > 0), 0.0)
+        for row in figures["programs"]
+        if row["additional"] is not None
+    }
+
+
+@measure("compiled_engine")
 def context(figures: Figures) -> Cases:
     found = figures["contexts"]
     return one(found["made"] + found["first use beyond njit"])

@@ -12,7 +12,7 @@ from pathlib import Path
 __all__ = ["Figure", "Quote", "quotes", "renewed"]
 
 LINK = re.compile(r"\[([^\]\n]*)\]\(((?:docs/|\.\./)?report\.md)#([\w-]+)\)")
-NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
+NUMBER = re.compile(r"-?\d[\d,]*(?:\.\d+)?")
 UNITS = {"ns": 1e-9, "µs": 1e-6, "ms": 1e-3, "%": 1e-2}
 UNIT = re.compile(r"(?<=\d) ?(ns|µs|ms|%)")
 

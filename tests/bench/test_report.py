@@ -180,6 +180,16 @@ def test_quotes_are_as_exact_as_they_stand(of_bench):
     assert module.renewed("[1](report.md#other)", figures) == "[1](report.md#other)"
 
 
+def test_a_quote_that_was_negative_once_is_renewed_with_its_sign(of_bench):
+    quotes = of_bench("report.quotes")
+    below = {"line": quotes.Figure(3e-9, -1_499e-9, 594e-9)}
+    above = {"line": quotes.Figure(100e-9, 8e-9, 268e-9)}
+    page = "[8 to 268 ns](report.md#line)"
+    assert quotes.renewed(page, below) == "[-1,499 to 594 ns](report.md#line)"
+    assert quotes.renewed(quotes.renewed(page, below), below) == quotes.renewed(page, below)
+    assert quotes.renewed(quotes.renewed(page, below), above) == page
+
+
 def test_each_variant_runs_after_each_other_one(of_bench):
     ran: list[str] = []
     variants = {name: functools.partial(ran.append, name) for name in "abc"}

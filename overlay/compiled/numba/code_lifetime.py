@@ -4,7 +4,8 @@ machine code, and the release of code that is gone.
 numba optimises the LLVM module of each function together with all that it calls, and makes
 machine code of it. A function that is called n levels below an entry is optimised and made n
 times. Here the module of a function waits until machine code is requested: that of an entry is
-then linked with those of all functions below it, and optimised once.
+then linked with those of all functions below it, and optimised once, or twice where a function
+below it has loops.
 
 numba releases no part of a function that it has compiled: llvmlite never frees pass managers, and
 each LLVM module stays in numba's execution engine. Functions of worlds are compiled with a code
@@ -225,7 +226,6 @@ as ``linkonce_odr``, as numba does; LLVM may have dropped arguments and results 
 one.
 """
 ENVIRONMENT: Final = "_ZN08NumbaEnv"
-ADDRESS: Final = "numba.dynamic.globals"
 _deferred: weakref.WeakValueDictionary[str, _DeferredLibrary] = weakref.WeakValueDictionary()
 """The libraries without machine code, by the functions in them."""
 _awaited: set[str] = set()
@@ -266,6 +266,7 @@ class _DeferredLibrary(WorldLibrary):
     """The LLVM module of one function, without those of the functions that it calls until
     ``_complete``."""
 
+    has_loops = False
     _is_complete = False
     _linkable: Any = None
 
@@ -299,12 +300,18 @@ class _DeferredLibrary(WorldLibrary):
         self._is_complete = True
         for name in _defined(self._final_module):
             _deferred.pop(name, None)
-        for library in _below(self):
+        below = _below(self)
+        for library in below:
             if hasattr(library, "_reload_init"):  # since numba 0.62
                 self._reload_init.update(library._reload_init)
             self._final_module.link_in(_module_of(library), preserve=True)
-        self._drop_unused_addresses()
+        self._hide_linked()
         self._optimize_final_module()
+        if any(getattr(library, "has_loops", False) for library in below):
+            # LLVM unrolls loops late, and finds what the copies share in the next run only. numba
+            # runs it for each function, so the loops of callees are optimised twice
+            passes, builder = self._codegen._module_pass_manager()
+            passes.run(self._final_module, builder)
         self._final_module.verify()
         self._finalize_final_module()
         self._linkable = None
@@ -314,16 +321,15 @@ class _DeferredLibrary(WorldLibrary):
             if environment is not None:
                 self._codegen.set_env(name, environment)
 
-    def _drop_unused_addresses(self) -> None:
-        """Let LLVM drop arguments that functions ignore, where addresses of this process may be
-        among them: functions that are passed on, for example. The code can then be stored on
-        disk.
+    def _hide_linked(self) -> None:
+        """Hide the functions that were linked in from other modules. LLVM then drops arguments
+        that they ignore, and knows what they return; of a function that other modules may define,
+        too, it knows neither. Arguments that are dropped may be addresses of this process, of
+        functions that are passed on for example: the code can then be stored on disk.
         """
-        variables = self._final_module.global_variables
-        if any(variable.name.startswith(ADDRESS) for variable in variables):
-            for function in self._final_module.functions:
-                if function.linkage == binding.Linkage.linkonce_odr:
-                    function.linkage = HIDDEN
+        for function in self._final_module.functions:
+            if function.linkage == binding.Linkage.linkonce_odr:
+                function.linkage = HIDDEN
 
     def _own_module(self) -> Any:
         """The module, to be linked into others: its functions may be defined several times."""

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from numba.core.analysis import compute_cfg_from_blocks
 from numba.core.compiler_machinery import FunctionPass, register_pass
 from numba.core.lowering import Lower
 from numba.core.typed_passes import NativeLowering, NativeParforLowering
@@ -28,6 +29,7 @@ class TracedLower(Lower):
         if not holder.is_of_program:
             super().lower()
             return
+        self.library.has_loops = bool(compute_cfg_from_blocks(self.func_ir.blocks).loops())
         outer = self.context
         convention = TracedCalls(outer, self, TracePlace.of(holder.original))
         model = type(outer.error_model)(convention)
