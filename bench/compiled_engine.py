@@ -62,7 +62,8 @@ SMALLEST = Sizes(100, 2, 3, 13, (1, 3), (1, 10), (1, 3))
 def running(case, variants, argument, rounds, without=None, asked=1.0):
     """The row of a program compiled three times: by njit, by njit again, and by a context.
 
-    without: compiled by a context without tables, to count its instructions. Raises SystemExit where the results differ.
+    without: compiled by a context without tables, to count its instructions. Raises SystemExit
+    where the results differ.
     """
     expected, given = variants["njit"](argument), variants["ours"](argument)
     if expected != given:

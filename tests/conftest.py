@@ -5,6 +5,7 @@ A test is long where it is slow and broad: what it would find is mostly found by
 """
 
 import gc
+import sys
 from collections import Counter
 
 import pytest
@@ -330,6 +331,8 @@ EVERY = {  # of tests with many parameters, every so many are in the quick run
 }
 
 
+FIRST = sys.version_info.minor  # the samples of each version of Python are others
+
 EARLY = (  # they look at all objects of the process, again and again: first, while there are few
     "tests/overlay/interpretations/autodiff/test_escapes.py",
     "tests/overlay/native/",
@@ -340,25 +343,30 @@ EARLY = (  # they look at all objects of the process, again and again: first, wh
 )
 
 
-def _is_long(test: str, seen: Counter[str], is_parameter: bool) -> bool:
+def _is_long(test: str, place: int, count: int, halved: int) -> bool:
+    """Whether a test is long. place: among the ``count`` parameters of its function. halved: its
+    place in its file, if every other test of that is quick, else 0."""
     path, _, name = test.partition("::")
     names = next((LONG[place] for place in LONG if f"{path}/".startswith(f"{place}/")), None)
-    every = EVERY.get(test) or EVERY.get(path, 1)
-    left_out = seen[test] % every or seen[path] % 2
-    seen[test] += is_parameter
-    seen[path] += path in HALVED
+    every = min(EVERY.get(test) or EVERY.get(path, 1), count)
+    left_out = (place - FIRST) % every or halved % 2
     return bool(left_out) or (names is not None and (not names or name in names))
 
 
 @pytest.hookimpl(tryfirst=True)  # before what -m leaves out is left out
 def pytest_collection_modifyitems(items):
     """Mark the long tests, and sort the files. Names are the same in each process."""
-    seen = Counter()
-    for item in items:
+    names = [item.nodeid.partition("[")[0] for item in items]
+    counts, seen = Counter(names), Counter()
+    for item, name in zip(items, names, strict=True):
         if " at 0x" in item.nodeid:
             raise pytest.UsageError(f"{item.nodeid}: give the parameters ids without addresses")
-        if _is_long(item.nodeid.partition("[")[0], seen, hasattr(item, "callspec")):
+        path = name.partition("::")[0]
+        halved = seen[path] + FIRST if path in HALVED else 0
+        if _is_long(name, seen[name], counts[name], halved):
             item.add_marker(pytest.mark.long)
+        seen[name] += 1
+        seen[path] += 1
     sizes = Counter(item.path for item in items)
 
     def rank(item):

@@ -16,9 +16,9 @@ class Row:
 
     njit, ours: seconds of the fastest runs. asked: the limit on the ratio, or None. noise: the
     difference of two equal programs, or the spread of the runs. median, spread: of the rounds'
-    ratios. instructions: of njit and ours. same_instructions: whether these are equal. additional: the
-    instructions beyond those in a context without tables, or None. wrappers: instructions of the
-    wrappers for Python. size: the quantity that grows in a series, or None.
+    ratios. instructions: of njit and ours. same_instructions: whether these are equal. additional:
+    the instructions beyond those in a context without tables, or None. wrappers: instructions of
+    the wrappers for Python. size: the quantity that grows in a series, or None.
     """
 
     case: str

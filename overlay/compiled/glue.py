@@ -111,14 +111,14 @@ def generating(size: Any, item: Any, numbers: Any) -> Any:
     return namespace["iterate"]
 
 
-def finding(is_same: Any) -> Any:
+def finding(is_equal: Any) -> Any:
     """A Python function that tells whether something is one of some items."""
     source = (
         "def find(items, wanted):\n"
-        "    for each in items:\n        if is_same(each, wanted): return True\n"
+        "    for each in items:\n        if is_equal(each, wanted): return True\n"
         "    return False"
     )
-    namespace: dict[str, Any] = {"is_same": is_same}
+    namespace: dict[str, Any] = {"is_equal": is_equal}
     exec(compile(source, GLUE, "exec"), namespace)
     return namespace["find"]
 

@@ -59,7 +59,8 @@ class TargetStandIn(StandIn):
     """Stand-in of a target in compiled code; a call resolves to a method by its types.
 
     chain: the position in the chain of methods at which the call begins. is_base: the call skips
-    all methods. context: the context that the call enters, where the target brings its own.
+    all methods. context: the context that the call enters, where the target brings its own. held:
+    the callable of the program, where the target is reached by another one.
     """
 
     def __init__(
@@ -69,6 +70,7 @@ class TargetStandIn(StandIn):
         *,
         is_base: bool = False,
         context: CompiledContext | None = None,
+        held: Any = None,
     ) -> None:
         self.world = world
         self.chain = chain
@@ -76,6 +78,7 @@ class TargetStandIn(StandIn):
         self.is_next = bool(chain.passed)
         self.is_base = is_base
         self.context = context
+        self.held = chain.target if held is None else held
         self.signature: inspect.Signature | None = signature_of(chain.target)
         self._numba_type_ = CalleeType(self)
 
@@ -155,19 +158,22 @@ class StandIns:
         if form is not None:
             return self.of(form)
         if isinstance(value, (EntryDispatcher, Kernel)):
-            return self.in_context(value.engine, value.function, value.options)
+            return self.in_context(value.engine, value.function, value.options, value)
         if type(value) is Context:
             return KnownContext(value.compiled.linked.on(self.world.target))
         wrapped = wrapped_in(value)
         if wrapped is not None:
-            return self.in_context(wrapped[0].compiled, wrapped[1], self.world.options)
+            return self.in_context(wrapped[0].compiled, wrapped[1], self.world.options, value)
         if value is recurse:
             return Recurses()
         if value is nonoverlay:
             return MakesBase(self.world.bare)
         if isinstance(value, nonoverlay):
-            function = value.function
-            return self.world.bare.stand_ins.of(function) or Native(function)
+            function, bare = value.function, self.world.bare.stand_ins
+            found = bare.of(function)
+            if found is None or isinstance(found, InnerDispatcher):
+                return bare.callee(function, held=value)
+            return found
         if value is current_context:
             return ReadsContext()
         if self.world.is_target(value):
@@ -176,12 +182,21 @@ class StandIns:
         if target is not None and self.world.overlays(target):
             raise failures.bound_method(target)
         found = self.base(value)
-        if self.world.plugins and isinstance(found, InnerDispatcher) and found.world is self.world:
-            # the plugins decide with which plugins it is entered
-            return self.callee(value)
+        if isinstance(found, InnerDispatcher):
+            is_asked = bool(self.world.plugins) and found.world is self.world
+            # the plugins decide with which plugins it is entered; what another function stands
+            # for stays itself, where it is compared or returned
+            if is_asked or found.function is not value:
+                return self.callee(value)
         return None if isinstance(found, Native) and found.value is value else found
 
-    def in_context(self, engine: CompiledContext, function: Any, options: Mapping[str, Any]) -> Any:
+    def in_context(
+        self,
+        engine: CompiledContext,
+        function: Any,
+        options: Mapping[str, Any],
+        held: Any = None,
+    ) -> Any:
         """The stand-in of a function that runs in a context of its own, inside this one; one that
         brings a context itself, or has another form in compiled code, is entered.
         """
@@ -201,25 +216,35 @@ class StandIns:
                 break
             inner = self.world.engine.linked.inside(engine)
         world = inner.world(options)
-        return world.stand_ins.callee(function, context=engine)
+        return world.stand_ins.callee(function, context=engine, held=held)
 
     def callee(
-        self, target: Any, *, is_base: bool = False, context: CompiledContext | None = None
+        self,
+        target: Any,
+        *,
+        is_base: bool = False,
+        context: CompiledContext | None = None,
+        held: Any = None,
     ) -> TargetStandIn:
         """The stand-in of a target. is_base: calls skip its methods. context: the target's own
-        context, which the call enters.
+        context, which the call enters. held: the callable of the program that brings it.
         """
         chain = MethodChain.of(target, self.world.tables)
-        return self.at(chain, is_base=is_base, context=context)
+        return self.at(chain, is_base=is_base, context=context, held=held)
 
     def at(
-        self, chain: MethodChain, *, is_base: bool = False, context: CompiledContext | None = None
+        self,
+        chain: MethodChain,
+        *,
+        is_base: bool = False,
+        context: CompiledContext | None = None,
+        held: Any = None,
     ) -> TargetStandIn:
         """The stand-in of a target at a position in its chain."""
-        key = chain, is_base, context
+        key = chain, is_base, context, id(held)  # which the stand-in keeps alive
         found = self._callees.get(key)
         if found is None:
-            found = TargetStandIn(self.world, chain, is_base=is_base, context=context)
+            found = TargetStandIn(self.world, chain, is_base=is_base, context=context, held=held)
             self._callees[key] = found
         return found
 

@@ -7,8 +7,10 @@ the program names.
 
 from __future__ import annotations
 
+import functools
 import operator
-from collections.abc import Mapping, Sequence
+import types as python_types
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from numba.core import cgutils, types
@@ -31,6 +33,7 @@ from overlay.compiled.numba.numba_types import (
     refused,
 )
 from overlay.compiled.numba.number_values import LevelNumberType
+from overlay.core.jitted import is_kernel
 
 if TYPE_CHECKING:
     from overlay.compiled.numba.dispatchers import InnerDispatcher
@@ -45,8 +48,10 @@ __all__ = [
     "chosen_among",
     "compared",
     "has_chosen",
+    "is_comparable",
+    "is_equal",
     "is_number",
-    "is_same",
+    "is_true",
     "uniform",
 ]
 
@@ -230,6 +235,39 @@ def compared(world: World, args: Sequence[Type]) -> tuple[Type, ...] | None:
     )
 
 
+def is_comparable(ty: Type) -> bool:
+    """Whether values of a type are functions, or callable objects, of which it is known when the
+    program is compiled whether they are equal: classes, and objects that define ``__eq__``, are
+    not."""
+    return _are_all(ty, lambda kind: kind.__eq__ in _BY_IDENTITY)
+
+
+def is_true(ty: Type) -> bool:
+    """Whether values of a type are functions, or callable objects, that are true."""
+    return _are_all(ty, lambda kind: not (hasattr(kind, "__bool__") or hasattr(kind, "__len__")))
+
+
+def _are_all(ty: Type, accept: Callable[[type], bool]) -> bool:
+    """Whether values of a type are functions, or callable objects whose class is accepted."""
+    if isinstance(ty, ChosenType):
+        return all(_are_all(each, accept) for each in ty.candidates)
+    other = CandidateType, types.NumberClass  # containers and classes
+    if not isinstance(ty, WITHOUT_CONTENT) or isinstance(ty, other):
+        return False
+    if isinstance(ty, (ObjectType, CalleeType)):
+        found = _of_program(ty)
+        return not isinstance(found, type) and accept(type(found))
+    return not isinstance(getattr(ty, "typing_key", None), type)
+
+
+# equality of objects that are equal if they are the same, and of bound methods
+_BY_IDENTITY: Final = (
+    object.__eq__,
+    python_types.MethodType.__eq__,
+    python_types.BuiltinMethodType.__eq__,
+)
+
+
 def has_chosen(ty: Type) -> bool:
     """Whether a value of a type is, or has among its items, a function chosen at run time."""
     if isinstance(ty, types.BaseTuple):
@@ -258,21 +296,26 @@ def is_number(typingctx: Any, chosen: Any, number: Any) -> Any:
 
 
 @intrinsic
-def is_same(typingctx: Any, one: Any, other: Any) -> Any:
-    """Whether two functions are one; out of reach of all methods and plugins."""
-    return types.boolean(one, other), _is_same
+def is_equal(typingctx: Any, one: Any, other: Any) -> Any:
+    """Whether two functions are equal; out of reach of all methods and plugins."""
+    return types.boolean(one, other), functools.partial(_compare, _as_equal)
 
 
 @lower_builtin(operator.is_, ChosenType, ChosenType)
 def _is_same(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     """Whether two values are one function of the program."""
+    return _compare(_identity, context, builder, sig, args)
+
+
+def _compare(key: Callable[[Type], Any], context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    """Whether the candidates that two values are have one key."""
     among = [ty.candidates if isinstance(ty, ChosenType) else (ty,) for ty in sig.args]
-    order = list(dict.fromkeys(_identity(each) for candidates in among for each in candidates))
+    order = list(dict.fromkeys(key(each) for candidates in among for each in candidates))
     one, other = (
         _selected(
             builder,
             value,
-            [context.get_constant(types.intp, order.index(_identity(c))) for c in candidates],
+            [context.get_constant(types.intp, order.index(key(c))) for c in candidates],
         )
         for value, candidates in zip(args, among, strict=True)
     )
@@ -336,12 +379,13 @@ def _boxed_target(ty: Any, value: Any, c: Any) -> Any:
 
 @box(types.Function)
 def _boxed_builtin(ty: Any, value: Any, c: Any) -> Any:
-    return boxed_object(c, address_of(c, ty.typing_key))
+    return boxed_object(c, address_of(c, _of_program(ty)))
 
 
 def _in_python(world: World, ty: Type) -> Any:
     callee = getattr(ty, "callee", None)
-    if callee is not None and (callee.is_next or callee.is_base or callee.context is not None):
+    in_context = callee is not None and callee.context is not None and callee.held is callee.target
+    if callee is not None and (callee.is_next or callee.is_base or in_context):
         raise refused(world, failures.chosen_returned(callee.target))
     return _of_program(ty)
 
@@ -349,7 +393,10 @@ def _in_python(world: World, ty: Type) -> Any:
 def _of_program(ty: Type) -> Any:
     if isinstance(ty, types.Dispatcher):
         return getattr(ty.dispatcher, "function", ty.dispatcher)
-    return ty.callee.target if isinstance(ty, CalleeType) else getattr(ty, "typing_key", ty)
+    if isinstance(ty, CalleeType):
+        return ty.callee.held
+    key = getattr(ty, "typing_key", ty)
+    return getattr(key, "of_program", key) if is_kernel(key) else key
 
 
 def _identity(ty: Type) -> Any:
@@ -362,6 +409,17 @@ def _identity(ty: Type) -> Any:
         world = getattr(ty.dispatcher, "world", None)
         place = False, world is not None and world.is_bare, None
     return function, place or (False, False, None)
+
+
+def _as_equal(ty: Type) -> Any:
+    """The key of a function of the program among those with which it is compared by ``==``: two
+    bound methods are equal if they are one method of one object."""
+    found, (function, place) = _of_program(ty), _identity(ty)
+    if isinstance(found, python_types.MethodType):
+        return (id(found.__self__), id(found.__func__)), place
+    if isinstance(found, python_types.BuiltinMethodType):
+        return (id(found.__self__), found.__name__), place
+    return function, place
 
 
 def _selected(builder: Any, number: Any, values: Sequence[Any]) -> Any:

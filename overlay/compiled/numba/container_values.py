@@ -21,12 +21,12 @@ from overlay.code.record import same_items
 from overlay.compiled import failures
 from overlay.compiled.glue import BY_POSITION, calling, choosing, finding, generating, returning
 from overlay.compiled.numba.chosen_functions import (
-    WITHOUT_CONTENT,
     CandidateType,
     ChosenType,
-    ObjectType,
+    is_comparable,
+    is_equal,
     is_number,
-    is_same,
+    is_true,
     uniform,
 )
 from overlay.compiled.numba.numba_types import (
@@ -328,10 +328,13 @@ def read_by_operator(world: World, function: Any, args: Sequence[Type]) -> Inner
     key = getattr(function, "typing_key", function)
     if not args:
         return None
-    if any(key is each for each in COMPARING) and all(map(_is_function, args)):
-        return world.generated(("comparing", key), lambda: returning(*COMPARING[key], same=is_same))
-    if key is bool and _is_function(getattr(args[0], "type", args[0])):
+    if any(key is each for each in COMPARING) and all(map(is_comparable, args)):
+        compare = returning(*COMPARING[key], same=is_equal)
+        return world.generated(("comparing", key), lambda: compare)
+    if key is bool and is_true(getattr(args[0], "type", args[0])):
         return world.generated("testing", lambda: returning("f is not None", "f"))
+    if key is operator.not_ and is_true(getattr(args[0], "type", args[0])):
+        return world.generated("denying", lambda: returning("f is None", "f"))
     if is_container(args[0]):
         if key is len:
             return reader_of(world, args[0], "size", 0)
@@ -342,19 +345,9 @@ def read_by_operator(world: World, function: Any, args: Sequence[Type]) -> Inner
                 raise refuse(world, args[0], "sliced")
             return _item_reader(world, args[0], args[1])
         return None
-    if key is operator.contains and isinstance(args[0], types.BaseTuple):
-        is_function = _is_function(args[1])
-        return world.generated("finding", lambda: finding(is_same)) if is_function else None
+    if key is operator.contains and isinstance(args[0], types.BaseTuple) and is_comparable(args[1]):
+        return world.generated("finding", lambda: finding(is_equal))
     return None
-
-
-def _is_function(ty: Type) -> bool:
-    """Whether a value is a function, or a callable object, which are equal if they are the same."""
-    if isinstance(ty, ChosenType):
-        return all(map(_is_function, ty.candidates))
-    is_class = isinstance(getattr(ty, "typing_key", None), type)
-    plain = isinstance(ty, WITHOUT_CONTENT) and not isinstance(ty, (types.NumberClass, ObjectType))
-    return plain and not (is_class or is_container(ty))
 
 
 def _item_reader(world: World, ty: Type, index: Type) -> InnerDispatcher | None:

@@ -180,7 +180,9 @@ def compiled_of_kernel(kernel: Any) -> list[Any]:
 def kernel_in(world: World, kernel: Any) -> tuple[Any, InnerDispatcher]:
     """The kernel rebuilt with its function compiled in a world; and the dispatcher of that."""
     make = _vectorized if is_below(type(kernel), DUFunc) else _generalized
-    return make(world, kernel)
+    made, inner = make(world, kernel)
+    made.of_program = kernel
+    return made, inner
 
 
 def _vectorized(world: World, kernel: Any) -> tuple[Any, InnerDispatcher]:

@@ -358,7 +358,7 @@ REFUSED = {
     caught_by_class: "an except clause names a class of exceptions",
     a_closure_in_a_tuple: "a closure that captures a variable",
     by_class: "are one class",
-    a_marker_that_is_chosen: "the marker marked is one of several functions",
+    a_marker_that_is_chosen: "a call of the marker marked is left over",
     given_to_numba: "one of numba's own functions is given one of down, up",
 }
 
