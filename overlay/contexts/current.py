@@ -13,6 +13,7 @@ from overlay.core.in_force import outside, stack_in_force
 from overlay.core.location import caller, name_of
 from overlay.core.own_builtins import __builtins__
 from overlay.core.public_names import hides
+from overlay.core.target import refuse_values
 from overlay.generics.views import resolved, view_of
 
 if TYPE_CHECKING:
@@ -216,6 +217,7 @@ class nonoverlay[**P, R]:  # noqa: N801 (reads as the function that it stands fo
     __slots__ = ("__weakref__", "function")
 
     def __init__(self, function: Callable[P, R], /) -> None:
+        refuse_values(function, "call", "give a function, as in nonoverlay(f)(x)")
         self.function = function
 
     def __repr__(self) -> str:

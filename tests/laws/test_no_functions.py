@@ -8,12 +8,14 @@ import pytest
 
 import overlay.ir
 from inversion import choose, contract, invert, pave, solve
-from overlay import Context, MethodTable, OverlayError
+from overlay import Context, MethodTable, OverlayError, nonoverlay
 from overlay.analysis import check
 from overlay.interpretations.autodiff import (
+    checkpoint,
     derivative,
     gradient,
     hessian,
+    inactive,
     jacobian,
     jvp,
     partials_of,
@@ -48,6 +50,9 @@ TAKERS = {
     "jvp": lambda f: jvp(f, (1.0,), (1.0,)),
     "vjp": lambda f: vjp(f, 1.0),
     "partials_of": partials_of,
+    "nonoverlay": nonoverlay,
+    "checkpoint": checkpoint,
+    "inactive": inactive,
     "rule": functools.partial(rule, partials=lambda x: (1.0,)),
     "batched": batched,
     "sample_loop": sample_loop,

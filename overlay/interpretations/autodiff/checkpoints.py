@@ -9,6 +9,7 @@ from typing import Any
 
 from overlay import Context, call_next, nonoverlay, tables_in_force
 from overlay.core.late_binding import LateBound
+from overlay.core.target import refuse_values
 from overlay.interpretations.autodiff.errors import refuse_captured
 from overlay.interpretations.autodiff.level_results import parts_of_result
 from overlay.interpretations.autodiff.levels import Level, LevelTable, declare
@@ -60,6 +61,7 @@ def checkpoint(f: Callable[..., Any]) -> Callable[..., Any]:
     A. Griewank and A. Walther, "Algorithm 799: revolve: an implementation of checkpointing for the
     reverse or adjoint mode of computational differentiation", ACM Trans. Math. Softw. 26, 2000.
     """
+    refuse_values(f, "store arguments of", "give a function, as in checkpoint(f)(x)")
 
     def part(*args: Any) -> Any:
         return run_part(f, *args)

@@ -12,6 +12,7 @@ import numpy as np
 from overlay import Context, MethodTable, call_next, known_function, nonoverlay
 from overlay.core.jitted import derive_from, seal
 from overlay.core.late_binding import LateBound
+from overlay.core.target import refuse_values
 from overlay.interpretations.autodiff.active_arrays import declare_arrays
 from overlay.interpretations.autodiff.active_numbers import declare_numbers, declare_users
 from overlay.interpretations.autodiff.adding import generates_adding
@@ -193,6 +194,7 @@ def inactive(f: Callable[..., Any]) -> Callable[..., Any]:
     >>> derivative(lambda x: x * inactive(abs)(x))(3.0)
     3.0
     """
+    refuse_values(f, "hold constant", "give a function, as in inactive(f)(x)")
 
     def constant(*args: Any) -> Any:
         return _without_tangents(f, *args)
