@@ -23,6 +23,7 @@ from overlay.interpretations.autodiff import (
     vjp,
 )
 from overlay.interpretations.batching import batched, sample_loop
+from overlay.interpretations.intervals import rule as interval_rule
 from overlay.interpretations.parallel import parallel
 from overlay.interpretations.printing import silenced
 from overlay.interpretations.probabilistic import condition
@@ -54,6 +55,7 @@ TAKERS = {
     "checkpoint": checkpoint,
     "inactive": inactive,
     "rule": functools.partial(rule, partials=lambda x: (1.0,)),
+    "intervals.rule": lambda f: interval_rule(f, lambda a: a),
     "batched": batched,
     "sample_loop": sample_loop,
     "parallel": parallel,

@@ -33,6 +33,7 @@ __all__ = [
     "refuse_making",
     "refuse_mode",
     "refuse_order",
+    "refuse_pair_count",
     "refuse_pairs",
     "refuse_part",
     "refuse_parts",
@@ -254,6 +255,15 @@ def refuse_count() -> NoReturn:
         "autodiff(f, x, ...) takes from 1 to 12 numbers",
         where=_place(),
         help="gradient(f) is for more, and for arrays",
+    )
+
+
+def refuse_pair_count() -> NoReturn:
+    """Refuse an invalid number of arguments to whose gradients is added."""
+    raise WrongPairs(
+        "add_gradient(f, ...) takes from 1 to 12 arguments of f",
+        where=_place(),
+        help="add_gradient(f, (x, d_x), y); gradient(f) is for more",
     )
 
 

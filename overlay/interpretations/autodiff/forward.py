@@ -18,7 +18,11 @@ from overlay.interpretations.autodiff.active_numbers import declare_numbers, dec
 from overlay.interpretations.autodiff.adding import generates_adding
 from overlay.interpretations.autodiff.checkpoints import declare_checkpoints
 from overlay.interpretations.autodiff.duals import ActiveArray, ActiveNumber
-from overlay.interpretations.autodiff.errors import refuse_count, refuse_result
+from overlay.interpretations.autodiff.errors import (
+    refuse_count,
+    refuse_pair_count,
+    refuse_result,
+)
 from overlay.interpretations.autodiff.escapes import begun, given_up, watched
 from overlay.interpretations.autodiff.levels import Level, LevelTable, declare, refuse, written
 from overlay.interpretations.autodiff.linear_tape import TapeTangent, recording
@@ -343,6 +347,8 @@ def _declare_entrance(table: LevelTable, depth: int, rules: tuple[MethodTable, .
     for names in ("", "".join(f"x{i}, " for i in range(MOST + 1)) + "*rest"):
         source = f"def method(f, {names}): why()"
         table.generated(autodiff)(written(source, None, why=refuse_count))
+        for adding in (add_gradient, add_shared_gradient):
+            table.generated(adding)(written(source, None, why=refuse_pair_count))
     for count in range(1, MOST + 1):
         table.generated(autodiff)(_generates_entry(table, depth + 1, count, rules))
         for adding in (add_gradient, add_shared_gradient):

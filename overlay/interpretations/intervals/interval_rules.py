@@ -14,7 +14,7 @@ from overlay import sets
 from overlay.catalogue import FUNCTIONS, everywhere
 from overlay.core.public_names import hides
 from overlay.core.short_repr import short_repr
-from overlay.core.target import describe
+from overlay.core.target import describe, refuse_values
 from overlay.interpretations.intervals.errors import Undecided
 from overlay.sets import Bounds
 
@@ -96,6 +96,7 @@ def rule(
     >>> rule(math.floor, lambda a: (math.floor(a[0]), math.floor(a[1]))).arity
     1
     """
+    refuse_values(function, "declare a rule for", "name the function, as in rule(f, enclosure)")
     return IntervalRule(function, enclosure, arity, defined or everywhere, raises, tuple(also))
 
 

@@ -202,6 +202,20 @@ def test_nothing_is_added_where_a_later_pair_does_not_fit():
         assert not d_x.any()
 
 
+@pytest.mark.parametrize("count", [0, 13])
+@pytest.mark.parametrize("adding", [add_gradient, add_shared_gradient])
+def test_too_few_and_too_many_arguments_are_refused_in_both_engines(adding, count):
+    args = (1.0,) * count
+
+    def program():
+        adding(one_layer, *args)
+
+    for run in (program, Context().jit(program)):
+        with pytest.raises(NotDifferentiable, match="takes from 1 to 12 arguments") as caught:
+            run()
+        assert caught.value.help
+
+
 def test_rules_and_changes_of_the_program_are_seen_and_it_is_differentiated_itself():
     table = MethodTable("rules")
 
