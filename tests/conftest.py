@@ -193,34 +193,65 @@ HALVED = (  # files of many tests that compile or start processes: every other o
     "tests/inversion/arrays/test_arrays.py",
     "tests/inversion/emitting/test_in_compiled_code.py",
     "tests/inversion/emitting/test_in_kernels.py",
+    "tests/inversion/emitting/test_raising.py",
+    "tests/inversion/lifting/test_functions.py",
     "tests/inversion/running/test_batches.py",
     "tests/inversion/running/test_compiled.py",
     "tests/inversion/running/test_dask.py",
+    "tests/inversion/running/test_lockstep.py",
     "tests/inversion/solving/test_asking.py",
     "tests/inversion/test_completeness.py",
+    "tests/inversion/test_refusals.py",
+    "tests/inversion/test_worked_programs.py",
     "tests/overlay/compiled/cache/test_cache.py",
     "tests/overlay/compiled/cuda/test_kernels.py",
     "tests/overlay/compiled/cuda/test_requirements.py",
     "tests/overlay/compiled/cuda/test_reverse.py",
+    "tests/overlay/compiled/cuda/test_thread_indices.py",
     "tests/overlay/compiled/test_barrier.py",
     "tests/overlay/compiled/test_calls.py",
+    "tests/overlay/compiled/test_chosen_functions.py",
+    "tests/overlay/compiled/test_compilation_reports.py",
+    "tests/overlay/compiled/test_compilations.py",
     "tests/overlay/compiled/test_contexts.py",
     "tests/overlay/compiled/test_declarations.py",
     "tests/overlay/compiled/test_entering.py",
     "tests/overlay/compiled/test_kernels.py",
+    "tests/overlay/compiled/test_markers.py",
+    "tests/overlay/compiled/test_parallel_errors.py",
     "tests/overlay/compiled/test_parameters.py",
     "tests/overlay/compiled/test_plugins.py",
+    "tests/overlay/compiled/test_plugins_on_values.py",
+    "tests/overlay/compiled/test_program_plugins.py",
     "tests/overlay/compiled/test_redefinition.py",
     "tests/overlay/compiled/test_sharing.py",
+    "tests/overlay/compiled/test_traces.py",
+    "tests/overlay/compiled/test_what_was_read.py",
     "tests/overlay/contracts/test_plugin_contracts.py",
     "tests/overlay/interpretations/autodiff/test_adding.py",
+    "tests/overlay/interpretations/autodiff/test_constructs.py",
+    "tests/overlay/interpretations/autodiff/test_escapes.py",
     "tests/overlay/interpretations/autodiff/test_forward.py",
+    "tests/overlay/interpretations/autodiff/test_plain_and_active.py",
     "tests/overlay/interpretations/autodiff/test_reverse.py",
+    "tests/overlay/interpretations/autodiff/test_rules.py",
     "tests/overlay/interpretations/probabilistic/test_compiled_chains.py",
     "tests/overlay/interpretations/probabilistic/test_hamiltonian.py",
+    "tests/overlay/interpretations/test_gallery.py",
+    "tests/overlay/interpretations/test_numba_callees.py",
+    "tests/overlay/interpretations/test_precision.py",
+    "tests/overlay/native/test_safety.py",
+    "tests/overlay/plugins/test_flow.py",
+    "tests/overlay/plugins/test_ir.py",
+    "tests/overlay/python/test_machine_code.py",
+    "tests/overlay/python/test_tools_beside.py",
     "tests/overlay/tools/test_command_line.py",
+    "tests/overlay/tools/test_install.py",
     "tests/overlay/tools/test_pytest_plugin.py",
     "tests/primitives/arrays/test_arrays.py",
+    "tests/strangers/test_compiler_plugins.py",
+    "tests/strangers/test_enzyme.py",
+    "tests/strangers/test_gpu_compiler.py",
 )
 EVERY = {  # of tests with many parameters, every so many are in the quick run
     "tests/fuzz/test_fuzz.py::test_a_short_campaign_gets_to_what_it_is_for": 2,
@@ -246,7 +277,7 @@ EVERY = {  # of tests with many parameters, every so many are in the quick run
     "tests/inversion/test_worked_programs.py": 5,
     "tests/inversion/tools/test_formulas.py": 5,
     "tests/laws/test_classes_are_asked.py": 4,
-    "tests/laws/test_composition.py::test_compiled": 40,
+    "tests/laws/test_composition.py::test_compiled": 80,
     "tests/laws/test_composition.py::test_enclosures_of_compositions": 15,
     "tests/laws/test_composition.py::test_in_kernels": 87,
     "tests/laws/test_composition.py::test_interpreted": 8,
@@ -261,7 +292,7 @@ EVERY = {  # of tests with many parameters, every so many are in the quick run
     "tests/laws/test_what_c_code_applies.py": 5,
     "tests/laws/test_wrappers.py": 3,
     "tests/notebooks/test_notebooks.py": 4,
-    "tests/overlay/analysis/test_program_checks.py::test_the_standard_library_is_silent": 12,
+    "tests/overlay/analysis/test_program_checks.py::test_the_standard_library_is_silent": 20,
     "tests/overlay/code/test_decoding.py": 3,
     "tests/overlay/compiled/cuda/test_modes.py": 4,
     "tests/overlay/compiled/cuda/test_optimiser.py": 16,
@@ -274,6 +305,7 @@ EVERY = {  # of tests with many parameters, every so many are in the quick run
     "tests/overlay/compiled/test_dispatch_matrix.py": 5,
     "tests/overlay/compiled/test_element_errors.py": 4,
     "tests/overlay/compiled/test_failures_again.py": 4,
+    "tests/overlay/compiled/test_function_values.py": 8,
     "tests/overlay/compiled/test_handlers.py": 4,
     "tests/overlay/compiled/test_held_contents.py": 4,
     "tests/overlay/compiled/test_numba_library.py": 5,
@@ -343,14 +375,22 @@ EARLY = (  # they look at all objects of the process, again and again: first, wh
 )
 
 
-def _is_long(test: str, place: int, count: int, halved: int) -> bool:
-    """Whether a test is long. place: among the ``count`` parameters of its function. halved: its
-    place in its file, if every other test of that is quick, else 0."""
+def _is_left_out(test: str, seen: Counter[str], count: int) -> bool:
+    """Whether the quick run has other parameters of a test, or other tests of its file. seen: how
+    many of the ``count`` parameters, and of the file's tests that are left, came before."""
+    path = test.partition("::")[0]
+    every = min(EVERY.get(test) or EVERY.get(path, 1), count)
+    seen[test] += 1
+    if (seen[test] - 1 - FIRST) % every:
+        return True
+    seen[path] += path in HALVED
+    return path in HALVED and (seen[path] + FIRST) % 2 == 1
+
+
+def _is_long(test: str) -> bool:
     path, _, name = test.partition("::")
     names = next((LONG[place] for place in LONG if f"{path}/".startswith(f"{place}/")), None)
-    every = min(EVERY.get(test) or EVERY.get(path, 1), count)
-    left_out = (place - FIRST) % every or halved % 2
-    return bool(left_out) or (names is not None and (not names or name in names))
+    return names is not None and (not names or name in names)
 
 
 @pytest.hookimpl(tryfirst=True)  # before what -m leaves out is left out
@@ -361,12 +401,8 @@ def pytest_collection_modifyitems(items):
     for item, name in zip(items, names, strict=True):
         if " at 0x" in item.nodeid:
             raise pytest.UsageError(f"{item.nodeid}: give the parameters ids without addresses")
-        path = name.partition("::")[0]
-        halved = seen[path] + FIRST if path in HALVED else 0
-        if _is_long(name, seen[name], counts[name], halved):
+        if _is_long(name) or _is_left_out(name, seen, counts[name]):
             item.add_marker(pytest.mark.long)
-        seen[name] += 1
-        seen[path] += 1
     sizes = Counter(item.path for item in items)
 
     def rank(item):
