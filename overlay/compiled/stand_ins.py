@@ -185,8 +185,9 @@ class StandIns:
         if isinstance(found, InnerDispatcher):
             is_asked = bool(self.world.plugins) and found.world is self.world
             # the plugins decide with which plugins it is entered; what another function stands
-            # for stays itself, where it is compared or returned
-            if is_asked or found.function is not value:
+            # for stays itself, where it is compared or returned (numba knows callbacks)
+            stands_for = found.function is not value and callback_of(value) is None
+            if is_asked or stands_for:
                 return self.callee(value)
         return None if isinstance(found, Native) and found.value is value else found
 

@@ -226,6 +226,7 @@ as ``linkonce_odr``, as numba does; LLVM may have dropped arguments and results 
 one.
 """
 ENVIRONMENT: Final = "_ZN08NumbaEnv"
+ADDRESS: Final = "numba.dynamic.globals"
 _deferred: weakref.WeakValueDictionary[str, _DeferredLibrary] = weakref.WeakValueDictionary()
 """The libraries without machine code, by the functions in them."""
 _awaited: set[str] = set()
@@ -266,7 +267,8 @@ class _DeferredLibrary(WorldLibrary):
     """The LLVM module of one function, without those of the functions that it calls until
     ``_complete``."""
 
-    has_loops = False
+    has_loops: bool
+    """Of functions of the program alone."""
     _is_complete = False
     _linkable: Any = None
 
@@ -305,9 +307,11 @@ class _DeferredLibrary(WorldLibrary):
             if hasattr(library, "_reload_init"):  # since numba 0.62
                 self._reload_init.update(library._reload_init)
             self._final_module.link_in(_module_of(library), preserve=True)
-        self._hide_linked()
+        of_program = [each.has_loops for each in below if hasattr(each, "has_loops")]
+        if of_program or _has_addresses(self._final_module):
+            self._hide_linked()
         self._optimize_final_module()
-        if any(getattr(library, "has_loops", False) for library in below):
+        if any(of_program):
             # LLVM unrolls loops late, and finds what the copies share in the next run only. numba
             # runs it for each function, so the loops of callees are optimised twice
             passes, builder = self._codegen._module_pass_manager()
@@ -324,8 +328,7 @@ class _DeferredLibrary(WorldLibrary):
     def _hide_linked(self) -> None:
         """Hide the functions that were linked in from other modules. LLVM then drops arguments
         that they ignore, and knows what they return; of a function that other modules may define,
-        too, it knows neither. Arguments that are dropped may be addresses of this process, of
-        functions that are passed on for example: the code can then be stored on disk.
+        too, it knows neither.
         """
         for function in self._final_module.functions:
             if function.linkage == binding.Linkage.linkonce_odr:
@@ -402,6 +405,13 @@ def _module_of(library: Any) -> Any:
     if isinstance(library, _DeferredLibrary) and not library._is_complete:
         return library._own_module()
     return library._get_module_for_linking()
+
+
+def _has_addresses(module: Any) -> bool:
+    """Whether a module holds addresses of this process, of functions that are passed on for
+    example. Where the functions ignore these arguments, code without them can be stored on disk.
+    """
+    return any(variable.name.startswith(ADDRESS) for variable in module.global_variables)
 
 
 def _defined(module: Any) -> Iterator[str]:

@@ -281,11 +281,11 @@ def _instance(lifter: Calling, value: Any, classes: Any) -> Any:
     if isinstance(value, ReverseValue) and value.kind.ndim:
         return KnownBefore(issubclass(np.ndarray, kinds))
     if isinstance(value, ReverseValue):
+        lifter.reads_attributes = True  # compiled, a dual number has no class of Python's
         answers = {issubclass(each, kinds) for each in _POSSIBLE[value.kind.dtype]}
         if len(answers) == 1:
             return KnownBefore(answers.pop())
         if value.owner is None and set(kinds) <= _PLAIN:
-            lifter.reads_attributes = True
             return KnownBefore(issubclass(_CLASSES[value.kind.dtype], kinds))
     raise Unreadable("it reads the class of a number")
 

@@ -237,7 +237,7 @@ REFUSED = {
     appends_in_while: "it appends to a list, or takes from it, in a loop of unknown length",
     makes_a_set: "it makes a set",
     sets_global: "assignment to a global",
-    sets_outer: "it reads the variable 'total', which may be set anew",
+    sets_outer: "it reads the variable 'total', which may be rebound while it runs",
     sets_attribute: "it sets the attribute 'last' of an object that it did not create",
     appends_outside: "it calls list.append",
     opens: "it calls _io.open, which is not written in Python",
@@ -247,7 +247,7 @@ REFUSED = {
     long_tuple: "it goes through more than 64 items",
     prints: "it prints",
     sorts_by_key: "it calls sorted with arguments with which it is not followed",
-    second_of_while: "it differentiates f, and what its loops keep",
+    second_of_while: "it differentiates f, whose loops store values",
 }
 
 

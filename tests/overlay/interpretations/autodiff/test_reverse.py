@@ -5,6 +5,7 @@ import linecache
 import math
 import random
 import re
+from numbers import Number
 
 import numpy as np
 import pytest
@@ -234,6 +235,18 @@ def set_in_one_branch(x):
 def test_compiled_code_goes_back_where_dual_numbers_have_no_one_type(f):
     hot = Context().jit(lambda x: autodiff(f, x))
     assert math.isclose(hot(1.5), autodiff(f, 1.5))
+
+
+CLASSES = [float, int, object, str, np.ndarray, Number, (int, float), (str, np.ndarray)]
+
+
+@pytest.mark.parametrize("classes", CLASSES, ids=str)
+def test_compiled_code_asks_for_the_class_of_the_value(classes):
+    def squared_if(x):
+        return x * x if isinstance(x, classes) else -x
+
+    hot = Context().jit(lambda x: autodiff(squared_if, x))
+    assert hot(1.5) == autodiff(squared_if, 1.5) == (3.0 if isinstance(1.5, classes) else -1.0)
 
 
 @pytest.mark.parametrize("f", [branching, recurrence, steps])
