@@ -319,7 +319,7 @@ def test_enclosures_of_compositions(order):
         if "I" not in order:
             assert Expected.of(order, growth)[1] in run()
             continue
-        with pytest.raises(WrongArguments, match="is given a Interval") as caught:
+        with pytest.raises(WrongArguments, match="is given an Interval") as caught:
             run()
         assert "contract(f, Interval(low, high), returns=interval)" in str(caught.value)
     if order.endswith("I"):
