@@ -4,8 +4,8 @@ machine code, and the release of code that is gone.
 numba optimises the LLVM module of each function together with all that it calls, and makes
 machine code of it. A function that is called n levels below an entry is optimised and made n
 times. Here the module of a function waits until machine code is requested: that of an entry is
-then linked with those of all functions below it, and optimised once, or twice where a function
-below it has loops.
+then linked with those of all functions below it, and optimised once. Where a function below it
+has loops, LLVM's passes for single functions run again.
 
 numba releases no part of a function that it has compiled: llvmlite never frees pass managers, and
 each LLVM module stays in numba's execution engine. Functions of worlds are compiled with a code
@@ -312,10 +312,9 @@ class _DeferredLibrary(WorldLibrary):
             self._hide_linked()
         self._optimize_final_module()
         if any(of_program):
-            # LLVM unrolls loops late, and finds what the copies share in the next run only. numba
-            # runs it for each function, so the loops of callees are optimised twice
-            passes, builder = self._codegen._module_pass_manager()
-            passes.run(self._final_module, builder)
+            # LLVM copies loops late, and finds what the copies share in the next run only. numba
+            # runs it for each function, so that the loops of callees are optimised twice
+            self._optimize_functions(self._final_module)
         self._final_module.verify()
         self._finalize_final_module()
         self._linkable = None
