@@ -267,8 +267,8 @@ class _DeferredLibrary(WorldLibrary):
     """The LLVM module of one function, without those of the functions that it calls until
     ``_complete``."""
 
-    has_loops: bool
-    """Of functions of the program alone."""
+    has_loops: bool | None = None
+    """Whether the function has loops; None for a function that is not of the program."""
     _is_complete = False
     _linkable: Any = None
 
@@ -307,11 +307,12 @@ class _DeferredLibrary(WorldLibrary):
             if hasattr(library, "_reload_init"):  # since numba 0.62
                 self._reload_init.update(library._reload_init)
             self._final_module.link_in(_module_of(library), preserve=True)
-        of_program = [each.has_loops for each in below if hasattr(each, "has_loops")]
-        if of_program or _has_addresses(self._final_module):
+        loops = [getattr(library, "has_loops", None) for library in below]
+        is_of_program = any(each is not None for each in loops)
+        if is_of_program or _has_addresses(self._final_module):
             self._hide_linked()
         self._optimize_final_module()
-        if any(of_program):
+        if any(loops):
             # LLVM copies loops late, and finds what the copies share in the next run only. numba
             # runs it for each function, so that the loops of callees are optimised twice
             self._optimize_functions(self._final_module)

@@ -297,6 +297,8 @@ COMPARING: Final = {
     operator.eq: ("same(one, other)", "one, other"),
     operator.ne: ("not same(one, other)", "one, other"),
 }
+# How a function, or None, is tested.
+TESTING: Final = {bool: "f is not None", operator.not_: "f is None"}
 _ITEM: Final = Native(operator.getitem)
 _RANGE: Final = Native(range)
 _MISSING: Final = object()
@@ -329,12 +331,10 @@ def read_by_operator(world: World, function: Any, args: Sequence[Type]) -> Inner
     if not args:
         return None
     if any(key is each for each in COMPARING) and all(map(is_comparable, args)):
-        compare = returning(*COMPARING[key], same=is_equal)
-        return world.generated(("comparing", key), lambda: compare)
-    if key is bool and is_true(getattr(args[0], "type", args[0])):
-        return world.generated("testing", lambda: returning("f is not None", "f"))
-    if key is operator.not_ and is_true(getattr(args[0], "type", args[0])):
-        return world.generated("denying", lambda: returning("f is None", "f"))
+        how = COMPARING[key]
+        return world.generated(("comparing", key), lambda: returning(*how, same=is_equal))
+    if any(key is each for each in TESTING) and is_true(getattr(args[0], "type", args[0])):
+        return world.generated(("testing", key), lambda: returning(TESTING[key], "f"))
     if is_container(args[0]):
         if key is len:
             return reader_of(world, args[0], "size", 0)

@@ -51,19 +51,11 @@ def with_recursion(helper):
     end = helper(leaf)
 
     @helper
-    def inner(x):
-        return end(x) * 2
+    def leaves(depth):
+        return end(depth) if depth < 2 else leaves(depth - 1) + leaves(depth - 2)
 
-    @helper
-    def outer(x):
-        return inner(x) - end(x + 1)
-
-    @helper
-    def fib(n):
-        return outer(n) & 7 if n < 2 else fib(n - 1) + fib(n - 2)
-
-    def run(n):
-        return fib(n)
+    def run(depth):
+        return leaves(depth)
 
     return run
 
