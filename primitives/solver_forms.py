@@ -41,8 +41,6 @@ def quotient(a: float, b: float) -> float:
 class NaNForRaise(Plugin):
     """A plugin: functions that return a float, or a tuple of floats, return NaN where they would
     raise. LLVM can vectorise only loops that cannot raise.
-
-    LLVM can vectorise only loops that cannot raise.
     """
 
     cache_token = "NaN for raise"
