@@ -267,11 +267,12 @@ class _Causality:
 
     def joins(self, step: Solved) -> bool:
         """Return whether a statement is solved for several variables at once, not after a free
-        choice of some: for inputs, and if a free choice would rarely have a solution.
+        choice of some: for inputs and further results, and if a free choice would rarely have a
+        solution.
         """
         if step.statement.relation.whole or _discrete(step.statement):
             return True
-        return self.inputs.issuperset(step.unknown)
+        return self.inputs.union(step.statement.results).issuperset(step.unknown)
 
     def cost(self, step: Solved) -> tuple[int, ...]:
         """The cost of a choice; smaller is better."""

@@ -75,7 +75,7 @@ CORES = {
             *tests_in("inversion/planning", "algebra"),
             *tests_in("inversion", "several_results"),
             *tests_in("inversion/lifting", "sequences"),
-            *tests_in("inversion", "invert"),
+            *tests_in("inversion", "invert", "refusals"),
         ],
     ),
     "relations": (

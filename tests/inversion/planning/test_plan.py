@@ -8,11 +8,12 @@ import random
 import numpy as np
 import pytest
 
-from inversion import NotInvertible, invert
+from inversion import NoSolution, NotInvertible, invert
 from inversion.lifting.lifter import lift
 from inversion.passes.all_passes import rewritten
 from inversion.passes.simplifying import fold, prune, share
 from inversion.planning.planner import plan
+from inversion.program import causality
 from inversion.program.causality import causalise
 from inversion.program.statements import Constant, Variable
 
@@ -218,6 +219,39 @@ def test_a_loop_around_a_branch_is_gathered_into_its_arms():
     inverse = invert(lambda x: (2 * x if x > 0 else x - 3) + x, F, root_finding=False)
     assert inverse(6.0, (True,)) == (2.0,)
     assert inverse(-5.0, (True,)) == (-1.0,)
+
+
+def test_a_check_of_what_is_inside_such_a_loop_leaves_nothing_to_choose():
+    def f(x):
+        y = 2 * x if x > 0 else x - 3
+        if y - x > 100:
+            raise ValueError("too high")
+        return y + x + 1
+
+    inverse = invert(f, F, root_finding=False)
+    assert not inverse.program.free
+    assert inverse(7.0, (True,)) == (2.0,)
+    with pytest.raises(NoSolution, match="too high"):
+        inverse(307.0, (True,))
+
+
+def test_strings_of_a_sum_are_found_together_also_if_one_of_them_is_used_again():
+    inverse = invert(lambda a, b, n: (n + len(b), a + b), str, str, int)
+    assert inverse.parameters.names == ("index_a_b",)
+    assert inverse((3, "hello"), (1,)) == ("h", "ello", -1)
+
+
+def test_as_many_statements_as_the_bound_allows_are_ordered(monkeypatch):
+    monkeypatch.setattr(causality, "MOST_ORDERED", 2)
+    assert invert(lambda x: 2 * x + 1, F)(5.0) == (2.0,)
+    monkeypatch.setattr(causality, "MOST_ORDERED", 1)
+    with pytest.raises(NotInvertible, match="takes more than 1 steps"):
+        invert(lambda x: 2 * x + 1, F)
+
+
+def test_a_branch_that_nothing_known_would_solve_is_to_be_rewritten():
+    with pytest.raises(NotInvertible, match="help: write the function so that its inputs are used"):
+        invert(lambda x: x * math.exp(x) if x > 0 else x * 3, F, root_finding=False)
 
 
 def test_integers_are_found_together_rather_than_one_chosen():
