@@ -81,6 +81,7 @@ def test_the_closure_contains_the_members_and_of_integers_no_more(domain):
     for value in filter(math.isfinite, VALUES):
         if closure.whole and int(value) == value:
             assert closure.contains(value) is bool(domain.contains(int(value))), value
+    assert not Bool.closure.contains(2)
     assert Complex.closure is Text.closure is None
 
 
@@ -102,6 +103,7 @@ def test_words_are_told_by_their_length_and_letters(domain):
             assert eval(domain.condition("x"), {"x": value}) is expected
             assert not domain.contains(word.encode() if domain.kind is str else word)
     assert dataclasses.replace(domain) == domain
+    assert domain.kind is bytes or domain.is_fixed is (domain.low == domain.high)
     for low, high in ((-1, None), (3, 2)):
         with pytest.raises(OverlayError, match="empty"):
             type(domain)(low=low, high=high)
@@ -129,6 +131,9 @@ def test_samples_edges_and_default_are_members(domain):
     members = [domain.sample(rng), domain.default, *domain.edges, *(v.item() for v in many)]
     assert all(domain.contains(member) for member in members)
     assert len(set(many.tolist())) > 1
+    if domain.kind is int:
+        ends = [end for end in (domain.low, domain.high) if end is not None]
+        assert set(domain.edges) >= set(filter(domain.contains, (*ends, 0, 1, -1)))
 
 
 @pytest.mark.parametrize("domain", DOMAINS, ids=repr)
@@ -138,6 +143,13 @@ def test_the_condition_in_generated_code_agrees_with_contains(domain):
             typed = domain.kind(value)
             condition = eval(domain.condition("x"), {"x": typed, "inf": math.inf})
             assert condition == domain.contains(typed), value
+
+
+def test_words_beyond_the_exact_floats_are_compared_as_words():
+    """numba compares a uint64 and a signed literal as floats: the complement is a large uint64."""
+    assert Integers(low=2**53).condition("x", np.uint64) == f"x >= {2**53}"
+    for low in (2**53 + 1, 2**54, 2**63 - 1):
+        assert Integers(low=low).condition("x", np.uint64) == f"~x <= {2**64 - 1 - low}"
 
 
 @pytest.mark.parametrize("domain", DOMAINS, ids=repr)
@@ -277,6 +289,8 @@ def test_meet_keeps_what_both_contain():
     assert Integers(0, 9).meet(Integers(5, 20)) == Integers(5, 9)
     with pytest.raises(OverlayError, match="empty"):
         Reals(0, 1).meet(Reals(2, 3))
+    assert Strings("abc", 1, 4).meet(Strings("bcd", 2)) == Strings("bc", 2, 4)
+    assert Strings("abc").meet(Text) == Text.meet(Strings("abc")) == Strings("abc")
     assert WholeFloats(0, 9).meet(WholeFloats(5, 20)) == WholeFloats(5, 9)
     assert Reals(0, 9).meet(WholeFloats()) == WholeFloats().meet(Reals(0, 9))
     assert WholeFloats().meet(Reals(0, 8.5, open_low=True)) == WholeFloats(1, 8)

@@ -265,6 +265,7 @@ def test_what_is_known_besides_may_have_to_agree():
     over = {unknown: rel.mode(unknown).overdetermined for unknown in ("x", "r", "xy")}
     assert over == {"x": True, "r": True, "xy": False}
     assert not rel.mode(["r", "phi"]).overdetermined
+    assert not of_two_results().mode(["r", "phi"]).overdetermined
 
 
 def test_axes_have_the_domains_of_their_types_where_none_is_given():
@@ -300,6 +301,29 @@ def test_a_mode_leaves_a_choice_where_it_has_coordinates_that_count():
     assert [mode.settled for mode in given()] == [True, False]
     assert [mode.settled for mode in given(rounding_only=True)] == [True, True]
     assert given()[1].parts() == []
+
+
+def test_inputs_stand_in_the_order_of_the_equation():
+    for equation in ("return = (a + b) * c", "return = -(a * (b - c))", "return = f(a, (b, c))"):
+        assert relation(math.fsum, float, float, float, equation).axes == ("a", "b", "c")
+
+
+def test_a_condition_for_coordinates_is_kept_with_the_axes_that_it_takes():
+    pair = parametric(
+        lambda ret, k: ret + k, k=Integer, recover=lambda a: (0,), determined_if=lambda ret: ret > 0
+    )
+    mode = relation(operator.neg, float, "return = -a", a=pair).mode(["a"])
+    assert mode.determined_by == ("return",)
+    assert mode.determined_if(1.0)
+    assert not mode.determined_if(-1.0)
+
+
+def test_a_relation_shows_where_it_was_made():
+    rel = relation(operator.neg, float, "return = -a", a=lambda ret: -ret)
+    assert rel.where is not None
+    place = rel.where.rpartition("/")[2]
+    assert place.startswith("test_relation.py:")
+    assert place in rel._repr_html_()
 
 
 def test_the_result_has_the_type_that_all_arguments_have():
