@@ -52,7 +52,7 @@ CORES = {
             *tests_in("overlay/contexts", "composition"),
             *tests_in("overlay/generics", "plum_rules", "generic"),
             *tests_in("overlay/core", "table"),
-            *tests_in("overlay/python", "metadata", "frame_readers"),
+            *tests_in("overlay/python", "metadata", "frame_readers", "compiled_callees"),
             "tests/overlay/test_chain_of_methods.py",
         ],
     ),
@@ -200,8 +200,9 @@ def run(tests):
     """The exit code of pytest for the tests: 0 if all pass."""
     import pytest
 
-    # what is compiled takes longest, and concerns other modules
-    options = ["-x", "-q", "-k", "not compiled", "-n", "0", "-p", "no:cacheprovider"]
+    # what is compiled takes longest, and concerns other modules, apart from compiled callees
+    chosen = "not compiled or compiled_callees"
+    options = ["-x", "-q", "-k", chosen, "-n", "0", "-p", "no:cacheprovider"]
     return pytest.main([*options, "--no-header", "-W", "ignore", *tests], plugins=[Limited()])
 
 

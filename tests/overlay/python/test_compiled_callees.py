@@ -56,6 +56,17 @@ def test_a_compiled_method_goes_on_with_call_next():
     assert Context(table)(lambda: math.cos(1.0)) == math.cos(1.0) + 100.0
 
 
+def test_such_a_method_runs_as_machine_code():
+    table = MethodTable("t")
+
+    @table.overlay(math.trunc)
+    @numba.njit
+    def trunc(x: int):
+        return call_next(x) * x  # compiled integers have 64 bits
+
+    assert Context(table)(lambda: math.trunc(2**40)) == 0
+
+
 def test_generated_methods_that_compile_do_not_block_other_threads():
     """Both wait inside each other's way for a lock, were one held while a method is made."""
     table = MethodTable("t")
