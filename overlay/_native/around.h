@@ -147,6 +147,23 @@ static PyObject *show(PyObject *callee) {
     return shown;
 }
 
+/* ---- weak references to callees
+ * ------------------------------------------------------------------- */
+
+/* clears_weak_references(cls, python): whether the weak references to an instance are cleared when it
+ * goes. python: a class that a class statement has made.
+ *
+ * The deallocator of such a class leaves them to the first base of another kind that can be
+ * referred to. The classes that mypyc compiles have a list of them, which the interpreter manages,
+ * and never clear it (mypyc/mypyc#1102): a reference that outlives its object refers to freed
+ * memory. A deallocator in C that clears a managed list cannot be told from one that does not. */
+static PyObject *clears_weak_references(PyObject *module, PyObject *args) {
+    PyTypeObject *cls, *python;
+    if (!PyArg_ParseTuple(args, "O!O!:clears_weak_references", &PyType_Type, &cls, &PyType_Type, &python)) return NULL;
+    while (cls && cls->tp_dealloc == python->tp_dealloc) cls = cls->tp_base;
+    return PyBool_FromLong(!cls || !PyType_HasFeature(cls, Py_TPFLAGS_MANAGED_WEAKREF));
+}
+
 /* ---- Callees: the stand-ins of a stack
  * ------------------------------------------------------------- */
 

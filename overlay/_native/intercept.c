@@ -1599,6 +1599,9 @@ static PyMethodDef methods[] = {
     {"without_version", without_version, METH_VARARGS,
      "without_version(cls, without): whether no instruction is specialised for the attributes of a class."},
     {"interception_of", interception_of, METH_O, "The Interception of a target that is installed, or None."},
+    {"clears_weak_references", clears_weak_references, METH_VARARGS,
+     "clears_weak_references(cls, python): whether those to an instance are cleared when it goes; python: any class that "
+     "a class statement has made."},
     {"callee_of", callee_of, METH_O, "callee_of(around): what an Around stands for."},
     {"installed", installed, METH_NOARGS, "How many targets are installed."},
     {"set_up_traps", set_up_traps, METH_VARARGS,

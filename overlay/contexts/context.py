@@ -373,7 +373,7 @@ class Context:
             raise
         finally:
             if outer is None and stack.calls is not None:
-                stack.calls.end_run()
+                stack.calls.forget()
         return engine.pinned(result, stack) if type(result) in GOES_ON else result
 
     __enter__ = blocks.enter

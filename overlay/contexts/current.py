@@ -194,7 +194,7 @@ def recurse[**P, R](context: Context, f: Callable[P, R], /, *args: P.args, **kwa
         return engine.run(stack, stack.key, own, *args, **kwargs)
     finally:
         if outer is None and stack.calls is not None:
-            stack.calls.end_run()
+            stack.calls.forget()
 
 
 @hides("function")

@@ -8,6 +8,7 @@ that live on, and until the run ends for others that are called again.
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import copyreg
 import functools
@@ -107,8 +108,10 @@ class PluginCalls:
 
     # ---- lifetimes of stand-ins ----
 
-    def end_run(self) -> None:
-        """Drop the callees that the cache would keep alive longer than the program does."""
+    def forget(self) -> None:
+        """Drop the callees that the cache would keep alive longer than the program does: at the end
+        of a run, and before a collection in the middle of one.
+        """
         self.forget_passing()
         if self._new * _CHECKED >= len(self._lasting) and self._new:
             self._new = 0
@@ -141,10 +144,9 @@ class PluginCalls:
             return True
         if len(self._once) >= _MOST:
             self._once.clear()
-        try:
-            self._once[key] = weakref.ref(callee)
-        except TypeError:  # its class has no weak references
-            return False
+        if intercept.clears_weak_references(type(callee), PluginCalls):
+            with contextlib.suppress(TypeError):  # its class has no weak references
+                self._once[key] = weakref.ref(callee)
         return False
 
     # ---- the stand-in for each kind of callee ----
@@ -488,13 +490,13 @@ _all: dict[int, weakref.ref[PluginCalls]] = {}
 
 
 def _before_collection(phase: str, _: object) -> None:
-    """Drop callees that are cached until the run ends: they may be garbage."""
+    """Drop callees that may be garbage, or that keep some alive."""
     if phase != "start":
         return
     for reference in list(_all.values()):
         calls = reference()
         if calls is not None:
-            calls.forget_passing()
+            calls.forget()
 
 
 def _reduced(around: Any) -> Any:

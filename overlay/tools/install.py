@@ -65,7 +65,7 @@ class Session:
             raise
         finally:
             if stack.calls is not None:
-                stack.calls.end_run()
+                stack.calls.forget()
 
 
 class ProgramSession(Session):

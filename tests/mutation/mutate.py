@@ -59,7 +59,9 @@ CORES = {
     "plugins' calls": (
         ("overlay/python/plugin_calls.py", "overlay/python/entering.py", "overlay/python/sites.py"),
         [
-            *tests_in("overlay/python", "around", "plugins", "sites", "operators"),
+            *tests_in(
+                "overlay/python", "around", "plugins", "memory", "plum", "sites", "operators"
+            ),
             *tests_in("overlay/interpretations", "tracing", "profiling", "printing"),
             *tests_in("overlay/python", "redefinition"),
         ],

@@ -13,6 +13,7 @@ import typing
 import weakref
 from concurrent.futures import ThreadPoolExecutor
 
+import plum
 import pytest
 
 from overlay import (
@@ -109,6 +110,130 @@ def test_a_function_is_asked_about_behind_what_holds_it():
         return bound(), partial(), cached(0.5), cached(0.5)
 
     assert calls_in(program)[1:] == ["Holder.get", "sine", "sin", "sine", "sine", "sin", "sine"]
+
+
+class Meta(type):
+    def __call__(cls, *args):
+        return super().__call__(*args)
+
+
+class Made(metaclass=Meta):
+    def __init__(self, value):
+        self.value = value
+
+
+class ByClass:
+    @classmethod
+    def __call__(cls, x):
+        return sine(x)
+
+
+class ByStatic:
+    @staticmethod
+    def __call__(x):
+        return sine(x)
+
+
+class ByBound:
+    __call__ = Holder(2).get
+
+
+dispatcher = plum.Dispatcher()
+
+
+class Angle(float):
+    pass
+
+
+plum.add_conversion_method(float, Angle, Angle)
+
+
+@dispatcher
+def angle(x: float) -> Angle:
+    return math.asin(x)
+
+
+@dispatcher
+def plain(x: float):
+    return sine(x)
+
+
+HELD, SINE = Holder(2), math.sin(0.5)
+MAKER = operator.methodcaller("get", 3), operator.methodcaller("get", scale=3)
+
+# ways to a callee; what is called, in order; and the result
+BEHIND = {
+    "method in C": (lambda: "a".upper(), ["str.upper"], "A"),
+    "method in C, of a list": (lambda: [].append(1), ["list.append"], None),
+    "static method in C": (lambda: str.maketrans("a", "b"), ["str.maketrans"], {97: 98}),
+    "generic function of plum": (lambda: plain(0.5), ["plain", "sine", "sin"], SINE),
+    "and its type of results": (lambda: type(angle(0.5)), ["angle", "asin"], Angle),
+    "methodcaller": (lambda: MAKER[0](HELD), ["methodcaller", "Holder.get"], 6),
+    "methodcaller with names": (lambda: MAKER[1](HELD), ["methodcaller", "Holder.get"], 6),
+    "__call__ of a function": (lambda: sine.__call__(0.5), ["sine", "sin"], SINE),
+    "and of its class": (lambda: type(sine).__call__(sine, 0.5), ["sine", "sin"], SINE),
+    "__call__ of a function in C": (lambda: math.sin.__call__(0.5), ["sin"], SINE),
+    "__call__ of a method": (lambda: HELD.get.__call__(2), ["Holder.get"], 4),
+    "__call__ of a class": (
+        lambda: Holder.__call__(HELD, 0.5), ["Holder.__call__", "sine", "sin"], SINE,
+    ),
+    "type.__call__": (lambda: type.__call__(Holder, 1).value, ["Holder.__init__"], 1),
+    "type.__call__ of a metaclass": (lambda: type.__call__(Made, 1).value, ["Made.__init__"], 1),
+    "__call__ of a metaclass": (
+        lambda: Made(1).value, ["Made", "Meta.__call__", "Made.__init__"], 1,
+    ),
+    "__call__ that is a class method": (
+        lambda: ByClass()(0.5), ["ByClass", "ByClass.__call__", "sine", "sin"], SINE,
+    ),
+    "__call__ that is a static method": (
+        lambda: ByStatic()(0.5), ["ByStatic", "ByStatic.__call__", "sine", "sin"], SINE,
+    ),
+    "__call__ that is bound": (lambda: ByBound()(4), ["ByBound", "Holder.get"], 8),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("way", BEHIND)
+def test_each_way_to_a_callee_is_seen_and_gives_what_it_gives(way):
+    program, expected, result = BEHIND[way]
+    assert calls_in(program)[1:] == expected
+    assert Context(plugins=(Logs(),))(program) == result == program()
+
+
+def test_a_method_in_c_is_asked_about_not_its_bound_form():
+    asked = []
+
+    class Asks(Plugin):
+        def around(self, callee, run):
+            asked.append(callee)
+
+    append, upper = [].append, "a".upper
+    Context(plugins=(Asks(),))(lambda: (append(1), upper(), "b".lower()))
+    assert asked[1:] == [list.append, str.upper, str.lower]
+
+
+def test_what_lasts_is_asked_about_once_in_all_runs():
+    asked = collections.Counter()
+
+    class Asks(Plugin):
+        def around(self, callee, run):
+            asked[callee] += 1
+
+    context = Context(plugins=(Asks(),))
+    for _ in range(5):
+        context(lambda: (int("3"), Holder(1).get(), math.floor(0.5), sine(0.5), "".join([])))
+    lasting = (int, Holder, Holder.__init__, Holder.get, math.floor, sine, math.sin, str.join)
+    assert [asked[callee] for callee in lasting] == [1] * len(lasting)
+
+
+def test_a_class_that_is_a_target_is_made_with_its_init_seen():
+    table = MethodTable("t")
+
+    @table.overlay(Holder)
+    def other(value: str):
+        return value
+
+    called = calls_in(lambda: (Holder(2.0), Holder("a")), context=Context(table))
+    assert called[1:] == ["Holder", "Holder.__init__", "Holder"]
 
 
 def test_no_comparison_of_the_programs_classes_runs():
@@ -451,6 +576,33 @@ def test_generators_and_coroutines_are_asked_about_where_they_are_made():
         "test_generators_and_coroutines_are_asked_about_where_they_are_made.<locals>.numbers",
         *("list", "sine", "sin"),
     ]
+
+
+def test_calls_of_a_generator_that_a_plugin_gives_are_not_asked_about():
+    asked = []
+
+    class Gives(Plugin):
+        def around(self, callee, run):
+            asked.append(callee)
+            if callee is not counted:
+                return None
+
+            def each(*args):
+                for value in run(*args):
+                    yield math.floor(value)
+
+            return each
+
+    def counted(n):
+        for i in range(n):
+            yield abs(i + 0.5)
+
+    def program():
+        return list(counted(3))
+
+    assert Context(plugins=(Gives(),))(program) == [0, 1, 2]
+    assert abs in asked
+    assert math.floor not in asked
 
 
 def test_a_redefinition_is_seen():

@@ -82,6 +82,16 @@ def test_enter_is_asked_at_each_call_with_the_types():
     assert "sum" in [name for name, _ in names]
 
 
+def test_enter_is_asked_once_for_a_function_and_types_while_both_live():
+    plugin = SeesEntering()
+    context = Context(plugins=(plugin,))
+    for x in (0.5, 1.5, 2, 0.25):
+        context(lambda x: [sine(x) for _ in range(3)], x)
+    asked = [(callee.__name__, types) for callee, types in plugin.seen]
+    for row in (("sine", (float,)), ("sine", (int,)), ("sin", (float,))):
+        assert asked.count(row) == 1, row
+
+
 def test_enter_is_asked_once_about_a_target_of_another_context():
     table = MethodTable("others")
     for target in (sine, math.cos):

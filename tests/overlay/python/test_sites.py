@@ -3,6 +3,7 @@
 import asyncio
 import gc
 import marshal
+import math
 import operator
 import os
 import pathlib
@@ -14,7 +15,7 @@ import types
 
 import pytest
 
-from overlay import Context, MethodTable, OverlayError, call_next
+from overlay import Context, MethodTable, OverlayError, Plugin, call_next
 from overlay.code.applied import applied
 from overlay.code.depths import depths
 from overlay.python import interception, sites
@@ -402,6 +403,68 @@ def test_no_tool_is_held_where_no_operator_is_a_target():
     assert [monitoring.get_tool(i) for i in range(6)] == before
     assert sites._tool is None
     assert not sites._prepared
+
+
+class Hears(Plugin):
+    """Notes what is called."""
+
+    def __init__(self):
+        self.heard = []
+
+    def around(self, callee, run):
+        def noted(*args, **kwargs):
+            self.heard.append(callee)
+            return run(*args, **kwargs)
+
+        return noted
+
+
+def called_twice(x):
+    return math.floor(x), math.floor(x)
+
+
+def test_no_tool_is_held_and_no_code_instrumented_where_no_context_has_plugins():
+    gc.collect()
+    before = [monitoring.get_tool(i) for i in range(6)]
+    context = Context(plugins=(Hears(),))
+    context(called_twice, 1.5)
+    tool, code = sites._tool, called_twice.__code__
+    assert monitoring.get_local_events(tool, code) == INSTRUCTION
+    del context
+    gc.collect()
+    assert [monitoring.get_tool(i) for i in range(6)] == before
+    assert sites._tool is None
+    assert not sites._prepared
+    monitoring.use_tool_id(tool, "another")
+    try:
+        assert monitoring.get_local_events(tool, code) == 0
+    finally:
+        monitoring.free_tool_id(tool)
+
+
+@pytest.mark.parametrize("plugins", [1, 2])
+def test_code_that_was_looked_at_for_operators_is_looked_at_again_for_plugins(plugins):
+    for_operators, _ = counting(operator.add)
+    for_operators(called_twice, 1.5)
+    hearing = [Hears() for _ in range(plugins)]
+    contexts = [Context(plugins=(plugin,)) for plugin in hearing]
+    for context in contexts:
+        context(called_twice, 1.5)
+    assert [plugin.heard for plugin in hearing] == [[called_twice, *[math.floor] * 2]] * plugins
+
+
+def test_code_without_such_instructions_is_no_longer_instrumented():
+    for_operators, _ = counting(operator.add)
+    for_operators(called_twice, 1.5)
+    context = Context(plugins=(Hears(),))
+    context(called_twice, 1.5)
+    code = called_twice.__code__
+    assert monitoring.get_local_events(sites._tool, code) == INSTRUCTION
+    del context
+    gc.collect()
+    for_more, _ = counting(operator.sub)
+    for_more(called_twice, 1.5)
+    assert monitoring.get_local_events(sites._tool, code) == 0
 
 
 def test_where_all_ids_are_taken_the_others_are_told():
