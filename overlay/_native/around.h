@@ -16,8 +16,18 @@ typedef struct {
     vectorcallfunc vectorcall;
     PyObject *instead; /* from the plugins; NULL: the callee is called unchanged */
     PyObject *code;    /* of a function: its code when the plugins were asked */
+    uintptr_t form;    /* form_of(callee) then */
     PyObject *shown;   /* for a callee in C: its replacement on the stack; NULL: this object */
 } Around;
+
+/* A number that changes when the program changes what a call of the callee runs: the code of a
+ * function, and of a class the slots that make its objects. */
+static inline uintptr_t form_of(PyObject *callee) {
+    if (PyFunction_Check(callee)) return (uintptr_t)PyFunction_GET_CODE(callee);
+    if (!PyType_Check(callee)) return 0;
+    PyTypeObject *cls = (PyTypeObject *)callee;
+    return (uintptr_t)Py_TYPE(cls)->tp_call + 3 * (uintptr_t)cls->tp_new + 5 * (uintptr_t)cls->tp_init;
+}
 
 /* Call a function of ours or of a plugin: its calls are not dispatched, and tools get no events. */
 static PyObject *call_quietly(PyObject *function, PyObject *const *args, size_t nargsf, PyObject *names) {
@@ -216,7 +226,7 @@ static PyObject *stand_in(Callees *it, PyObject *callee) {
         callee = PyMethod_GET_FUNCTION(method);
     }
     Around *known = in_table(&it->known, callee);
-    if (known && (!known->code || known->code == PyFunction_GET_CODE(callee))) {
+    if (known && known->form == form_of(callee)) {
         other = Py_NewRef(known->instead ? (PyObject *)known : callee);
     } else {
         Py_INCREF(it);
@@ -263,6 +273,7 @@ static PyObject *put_around(Callees *it, PyObject *args) {
     around->vectorcall = call_around;
     around->instead = instead == Py_None ? NULL : Py_NewRef(instead);
     around->code = PyFunction_Check(callee) ? Py_NewRef(PyFunction_GET_CODE(callee)) : NULL;
+    around->form = form_of(callee);
     around->shown = keep && around->instead && can_be_shown(callee) ? show(callee) : NULL;
     PyObject_GC_Track(around);
     if (PyErr_Occurred()) {

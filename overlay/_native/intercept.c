@@ -1335,11 +1335,16 @@ static PyObject *undispatched(PyObject *module, PyObject *const *args, Py_ssize_
     return call_undispatched(args[0], args + 1, count - 1, names);
 }
 
+/* quietly(function, *args): as undispatched(), and no tool is told. */
+static PyObject *quietly(PyObject *module, PyObject *const *args, Py_ssize_t count) {
+    if (count < 1) return PyErr_Format(PyExc_TypeError, "quietly() takes a function");
+    return call_quietly(args[0], args + 1, count - 1, NULL);
+}
+
 /* in_collection(function, *args): for gc.callbacks, where an error can only be printed. At the
  * end of the stack there is no room for the function; the next collection comes soon. */
 static PyObject *in_collection(PyObject *module, PyObject *const *args, Py_ssize_t count) {
-    if (count < 1) return PyErr_Format(PyExc_TypeError, "in_collection() takes a function");
-    PyObject *result = call_quietly(args[0], args + 1, count - 1, NULL);
+    PyObject *result = quietly(module, args, count);
     if (result || !PyErr_ExceptionMatches(PyExc_RecursionError)) return result;
     PyErr_Clear();
     Py_RETURN_NONE;
@@ -1585,7 +1590,9 @@ static PyMethodDef methods[] = {
     {"undispatched", (PyCFunction)(void (*)(void))undispatched, METH_FASTCALL | METH_KEYWORDS,
      "undispatched(function, *args, **kwargs): call the function; no call that it makes is dispatched."},
     {"in_collection", (PyCFunction)(void (*)(void))in_collection, METH_FASTCALL,
-     "in_collection(function, *args): as undispatched(), no tool is told, and a full stack is no error."},
+     "in_collection(function, *args): as quietly(), and a full stack is no error."},
+    {"quietly", (PyCFunction)(void (*)(void))quietly, METH_FASTCALL,
+     "quietly(function, *args): as undispatched(), and no tool is told."},
     {"watch", watch, METH_O, "watch(more): how many stacks more ask for calls that are lost."},
     {"be_inside", be_inside, METH_O, "be_inside(stack): the thread is inside a stack; what it was inside before."},
     {"leave_outside", leave_outside, METH_O, "leave_outside(more): how many calls more are meant to have no stack."},

@@ -367,13 +367,15 @@ class Context:
             if not stack.plugins:
                 result = engine.run(stack, stack.key, f, *args, **kwargs)
             else:
-                result = engine.run(stack, stack.key, engine.enter(f), *args, **kwargs)
+                result = engine.run(
+                    stack, stack.key, engine.quietly(engine.enter, f), *args, **kwargs
+                )
         except RecursionError as error:
             engine.explain_recursion(error)
             raise
         finally:
             if outer is None and stack.calls is not None:
-                stack.calls.forget()
+                engine.quietly(stack.calls.forget)
         return engine.pinned(result, stack) if type(result) in GOES_ON else result
 
     __enter__ = blocks.enter

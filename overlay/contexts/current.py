@@ -188,13 +188,13 @@ def recurse[**P, R](context: Context, f: Callable[P, R], /, *args: P.args, **kwa
     try:
         engine = stack.python
         if isinstance(f, MethodType):
-            own = MethodType(engine.enter_base(f.__func__), f.__self__)
+            own = MethodType(engine.quietly(engine.enter_base, f.__func__), f.__self__)
         else:
-            own = engine.enter_base(f)
+            own = engine.quietly(engine.enter_base, f)
         return engine.run(stack, stack.key, own, *args, **kwargs)
     finally:
         if outer is None and stack.calls is not None:
-            stack.calls.forget()
+            engine.quietly(stack.calls.forget)
 
 
 @hides("function")

@@ -78,7 +78,7 @@ def leave(context: Context, kind: Any, error: BaseException | None, trace: Any) 
     key_in_force.set(None if before is None else before.key)
     calls = block[1].calls
     if before is None and calls is not None:
-        calls.forget()
+        block[1].python.quietly(calls.forget)
 
 
 def unreached(context: Context) -> tuple[str, ...]:

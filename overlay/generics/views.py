@@ -82,6 +82,7 @@ class View(Place):
         # traverse code objects.
         self.code: weakref.ref[CodeType] | None = None
         self._copies: dict[int, tuple[Any, Any]] = {}
+        self._own: Callable[..., Any] | None = None  # the target's own code, below plugins
         with LOCK:
             generic.views.add(self)
             chain.listen(self)
@@ -164,9 +165,15 @@ class View(Place):
         calls = self._calls
         if calls is None:
             return function
-        if function is self.generic.native:
-            return calls.of_base(self.generic.function, function)
-        return calls.stand_in(function)
+        if function is not self.generic.native:
+            return calls.stand_in(function)
+        if self._own is None:
+            self._own = calls.of_base(self.generic.function, function)
+        return self._own
+
+    def is_own(self, found: Callable[..., Any]) -> bool:
+        """Whether an implementation is the target's own code."""
+        return found is self.generic.native or found is self._own
 
     @property
     def _calls(self) -> PluginCalls | None:
@@ -207,6 +214,7 @@ class View(Place):
         """Drop all cached implementations."""
         with LOCK:
             self.version += 1
+            self._own = None
             for memo in (self.one, self.two, self.more, self._copies):
                 memo.clear()
             self.forget_kept()
@@ -222,7 +230,7 @@ def resolved(
     if kwargs:
         positional, named = as_positional(view.generic.signature, args, kwargs)
         found = view.select(positional, named) if named else view.found(positional)
-        if found is view.generic.native:  # called with the arguments as written
+        if view.is_own(found):  # called with the arguments as written
             return found, False, args, kwargs
         return found, False, positional, named
     found = view.found(args)

@@ -65,11 +65,7 @@ def _without_frame(code: CodeType) -> CodeType:
         units[offset : offset + 2] = bytes((_NOP, 0))
     # a generator expression or a lambda in it keeps its frame: it may run anywhere
     found = code.replace(co_code=bytes(units))
-    _hidden[key] = weakref.ref(code, functools.partial(_forget, key)), found
+    _hidden[key] = weakref.ref(code, functools.partial(_hidden.pop, key)), found
     own = id(found)
-    _codes[own] = weakref.ref(found, lambda _: _codes.pop(own, None))
+    _codes[own] = weakref.ref(found, functools.partial(_codes.pop, own))
     return found
-
-
-def _forget(key: int, _: object) -> None:
-    _hidden.pop(key, None)

@@ -220,6 +220,7 @@ class InterceptingEngine:
 
     modules = 0  # number of modules when targets were last looked for
     run: Any = staticmethod(intercept.run) if intercept is not None else None
+    quietly: Any = staticmethod(intercept.quietly) if intercept is not None else None
 
     def __init__(self, stack: Stack) -> None:
         self._stack = weakref.ref(stack)
@@ -298,6 +299,10 @@ class InterceptingEngine:
             self.applies = self.applies or id(target) in sites.NUMBERS
         elif not wanted and key in self._mine:
             _release(self._mine.pop(key))
+        else:
+            return
+        if stack.calls is not None:
+            stack.calls.ask_anew(target)
 
     def _refuse(self, stack: Stack, target: Any, reason: str) -> NoReturn:
         """Raise OverlayError for a new target that cannot be intercepted, and make the next entry

@@ -100,7 +100,7 @@ class PluginCalls:
         self._until_end: dict[int, Any] = {}  # those cached until the run ends
         self._once: dict[int, weakref.ref[Any]] = {}  # called once so far
         key = id(self)
-        _all[key] = weakref.ref(self, lambda _: _all.pop(key, None))
+        _all[key] = weakref.ref(self, functools.partial(_all.pop, key))
 
     def stand_in(self, callee: Any) -> Any:
         """The stand-in for a callee: the callee itself where no plugin puts anything around it."""
@@ -128,6 +128,14 @@ class PluginCalls:
                 while self._until_end:
                     self._callees.drop(self._until_end.popitem()[1])
         self._once.clear()
+
+    def ask_anew(self, callee: Any) -> None:
+        """Drop the stand-in of a callee: it has become a target, or is one no more."""
+        key = id(callee)
+        with LOCK:
+            for kept in (self._lasting, self._until_end, self._once):
+                kept.pop(key, None)
+            self._callees.drop(callee)
 
     def _is_kept(self, callee: Any) -> bool:
         """Register a callee; return whether its stand-in is cached."""
@@ -253,7 +261,7 @@ class PluginCalls:
             return cls
         call = type_attribute(type(cls), "__call__")
         if type(call) is FunctionType:
-            return self._put(stack, cls, MethodType(self.stand_in(call), cls))
+            return self._put(stack, cls, hidden(_by_metaclass(cls)))
         if call is not _TYPE_CALL or not _is_made_in_python(cls) or _is_target(stack, cls):
             return self._put(stack, cls)
         return self._put(stack, cls, makes=True)
@@ -360,6 +368,17 @@ def _of_method(caller: Any) -> FunctionType:
         calls = _calls_in_force()
         method = getattr(objects[0], name)
         return (method if calls is None else calls.stand_in(method))(*args, **kwargs)
+
+    return call
+
+
+def _by_metaclass(cls: Any) -> FunctionType:
+    """A class as a function that calls the ``__call__`` that its metaclass has by then."""
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        calls = _calls_in_force()
+        bound: Any = type_attribute(type(cls), "__call__").__get__(cls, type(cls))
+        return (bound if calls is None else calls.stand_in(bound))(*args, **kwargs)
 
     return call
 

@@ -91,7 +91,7 @@ def leave_calls() -> None:
 def leave_alone(code: CodeType) -> None:
     """Exclude a plugin's own code from instrumentation."""
     key = id(code)
-    _left_alone[key] = weakref.ref(code, lambda _: _left_alone.pop(key, None))
+    _left_alone[key] = weakref.ref(code, functools.partial(_left_alone.pop, key))
 
 
 def _look_anew() -> None:
@@ -159,14 +159,10 @@ def _prepare(code: CodeType) -> None:
             intercept.keep_tools_of(code)  # ours, if another comes later
             if not known:
                 key = id(code)
-                _prepared[key] = weakref.ref(code, functools.partial(_forget, key))
+                _prepared[key] = weakref.ref(code, functools.partial(_prepared.pop, key))
                 place = code.co_qualname, code.co_filename, code.co_firstlineno
                 noted(DEBUG, lambda: (INSTRUMENTED, *place, len(rows)))
     tell(LOCK)
-
-
-def _forget(key: int, _: object) -> None:
-    _prepared.pop(key, None)
 
 
 def _rows(code: CodeType) -> list[tuple[int, int, int, int, int]]:

@@ -65,7 +65,7 @@ class Session:
             raise
         finally:
             if stack.calls is not None:
-                stack.calls.forget()
+                engine.quietly(stack.calls.forget)
 
 
 class ProgramSession(Session):

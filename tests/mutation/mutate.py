@@ -166,8 +166,9 @@ def fault_of(file, mutant):
 
 
 def keep(found):
-    """Replace the figures of cores in the report."""
+    """Replace the figures of cores in the report, and drop those of former ones."""
     kept = json.loads(KEPT.read_text())
+    kept["cores"] = {name: kept["cores"][name] for name in CORES if name in kept["cores"]}
     for name, figures in found.items():
         survivors = [
             f"{file}:{each['line']} {what}"
