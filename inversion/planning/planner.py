@@ -54,7 +54,8 @@ def plan(
     program, order = _closed(program, known)
     if order.core:
         program, order = _gathered(program, known, order)
-    order = together(program, order, domains, root_finding=root_finding) or order
+    if any(v.kind is complex for v in program.variables):
+        order = together(program, order, domains, root_finding=root_finding) or order
     loop = torn(program, order, domains, root_finding=root_finding) if order.core else None
     if order.core and loop is None:
         raise _not_invertible(program, known, order, root_finding=root_finding)

@@ -185,8 +185,8 @@ def recurse[**P, R](context: Context, f: Callable[P, R], /, *args: P.args, **kwa
     """
     outer = stack_in_force.get()
     stack = context._alone if outer is None else outer.push(context)
+    engine = stack.python
     try:
-        engine = stack.python
         if isinstance(f, MethodType):
             own = MethodType(engine.quietly(engine.enter_base, f.__func__), f.__self__)
         else:

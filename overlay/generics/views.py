@@ -167,9 +167,10 @@ class View(Place):
             return function
         if function is not self.generic.native:
             return calls.stand_in(function)
-        if self._own is None:
-            self._own = calls.of_base(self.generic.function, function)
-        return self._own
+        own = self._own
+        if own is None:
+            own = self._own = calls.of_base(self.generic.function, function)
+        return own
 
     def is_own(self, found: Callable[..., Any]) -> bool:
         """Whether an implementation is the target's own code."""
