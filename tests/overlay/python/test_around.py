@@ -225,6 +225,17 @@ def test_what_lasts_is_asked_about_once_in_all_runs():
     assert [asked[callee] for callee in lasting] == [1] * len(lasting)
 
 
+def test_callees_of_a_context_that_is_gone_are_called_as_they_are():
+    context = Context(plugins=(Logs(),))
+    context(sine, 0.5)
+    calls = context._alone.calls
+    assert calls.stand_in(sine) is not sine
+    del context
+    gc.collect()
+    assert calls.stand_in(sine) is sine
+    assert calls.stand_in(Holder) is Holder
+
+
 def test_a_class_that_is_a_target_is_made_with_its_init_seen():
     table = MethodTable("t")
 
