@@ -93,6 +93,15 @@ class TargetStandIn(StandIn):
             raise failures.next_in_block(self.target)
         return self.target
 
+    @functools.cached_property
+    def value(self) -> Any:
+        """The callable of the program that is called so: it brings its context, or none."""
+        if self.held is not self.target:
+            return self.held
+        if self.context is not None:
+            return self.context.context.wrap(self.target)
+        return nonoverlay(self.target) if self.is_base else self.target
+
     @property
     def arity(self) -> int | None:
         """The number of arguments that the target takes, or None where it varies."""
@@ -204,6 +213,11 @@ class StandIns:
         device = self.world.target.is_device
         inner = self.world.engine.linked.inside(engine)
         while not inner.world(options).is_target(function):
+            if isinstance(function, nonoverlay):  # outside all contexts
+                bare = self.world.bare.stand_ins
+                return (
+                    self.of(function) if held is None else bare.callee(function.function, held=held)
+                )
             form = form_in_compiled_code(function, on_device=device)
             wrapped = wrapped_in(function)
             if form is not None:

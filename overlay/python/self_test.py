@@ -299,6 +299,9 @@ class NotingResolver:
     def may_keep(self, value: Any) -> bool:
         return may_keep(value)
 
+    def is_own(self, found: Any) -> bool:
+        return found is self.native
+
     def select(self, args: Any, kwargs: Any) -> Any:
         seen.append((args, kwargs))
         return self.interception

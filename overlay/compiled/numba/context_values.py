@@ -16,7 +16,7 @@ from numba.core.typing.templates import signature
 from numba.extending import models, register_model
 
 from overlay.compiled import failures
-from overlay.compiled.numba.chosen_functions import ChosenType
+from overlay.compiled.numba.chosen_functions import ChosenType, ObjectType
 from overlay.compiled.numba.container_values import ContainerType
 from overlay.compiled.numba.context_state import Box
 from overlay.compiled.numba.made_contexts import (
@@ -211,8 +211,8 @@ class RecursesType(Enters):
 
     def _base(self, inner: World, function: Type) -> Type:
         value = value_of(function)
-        if value is None:
-            return function
+        if value is None or not inner.is_target(value):
+            return function_in(inner, function)
         return inner.stand_ins.callee(value, is_base=True)._numba_type_
 
 
@@ -238,6 +238,10 @@ class WrapsType(BindsType):
             compiled.needs_context()
         if value is None:
             raise refused(world, failures.context_as_value())
+        home = _world_of(function)
+        is_base = home is not None and home.is_bare and not world.is_bare
+        if is_base or isinstance(function, ObjectType):
+            return function  # the one of ``nonoverlay``; or its call says that it has no meaning
         made = world.stand_ins.in_context(self._get_object(), value, world.options)
         return made._numba_type_
 
@@ -256,7 +260,7 @@ FUNCTIONS: Final = (CalleeType, ChosenType, types.Dispatcher, types.Function)
 def value_of(function: Type) -> Any | None:
     """The callable of the program that a type represents, or None."""
     if isinstance(function, CalleeType):
-        return None if function.callee.is_next else function.callee.target
+        return None if function.callee.is_next else function.callee.value
     if isinstance(function, types.RecursiveCall):
         function = function.dispatcher_type
     if isinstance(function, types.Dispatcher):

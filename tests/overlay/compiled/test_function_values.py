@@ -12,7 +12,7 @@ import pytest
 from numba import njit, vectorize
 from numba.extending import register_jitable
 
-from overlay import Context, MethodTable, NotCompilable, OverlayError, generic, nonoverlay
+from overlay import Context, MethodTable, NotCompilable, OverlayError, generic, nonoverlay, recurse
 
 
 def up(x):
@@ -172,3 +172,55 @@ COMPILED = [
 def test_these_are_compiled(kind, name):
     program = programs(KINDS[kind])[NAMES.index(name)]
     assert [Context().jit(program)(k) for k in range(3)] == [program(k) for k in range(3)]
+
+
+# ---- functions that bring a context, given another ----------------------------------------
+
+other_table, own_table = MethodTable("other"), MethodTable("own")
+
+
+def raised(x):
+    return x + 1.0
+
+
+@other_table.overlay(raised)
+def halved_instead(x: float):
+    return x / 2
+
+
+@own_table.overlay(raised)
+def hundredfold(x: float):
+    return x * 100
+
+
+other, inner = Context(other_table), Context(MethodTable("inner"))
+wrapped, base = other.wrap(raised), nonoverlay(raised)
+BROUGHT = {
+    "itself": lambda: raised,
+    "wrapped": lambda: wrapped,
+    "base": lambda: base,
+    "wrapped in the code": lambda: other.wrap(raised),
+    "base in the code": lambda: nonoverlay(raised),
+    "one of two": lambda: (wrapped, raised)[0],
+}
+GIVEN = {
+    "nonoverlay": lambda f, x: nonoverlay(f)(x),
+    "wrap": lambda f, x: inner.wrap(f)(x),
+    "wrap in a context with methods": lambda f, x: other.wrap(f)(x),
+    "call": lambda f, x: inner(f, x),
+    "call in a context with methods": lambda f, x: other(f, x),
+    "recurse": lambda f, x: recurse(inner, f, x),
+    "recurse in a context with methods": lambda f, x: recurse(other, f, x),
+}
+
+
+@pytest.mark.parametrize("given", GIVEN)
+@pytest.mark.parametrize("brought", BROUGHT)
+def test_a_function_that_brings_a_context_keeps_it(brought, given):
+    get, call = BROUGHT[brought], GIVEN[given]
+
+    def program(x):
+        return call(get(), x)
+
+    for context in (Context(own_table), Context()):
+        assert context.jit(program)(0.7) == pytest.approx(context(program, 0.7))
