@@ -24,7 +24,7 @@ from overlay.analysis.attribute_names import (
     plain_lookup,
 )
 from overlay.analysis.builtin_results import RESULTS, TAKEN, signature_in_c
-from overlay.analysis.content_rules import RULES, Rules, contents_table
+from overlay.analysis.content_rules import RULES, Rules, contents_table, of_constants
 from overlay.analysis.generator_managers import generator_function, manager_made
 from overlay.analysis.keyword_names import HeldNames
 from overlay.analysis.kind_functions import (
@@ -54,7 +54,7 @@ from overlay.core.target import type_attribute
 
 __all__ = ["CheckedTypes"]
 
-_EXACT = (bool, int, str)
+_EXACT = (bool, int, str, slice)
 # the number of constants beyond which a value is of their class
 _CONSTANTS = 6
 # functions that keep no argument, and run no code but special methods of their arguments
@@ -178,6 +178,9 @@ class CheckedTypes(ProtocolTypes):
         return any_arguments(function, items)
 
     def settled(self, function: Callable[..., Any], args: Sequence[Any], value: Any) -> Any:
+        found = of_constants(function, args)
+        if found is not None and type(found[0]) in (*_EXACT, tuple):
+            return self.constant(found[0])
         if id(function) in RULES or id(function) in _WITHOUT_CODE:
             return value
         if id(function) not in _OBSERVERS and id(function) not in RESULTS:
@@ -321,6 +324,8 @@ class CheckedTypes(ProtocolTypes):
     def assume(self, function: Callable[..., Any], args: Sequence[Any], truth: bool) -> Any:
         args = tuple(args)
         decided = decision(function, args)
+        if decided is None and (found := of_constants(function, args)) is not None:
+            decided = bool(found[0])
         if decided is not None:
             return args if decided is truth else None
         if all(isinstance(each, Exactly) for each in args):

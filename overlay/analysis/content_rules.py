@@ -8,6 +8,7 @@ import io
 import operator
 import os
 import re
+import sys
 import types
 from collections import deque, namedtuple
 from collections.abc import Callable, Sequence
@@ -31,7 +32,7 @@ from overlay.core.target import type_attribute
 if TYPE_CHECKING:
     from overlay.analysis.checked_types import CheckedTypes
 
-__all__ = ["RULES", "Rules", "contents_table"]
+__all__ = ["RULES", "Rules", "contents_table", "of_constants"]
 
 _HELD = frozenset((list, set, frozenset, tuple, deque, types.GeneratorType))
 _OF_ITSELF = {str: one(str), bytes: one(int), bytearray: one(int), range: one(int)}
@@ -343,6 +344,57 @@ def substituted(
 @_rule(re.escape, os.fspath)
 def escaped(rules: Rules, text: Any) -> Any:
     return one(_class_of(text)) if _class_of(text) in (str, bytes) else rules.unknown(text)
+
+
+# ---- constants ----------------------------------------------------------------------------
+
+# functions that conditions on the platform and its version apply, and that run no code of a program
+_OF_CONSTANTS = frozenset(
+    map(
+        id,
+        (
+            *(operator.getitem, operator.contains, operator.eq, operator.ne, operator.lt),
+            *(operator.le, operator.gt, operator.ge, slice, str.startswith, str.endswith),
+            *(str.lower, str.upper, str.strip),
+        ),
+    )
+)
+
+
+def of_constants(function: Any, args: Sequence[Any]) -> tuple[Any] | None:
+    """The result of a function of constants, such as ``sys.platform.startswith("win")``; None where
+    an argument is not known, or the call raises.
+    """
+    if id(function) not in _OF_CONSTANTS:
+        return None
+    given = [constant_of(value) for value in args]
+    known = [each[0] for each in given if each is not None]
+    if len(known) < len(given):
+        return None
+    try:
+        return (function(*known),)
+    except Exception:
+        return None
+
+
+def constant_of(value: Any) -> tuple[Any] | None:
+    """The constant that a value is: a string, a number, or a tuple of these; None otherwise."""
+    if isinstance(value, Exactly):
+        return None if value.only is None else (value.only,)
+    if isinstance(value, ItemValues):
+        items = [constant_of(item) for item in value.items]
+        known = tuple(each[0] for each in items if each is not None)
+        return (known,) if len(known) == len(items) else None
+    if isinstance(value, Kinds) and value.types == NONE.types:
+        return (None,)
+    is_version = isinstance(value, KnownValue) and value.value is sys.version_info
+    return (sys.version_info,) if is_version else None
+
+
+@_rule(slice)
+def slice_of(rules: Rules, *bounds: Any) -> Any:
+    found = of_constants(slice, bounds)
+    return one(slice) if found is None else Exactly(one(slice).types, None, frozenset(found))
 
 
 # ---- indices ------------------------------------------------------------------------------

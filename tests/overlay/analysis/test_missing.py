@@ -8,6 +8,7 @@ import functools
 import itertools
 import json
 import operator
+import os
 import subprocess
 import sys
 
@@ -260,3 +261,27 @@ def test_a_saved_variable_of_a_comprehension_keeps_its_contents():
         return [each.upper() for each in i]
 
     assert check(mixed, int) == ()
+
+
+# ---- names of other platforms and versions --------------------------------------------------
+
+NEVER = [
+    "sys.platform == 'none'",
+    "sys.platform[:3] == 'non'",
+    "sys.platform.startswith('non')",
+    "sys.platform.lower()[0] == '-'",
+    "sys.platform in ('none', 'nowhere')",
+    "'none' in sys.platform",
+    "os.name == 'none'",
+    "sys.version_info < (3, 8)",
+    "sys.version_info[:2] <= (3, 8)",
+    "sys.version_info >= (4,)",
+]
+
+
+@pytest.mark.parametrize("condition", NEVER)
+def test_what_holds_on_no_such_platform_or_version_is_not_looked_at(condition):
+    names = {"os": os, "sys": sys}
+    for place, silent in ((condition, True), (f"not ({condition})", False)):
+        exec(f"def program():\n    if {place}:\n        return elsewhere", names)
+        assert (check(names["program"]) == ()) is silent

@@ -177,6 +177,9 @@ BEHIND = {
     "__call__ of a class": (
         lambda: Holder.__call__(HELD, 0.5), ["Holder.__call__", "sine", "sin"], SINE,
     ),
+    "partial of what is not asked about": (
+        lambda: functools.partial(sys.getrecursionlimit)(), ["partial"], sys.getrecursionlimit(),
+    ),
     "type.__call__": (lambda: type.__call__(Holder, 1).value, ["Holder.__init__"], 1),
     "type.__call__ of a metaclass": (lambda: type.__call__(Made, 1).value, ["Made.__init__"], 1),
     "__call__ of a metaclass": (
