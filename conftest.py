@@ -57,6 +57,8 @@ NOT_CHECKED = (
     "overlay.interpretations.autodiff.forward",
     "overlay.interpretations.autodiff.active_numbers",
     "overlay.interpretations.first_nan.in_compiled_code",
+    "overlay.interpretations.probabilistic.compiled_steps",
+    "overlay.contracts.sample_programs",
     "overlay.interpretations.intervals.interval_numbers",
     "overlay.interpretations.intervals.methods",
     "overlay.interpretations.intervals.interval_rules",

@@ -268,7 +268,7 @@ _BY_IDENTITY: Final = (
 )
 
 
-def has_chosen(ty: Type) -> bool:
+def has_chosen(ty: Any) -> bool:
     """Whether a value of a type is, or has among its items, a function chosen at run time."""
     if isinstance(ty, types.BaseTuple):
         return any(map(has_chosen, ty.types))
