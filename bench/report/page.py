@@ -51,7 +51,7 @@ TRIED = {
         "Programs from textbooks, standards and published code, in the style of their "
         "fields: the outcomes at the first trial and now.",
     ),
-    "tests": ("Tests", "runs", "`make test` on each Python."),
+    "tests": ("Tests", "runs", "`make test`, on the Pythons listed."),
     "packages": (
         *("Packages of others", "packages"),
         "The tests of packages from PyPI, natively and under `pytest --overlay`.",
