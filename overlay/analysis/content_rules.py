@@ -8,7 +8,6 @@ import io
 import operator
 import os
 import re
-import sys
 import types
 from collections import deque, namedtuple
 from collections.abc import Callable, Sequence
@@ -387,8 +386,9 @@ def constant_of(value: Any) -> tuple[Any] | None:
         return (known,) if len(known) == len(items) else None
     if isinstance(value, Kinds) and value.types == NONE.types:
         return (None,)
-    is_version = isinstance(value, KnownValue) and value.value is sys.version_info
-    return (sys.version_info,) if is_version else None
+    held = value.value if isinstance(value, KnownValue) else None
+    is_plain = isinstance(held, tuple) and type(held).__eq__ is tuple.__eq__
+    return (held,) if is_plain and all(type(item) in (int, str) for item in held) else None
 
 
 @_rule(slice)

@@ -276,12 +276,14 @@ NEVER = [
     "sys.version_info < (3, 8)",
     "sys.version_info[:2] <= (3, 8)",
     "sys.version_info >= (4,)",
+    "release < (2, 0)",
 ]
 
 
 @pytest.mark.parametrize("condition", NEVER)
 def test_what_holds_on_no_such_platform_or_version_is_not_looked_at(condition):
-    names = {"os": os, "sys": sys}
+    release = collections.namedtuple("Release", "major minor")(2, 1)
+    names = {"os": os, "sys": sys, "release": release}
     for place, silent in ((condition, True), (f"not ({condition})", False)):
         exec(f"def program():\n    if {place}:\n        return elsewhere", names)
         assert (check(names["program"]) == ()) is silent
