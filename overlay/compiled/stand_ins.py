@@ -214,10 +214,9 @@ class StandIns:
         inner = self.world.engine.linked.inside(engine)
         while not inner.world(options).is_target(function):
             if isinstance(function, nonoverlay):  # outside all contexts
-                bare = self.world.bare.stand_ins
-                return (
-                    self.of(function) if held is None else bare.callee(function.function, held=held)
-                )
+                if held is None:
+                    return self.of(function)
+                return self.world.bare.stand_ins.callee(function.function, held=held)
             form = form_in_compiled_code(function, on_device=device)
             wrapped = wrapped_in(function)
             if form is not None:

@@ -1,4 +1,4 @@
-"""What holds for contexts of tables holds beside a plugin that changes nothing."""
+"""Tests of contexts, run again beside a plugin that changes nothing."""
 
 import os
 import subprocess
@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[3]
-FOLDERS = ("tests/overlay/python", "tests/overlay/contexts", "tests/overlay/core")
+FOLDERS = tuple(f"tests/overlay/{name}" for name in ("python", "contexts", "core", "generics"))
 
 COMPILES = "a plugin with around, or with enter beside a derivative, is refused by what compiles"
 SHOWS = "the plugin is shown"
@@ -29,6 +29,7 @@ OTHERWISE = {
     "python/test_engines.py::test_a_release_where_it_fails_is_refused_by_the_kind": COMPILES,
     "core/test_table.py::test_a_table_may_refuse_what_a_call_resolved_to": COMPILES,
     "core/test_pickling.py::test_compiled_code_": COMPILES,
+    "generics/test_generic.py::test_a_compiled_program_calls_it": COMPILES,
     "python/test_engine_logs.py": SHOWS,
     "contexts/test_report.py::test_the_report_reads_as_text": SHOWS,
     "contexts/test_composition.py::test_the_right_sides_flags_win": SHOWS,

@@ -8,19 +8,10 @@ import weakref
 
 import pytest
 
-from overlay import Context, MethodTable, Plugin
+from overlay import Context, MethodTable
+from tests.overlay.idle_plugins import Enters, Surrounds
 
 overlays = MethodTable("memory")
-
-
-class Surrounds(Plugin):
-    def around(self, callee, run):
-        return lambda *args, **kwargs: run(*args, **kwargs)
-
-
-class Enters(Plugin):
-    def enter(self, callee, types):
-        return self
 
 
 PLUGINS = {"tables": (), "around": (Surrounds(),), "enter": (Enters(),)}

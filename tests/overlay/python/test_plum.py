@@ -9,8 +9,9 @@ import weakref
 import plum
 import pytest
 
-from overlay import Context, MethodTable, Plugin, call_next
+from overlay import Context, MethodTable, call_next
 from overlay.python import interception
+from tests.overlay.idle_plugins import Surrounds
 
 dispatch = plum.Dispatcher()
 
@@ -43,11 +44,6 @@ def sines():
         return "overlaid"
 
     return table
-
-
-class Surrounds(Plugin):
-    def around(self, callee, run):
-        return lambda *args, **kwargs: run(*args, **kwargs)
 
 
 @pytest.fixture(params=[(), (Surrounds(),)], ids=["tables", "plugins"])

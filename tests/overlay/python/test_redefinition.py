@@ -11,6 +11,7 @@ import pytest
 from overlay import Context, MethodTable, OverlayError, Plugin, UnsupportedPython
 from overlay.core.target import describe
 from overlay.python import interception
+from tests.overlay.idle_plugins import Enters
 
 
 def helper(x):
@@ -167,11 +168,6 @@ def test_annotations_that_name_nothing_are_not_evaluated():
         return "overlaid"
 
     assert Context(table)(lambda: function(x=1, y=3)) == "overlaid"
-
-
-class Enters(Plugin):
-    def enter(self, callee, types):
-        return self
 
 
 def test_a_helper_redefined_in_its_module():
