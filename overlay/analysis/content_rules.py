@@ -386,9 +386,10 @@ def constant_of(value: Any) -> tuple[Any] | None:
         return (known,) if len(known) == len(items) else None
     if isinstance(value, Kinds) and value.types == NONE.types:
         return (None,)
-    held = value.value if isinstance(value, KnownValue) else None
-    is_plain = isinstance(held, tuple) and type(held).__eq__ is tuple.__eq__
-    return (held,) if is_plain and all(type(item) in (int, str) for item in held) else None
+    held: Any = value.value if isinstance(value, KnownValue) else None
+    if not isinstance(held, tuple) or type(held).__eq__ is not tuple.__eq__:
+        return None
+    return (held,) if all(type(item) in (int, str) for item in held) else None
 
 
 @_rule(slice)
