@@ -55,12 +55,21 @@ def text_of(name: str, path: Path) -> str:
     return done.stdout if done.returncode == 0 else path.read_text() if path.exists() else ""
 
 
-def committed(quick: bool, path: Path) -> Mapping[str, Found] | str:
-    """The lines of the committed report, or the reason why there are none to compare with."""
-    text = text_of(KEPT, path)
-    if not text:
+def committed(path: Path) -> Mapping[str, Any]:
+    """The run and the lines of the committed report; nothing where there is none."""
+    return json.loads(text_of(KEPT, path) or "{}")
+
+
+def same_run(about: Mapping[str, Any], before: Mapping[str, Any]) -> bool:
+    """Whether a report is of this run."""
+    changing = ("seconds", "failed")
+    return all(before.get(name) == about[name] for name in about if name not in changing)
+
+
+def lines_before(quick: bool, before: Mapping[str, Any]) -> Mapping[str, Found] | str:
+    """The lines of a report, or the reason why they cannot be compared with."""
+    if not before:
         return "There is no report before this one."
-    before = json.loads(text)
     if before["run"]["quick"] != quick:
         return "One of this report and the last one is a quick one: nothing is compared."
     return {name: Found(**fields) for name, fields in before["lines"].items()}
@@ -126,7 +135,8 @@ def reported(about: dict[str, Any], build: Path, docs: Path, every: list[Line]) 
     figures = {**kept, **measured(build)}
     if about.get("whole", True):
         figures["report"] = about
-    before = committed(about["quick"], folder / "figures.json")
+    report_before = committed(folder / "figures.json")
+    before = lines_before(about["quick"], report_before)
     # a part that was not measured in this run stands as it was
     stands = {} if isinstance(before, str) else before
     report = Report(
@@ -143,6 +153,7 @@ def reported(about: dict[str, Any], build: Path, docs: Path, every: list[Line]) 
         failed=about["failed"],
         pictures=draw_all(figures, folder),
         last=text_of("docs/report.md", docs / "report.md") if stands else "",
+        again=bool(stands) and same_run(about, report_before["run"]),
     )
     written(report, docs)
     print(f"{docs / 'report.md'}, after {about['seconds'] / 60:.1f} minutes of measuring")

@@ -70,7 +70,8 @@ class Report:
     run: machine, versions, date. figures: by benchmark. found: by line, the measurement or why
     there is none. before: the lines of the last report, or why it cannot be compared with. failed:
     the reason, by failed benchmark. pictures: files, by benchmark. last: the page of the last
-    report, whose parts stand where this run has none.
+    report, whose parts stand where this run has none. again: whether the last report is of this
+    run, and has its regressions.
     """
 
     run: Mapping[str, Any]
@@ -81,6 +82,7 @@ class Report:
     failed: Mapping[str, str]
     pictures: Mapping[str, str]
     last: str = ""
+    again: bool = False
 
 
 def page(report: Report) -> str:
@@ -189,6 +191,9 @@ def figures_of(line: Line, found: Found) -> Sequence[str]:
 
 def changes(report: Report) -> Iterator[str]:
     """The lines that got worse since the stored report."""
+    if report.again:
+        yield parts_of(report.last)["Regressions"]
+        return
     yield "## Regressions"
     if isinstance(report.before, str):
         yield filled(report.before)

@@ -151,6 +151,26 @@ def test_what_got_worse_by_more_than_its_spread_is_named(of_bench):
     assert "(report.md#python-classes)" in text
 
 
+def test_a_report_that_is_written_again_keeps_its_regressions(of_bench):
+    same_run = of_bench("report.__main__").same_run
+    assert same_run({**RUN, "seconds": 62.0, "failed": {}}, RUN)
+    assert not same_run({**RUN, "load": 0.2}, RUN)
+    page, lines = of_bench("report.page"), of_bench("report.lines")
+    found = lines.Found(1.5, 1.5, 1.5, 0.01, 1)
+    report = page.Report(
+        run=RUN,
+        figures={},
+        lines=[line for line in lines.lines() if line.name == "python-never"],
+        found={"python-never": found},
+        before={"python-never": found},
+        failed={},
+        pictures={},
+        last="2000-01-02, in 1 minutes\n\n## Regressions\n\n1 of 9 lines\n\n## Kernels\n\nNone",
+        again=True,
+    )
+    assert list(page.changes(report)) == ["## Regressions\n\n1 of 9 lines"]
+
+
 @pytest.mark.parametrize(
     ("value", "spread", "verdict"),
     [
