@@ -270,11 +270,17 @@ def summed(n):
     return total
 
 
-class Tool:
-    """Another tool of ``sys.monitoring``, which hears of the instructions of ``summed``."""
+@pytest.fixture
+def sums():
+    """A copy of ``summed``, whose code no tool was told of before."""
+    return types.FunctionType(summed.__code__.replace(), {})
 
-    def __init__(self, everywhere):
-        self.everywhere, self.heard = everywhere, 0
+
+class Tool:
+    """Another tool of ``sys.monitoring``, which hears of the instructions of a code object."""
+
+    def __init__(self, code, everywhere):
+        self.code, self.everywhere, self.heard = code, everywhere, 0
 
     def __enter__(self):
         self.id = next(i for i in range(5) if monitoring.get_tool(i) is None)
@@ -287,10 +293,10 @@ class Tool:
         if self.everywhere:
             monitoring.set_events(self.id, events)
         else:
-            monitoring.set_local_events(self.id, summed.__code__, events)
+            monitoring.set_local_events(self.id, self.code, events)
 
     def hear(self, code, offset):
-        self.heard += code is summed.__code__
+        self.heard += code is self.code
 
     def __exit__(self, *error):
         self.set(0)
@@ -300,8 +306,8 @@ class Tool:
 class Traces:
     """A trace function, which hears of instructions where it asks for them."""
 
-    def __init__(self, opcodes):
-        self.opcodes, self.heard = opcodes, 0
+    def __init__(self, code, opcodes):
+        self.code, self.opcodes, self.heard = code, opcodes, 0
 
     def __enter__(self):
         self.before = sys.gettrace()
@@ -310,9 +316,7 @@ class Traces:
 
     def trace(self, frame, event, argument):
         frame.f_trace_opcodes = self.opcodes
-        self.heard += frame.f_code is summed.__code__ and event == (
-            "opcode" if self.opcodes else "line"
-        )
+        self.heard += frame.f_code is self.code and event == ("opcode" if self.opcodes else "line")
         return self.trace
 
     def __exit__(self, *error):
@@ -320,76 +324,75 @@ class Traces:
 
 
 class Profiles:
-    heard = 0
+    def __init__(self, code):
+        self.code, self.heard = code, 0
 
     def __enter__(self):
         sys.setprofile(self.profile)
         return self
 
     def profile(self, frame, event, argument):
-        self.heard += frame.f_code is summed.__code__
+        self.heard += frame.f_code is self.code
 
     def __exit__(self, *error):
         sys.setprofile(None)
 
 
 OTHERS = {
-    "a tool, everywhere": lambda: Tool(True),
-    "a tool, in one code": lambda: Tool(False),
-    "a trace function": lambda: Traces(False),
-    "a trace function, of instructions": lambda: Traces(True),
+    "a tool, everywhere": lambda code: Tool(code, True),
+    "a tool, in one code": lambda code: Tool(code, False),
+    "a trace function": lambda code: Traces(code, False),
+    "a trace function, of instructions": lambda code: Traces(code, True),
     "a profiler": Profiles,
 }
 
 
 @pytest.mark.parametrize("name", OTHERS)
-def test_another_tool_that_comes_and_goes_takes_nothing_from_us(name):
+def test_another_tool_that_comes_and_goes_takes_nothing_from_us(name, sums):
     context, seen = counting(operator.add)
 
     def run():
         seen.clear()
-        assert context(summed, 10) == 45
+        assert context(sums, 10) == 45
         assert seen == ["add"] * 10
 
     run()
-    with OTHERS[name]():  # Python 3.12 tells of no instructions the first time
-        summed(10)
+    with OTHERS[name](sums.__code__):  # Python 3.12 tells of no instructions the first time
+        sums(10)
     for _ in range(2):
-        with OTHERS[name]() as other:
+        with OTHERS[name](sums.__code__) as other:
             run()
             assert other.heard
-            assert summed(10) == 45
+            assert sums(10) == 45
         run()
-    with OTHERS[name]():
-        assert summed(10) == 45
+    with OTHERS[name](sums.__code__):
+        assert sums(10) == 45
     run()
 
 
 @pytest.mark.parametrize("name", OTHERS)
-def test_we_take_nothing_from_another_tool_that_was_there(name):
+def test_we_take_nothing_from_another_tool_that_was_there(name, sums):
     def heard_by(other, run):
         before = other.heard
         run()
         return other.heard - before
 
     def inside(context):
-        return lambda: context(summed, 10)
+        return lambda: context(sums, 10)
 
-    with OTHERS[name]():  # Python 3.12 tells of no instructions the first time
-        summed(10)
-    with OTHERS[name]() as other:
-        summed(10)
-        natively = heard_by(other, lambda: summed(10))
+    with OTHERS[name](sums.__code__) as other:
+        sums(10)
+        natively = heard_by(other, lambda: sums(10))
         assert natively
         for _ in range(2):
             context, seen = counting(operator.add)
             assert heard_by(other, inside(context)) == natively
             assert heard_by(other, inside(context)) == natively
             assert seen == ["add"] * 20
-            assert heard_by(other, lambda: summed(10)) == natively
+            assert heard_by(other, lambda: sums(10)) == natively
             del context
             gc.collect()
-            assert heard_by(other, lambda: summed(10)) == natively
+            assert heard_by(other, lambda: sums(10)) == natively
 
 
 def test_no_tool_is_held_where_no_operator_is_a_target():
