@@ -105,7 +105,7 @@ class ArrayCall:
 
     def refused(self, why: str, help: str = "") -> NotInvertible:
         """The error for the call. help: the remedy, if there is a better one than a relation."""
-        error = no_relation(self.site, self.target, self.args)
+        error = no_relation(self.site, self.target, self.args, self.kwargs)
         error.notes = (*error.notes, ("reason", why))
         error.help = help or error.help
         return error

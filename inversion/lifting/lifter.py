@@ -446,7 +446,7 @@ class Lifter:
         numbers = _numbers(args, kwargs)
         forward = None if numbers is None else compiled(target, numbers)
         if numbers is None or forward is None:
-            raise no_relation(site, target, args)
+            raise no_relation(site, target, args, kwargs)
         return self.state(site, forward, numbers)
 
     def _related(
@@ -528,7 +528,7 @@ class Lifter:
         """The value of a function's body for these arguments."""
         body = body_of(function)
         if body is None:
-            raise no_relation(site, function, args)
+            raise no_relation(site, function, args, kwargs)
         if not isinstance(function, types.FunctionType) and not hasattr(function, "py_func"):
             args = (KnownObject(function), *args)
         self.functions[body] = None

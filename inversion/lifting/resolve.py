@@ -26,6 +26,7 @@ from inversion.lifting.lifted_values import (
     list_limit,
     shown_kind,
     value_of,
+    variables_in,
 )
 from inversion.numba_compilation import result_type
 from inversion.program.statements import Constant, Operand, Variable, constant
@@ -327,16 +328,24 @@ def of_chance(site: CallSite, target: Any) -> NotInvertible:
     )
 
 
-def no_relation(site: CallSite, target: Any, args: Values) -> NotInvertible:
-    name = describe(target)
-    shown = ", ".join(map(shown_kind, args))
-    notes, remedy = list_limit([arg for arg in args if isinstance(arg, Variable)])
+def no_relation(site: CallSite, target: Any, args: Values, kwargs: Named) -> NotInvertible:
+    """The error for a call that cannot be solved."""
+    name, given = describe(target), (*args, *kwargs.values())
+    named = [f"{key}={shown_kind(value)}" for key, value in kwargs.items()]
+    shown = ", ".join([*map(shown_kind, args), *named])
+    notes, remedy = list_limit([arg for arg in given if isinstance(arg, Variable)])
+    remedy += (
+        "leave the call out, pass its result as an argument, or give it a relation in a method "
+        f"table: @table.generated(relation_of({name}))"
+        if any(map(variables_in, given))
+        else "leave the call out, or compute its result outside the function, as a constant of the "
+        "module"
+    )
     return NotInvertible(
         f"cannot solve a call of {name}({shown}): it has no relation",
         where=site.where,
         notes=[("modes available", "none"), *notes],
-        help=f"{remedy}leave the call out, or give it a relation in a method table: "
-        f"@table.generated(relation_of({name}))",
+        help=remedy,
     )
 
 

@@ -5,10 +5,12 @@ works.
 from __future__ import annotations
 
 import copy
+import datetime
 import importlib
 import os
 import pickle
 import sys
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -16,7 +18,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from inversion import NotInvertible, WrongArguments, invert
+from inversion import NotInvertible, WrongArguments, choose, invert
 from overlay import OverlayError
 from tests.inversion.raise_sites import raise_sites
 from tests.inversion.refusals import REFUSALS, Refusal
@@ -128,6 +130,33 @@ def alike(one: Any, other: Any) -> bool:
     if isinstance(one, (str, bytes)):
         return one == other
     return bool(np.allclose(one, other))
+
+
+CHECKSUM = zlib.crc32(b"abc")
+
+
+def test_a_call_of_constants_is_to_be_computed_outside():
+    def within(x: int) -> int:
+        return x + zlib.crc32(b"abc")
+
+    def outside(x: int) -> int:
+        return x + CHECKSUM
+
+    with pytest.raises(NotInvertible, match=r"compute its result outside .* as a constant"):
+        invert(within)
+    assert invert(outside)(outside(7)) == (7,)
+
+
+def test_what_depends_on_an_argument_alone_is_to_be_an_argument():
+    def within(x: int, days: int) -> int:
+        return x + datetime.timedelta(hours=days).days
+
+    def outside(x: int, days: int) -> int:
+        return x + days
+
+    with pytest.raises(NotInvertible, match=r"timedelta\(hours=int\)[^$]*as an argument"):
+        choose(within, known=("return", "days"))
+    assert choose(outside, known=("return", "days"))(10, 3) == (7,)
 
 
 @pytest.mark.parametrize("error", [NotInvertible, WrongArguments])
