@@ -124,7 +124,8 @@ class _Space:
     def __init__(self, program: Program, domains: Mapping[str, Domain]) -> None:
         self.program = program
         self.domains = domains
-        self.names = {v.name for v in program.variables}
+        # in a part of a branch or loop, a result may have another name than its variable
+        self.names = {*(v.name for v in program.variables), *program.axes}
         self.made: dict[int, PlanStep | Root] = {}
 
     @functools.cached_property

@@ -49,7 +49,8 @@ def value_of(f, args):
             value = f(*args)
     except REFUSED:
         return None
-    return value if np.all(np.isfinite(np.hstack(numbers_of(value)))) else None
+    finite = (type(number) is int or np.all(np.isfinite(number)) for number in numbers_of(value))
+    return value if all(finite) else None
 
 
 def numbers_of(value):
