@@ -264,7 +264,26 @@ def read_signature(function: Any) -> inspect.Signature | None:
     try:
         return inspect.signature(function, **_READING)
     except (TypeError, ValueError):
+        return _documented(function)
+
+
+def _documented(function: Any) -> inspect.Signature | None:
+    """The signature at the head of the docstring of a function of numpy, such as ``zeros(shape,
+    dtype=float, order='C', *, like=None)``: those in C have no other one before numpy 2.4.
+    """
+    kind = type(function)
+    if kind not in BUILTINS and module_of(kind) != "numpy":
         return None
+    if getattr(function, "__module__", None) != "numpy":
+        return None
+    head = (function.__doc__ or "").strip().partition("\n\n")[0]
+    name, _, rest = head.partition("(")
+    space: dict[str, Any] = {}
+    try:
+        exec(f"def documented({rest.rpartition(')')[0]}): ...", space)
+    except (SyntaxError, NameError):  # as in "where(condition, [x, y], /)"
+        return None
+    return inspect.signature(space["documented"]) if name == function.__name__ else None
 
 
 def as_positional(

@@ -111,6 +111,8 @@ def declare_arrays(level: Level) -> None:
     level.later(np.full_like, _declare_full_like)
     level.later(np.arange, _declare_arange)
     level.later(np.nditer, _declare_iterated)
+    if "as_strided" in np.ndindex.__init__.__code__.co_names:  # before numpy 2.4
+        level.later(np.ndindex.__init__, _declare_places)
     level.later(local_array, _declare_local)
     level.later(np.vectorize.__call__, _declare_vectorized)
     for function, most in JOINING:
@@ -398,6 +400,16 @@ def _declare_arange(level: Level) -> None:
 def _declare_iterated(level: Level) -> None:
     method = _method(level, "a", "return iter(a.flat)")
     declare(level.table, np.nditer, method, (level.array,))
+
+
+def _declare_places(level: Level) -> None:
+    """The places in an array: numpy's code takes a view of new zeros, which would be active."""
+    target = np.ndindex.__init__
+    for count in range(1, 6):
+        names = ", ".join(f"n{i}" for i in range(count))
+        body = f"return plainly(self, {names})"
+        method = _method(level, f"self, {names}", body, plainly=nonoverlay(target))
+        declare(level.table, target, method, (Any,) * (count + 1))
 
 
 def _declare_local(level: Level) -> None:

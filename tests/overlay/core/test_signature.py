@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from overlay import AmbiguousMethod, Context, MethodTable, OverlayError
+from overlay import AmbiguousMethod, Context, MethodTable, OverlayError, call_next
 
 
 def target(*args):
@@ -268,3 +268,30 @@ def test_a_context_can_be_asked_which_method_a_call_reaches():
     assert ctx.method(math.sin, float).function is sin
     assert ctx.method(math.sin, int) is None
     assert ctx.method(math.cos, float) is None
+
+
+NAMED = {
+    np.array: {"object": [1, 2], "dtype": float},
+    np.asarray: {"a": [1, 2], "dtype": float},
+    np.zeros: {"shape": 2, "dtype": float},
+    np.empty: {"shape": 2, "dtype": float},
+    np.dot: {"a": np.ones(2), "b": np.ones(2)},
+    np.copyto: {"dst": np.ones(2), "src": np.zeros(2)},
+    np.unravel_index: {"indices": 3, "shape": (2, 2)},
+}
+
+
+@pytest.mark.parametrize("function", NAMED, ids=lambda function: function.__name__)
+def test_functions_of_numpy_in_c_take_arguments_by_name(function):
+    # before numpy 2.4 inspect finds no signature of them
+    table, seen = MethodTable("named"), []
+
+    @table.overlay(function)
+    def method(first, second):
+        seen.append((first, second))
+        return call_next(first, second)
+
+    named = NAMED[function]
+    found, wanted = Context(table)(function, **named), function(**named)
+    assert seen == [tuple(named.values())]
+    assert np.shape(found) == np.shape(wanted)

@@ -18,6 +18,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
 
+from overlay.core.target import read_signature
+
 __all__ = [
     "ArrayRule",
     "Sample",
@@ -91,7 +93,9 @@ class ArrayRule:
     def signature(self) -> inspect.Signature:
         """The parameters of the function."""
         if self.parameters is None:
-            return inspect.signature(self.function)
+            found = read_signature(self.function)
+            assert found is not None, f"give the parameters of {self.function!r}"
+            return found
         space: dict[str, Any] = {}
         exec(f"def call({self.parameters}): ...", space)
         return inspect.signature(space["call"])

@@ -41,6 +41,12 @@ def written(out, x):
     return np.sum(out)
 
 
+def named_parts(x):
+    made = np.zeros(shape=2)
+    made[0] = x[0]
+    return (made * np.array([x[1], 2.0 * x[2]], dtype=float)).sum()
+
+
 # fmt: off
 OF_ARRAYS = [
     ("sum",         lambda x: np.sum(np.sin(x) * x), X),
@@ -62,6 +68,8 @@ OF_ARRAYS = [
     ("cumulative",  lambda x: np.cumsum(x)[1] * np.diff(x)[0], X),
     ("keywords",    lambda x: x.sum(axis=0)[1] * np.mean(x, axis=1)[0], A),
     ("dtypes",      lambda x: written(np.zeros(2, dtype=float), x[0]) * math.fsum(x), X),
+    ("by name",     lambda x: named_parts(x) + np.asarray(a=[x[0], x[1] * x[1]]).sum(), X),
+    ("places",      lambda x: sum(x[i, j] ** 2 * j for i, j in np.ndindex(2, 2)), A),
     ("masks",       lambda x: x[x > 1].sum() + x[[0, 1]].sum(), X),
     ("trace",       lambda x: np.trace(x @ x.T) + np.sum(np.reshape(x, 4)[1:3]), A),
 ]

@@ -5,8 +5,9 @@ import inspect
 
 import numpy as np
 import pytest
+from numba import TypingError, njit
 
-from overlay import Context
+from overlay import Context, NotCompilable
 from overlay.interpretations.autodiff import NotDifferentiable, autodiff, gradient
 from overlay.interpretations.autodiff.reverse.taped import taped
 from overlay.interpretations.autodiff.rules.array_rules import ARRAY_RULES, array_rule_of
@@ -102,6 +103,7 @@ def is_float(x):
     return isinstance(x, float) or (isinstance(x, np.ndarray) and x.dtype.kind == "f")
 
 
+@pytest.mark.filterwarnings("ignore:.trapz. is deprecated:DeprecationWarning")  # before numpy 2.4
 @pytest.mark.parametrize("function", SAMPLES)
 def test_a_map_for_compiled_code_is_that_of_the_tape(function):
     rule = array_rule_of(function)
@@ -156,7 +158,12 @@ COMPILED = {
 @pytest.mark.parametrize("name", COMPILED)
 def test_compiled_derivatives_of_functions_of_arrays_are_those_of_interpreted_code(name):
     program, *args = COMPILED[name]
-    found = Context().jit(lambda *given: autodiff(program, *given))(*args)
+    try:
+        found = Context().jit(lambda *given: autodiff(program, *given))(*args)
+    except NotCompilable:
+        with pytest.raises(TypingError):
+            njit(program)(*args)
+        pytest.skip("this numba has no form of it")
     expected = gradient(program, mode="reverse")(*args)
     for one, other in zip(
         found if isinstance(found, tuple) else (found,),
