@@ -317,6 +317,8 @@ class ArgumentProblem:
                 np.concatenate,
                 zip(*((flat_numbers(a), flat_numbers(b)) for a, b in pairs), strict=True),
             )
+            if found.shape != wanted.shape:
+                return None
             size = np.abs(wanted)
             largest = float(size.max(initial=0.0))
             # a zero is scaled like the other numbers

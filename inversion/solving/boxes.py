@@ -69,8 +69,8 @@ def from_boxes(
         for point in _points(box, unknown):
             yield _arguments(inverse, given, point)
         halves = _halves(box, unknown)
-        if not halves and any(v.kind is float and box[v].low < box[v].high for v in unknown):
-            is_all = False  # untried floats remain between those that were tried
+        if not halves and any(_has_others(v, box[v]) for v in unknown):
+            is_all = False  # untried numbers remain beside those that were tried
         for half in halves:
             try:
                 left = contracted(program, half, EFFORT)
@@ -106,16 +106,21 @@ def _points(box: Box, unknown: Sequence[Variable]) -> list[dict[str, Any]]:
 
 def _middle(variable: Variable, found: NumberSet) -> Any:
     low, high = found.pieces[len(found.pieces) // 2]
-    if not (math.isfinite(low) and math.isfinite(high)):
+    if low == -math.inf or high == math.inf:
         return _nearest(variable, found)
     if variable.kind is float:
-        return float(low) / 2 + float(high) / 2
+        return _float(low) / 2 + _float(high) / 2
     return variable.kind((low + high) // 2)
 
 
 def _nearest(variable: Variable, found: NumberSet) -> Any:
-    ends = [min(max(0, low), high) for low, high in found.pieces]
-    return variable.kind(min(ends, key=abs))
+    nearest = min((min(max(0, low), high) for low, high in found.pieces), key=abs)
+    return _float(nearest) if variable.kind is float else variable.kind(nearest)
+
+
+def _float(number: float) -> float:
+    """The nearest finite float."""
+    return float(min(max(number, -LARGEST), LARGEST))
 
 
 def _size(found: NumberSet) -> float:
@@ -133,7 +138,7 @@ def _place(x: float) -> float:
 
 
 def _ends(found: NumberSet) -> tuple[float, float]:
-    return max(float(found.low), -LARGEST), min(float(found.high), LARGEST)
+    return _float(found.low), _float(found.high)
 
 
 def _halves(box: Box, unknown: Sequence[Variable]) -> list[Box]:
@@ -154,7 +159,14 @@ def _halves(box: Box, unknown: Sequence[Variable]) -> list[Box]:
     return [{**box, variable: number_set(part, whole=found.whole)} for part in parts]
 
 
+def _has_others(variable: Variable, found: NumberSet) -> bool:
+    """Return whether a box that is not bisected has more numbers than those that are tried."""
+    return found.low < found.high and (variable.kind is float or not _is_wide(found))
+
+
 def _is_wide(found: NumberSet) -> bool:
+    if found.low > LARGEST or found.high < -LARGEST:
+        return False  # integers beyond all floats are found by algebra only
     if found.whole or len(found.pieces) > 1:
         return found.low < found.high
     low, high = _ends(found)

@@ -79,18 +79,18 @@ class Cell:
 
     @property
     def is_bounded(self) -> bool:
-        return math.isfinite(self.low) and math.isfinite(self.high)
+        return _is_finite(self.low) and _is_finite(self.high)
 
     @property
     def count(self) -> float:
         """The number of values."""
-        return self.high - self.low + 1 if self.whole else math.inf
+        return self.high - self.low + 1 if self.whole and self.is_bounded else math.inf
 
     def at(self, unit: float, low: float | None = None, high: float | None = None) -> Any:
         """The value for a number in (0, 1), within bounds."""
         low, high = self.low if low is None else low, self.high if high is None else high
-        if not (math.isfinite(low) and math.isfinite(high)):
-            low, high = max(low, -16), min(high, 16)
+        if not (_is_finite(low) and _is_finite(high)):
+            low, high = max(low, min(high, 0) - 16), min(high, max(low, 0) + 16)
         if self.whole:
             return min(int(low) + int(unit * (int(high) - int(low) + 1)), int(high))
         return low + unit * (high - low)
@@ -102,7 +102,7 @@ class Cell:
 
     def near(self, value: Any) -> Iterator[Any]:
         """The values to try in place of one: all if they are few, else outwards from it."""
-        if self.whole and self.high - self.low < EVERY:
+        if self.whole and self.count <= EVERY:
             yield from range(int(self.low), int(self.high) + 1)
             return
         if self.whole:
@@ -398,7 +398,9 @@ class _Trial:
         """
         if not all(c.whole and not c.letters for c in self.cells) or len(self.cells) < 2:
             return
-        values = [c.default for c in self.cells]
+        values, wanted = [c.default for c in self.cells], _finite(self.wanted)
+        if wanted is None:
+            return
         for width in (64, 16, 4, 1):
             for _ in range(4):
                 found = self.numbers(values)
@@ -408,7 +410,6 @@ class _Trial:
                 if any(column is None for column in columns):
                     break
                 slopes = np.array([(c - found) / width for c in columns if c is not None]).T
-                wanted = np.array(self.wanted, dtype=float)
                 step = np.rint(np.linalg.lstsq(slopes, wanted - found, rcond=None)[0])
                 there = [
                     int(min(max(v + int(s), c.low), c.high))
@@ -425,9 +426,8 @@ class _Trial:
         if found is None or len(found) != len(self.wanted):
             return None
         if any(isinstance(part, str) for part in (*found, *self.wanted)):
-            return None
-        numbers = np.array(found, dtype=float)
-        return numbers if np.isfinite(numbers).all() else None
+            return None  # numpy would read numbers in texts
+        return _finite(found)
 
     def of_changes(self) -> Iterator[list[Any]]:
         """Changes of one or two cells, from the nearest of some starts."""
@@ -517,12 +517,34 @@ def _distance(found: Sequence[Any], wanted: Sequence[Any]) -> float:
     for one, other in zip(found, wanted, strict=False):
         if isinstance(other, str):
             total += _text_distance(one, other) if isinstance(one, str) else FAR
-        elif isinstance(other, float):
-            off = abs(one - other) / max(1.0, abs(other))
-            total += off if off > ROUNDING else 0.0
         elif one != other:
-            total += abs(one - other)
+            off = _apart(one, other)
+            if isinstance(other, float):
+                off /= max(1.0, abs(other))
+                off = off if off > ROUNDING else 0.0
+            total += off
     return total if total == total else math.inf
+
+
+def _finite(numbers: Sequence[Any]) -> Any:
+    """The numbers as an array of finite floats; None where one is none."""
+    try:
+        found = np.array(numbers, dtype=float)
+    except (OverflowError, ValueError, TypeError):
+        return None
+    return found if np.isfinite(found).all() else None
+
+
+def _is_finite(bound: float) -> bool:
+    """``math.isfinite``, also for integers beyond all floats."""
+    return -math.inf < bound < math.inf
+
+
+def _apart(one: Any, other: Any) -> float:
+    try:
+        return float(abs(one - other))
+    except OverflowError:  # an integer beyond all floats
+        return math.inf
 
 
 def _text_distance(one: str, other: str) -> float:

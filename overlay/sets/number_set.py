@@ -51,7 +51,7 @@ class NumberSet:
     @property
     def width(self) -> Bound:
         """The distance between the bounds."""
-        return self.high - self.low if self.high != self.low else 0
+        return _apart(self.low, self.high)
 
     def contains(self, value: Any) -> bool:
         """Whether a number is a member."""
@@ -111,7 +111,7 @@ class NumberSet:
 
     def count(self) -> Bound:
         """The number of integers in a set of integers."""
-        return sum(high - low + 1 for low, high in self.pieces)
+        return sum(_apart(low, high) + 1 for low, high in self.pieces)
 
     def members(self) -> Iterator[int]:
         """Iterate over the integers of a finite set of integers."""
@@ -120,11 +120,22 @@ class NumberSet:
 
     def distance(self, value: float) -> float:
         """The distance from a number to the nearest member."""
-        return min((max(low - value, value - high, 0) for low, high in self.pieces), default=INF)
+        apart = (
+            _apart(value, low) if value < low else _apart(high, value) if value > high else 0
+            for low, high in self.pieces
+        )
+        return min(apart, default=INF)
 
     def __str__(self) -> str:
         parts = [f"[{_shown(low)}, {_shown(high)}]" for low, high in self.pieces]
         return " or ".join([*parts, *(["NaN"] if self.nan else [])]) or "nothing"
+
+
+def _apart(low: Bound, high: Bound) -> Bound:
+    """The distance of two numbers: Python subtracts no infinity from integers beyond all floats."""
+    if low == high:
+        return 0
+    return INF if low == -INF or high == INF else high - low
 
 
 def _shown(bound: Bound) -> str:
@@ -137,7 +148,7 @@ def _float(bound: Bound, side: float) -> float:
     try:
         found = float(bound)
     except OverflowError:
-        found = math.copysign(LARGEST, bound)
+        found = LARGEST if bound > 0 else -LARGEST
     return found if found == bound else math.nextafter(found, side)
 
 

@@ -183,3 +183,38 @@ def test_that_a_congruence_has_no_solution_is_proved_at_once(name, domain):
         assert not list(inv.solutions(remainder, x))
     (y,) = inv(f(5, 3), 5)
     assert f(5, y) == f(5, 3)
+
+
+OF_INTEGERS = {
+    "pronic": (lambda n: n * n + n, (int,)),
+    "half": (lambda n: n / 2 + 1, (int,)),
+    "larger": (lambda a, b: max(a, b * 2), (int, int)),
+    "smaller": (lambda n: min(n, 5) * 3, (int,)),
+    "whole part": (lambda x: int(x) + 1, (float,)),
+    "triangular": (lambda n: n * (n + 1) // 2, (int,)),
+    "product": (lambda a, b: a * b + a, (int, int)),
+}
+BEYOND = (7, -1, 1e308, 10**400, -(10**400))  # the last two are beyond all floats
+
+
+@pytest.mark.parametrize("name", OF_INTEGERS)
+@pytest.mark.parametrize("target", BEYOND, ids=("7", "-1", "1e308", "10^400", "-10^400"))
+def test_integers_beyond_all_floats_are_answered_or_have_no_solution(name, target):
+    function, types = OF_INTEGERS[name]
+    try:
+        found = invert(function, *types)(target)
+    except NoSolution:
+        return
+    assert function(*found) == target
+
+
+def test_a_result_of_another_length_is_no_solution():
+    def halved(h: float) -> list[float]:
+        found = []
+        while h > 0.5:
+            found.append(h)
+            h *= 0.5
+        return found
+
+    with pytest.raises(NoSolution):
+        invert(halved)([0.4])
