@@ -176,7 +176,8 @@ class InverseByLength(Inverse):
             f"no solution of {self.origin.name} was found for the lengths that were tried",
             where=self.origin.where,
             notes=[] if refused is None else [("the last", refused.asked)],
-            help="declare the lengths of the arguments, as in domain={'s': Strings('01', 8, 8)}",
+            help="declare the lengths of the arguments, as in "
+            f"domain={{{self._lengths.example}}}, or give them as θ, as recover has them",
             searched=f"{MOST_MADE} lengths at most",
         )
 
@@ -251,6 +252,14 @@ class Lengths:
         self.names = list(names)
         self.unknown = [name for name in names if name not in known]
         self.domains = domains
+
+    @property
+    def example(self) -> str:
+        """The declaration of the length of an unknown argument, for messages."""
+        name = (self.unknown or self.names)[0]
+        kind = self.kinds[name]
+        declared = {str: "Strings('abc', 8, 8)", bytes: "ByteStrings(8, 8)"}
+        return f"{name!r}: {declared.get(kind, 'Lists(Real, 8)')}"
 
     def of(
         self, given: Mapping[str, Any], chosen: Sequence[Any], marks: set[str]
@@ -333,9 +342,9 @@ class Lengths:
                         yield shapes
         yield from later
 
-    def _range(self, name: str, most: int) -> Iterator[int]:
+    def _range(self, name: str, most: int) -> range:
         low, high = self._bounds(name)
-        return iter(range(max(low, 1), (max(most, low) if high is None else high) + 1))
+        return range(max(low, 1), (max(most, low) if high is None else high) + 1)
 
     def _fit(self, shapes: Shapes, given: Mapping[str, Any], wanted: Any) -> bool | None:
         """Return whether the known result is possible for these shapes; None if the function runs

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import pytest
 
-from inversion import WrongArguments, choose, invert
+from inversion import NoSolution, WrongArguments, choose, invert
 from primitives import Integers
 from primitives.domains import Strings
 
@@ -173,3 +173,26 @@ def test_strings_of_different_lengths_on_two_ways_are_one_string():
     inverse = invert(f)
     for args in ((42, True), (42, False)):
         assert f(*inverse(f(*args))) == f(*args)
+
+
+def pair(line: str):
+    name, value = line.split("=")
+    return name, value
+
+
+def minutes(time: str) -> int:
+    hours, rest = time.split(":")
+    return int(hours) * 60 + int(rest)
+
+
+@pytest.mark.parametrize(
+    ("function", "text"), [(pair, "a=5"), (pair, "width=12"), (minutes, "2:7")]
+)
+def test_texts_taken_apart_at_a_mark_are_found_without_theta(function, text):
+    (found,) = invert(function)(function(text))
+    assert function(found) == function(text)
+
+
+def test_a_text_that_is_not_found_is_named_with_its_domain():
+    with pytest.raises(NoSolution, match=r"domain=\{'line': Strings\('abc', 8, 8\)\}"):
+        invert(pair)(("a=b", "c"))
