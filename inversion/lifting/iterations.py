@@ -106,6 +106,11 @@ class Turns(Repeating):
         self.names = [
             n for n in self.names if not isinstance(known[n], still) and not is_cell(known[n])
         ]
+        own = set(self.iterators)
+        self.constant = {
+            n: value for n, value in known.items()
+            if n in assigned and n in live - own and isinstance(value, (KnownObject, Iterating))
+        }  # fmt: skip
         self.before = heap_of(known)
         self.grown = {name for inside in cycle.labels for name in blocks[inside].grown}
         self.writes = any(

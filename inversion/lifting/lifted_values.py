@@ -40,10 +40,12 @@ class KnownObject:
     value: Any
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, KnownObject) and self.value is other.value
+        if not isinstance(other, KnownObject) or type(self.value) is not type(other.value):
+            return False
+        return self.value == other.value if self.kind is str else self.value is other.value
 
     def __hash__(self) -> int:
-        return id(self.value)
+        return hash(self.value) if self.kind is str else id(self.value)
 
     @property
     def kind(self) -> Any:

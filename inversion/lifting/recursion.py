@@ -181,6 +181,7 @@ class Calls(Repeating):
         self.before = heap_of(self.lifter.known)
         given = (frozen(self.lifter.known, value) for value in here.given)
         self.given: Known = dict(zip(self.names, given, strict=True))
+        self.constant = {n: v for n, v in self.given.items() if isinstance(v, KnownObject)}
         self.accumulated: dict[str, Operand] = {}
         self.shallow = False
 
@@ -191,7 +192,7 @@ class Calls(Repeating):
 
     def found(self) -> Found:
         """Add the statement for all calls, and return its exit."""
-        numbers = {n: v for n, v in self.given.items() if not isinstance(v, KnownObject)}
+        numbers = {n: v for n, v in self.given.items() if n not in self.constant}
         try:
             state = {name: self.fresh(name, value) for name, value in numbers.items()}
             _, on, _ = self.gone(state)
@@ -234,14 +235,16 @@ class Calls(Repeating):
             raise for_ever(self.function, self.where)
         on = way.found.ends[AGAIN]
         assert isinstance(on, At)
-        for name, value in self.given.items():
-            if isinstance(value, KnownObject) and on.known[name] != value:
-                raise NotInvertible(
-                    f"cannot invert {describe(self.function)}: it calls itself with another {name}",
-                    where=self.where,
-                    help="pass the same object to each call; only numbers may change",
-                )
         return way, on, way.found
+
+    def another(self, name: str, one: Value, other: Value) -> NotInvertible:
+        if not isinstance(one, KnownObject):
+            return super().another(name, one, other)
+        return NotInvertible(
+            f"cannot invert {describe(self.function)}: it calls itself with another {name}",
+            where=self.where,
+            help="pass the same object to each call; only numbers and strings may change",
+        )
 
     def turn(self, state: Known) -> Turn:
         arguments: Known = {
@@ -252,7 +255,7 @@ class Calls(Repeating):
         way, on, found = self.gone(arguments)
         result = found.ends[None]
         assert isinstance(result, Returned)
-        following: Known = {**heap_of(on.known), **{n: on.known[n] for n in arguments}}
+        following: Known = {**heap_of(on.known), **{n: on.known[n] for n in self.given}}
         shift, scale = state.get(SHIFT, Constant(0)), state.get(SCALE, Constant(1))
         whole = result.value
 

@@ -5,7 +5,7 @@ loop-carried values.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from types import CellType
 from typing import TYPE_CHECKING, Any
@@ -26,6 +26,7 @@ from inversion.lifting.lifted_values import (
     CallSite,
     HeapObject,
     Known,
+    KnownObject,
     Meaningless,
     Tupled,
     Value,
@@ -63,12 +64,18 @@ class Turn:
     ends: dict[Place, End]
     flags: dict[Place, Operand]
 
+    @property
+    def end(self) -> Way:
+        """The path at whose end the next iteration begins."""
+        return self.before if isinstance(self.after.found, Nowhere) else self.after
+
 
 class Repeating(ABC):
     """Builder of the loop statement for a repeated iteration, from its loop-carried values.
 
     where: ``file:line`` of its beginning. word: the prefix of the statement's name. bounds, counts:
-    the range over which it counts.
+    the range over which it counts. before: the contents of objects before it. constant: the names
+    of known objects, which are no part of the state unless an iteration gives them another value.
     """
 
     def __init__(self, walk: Walk, where: str) -> None:
@@ -76,6 +83,7 @@ class Repeating(ABC):
         self.lifter = walk.lifter
         self.where = where
         self.before: Known = {}
+        self.constant: Known = {}
         self.word = "while"
         self.bounds: Bounds | None = None
         self.counts: CountedRange | None = None
@@ -90,16 +98,17 @@ class Repeating(ABC):
         Iterations are lifted until the types of the state are stable. The contents of objects that
         an iteration changes become part of the state.
         """
+        begin = with_texts(begin)
         wide = begin
         while True:  # until no type is widened further
             state = {name: self.fresh(shown(name), value) for name, value in wide.items()}
             turn = self.turn(state)
-            changed = self.changed(turn.following, wide)
+            changed = with_texts(self.changed(turn.following, wide))
             if changed:
                 begin, wide = {**begin, **changed}, {**wide, **changed}
                 continue
             turn = replace(turn, following={
-                n: self.ended(turn.following, n, state) for n in wide
+                n: self.as_state(turn, self.ended(turn.following, n, state), wide[n]) for n in wide
             })  # fmt: skip
             varying = [n for n in wide if _varies_in_length(wide[n], turn.following[n])]
             if varying:
@@ -113,12 +122,20 @@ class Repeating(ABC):
             wide = wider
 
     def changed(self, following: Known, state: Known) -> Known:
-        """The contents, before the loop, of further objects that an iteration changes."""
-        return {
+        """The contents, before the loop, of further objects that an iteration changes, and further
+        names that get another value.
+        """
+        found = {
             key: value
             for key, value in self.before.items()
             if isinstance(key, HeapObject) and key not in state and following[key] != value
         }
+        for name, value in self.constant.items():
+            if name not in state and following.get(name, value) != value:
+                if value.kind is not str:
+                    raise self.another(name, value, following[name])
+                found[name] = value
+        return found
 
     def ended(self, following: Known, name: Any, state: Known) -> Value:
         """The value of a name of the state after an iteration."""
@@ -129,9 +146,19 @@ class Repeating(ABC):
             return value
         return frozen(following, value, self.where)
 
+    def as_state(self, turn: Turn, value: Value, state: Value) -> Value:
+        """A value after an iteration in the form of the state: a string is one operand there."""
+        if isinstance(value, Tupled) and value.is_like(state):
+            pairs = zip(value.items, state.items, strict=True)
+            return value.of(self.as_state(turn, *pair) for pair in pairs)
+        if state.kind is value.kind is str and isinstance(state, (Variable, Constant)):
+            site = replace(self.walk.site, where=self.where)
+            return self.within(turn.end, lambda: sequence_of(self.lifter, site, value))
+        return value
+
     def as_list(self, value: Value, following: Value) -> Operand:
-        """A list as one operand, the form in which a loop carries a list with an unknown number of
-        items. Its type is that of the items that it has, or will get.
+        """A list or string as one operand, the form in which a loop carries one with an unknown
+        number of items. The type of a list is that of the items that it has, or will get.
         """
         site = replace(self.walk.site, where=self.where)
         if isinstance(value, Tupled) and not value.items and isinstance(following, Tupled):
@@ -189,8 +216,12 @@ class Repeating(ABC):
             if {one.kind, other.kind} <= {int, float, bool}:
                 kind = float if float in (one.kind, other.kind) else int
                 return Variable(str(one), kind, one.source if isinstance(one, Variable) else "")
+        raise self.another(name, one, other)
+
+    def another(self, name: str, one: Value, other: Value) -> NotInvertible:
+        """The error for a name with values that have no common type."""
         after = shown_kind(other)
-        raise NotInvertible(
+        return NotInvertible(
             f"{shown_name(name)} is {a_or_an(shown_kind(one))} before an iteration of the loop and "
             f"{'another' if after == shown_kind(one) else 'a'} {after} after it",
             where=self.where,
@@ -224,12 +255,14 @@ class Repeating(ABC):
             for v, value in zip(formals, values, strict=True)
         ]
         values = [v for name in state for v in numbers_in(turn.following[name])]
-        last = turn.before if isinstance(turn.after.found, Nowhere) else turn.after
         for formal, value in zip(formals, values, strict=True):
             kinds = joined_kinds(self.lifter, (value,))
             if kinds:
                 self.lifter.mixed[formal] = OfWays(kinds)
-        following = self.within(last, site, formals, values)
+        following = self.within(turn.end, lambda: [
+            self.lifter.converted(replace(site, name=v.name), value, v.kind)
+            for v, value in zip(formals, values, strict=True)
+        ])  # fmt: skip
         outside = Outside(self, turn, formals)
         ends = {place: outside.end(place, end) for place, end in turn.ends.items()}
         flags = {
@@ -248,27 +281,37 @@ class Repeating(ABC):
             self.lifter.statements.append(made)
         return Several(ends, flags) if len(ends) > 1 else next(iter(ends.values()))
 
-    def within(
-        self, way: Way, site: CallSite, formals: list[Variable], values: list[Operand]
-    ) -> list[Operand]:
-        """Values converted to the types of the state, at the end of a path."""
+    def within[T](self, way: Way, go: Callable[[], T]) -> T:
+        """The result of a call at the end of a path, with its statements there."""
         outer, self.lifter.statements = self.lifter.statements, way.statements
         try:
-            return [
-                self.lifter.converted(replace(site, name=v.name), value, v.kind)
-                for v, value in zip(formals, values, strict=True)
-            ]
+            return go()
         finally:
             self.lifter.statements = outer
 
 
+def with_texts(values: Known) -> Known:
+    """Values with constant strings as operands."""
+    return {name: _with_texts(value) for name, value in values.items()}
+
+
+def _with_texts(value: Value) -> Value:
+    if isinstance(value, Tupled):
+        return value.of(map(_with_texts, value.items))
+    is_text = isinstance(value, KnownObject) and isinstance(value.value, str)
+    return Constant(str(value.value)) if is_text else value
+
+
 def _varies_in_length(value: Value, following: Value) -> bool:
-    """Return whether a list has a different number of items after an iteration."""
-    if not isinstance(value, Tupled) or value.kind is not list:
+    """Return whether a list or string has a different number of items after an iteration."""
+    if not isinstance(value, Tupled) or value.kind not in (list, str):
         return False
     if isinstance(following, Tupled):
-        return following.kind is list and len(following.items) != len(value.items)
-    return isinstance(following, Variable) and is_list(following.kind)
+        return following.kind is value.kind and len(following.items) != len(value.items)
+    kind = following.kind
+    return isinstance(following, (Variable, Constant)) and (
+        kind is str if value.kind is str else is_list(kind)
+    )
 
 
 def shown(name: Any) -> str:
