@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -21,7 +21,9 @@ from inversion.program.statements import Statement
 from inversion.solving.search_state import SearchFrame, SearchState, keeping, known_for
 from overlay.sets import NumberSet, number_set, point
 from primitives import Domain, Reals, Relation
+from primitives.floats import extremes
 from primitives.floats.arithmetic import clipped
+from primitives.floats.tolerance import is_at
 from primitives.forms.congruences import is_numbered
 from primitives.integers.modular_powers import power_modulo
 from primitives.relation import RETURN, Mode
@@ -35,6 +37,7 @@ COMPUTED = 1e-12  # relative error of a solved number
 
 
 ROUNDING = 1e-9
+CLAMPS = (extremes.minimum, extremes.maximum, extremes.clip)
 
 
 def _number_at(mode: Mode, known: Mapping[str, Any], end: float) -> int:
@@ -44,6 +47,16 @@ def _number_at(mode: Mode, known: Mapping[str, Any], end: float) -> int:
     assert mode.recover is not None
     given = {**known, **dict.fromkeys(mode.unknown, int(end))}
     return mode.recover(*(given[axis] for axis in mode.recovers))[0]
+
+
+def _bounds_at(known: Mapping[str, Any]) -> Iterator[NumberSet]:
+    """The known bounds of a clamp that its result may be, up to rounding: if it is one, the solver
+    gives the numbers beyond it.
+    """
+    for axis, value in known.items():
+        found = point(value)
+        if axis != RETURN and found is not None and is_at(known[RETURN], value):
+            yield found
 
 
 class Solver:
@@ -164,6 +177,11 @@ class Solver:
             if found is None:
                 return None
             sets[other] = found
+        if rule in CLAMPS:
+            allowed = state.box.get(step.solved.statement.result)
+            for bound in _bounds_at(known):
+                if allowed is None or allowed.meet(bound):
+                    sets[RETURN] = sets[RETURN].join(bound)
         _, args = contractor.contracted(sets[RETURN], [sets[a] for a in rule.axes])
         return args[rule.axes.index(axis)].numbers()
 

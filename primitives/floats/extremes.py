@@ -6,15 +6,15 @@ import numpy as np
 
 from primitives.domains import Bool, Integers, NonNegative, Real
 from primitives.errors import NoSolution
-from primitives.floats.tolerance import above, agrees, below
+from primitives.floats.tolerance import above, agrees, below, is_at
 from primitives.relation import parametric, relation
 
 __all__ = ["clip", "maximum", "minimum"]
 
 
 def other_of_smaller(ret: float, known: float, excess: float) -> float:
-    """The other argument of a minimum: ``excess`` above it if ``known`` is the minimum."""
-    if known > ret:
+    """The other argument of a minimum: ``excess`` above it if ``known`` may be the minimum."""
+    if known > ret and not is_at(ret, known):
         return ret
     if not agrees(known, ret):
         raise NoSolution("the smaller of two numbers is larger than one of them")
@@ -22,7 +22,7 @@ def other_of_smaller(ret: float, known: float, excess: float) -> float:
 
 
 def other_of_larger(ret: float, known: float, excess: float) -> float:
-    """The other argument of a maximum: ``excess`` below it if ``known`` is the maximum."""
+    """The other argument of a maximum: ``excess`` below it if ``known`` may be the maximum."""
     return -other_of_smaller(-ret, -known, excess)
 
 
@@ -78,17 +78,18 @@ maximum = relation(
 
 def unclipped(ret: float, low: float, high: float, beyond: float) -> float:
     """A value that is clipped to ``ret``: further out by ``beyond`` if that is a bound."""
-    if low < ret < high:
+    at_low, at_high = is_at(ret, low), is_at(ret, high)
+    if low < ret < high and not (at_low or at_high):
         return ret
-    if ret >= high or low >= high:
+    if low >= high or ret >= high or (at_high and ret > low):
         if not agrees(ret, high):
             raise NoSolution("it is outside the bounds")
         if low >= high and beyond < 0:
             return below(high, -beyond, False)
-        return above(high, abs(beyond), False)
+        return above(ret if ret < high else high, abs(beyond), False)
     if not agrees(ret, low):
         raise NoSolution("it is outside the bounds")
-    return below(low, abs(beyond), False)
+    return below(ret if ret > low else low, abs(beyond), False)
 
 
 def lower_bound(ret: float, a: float, high: float, beyond: float) -> float:

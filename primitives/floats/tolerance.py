@@ -12,7 +12,17 @@ import sys
 
 from primitives.errors import NoSolution
 
-__all__ = ["LARGEST", "above", "agrees", "below", "finite", "floor_of", "matches", "whole"]
+__all__ = [
+    "LARGEST",
+    "above",
+    "agrees",
+    "below",
+    "finite",
+    "floor_of",
+    "is_at",
+    "matches",
+    "whole",
+]
 
 LARGEST = sys.float_info.max
 WHOLE_FROM = 2.0**52
@@ -27,6 +37,13 @@ def matches(value: float, wanted: float) -> bool:
 def agrees(value: float, wanted: float) -> bool:
     """Return whether two floats may be equal, up to rounding in the computations behind them."""
     return abs(value - wanted) <= 1e-12 + 1e-10 * abs(wanted)
+
+
+def is_at(value: float, bound: float) -> bool:
+    """Return whether a float may be a bound, up to rounding in the computations behind it. The
+    scale is that of the bound; numbers below 1e-12 may be a bound of 0.
+    """
+    return abs(value - bound) <= (1e-10 * abs(bound) if bound != 0 else 1e-12)
 
 
 def finite(value: float) -> float:
