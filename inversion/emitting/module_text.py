@@ -36,10 +36,11 @@ from inversion.program.statements import (
     Variable,
     renumbered,
 )
-from primitives import Bool, Domain, Real, Reals
+from primitives import Bool, Domain, Real, Reals, WholeFloats
 from primitives.arrays.cumulative import is_permutation
 from primitives.arrays.domain import Arrays, element_of, is_array
 from primitives.floats.arithmetic import clipped
+from primitives.floats.tolerance import whole
 from primitives.relation import RETURN
 from primitives.sequences.lists import is_list
 
@@ -449,6 +450,11 @@ class FunctionText:
             if closed_low and closed_high:
                 low, high = (repr(bound) for bound in (codomain.low, codomain.high))
                 return f"clipped({value}, {low}, {high})"
+        if isinstance(codomain, WholeFloats):
+            value = f"{self.module.named('whole', whole)}({value})"
+            low, high = codomain.low, codomain.high
+            bounded = math.isfinite(low) or math.isfinite(high)
+            return f"clipped({value}, {low!r}, {high!r})" if bounded else value
         self.refuse(value, codomain, "NoSolution", statement)
         return value
 

@@ -20,10 +20,10 @@ from inversion.program.causality import Solved
 from inversion.program.statements import Statement
 from inversion.solving.search_state import SearchFrame, SearchState, keeping, known_for
 from overlay.sets import NumberSet, number_set, point
-from primitives import Domain, Reals, Relation
+from primitives import Domain, Reals, Relation, WholeFloats
 from primitives.floats import extremes
 from primitives.floats.arithmetic import clipped
-from primitives.floats.tolerance import is_at
+from primitives.floats.tolerance import is_at, whole
 from primitives.forms.congruences import is_numbered
 from primitives.integers.modular_powers import power_modulo
 from primitives.relation import RETURN, Mode
@@ -271,14 +271,15 @@ def _holds(allowed: NumberSet, value: Any) -> bool:
 
 
 def _in_codomain(value: Any, codomain: Domain | None) -> Any:
-    """A known result, moved into the codomain if rounding put it outside. Raises NoSolution if it
-    is not near.
+    """A known result, moved into the codomain if rounding put it outside.
 
     Raises NoSolution if it is not near.
     """
     if codomain is None or codomain.contains(value):
         return value
-    if isinstance(codomain, Reals) and isinstance(value, float):
+    if isinstance(codomain, WholeFloats) and isinstance(value, float):
+        value = whole(value)
+    if isinstance(codomain, (Reals, WholeFloats)) and isinstance(value, float):
         found = clipped(value, codomain.low, codomain.high)
         if codomain.contains(found):
             return found

@@ -85,12 +85,12 @@ sign = relation(
 
 def side_of(ret: float, h: float, near: float) -> float:
     """The argument of a step function: ``near`` if it fits, else a number of its size, or 0."""
-    if (ret == h and near == 0) or (ret == 1 and near > 0) or (ret == 0 and near < 0):
+    if agrees(ret, h if near == 0 else 1.0 if near > 0 else 0.0):
         return near
     size = abs(near) if near != 0 else 1.0
-    if ret == 1:
+    if agrees(ret, 1.0):
         return size
-    if ret == 0:
+    if agrees(ret, 0.0):
         return -size
     if not agrees(ret, h):
         raise NoSolution("a step function is 0, 1, or its value at 0")
