@@ -25,6 +25,7 @@ def _numba() -> SimpleNamespace:
 
     try:
         from numba.core import errors
+        from numba.core.dispatcher import OmittedArg
         from numba.core.registry import cpu_target
     except ImportError as error:
         raise NotCompilable(
@@ -34,6 +35,7 @@ def _numba() -> SimpleNamespace:
         ) from error
     return SimpleNamespace(
         NumbaError=errors.NumbaError,
+        OmittedArg=OmittedArg,
         as_numba_type=as_numba_type,
         target=cpu_target,
         typeof=numba.typeof,
@@ -65,34 +67,40 @@ def jitted(
     name: str,
     where: str,
     fitted: Callable[[tuple[Any, ...]], tuple[Any, ...]] | None = None,
+    missing: str = "give all arguments",
 ) -> Callable[..., Any]:
     """A dispatcher compiled for arguments of the types of ``example``. Raises NotCompilable.
 
     fitted: converts arguments of other types to these. If Python calls the dispatcher with
-    arguments that do not fit even then, it raises WrongArguments.
+    arguments that do not fit even then, it raises WrongArguments. missing: the remedy if arguments
+    are left out.
     """
     numba = _numba.load()
     kinds = tuple(numba.typeof(value) for value in example)
 
     def again(*args: Any, **kwargs: Any) -> Callable[..., Any]:
         """The code for these arguments if numba finds none: it drops the code when a function that
-        it calls is rebound, and does not find it for a class that replaces a deleted one.
+        it calls is rebound, and does not find it for a class that replaces a deleted one. The code
+        is that compiled first.
         """
         if not kwargs and tuple(map(numba.typeof, args)) == kinds:
-            return made.compile(kinds)
-        if not kwargs and fitted is not None and len(args) == len(kinds):
+            return first.entry_point
+        left_out = any(isinstance(arg, numba.OmittedArg) for arg in args)
+        if not kwargs and fitted is not None and len(args) == len(kinds) and not left_out:
             better = fitted(args)
             if tuple(map(numba.typeof, better)) == kinds:
                 return lambda *_: made(*better)
+        given = [reprlib.repr(arg) for arg in args if not isinstance(arg, numba.OmittedArg)]
         raise WrongArguments(
             f"{name}, compiled, takes values of the types {', '.join(map(str, kinds))}; "
-            f"{', '.join(map(reprlib.repr, args))} were given",
+            f"{', '.join(given) or 'nothing'} {'were' if len(given) > 1 else 'was'} given",
             where=caller(),
-            help="convert them",
+            help=missing if left_out else "convert them",
         )
 
     try:
-        made.compile(kinds)
+        while (first := made.overloads.get(kinds)) is None:  # a change may drop it at once
+            made.compile(kinds)
     except numba.NumbaError as error:
         raise NotCompilable(
             f"numba cannot compile {name}: {str(error).strip().splitlines()[-1]}",

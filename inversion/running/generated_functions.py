@@ -116,12 +116,18 @@ class GeneratedFunctions:
         kinds = [definition.kinds[axis] for axis in definition.axes.known]
         defaults = [rebuilt(tree, map(example_of, leaves(tree))) for tree in kinds]
         space = definition.parameters
+        missing = "give all known values"
+        if len(space):
+            theta = "inv.parameters.default()"
+            theta = f"inv.parameters.compiled({theta})" if space.repeats else theta
+            missing = f"give θ last, as in compiled(*values, {theta})"
         return jitted(
             self._home.jit(names["inverse"], cache=self.cache, no_cfunc_wrapper=True),
             (*defaults, *definition.as_argument(space.compiled(space.default()))),
             f"the inverse of {definition.name}",
             definition.where,
             self._normal if space.repeats else None,
+            missing,
         )
 
     def fitted(self, given: tuple[Any, ...]) -> tuple[Any, ...]:

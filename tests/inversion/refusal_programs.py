@@ -1099,11 +1099,7 @@ def grown_dict_of_known_length(x):
     return x
 
 
-@refusal(
-    "repeating.Repeating.wider: {} is {} before an iteration of the loop and {} {} after it",
-    F,
-    int,
-)
+@refusal("repeating.Repeating.wider: another", F, int)
 def number_then_tuple(x, n):
     y = x
     for _ in range(n):  # here
@@ -1302,7 +1298,7 @@ def ending(n):
     return 0 if n < 1 else ending(n - 1) + 1
 
 
-@refusal("recursion.Calls.gone: cannot invert {}: it calls itself with another {}", int, F)
+@refusal("repeating.Repeating.changed: another", int, F)
 def another_function(n, x):
     return applied(n, math.sin, x)
 

@@ -14,7 +14,7 @@ from typeguard import suppress_type_checks
 from inversion import NoSolution, OutsideDomain, WrongArguments, choose, invert
 from inversion import inverse as inverse_module
 from inversion.intrinsics.checks import is_close, is_finite
-from overlay import NotCompilable
+from overlay import Context, MethodTable, NotCompilable
 from overlay.core.background import rest
 from primitives import Reals
 
@@ -361,3 +361,84 @@ def test_code_is_found_for_classes_of_one_name_that_come_and_go():
     for n in range(6):  # numba does not find it by itself where an earlier class is gone
         answers_of_a_class(["x", "y", "z"][: 2 + n % 2])
         gc.collect()
+
+
+# ---- changes after compilation ------------------------------------------------------------
+
+CHANGING = """
+FACTOR = 2.0
+
+def helper(x):
+    return 3 * x + 1
+
+def straight(x):
+    return FACTOR * helper(helper(x))
+
+def branching(x):
+    return helper(x) if x > FACTOR else FACTOR * x
+
+def repeating(x):
+    for _ in range(3):
+        x = helper(x) + FACTOR
+    return x
+"""
+
+
+def _new_helper(names):
+    names["helper"] = lambda x: x - 5
+
+
+def _new_code(names):
+    names["helper"].__code__ = (lambda x: x - 5).__code__
+
+
+def _new_constant(names):
+    names["FACTOR"] = 70.0
+
+
+def _new_function(names):
+    for name in ("straight", "branching", "repeating"):
+        names[name].__code__ = (lambda x: 0.0 * x).__code__
+
+
+CHANGES = (_new_helper, _new_code, _new_constant, _new_function)
+
+
+@pytest.mark.parametrize("change", CHANGES, ids=lambda change: change.__name__)
+@pytest.mark.parametrize("name", ["straight", "branching", "repeating"])
+def test_a_compiled_inverse_answers_for_the_program_that_it_was_compiled_from(name, change):
+    names = {"__name__": __name__}
+    exec(CHANGING, names)
+    inverse = invert(names[name], F)
+    theta = inverse.parameters.compiled(inverse.recover(10.0))
+    given = (names[name](10.0), *([theta] if theta else []))
+    compiled = inverse.compile()
+    before = compiled(*given)
+    assert before == pytest.approx((10.0,))
+    change(names)
+    gc.collect()
+    assert [compiled(*given) for _ in range(2)] == [before] * 2
+    with pytest.raises(NoSolution, match="lost digits|no solution") as caught:
+        inverse(*given)
+    assert "call invert again" in caught.value.help
+
+
+def test_a_compiled_inverse_answers_for_the_table_that_it_was_compiled_with():
+    table = MethodTable("doubled")
+    table.overlay(offset)(lambda x: 2 * x)
+    compiled = invert(lambda x: offset(x) + 1, F, context=Context(table)).compile()
+    assert compiled(7.0) == (3.0,)
+    table.overlay(offset)(lambda x: 4 * x)
+    assert compiled(7.0) == (3.0,)
+
+
+def test_a_compiled_inverse_says_what_is_left_out():
+    square = invert(lambda x: x * x, F).compile()
+    with pytest.raises(WrongArguments, match=r"4.0 was given") as caught:
+        square(4.0)
+    assert "inv.parameters.default()" in caught.value.help
+    with pytest.raises(WrongArguments, match=r"nothing was given"):
+        square()
+    with pytest.raises(WrongArguments, match=r"'a', \(True,\) were given") as caught:
+        square("a", (True,))
+    assert caught.value.help == "convert them"
