@@ -291,22 +291,25 @@ def with_angle(ret: complex, phi: float) -> float:
     return found
 
 
-def with_size(ret: complex, r: float, k: int) -> float:
-    """The angle of a number with this absolute value, with a sign, plus k full turns."""
+def with_size(ret: complex, r: float, k: int, angle: float) -> float:
+    """The angle of a number with this absolute value, with a sign, plus k full turns; any angle
+    for 0.
+    """
     if not agrees(abs(r), abs(ret)):
         raise NoSolution("the number has another absolute value")
-    return angle_of(ret if r >= 0 else -ret) + TURN * k
+    return angle if ret == 0 else angle_of(ret if r >= 0 else -ret) + TURN * k
 
 
-def turns_of(ret: complex, r: float, phi: float) -> tuple[int]:
-    """The number of full turns in an angle."""
-    return (math.floor((phi - angle_of(ret if r >= 0 else -ret)) / TURN + 0.5),)
+def turns_of(ret: complex, r: float, phi: float) -> tuple[int, float]:
+    """The number of full turns in an angle, and the angle."""
+    first = angle_of(ret if r >= 0 else -ret)
+    return (0 if ret == 0 else math.floor((phi - first) / TURN + 0.5)), phi
 
 
-def size_and_angle(ret: complex, negative: bool, k: int) -> tuple[float, float]:
-    """The absolute value, with this sign, and the angle, plus k full turns."""
+def size_and_angle(ret: complex, negative: bool, k: int, angle: float) -> tuple[float, float]:
+    """The absolute value, with this sign, and the angle, plus k full turns; any angle for 0."""
     size = -abs(ret) if negative else abs(ret)
-    return size, angle_of(-ret if negative else ret) + TURN * k
+    return size, angle if ret == 0 else angle_of(-ret if negative else ret) + TURN * k
 
 
 parts = relation(
@@ -322,15 +325,14 @@ to_polar = relation(
 )  # fmt: skip
 rect = relation(
     cmath.rect, float, float, "return = rect(r, phi)", returns=complex,
-    edges="0 has any angle; the answer for it is 0",
-    incomplete="0 has any angle",
+    edges="0 has any angle",
     ret=lambda r, phi: polar(r, phi),
     r=with_angle,
-    phi=parametric(with_size, k=Integer, recover=turns_of),
+    phi=parametric(with_size, k=Integer, angle=Real, recover=turns_of, all_or_nothing=True),
     modes={
         ("r", "phi"): parametric(
-            size_and_angle, negative=Bool, k=Integer,
-            recover=lambda ret, r, phi: (r < 0, *turns_of(ret, r, phi)),
+            size_and_angle, negative=Bool, k=Integer, angle=Real,
+            recover=lambda ret, r, phi: (r < 0, *turns_of(ret, r, phi)), all_or_nothing=True,
         )
     },
 )  # fmt: skip

@@ -127,10 +127,13 @@ def _is_complex(variables: Sequence[Variable]) -> Iterator[bool]:
 
 
 def _leaves_choice(mode: Mode) -> bool:
-    """Return whether a mode has a coordinate on which its answer depends continuously."""
+    """Return whether a mode has a coordinate on which its answer depends continuously, other than
+    for single values of the known axes.
+    """
     domains = mode.coordinates.values()
     return (
         not mode.settled
+        and not mode.all_or_nothing
         and mode.determined_if is None
         and any(domain.kind in (float, complex) for domain in domains)
     )

@@ -74,7 +74,7 @@ class Search:
         self.starts = {**starts, **fixed}
         self.fixed = fixed
         self.unproved = unproved
-        self.solver = Solver()
+        self.solver = Solver(unproved)
 
     def run(self, frame: SearchFrame, state: SearchState) -> Iterator[SearchState | None]:
         """The states at the end of a plan; None for each step without a result."""

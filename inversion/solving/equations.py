@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,7 @@ from inversion.planning.plan import PlanStep, Root
 from inversion.program.causality import Solved
 from inversion.program.statements import Statement
 from inversion.solving.search_state import SearchFrame, SearchState, keeping, known_for
+from inversion.solving.unproved import Unproved
 from overlay.sets import NumberSet, number_set, point
 from primitives import Domain, Reals, Relation, WholeFloats
 from primitives.floats import extremes
@@ -37,6 +38,7 @@ COMPUTED = 1e-12  # relative error of a solved number
 
 
 ROUNDING = 1e-9
+OF_TOLERANCE = 1e-6  # the largest rounding, relative to the width of a set within the tolerances
 CLAMPS = (extremes.minimum, extremes.maximum, extremes.clip)
 
 
@@ -49,20 +51,27 @@ def _number_at(mode: Mode, known: Mapping[str, Any], end: float) -> int:
     return mode.recover(*(given[axis] for axis in mode.recovers))[0]
 
 
-def _bounds_at(known: Mapping[str, Any]) -> Iterator[NumberSet]:
-    """The known bounds of a clamp that its result may be, up to rounding: if it is one, the solver
-    gives the numbers beyond it.
+def _bounds_at(known: Mapping[str, Any], allowed: NumberSet) -> tuple[list[float], list[float]]:
+    """The known bounds of a clamp that its result may be, up to rounding: those for which the
+    solver gives the numbers beyond them, and others.
+
+    allowed: the results that lead to the known values within the tolerances. Rounding is far
+    smaller than these.
     """
-    for axis, value in known.items():
-        found = point(value)
-        if axis != RETURN and found is not None and is_at(known[RETURN], value):
-            yield found
+    bounds = [value for axis, value in known.items() if axis != RETURN and allowed.contains(value)]
+    wanted = known[RETURN]
+    near = [bound for bound in bounds if is_at(wanted, bound)]
+    most = allowed.width * OF_TOLERANCE if math.isfinite(allowed.width) else 0.0
+    return near, [b for b in bounds if b not in near and abs(wanted - b) <= most]
 
 
 class Solver:
-    """Solver of statements, with bounds of their solutions."""
+    """Solver of statements, with bounds of their solutions. unproved: receives the reasons why
+    solutions may be missed.
+    """
 
-    def __init__(self) -> None:
+    def __init__(self, unproved: Unproved) -> None:
+        self.unproved = unproved
         self.made: dict[int, Callable[..., Any]] = {}
 
     def solved(
@@ -178,10 +187,15 @@ class Solver:
                 return None
             sets[other] = found
         if rule in CLAMPS:
-            allowed = state.box.get(step.solved.statement.result)
-            for bound in _bounds_at(known):
-                if allowed is None or allowed.meet(bound):
-                    sets[RETURN] = sets[RETURN].join(bound)
+            allowed = state.box.get(step.solved.statement.result, every(float))
+            assert allowed is not None
+            near, missed = _bounds_at(known, allowed)
+            for bound in near:
+                sets[RETURN] = sets[RETURN].join(point(bound) or sets[RETURN])
+            if missed:
+                shown = f"`{step.solved.statement}`   {step.solved.statement.where}"
+                reason = f"{shown}: rounding does not show whether its result is the bound"
+                self.unproved.add("bound", reason)
         _, args = contractor.contracted(sets[RETURN], [sets[a] for a in rule.axes])
         return args[rule.axes.index(axis)].numbers()
 

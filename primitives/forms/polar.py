@@ -156,9 +156,9 @@ polar = relation(
     x=width_agreeing,
     y=height_agreeing,
     r=radius,
-    a=parametric(turned, k=Integer, angle=Real, recover=turns),
+    a=parametric(turned, k=Integer, angle=Real, recover=turns, all_or_nothing=True),
     ra=parametric(
-        radius_and_angle, k=Integer, angle=Real, recover=half_turns
+        radius_and_angle, k=Integer, angle=Real, recover=half_turns, all_or_nothing=True
     ),
     xa=parametric(width_and_angle, near=Real, recover=lambda a: (a,)),
     ya=parametric(height_and_angle, near=Real, recover=lambda a: (a,)),

@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 
-from inversion import NoSolution, invert
+from inversion import NoSolution, choose, invert
 
 
 def input_impedance(load: complex):
@@ -116,6 +116,26 @@ def test_real_unknowns_inside_complex_results(name):
     assert np.allclose(function(*inverse(value)), value, rtol=1e-8)
     again = inverse(value, theta=inverse.recover(*args) or None)
     assert again == pytest.approx(args, rel=1e-6)
+
+
+@pytest.mark.parametrize("turn", [0.0, 1.0, -2.5, 7.0])
+def test_the_origin_has_every_angle(turn):
+    def point(r: float, angle: float):
+        return cmath.rect(r, angle)
+
+    def parts(r: float, angle: float):
+        return r * math.cos(angle), r * math.sin(angle)
+
+    for function in (point, parts):
+        inverse = invert(function)
+        assert inverse.recover(0.0, turn)[-1] == turn
+        assert inverse(function(0.0, turn), inverse.recover(0.0, turn)) == (0.0, turn)
+        assert any(b.contains(0.0, turn) for b in inverse.solutions(function(0.0, turn), limit=4))
+        assert all(b.is_point for b in inverse.solutions(function(2.0, turn), limit=4))
+    for r in (0.0, 2.0):
+        angle = choose(point, known=("return", "r"))
+        theta = angle.recover(r, turn)
+        assert angle(point(r, turn), r, theta) == pytest.approx((turn,))
 
 
 def test_what_no_real_number_gives_is_not_answered():
