@@ -267,7 +267,7 @@ EVERY = {  # of tests with many parameters, every so many are in the quick run
     "tests/inversion/program/test_branches.py::test_compiled_inverses_answer_alike": 12,
     "tests/inversion/program/test_loops.py::test_compiled_inverses_answer_alike": 12,
     "tests/inversion/program/test_naming.py": 5,
-    "tests/inversion/running/test_compiled.py::test_a_compiled_inverse_answers_for_the_program_that_it_was_compiled_from": 4,
+    "tests/inversion/running/test_compiled.py::test_a_compiled_inverse_keeps_its_program": 4,
     "tests/inversion/running/test_lockstep.py": 3,
     "tests/inversion/running/test_quick.py": 4,
     "tests/inversion/solving/test_bounds.py::test_all_numbers_beyond_a_bound_are_reached": 6,

@@ -23,7 +23,6 @@ from inversion.lifting.exits import (
 )
 from inversion.lifting.heap import frozen, is_mutable
 from inversion.lifting.lifted_values import (
-    CallSite,
     HeapObject,
     Known,
     KnownObject,
