@@ -8,7 +8,7 @@ from typing import Any
 
 from overlay.core.own_builtins import __builtins__
 
-__all__ = ["BINARY", "COMPARE", "PLAIN", "UNARY"]
+__all__ = ["BINARY", "COMPARE", "GIVES_BOOL", "PLAIN", "UNARY"]
 
 BINARY: list[Callable[..., Any]] = [
     *(operator.add, operator.and_, operator.floordiv, operator.lshift, operator.matmul),
@@ -36,3 +36,5 @@ UNARY: dict[str, Callable[..., Any]] = {
     "UNARY_POSITIVE": operator.pos,
     "UNARY_INVERT": operator.invert,
 }
+GIVES_BOOL = (operator.contains, operator.not_)
+"""The operators whose results the language converts to bool."""

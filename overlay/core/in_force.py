@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 from contextvars import ContextVar
+from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from overlay import _native
@@ -19,6 +20,7 @@ __all__ = [
     "current_stack",
     "key_in_force",
     "leave_outside",
+    "methods_run_natively",
     "natively",
     "outside",
     "put_in_force",
@@ -78,6 +80,19 @@ def runs_natively[**P, R](function: Callable[P, R]) -> Callable[P, R]:
         return natively(function, *args, **kwargs)
 
     return run
+
+
+def methods_run_natively[T](cls: type[T]) -> type[T]:
+    """Decorator of a class of values whose methods C code calls: ``runs_natively`` for each method
+    and property that the class defines itself. ``__class__`` is decorated where it is defined, as
+    no class can replace it.
+    """
+    for name, value in list(vars(cls).items()):
+        if isinstance(value, FunctionType) and name not in ("__init__", "__new__"):
+            setattr(cls, name, runs_natively(value))
+        elif isinstance(value, property) and value.fget is not None and name != "__class__":
+            setattr(cls, name, value.getter(runs_natively(value.fget)))
+    return cls
 
 
 # leave_outside(more): changes the number of this thread's calls that run without a stack on

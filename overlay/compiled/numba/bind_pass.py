@@ -24,6 +24,7 @@ from numba.core.compiler_machinery import FunctionPass, register_pass
 from numba.core.ir_utils import get_definition, guard, require
 
 from overlay.code.held_functions import holds_functions, is_plain_tuple
+from overlay.code.operators import GIVES_BOOL
 from overlay.compiled import failures
 from overlay.compiled.numba.chosen_functions import UncalledObject
 from overlay.compiled.numba.context_state import Box
@@ -64,8 +65,6 @@ TEST_OF_BRANCH: Final = re.compile(r"\$?bool\d+(\.\d+)?")
 ATTRIBUTE_OF_DISPLAY: Final = re.compile(
     r"(?:^\$|_v)\d+(?:list_append|list_extend|set_add|set_update)[._]\d+"
 )
-# Operators whose results the language converts to bool.
-GIVES_BOOL: Final = (operator.contains, operator.not_)
 # Operators that numba generates.
 WRITTEN_FOR: Final = (operator.add, *GIVES_BOOL)
 

@@ -176,7 +176,7 @@ def _declare_by_rule(level: Level, function: Any) -> None:
 def _declare_other(level: Level, function: Any, body: str) -> None:
     space = {"median": median, "products_so_far": products_so_far}
     method = _method(level, "a", body, **space)
-    declare(level.table, function, method, (level.array,))
+    declare(level.table, function, method, (level.array,), expressed=True)
     if function is sum:
         _interpreted(level, method, "a", "return np.sum(a, axis=0)")
     else:
@@ -198,7 +198,7 @@ def _interpreted_by_rule(level: Level, method: Any, function: Any, parameters: s
 
 def _declare_inverse(level: Level, function: Any, body: str) -> None:
     method = _method(level, "a", body)
-    declare(level.table, function, method, (level.array,))
+    declare(level.table, function, method, (level.array,), expressed=True)
     _interpreted_by_rule(level, method, function, "a")
 
 
@@ -210,7 +210,7 @@ def _declare_polynomial(level: Level) -> None:
         *((level.array, kind) for kind in own),
     ]:
         method = _method(level, "p, x", "return polynomial(p, x)", polynomial=polynomial)
-        declare(level.table, np.polyval, method, types)
+        declare(level.table, np.polyval, method, types, expressed=True)
         _interpreted_by_rule(level, method, np.polyval, "p, x")
 
 
@@ -243,7 +243,7 @@ def _declare_linear(level: Level, function: Any, count: int) -> None:
         body, space = _of_type(function, f"a.value{rest}", "r1")
     body += f"return pack(call_next(a.value{rest}), <<call_next(a.tangents[#]{rest})>>)"
     method = _method(level, f"a{rest}", body, **space)
-    declare(level.table, function, method, (level.array, *[Any] * count))
+    declare(level.table, function, method, (level.array, *[Any] * count), expressed=True)
     if space:
         _interpreted_by_rule(level, method, function, f"a{rest}")
 
@@ -299,7 +299,7 @@ def _declare_bilinear(level: Level, function: Any) -> None:
         terms = " + ".join(t for t, on in ((by_a, first), (by_b, second)) if on).format(*values)
         method = _method(level, "a, b", body.format(*values, terms))
         types = (level.array if first else Any, level.array if second else Any)
-        declare(level.table, function, method, types)
+        declare(level.table, function, method, types, expressed=True)
         if function not in (operator.matmul, np.matmul):  # which take no numbers
             _interpreted_by_rule(level, method, function, "a, b")
 
@@ -313,7 +313,8 @@ def _declare_solve(level: Level) -> None:
             f"return array(found, <<np.linalg.solve({matrix}, {right})>>)"
         )
         method = _method(level, "a, b", body)
-        declare(level.table, np.linalg.solve, method, (kinds[first], kinds[second]))
+        types = kinds[first], kinds[second]
+        declare(level.table, np.linalg.solve, method, types, expressed=True)
         _interpreted_by_rule(level, method, np.linalg.solve, "a, b")
 
 
@@ -329,7 +330,7 @@ def _declare_where(level: Level) -> None:
             f"return pack(np.where(c, {', '.join(values)}), <<np.where(c, {', '.join(tangents)})>>)"
         )
         method = _method(level, "c, a, b", body)
-        declare(level.table, np.where, method, (Any, *types))
+        declare(level.table, np.where, method, (Any, *types), expressed=True)
 
 
 def _declare_where_of_lists(level: Level) -> None:
@@ -361,7 +362,7 @@ def _declare_made(level: Level, function: Any) -> None:
     if function in (np.zeros_like, np.ones_like, np.empty_like):
         made = f"np.{function.__name__}(a.value)"
         method = _method(level, "a", f"return {made}")
-        declare(level.table, function, method, (level.array,))
+        declare(level.table, function, method, (level.array,), expressed=True)
 
 
 def _declare_full(level: Level) -> None:
@@ -369,9 +370,9 @@ def _declare_full(level: Level) -> None:
     body = "made = np.zeros(x)\nstore(made, slice(None), fill)\nreturn made"
     for kind in (float, level.number, level.array):
         method = _method(level, "x, fill", body, store=store)
-        declare(level.table, np.full, method, (Any, kind))
+        declare(level.table, np.full, method, (Any, kind), expressed=True)
         typed = _method(level, "x, fill, dtype", body, store=store)
-        declare(level.table, np.full, typed, (Any, kind, type[float]))
+        declare(level.table, np.full, typed, (Any, kind, type[float]), expressed=True)
 
 
 def _declare_full_like(level: Level) -> None:
@@ -379,7 +380,7 @@ def _declare_full_like(level: Level) -> None:
     for kinds in itertools.product((NDArray[np.float64], level.array), (Any, *own)):
         if any(kind in own for kind in kinds):
             method = _method(level, "a, fill", "return np.full(np.shape(a), 1.0 * fill)")
-            declare(level.table, np.full_like, method, kinds)
+            declare(level.table, np.full_like, method, kinds, expressed=True)
 
 
 def _declare_arange(level: Level) -> None:
@@ -394,7 +395,7 @@ def _declare_arange(level: Level) -> None:
         for types in itertools.product((level.number, Any), repeat=count):
             if level.number in types:
                 method = _method(level, ", ".join("abc"[:count]), body, strip=level.strip)
-                declare(level.table, np.arange, method, types)
+                declare(level.table, np.arange, method, types, expressed=True)
 
 
 def _declare_iterated(level: Level) -> None:

@@ -97,7 +97,7 @@ def declare_numbers(level: Level) -> None:
         later(function, _declare_stripped, function, [(level.number,), (level.array,)])
     printed = [(Any,) * count for count in range(1, PRINTED + 1)]
     for function in (print, np.result_type):
-        later(function, _declare_stripped, function, printed, "call_next")
+        later(function, _declare_stripped, function, printed)
     for target, kinds in FORMATTING:
         level.later(target, _declare_formatting, target, kinds)
     _declare_conversions(level)
@@ -279,19 +279,15 @@ def _own_copy(function: Any) -> Any:
 
 
 def _declare_stripped(
-    level: Level,
-    function: Any,
-    signatures: Sequence[tuple[Any, ...]],
-    through: str = "function",
+    level: Level, function: Any, signatures: Sequence[tuple[Any, ...]]
 ) -> None:
-    """Declare a method that calls the function with values without tangents."""
+    """Declare a method that goes on to the next one with values without tangents."""
     for types in signatures:
         names = [f"a{i}" for i in range(len(types))]
         given = ", ".join(f"strip({name})" for name in names)
         method = written(
-            f"def method({', '.join(names)}):\n    return {through}({given})",
+            f"def method({', '.join(names)}):\n    return call_next({given})",
             level,
-            function=function,
             strip=level.strip,
             call_next=call_next,
         )
@@ -345,7 +341,7 @@ class _Shown:
 CONVERSIONS = (
     (float, "a"),
     (np.float64, "a"),
-    (round, "round(a.value)"),
+    (round, "call_next(a.value)"),
     (primal, "primal(a.value)"),
 )
 PARTS = (np.real, np.imag, np.conjugate)
@@ -361,12 +357,12 @@ def _of_class(x: Any, classes: Any) -> bool:
     wanted = classes if nonoverlay(isinstance)(classes, tuple) else (classes,)
     kinds = (Active, ActiveNumber, ActiveArray, nonoverlay(type)(x))
     ours = tuple(one for one in wanted if one in kinds)
-    return nonoverlay(isinstance)(x, ours) or isinstance(x.value, classes)
+    return nonoverlay(isinstance)(x, ours) or call_next(x.value, classes)
 
 
 def _has(x: Any, name: str) -> bool:
     """``hasattr`` of an active value, by its value."""
-    return hasattr(x.value, name)
+    return call_next(x.value, name)
 
 
 # functions expressed by others, with their arity
@@ -377,8 +373,8 @@ BY_OTHERS = (
 )
 # functions with an integer as second argument
 WITH_WHOLE = (
-    (round, "number(round(a.value, b), <<0.0 * a.tangents[#]>>)"),
-    (math.ldexp, "a * math.ldexp(1.0, b)"),
+    (round, "number(call_next(a.value, b), <<0.0 * a.tangents[#]>>)"),
+    (math.ldexp, "number(call_next(a.value, b), <<a.tangents[#] * math.ldexp(1.0, b)>>)"),
 )
 
 
@@ -398,14 +394,16 @@ def _declare_conversions(level: Level) -> None:
 
 def _declare_conversion(level: Level, target: Any, result: str) -> None:
     for kind in (level.number, level.array):
-        method = written(f"def method(a): return {result}", level, primal=primal)
+        method = written(f"def method(a): return {result}", level, primal=primal, call_next=call_next)
         declare(level.table, target, method, (kind,))
 
 
 def _declare_part(level: Level, target: Any) -> None:
-    source = "def method(a): return pack(part(a.value), <<part(a.tangents[#])>>)"
+    source = "def method(a): return pack(call_next(a.value), <<part(a.tangents[#])>>)"
+    space = {"part": target, "pack": level.pack, "call_next": call_next}
     for kind in (level.number, level.array):
-        declare(level.table, target, written(source, level, part=target, pack=level.pack), (kind,))
+        method = written(source, level, **space)
+        declare(level.table, target, method, (kind,), expressed=True)
 
 
 def _declare_by_others(level: Level, target: Any, arity: int, body: str) -> None:
@@ -415,7 +413,7 @@ def _declare_by_others(level: Level, target: Any, arity: int, body: str) -> None
         wanted = [Active if one else Any for one in active]
         for types in _own(level, wanted) if target is divmod else [kinds]:
             method = written(f"def method({names}): return {body}", level, math=math)
-            declare(level.table, target, method, types)
+            declare(level.table, target, method, types, expressed=True)
 
 
 def _declare_powers(level: Level, target: Any) -> None:
@@ -424,12 +422,13 @@ def _declare_powers(level: Level, target: Any) -> None:
             f"number(a.value**{exponent}, <<{exponent} * a.value**{exponent - 1} * a.tangents[#]>>)"
         )
         method = written(f"def method(a, b): return {powers}", level)
-        declare(level.table, target, method, (level.number, Literal[exponent]))
+        types = (level.number, Literal[exponent])
+        declare(level.table, target, method, types, expressed=True)
 
 
 def _declare_with_whole(level: Level, target: Any, result: str) -> None:
-    method = written(f"def method(a, b): return {result}", level, math=math)
-    declare(level.table, target, method, (level.number, int))
+    method = written(f"def method(a, b): return {result}", level, math=math, call_next=call_next)
+    declare(level.table, target, method, (level.number, int), expressed=True)
 
 
 def _declare_refusals(level: Level) -> None:

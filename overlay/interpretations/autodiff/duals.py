@@ -14,6 +14,7 @@ import numpy as np
 
 from overlay import Context
 from overlay.contexts.rules_alone import as_c_calls
+from overlay.core.in_force import methods_run_natively
 from overlay.core.late_binding import LateBound
 from overlay.interpretations.autodiff.errors import refuse_use
 from overlay.interpretations.autodiff.rules.tables.layouts import astype
@@ -31,6 +32,7 @@ def primal(x: Any) -> Any:
     return x
 
 
+@methods_run_natively
 class Active:
     """A value that carries tangents. ``value`` and each of the ``tangents`` have the same shape.
 
@@ -96,6 +98,7 @@ def _refuse_attribute(kind: type, shown: str, name: str) -> NoReturn:
     raise AttributeError(f"an active value has no attribute {name!r}")
 
 
+@methods_run_natively
 class Flat:
     """The elements of an active array, an iterator as ``ndarray.flat`` is one.
 
@@ -137,6 +140,7 @@ class Flat:
         as_c_calls(self.base.context, np.put, self.base, places, value)
 
 
+@methods_run_natively
 class ActiveNumber(Active):
     """An active number."""
 
@@ -163,6 +167,7 @@ class ActiveNumber(Active):
         _refuse_attribute(np.float64, "float", name)
 
 
+@methods_run_natively
 class ActiveArray(Active):
     """An active array: an array of values, and one of the same shape for each tangent."""
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from overlay import Context, Method, MethodTable, nonoverlay
-from overlay.contexts.rules_alone import alone, meets_others
+from overlay.contexts.rules_alone import alone, meets_others, used_by
 from overlay.core.in_force import outside
 from overlay.core.jitted import seal
 from overlay.core.short_repr import counted
@@ -40,7 +40,7 @@ class LevelTable(MethodTable):
 
     level: the depth and rules of its level. enters: those of the level that it enters from outside.
     constant: its methods whose results have no derivative. uses: the functions that the rule of a
-    method computes with. guarded: the replacement of a method in interpreted code, where a division
+    method computes with. expressed: its methods that call other functions themselves. guarded: the replacement of a method in interpreted code, where a division
     by zero in a rule must not raise an error in the program. declares: declares the methods for the
     functions of some optional modules; modules: those for which it was called.
     """
@@ -51,6 +51,7 @@ class LevelTable(MethodTable):
         self._chosen_in = threading.local()
         self.constant: set[Callable[..., Any]] = set()
         self.uses: dict[Callable[..., Any], tuple[Any, ...]] = {}
+        self.expressed: set[Callable[..., Any]] = set()
         self.guarded: dict[Callable[..., Any], Callable[..., Any]] = {}
         self.declares: Callable[[tuple[str, ...]], None] | None = None
         self.modules: tuple[str, ...] = ()
@@ -96,7 +97,11 @@ class LevelTable(MethodTable):
             refuse_inside()
         if method.generated or method.function in self.constant:
             return None
+        if all(table.faithful for table in tables):
+            return instead
         used = self.uses.get(method.function, ())
+        if method.function in self.expressed:
+            used = used_by(instead or method.function)
         if not meets_others(used, tables):
             return instead
         return alone(method, tuple(tables), instead)
@@ -190,13 +195,18 @@ def declare(
     types: Sequence[Any],
     *,
     constant: bool = False,
+    expressed: bool = False,
     precedence: int = 0,
 ) -> None:
-    """Add a method for arguments of these types. constant: whether its result has no derivative."""
+    """Add a method for arguments of these types. constant: whether its result has no derivative.
+    expressed: whether it calls other functions than ``call_next``, none of which is the program's.
+    """
     _annotate(method, types)
     table.overlay(target, precedence=precedence)(method)
     if constant:
         table.constant.add(method)
+    if expressed:
+        table.expressed.add(method)
 
 
 def refuse(

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from overlay import nonoverlay
+from overlay.core.in_force import methods_run_natively, runs_natively
 from overlay.core.late_binding import LateBound
 from overlay.interpretations.batching.sample_runs import BatchRun
 
@@ -21,6 +22,7 @@ applied_operator: LateBound[Callable[..., Any]] = LateBound()
 applied_method: LateBound[Callable[..., Any]] = LateBound()
 
 
+@methods_run_natively
 class Batch:
     """A value for each sample of a run: ``value[i]`` is that of the i-th.
 
@@ -34,6 +36,7 @@ class Batch:
         self.run, self.value, self.python = run, value, python
 
     @property
+    @runs_natively
     def __class__(self) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride]
         """The class of a sample's value."""
         if self.value.ndim > 1:
@@ -166,6 +169,7 @@ class Batch:
         return FlatBatch(self)
 
 
+@methods_run_natively
 class FlatBatch:
     """The elements of a batch of arrays, as ``ndarray.flat``."""
 

@@ -13,6 +13,7 @@ import numpy as np
 from overlay import Context, nonoverlay, sets, tables_in_force
 from overlay.catalogue import FUNCTIONS
 from overlay.contexts.rules_alone import as_c_calls, rules_alone
+from overlay.core.in_force import methods_run_natively, runs_natively
 from overlay.core.interpreted_values import underlying
 from overlay.core.late_binding import LateBound
 from overlay.core.public_names import hides
@@ -29,6 +30,7 @@ _array: Any = nonoverlay(np.array)
 _empty: Any = nonoverlay(np.empty)
 
 
+@methods_run_natively
 class Interval(sets.Interval):
     """An interval as a number that programs compute with.
 
@@ -58,6 +60,7 @@ class Interval(sets.Interval):
     # ---- number protocol ----
 
     @property
+    @runs_natively
     def __class__(self) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride]
         """float in a program, as ``isinstance``, patterns and ``singledispatch`` read it, in C code
         too. ``type(x)`` and ``hasattr`` have methods there."""
@@ -155,7 +158,7 @@ class Interval(sets.Interval):
         items = [one.__array__() if isinstance(one, Interval) else one for one in args]
         run = getattr(ufunc, method)
         try:
-            return run(*items, **named)
+            return _run(run, *items, **named)
         except TypeError as error:
             nonoverlay(run)(
                 *map(underlying, args)
@@ -197,12 +200,12 @@ def _in_program() -> bool:
     return outside.load().tables[0] in tables_in_force()
 
 
-def _run(function: Callable[..., Any], *args: Any) -> Any:
+def _run(function: Callable[..., Any], *args: Any, **named: Any) -> Any:
     """Call a function of intervals from C code, with the rules of the running program."""
     if _in_program():
         run: Any = nonoverlay(rules_alone())
-        return run(function, *args)
-    return as_c_calls(outside.load(), function, *args)
+        return run(function, *args, **named)
+    return as_c_calls(outside.load(), function, *args, **named)
 
 
 def _method(function: Callable[..., Any], swapped: bool = False) -> Callable[..., Any]:

@@ -16,6 +16,7 @@ import numpy as np
 from overlay.code import body as code
 from overlay.code import marks
 from overlay.code.fingerprint import MISSING
+from overlay.code.operators import GIVES_BOOL
 from overlay.code.record import FunctionReads
 from overlay.code.structured_tree import (
     Alternative,
@@ -336,11 +337,15 @@ class ReverseLifter(Branching):
             return mark(self, statement, env)
         if any(function is each for each in marks.UNKNOWN):
             return UNSET
-        if isinstance(function, str):
-            function = self.read(env, function)
         args = [self.read(env, name) for name in statement.args]
         kwargs = {key: self.read(env, name) for key, name in statement.kwargs}
-        return self.call_in_force(function, args, kwargs)
+        if isinstance(function, str):
+            return self.call_in_force(self.read(env, function), args, kwargs)
+        if statement.native is not None:  # part of an instruction that applies something else
+            return self.call(function, args, kwargs)
+        result = self.call_in_force(function, args, kwargs)
+        # without tables it is one already
+        return self.truth(result) if self.tables and function in GIVES_BOOL else result
 
     def _unknown_step(self, statement: Any, env: dict[str, Any]) -> Any:
         """A call with unpacked arguments, or the beginning of a ``with`` statement."""
