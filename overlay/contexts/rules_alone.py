@@ -13,6 +13,8 @@ from collections.abc import Callable, Sequence
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from overlay.code.applied import applied
 from overlay.contexts.context import Context
 from overlay.contexts.current import call_next, nonoverlay, tables_in_force
@@ -24,8 +26,16 @@ if TYPE_CHECKING:
 __all__ = ["alone", "as_c_calls", "context_alone", "meets_others", "rules_alone", "used_by"]
 
 KEPT = 256
+_UFUNCS = (
+    *(np.add, np.subtract, np.multiply, np.true_divide, np.floor_divide, np.remainder, np.power),
+    *(np.matmul, np.negative, np.positive, np.absolute, np.square, np.sqrt, np.reciprocal),
+    *(np.less, np.less_equal, np.greater, np.greater_equal, np.equal, np.not_equal),
+)
+"""The ufuncs that operators of arrays call."""
 _OPERATORS = frozenset(
-    id(each) for each in vars(operator).values() if callable(each) and not isinstance(each, type)
+    id(each)
+    for each in (*vars(operator).values(), *_UFUNCS)
+    if callable(each) and not isinstance(each, type)
 )
 
 
@@ -53,8 +63,8 @@ def _context(tables: tuple[MethodTable, ...]) -> Context:
 
 
 def meets_others(used: Sequence[Any], tables: Sequence[MethodTable]) -> bool:
-    """Whether code that uses operators and these functions meets a method of a table that gives
-    them another meaning."""
+    """Whether code that uses operators, of numbers or of arrays, and these functions meets a method
+    of a table that gives them another meaning."""
     others = [table for table in tables if not table.faithful]
     if any(id(target) in _OPERATORS for table in others for target in table.targets()):
         return True

@@ -278,9 +278,7 @@ def _own_copy(function: Any) -> Any:
     return with_code(function, function.__code__)
 
 
-def _declare_stripped(
-    level: Level, function: Any, signatures: Sequence[tuple[Any, ...]]
-) -> None:
+def _declare_stripped(level: Level, function: Any, signatures: Sequence[tuple[Any, ...]]) -> None:
     """Declare a method that goes on to the next one with values without tangents."""
     for types in signatures:
         names = [f"a{i}" for i in range(len(types))]
@@ -394,7 +392,9 @@ def _declare_conversions(level: Level) -> None:
 
 def _declare_conversion(level: Level, target: Any, result: str) -> None:
     for kind in (level.number, level.array):
-        method = written(f"def method(a): return {result}", level, primal=primal, call_next=call_next)
+        method = written(
+            f"def method(a): return {result}", level, primal=primal, call_next=call_next
+        )
         declare(level.table, target, method, (kind,))
 
 

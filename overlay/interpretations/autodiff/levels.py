@@ -40,9 +40,10 @@ class LevelTable(MethodTable):
 
     level: the depth and rules of its level. enters: those of the level that it enters from outside.
     constant: its methods whose results have no derivative. uses: the functions that the rule of a
-    method computes with. expressed: its methods that call other functions themselves. guarded: the replacement of a method in interpreted code, where a division
-    by zero in a rule must not raise an error in the program. declares: declares the methods for the
-    functions of some optional modules; modules: those for which it was called.
+    method computes with. expressed: its methods that call other functions themselves. guarded: the
+    replacement of a method in interpreted code, where a division by zero in a rule must not raise
+    an error in the program. declares: declares the methods for the functions of some optional
+    modules; modules: those for which it was called.
     """
 
     def __init__(self, name: str, *, level: Key | None = None, enters: Key | None = None) -> None:

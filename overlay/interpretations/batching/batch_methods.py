@@ -163,7 +163,7 @@ def _made(function: Any) -> None:
 
 
 def _full(shape: Any, fill_value: Any, *args: Any, **named: Any) -> Any:
-    if type(fill_value) is not Batch:
+    if not holds(fill_value):
         return spread(call_next(shape, fill_value, *args, **named))
     return filled(shape, fill_value, *args, **named)
 

@@ -223,6 +223,14 @@ def _no(x: Any) -> bool:
     return False
 
 
+def _one(x: Any) -> int:
+    return 1
+
+
+def _zero(x: Any) -> int:
+    return 0
+
+
 def _finite(x: Any) -> bool:
     return x.low > -math.inf and x.high < math.inf
 
@@ -242,6 +250,7 @@ def fill(table: MethodTable) -> None:
             for target in (function, UFUNCS[function]):
                 declare(table, target, method, (kind, other))
     one = {bool: _truth, operator.truth: _truth, operator.not_: _falsehood, int: _whole}
+    one |= {np.size: _one, np.ndim: _zero}  # compiled code has an interval as a tuple
     for target, method in one.items():
         declare(table, target, method, (Interval,))
     for name, method in (("isnan", _no), ("isfinite", _finite)):
