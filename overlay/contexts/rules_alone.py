@@ -1,7 +1,7 @@
-"""Rules of interpretations, run without the tables that give functions another meaning.
+"""Code of interpretations, run without the tables that give functions another meaning.
 
 A rule computes with unmodified functions: the derivative of ``sin`` is ``cos``, whatever method a
-table has for ``cos``.
+table has for ``cos``. So does the code around a program that an interpretation runs.
 """
 
 from __future__ import annotations
@@ -18,12 +18,23 @@ import numpy as np
 from overlay.code.applied import applied
 from overlay.contexts.context import Context
 from overlay.contexts.current import call_next, nonoverlay, tables_in_force
+from overlay.core.in_force import stack_in_force
 from overlay.core.own_builtins import __builtins__
 
 if TYPE_CHECKING:
     from overlay.core.table import Method, MethodTable
 
-__all__ = ["alone", "as_c_calls", "context_alone", "meets_others", "rules_alone", "used_by"]
+__all__ = [
+    "alone",
+    "as_c_calls",
+    "context_alone",
+    "in_program",
+    "meets_others",
+    "rules_alone",
+    "runs_alone",
+    "tables_of_program",
+    "used_by",
+]
 
 KEPT = 256
 _UFUNCS = (
@@ -43,6 +54,37 @@ def rules_alone() -> Context:
     """The context of the tables in force that interpret, or are faithful, to be entered through
     ``nonoverlay``."""
     return context_alone(tables_in_force())
+
+
+def runs_alone[**P, R](function: Callable[P, R]) -> Callable[P, R]:
+    """Decorator: the function runs only with those tables in force that interpret, or are faithful.
+    For functions of interpretations that a program may call in a context. They call the program's
+    functions with ``in_program``.
+    """
+
+    @functools.wraps(function)
+    def run(*args: P.args, **kwargs: P.kwargs) -> R:
+        stack = stack_in_force.get()
+        if stack is None or stack.alone is stack:
+            return function(*args, **kwargs)
+        return stack.alone.call(function, *args, **kwargs)
+
+    return run
+
+
+def in_program[**P, R](function: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R:
+    """Call a function of the program from one that ``runs_alone``: with all tables in force, also
+    those of the contexts that were entered in between."""
+    stack = stack_in_force.get()
+    if stack is None or stack.program is stack:
+        return function(*args, **kwargs)
+    return stack.program.call(function, *args, **kwargs)
+
+
+def tables_of_program() -> tuple[MethodTable, ...]:
+    """The tables with which ``in_program`` calls a function, innermost first."""
+    stack = stack_in_force.get()
+    return () if stack is None else stack.program.tables
 
 
 def as_c_calls(context: Context, function: Callable[..., Any], *args: Any, **named: Any) -> Any:

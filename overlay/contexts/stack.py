@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 import weakref
+from collections.abc import Callable
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -54,6 +56,7 @@ class Stack:
         self._views: dict[int, View] = {}
         self._outer = None if outer is None else weakref.ref(outer)
         self.is_whole_program = False  # modules that are imported run in it
+        self._program: weakref.ref[Stack] | None = None
 
     @classmethod
     def of_program(cls, context: Context, outer: Stack | None) -> Stack:
@@ -110,6 +113,36 @@ class Stack:
         return "python" in self.__dict__ or late_binding.can_intercept.load()()
 
     @cached_property
+    def alone(self) -> Stack:
+        """The stack of those tables that interpret or are faithful, and of all plugins, for the own
+        code of interpretations; this one if there are no other tables."""
+        kept = tuple(table for table in self.tables if table.faithful)
+        if len(kept) == len(self.tables) or not self.is_intercepted:
+            return self
+        context = self.context.replace(tables=kept[::-1], strict=False, count_calls=False)
+        made = Stack(context, plugins=self.plugins)
+        made.interpretation = self.interpretation
+        made._program = weakref.ref(self.program)  # which holds this one
+        return made
+
+    @property
+    def program(self) -> Stack:
+        """The stack in which the program's functions run: of one that is ``alone``, or was entered
+        in such a one, the stack with all tables."""
+        found = self if self._program is None else self._program()
+        assert found is not None  # in force further out, as long as this one is
+        return found
+
+    def call(self, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
+        """Call a function with this stack in force, in place of the one that is."""
+        engine = self.python
+        if engine.modules != len(sys.modules):
+            engine.settle()
+        if self.plugins:
+            function = engine.quietly(engine.enter, function)
+        return engine.pinned(engine.run(self, self.key, function, *args, **kwargs), self)
+
+    @cached_property
     def joined(self) -> Context:
         """One context with all these tables and plugins."""
         tables = tuple(reversed(self.tables))
@@ -142,6 +175,8 @@ class Stack:
         stack = context.stacks.get(self)
         if stack is None:
             stack = context.stacks.setdefault(self, Stack(context, self.tables, self))
+            if self._program is not None:
+                stack._program = weakref.ref(self.program.push(context))
         _ = stack.python  # while nothing is dispatched
         return stack
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from overlay import MethodTable, nonoverlay
+from overlay.contexts.rules_alone import runs_alone
 from overlay.core.jitted import derive_from
 from overlay.core.late_binding import LateBound
 from overlay.interpretations.autodiff.errors import NotReversible, WrongPairs, refuse_pairs
@@ -80,6 +81,7 @@ def _source(adjoint: Adjoint, names: list[str], types: tuple[Any, ...], *, share
     return "\n".join(lines)
 
 
+@runs_alone
 def _add(f: Any, args: tuple[Any, ...], rules: tuple[MethodTable, ...]) -> None:
     """Add the gradients in interpreted code."""
     places = [i for i, arg in enumerate(args) if _is_pair(arg)]

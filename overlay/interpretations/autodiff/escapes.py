@@ -7,6 +7,7 @@ as before, none is left; otherwise the existing duals are searched.
 
 from __future__ import annotations
 
+import functools
 import gc
 import sys
 import threading
@@ -15,6 +16,7 @@ from types import CellType, FrameType
 from typing import TYPE_CHECKING, Any
 
 from overlay import nonoverlay
+from overlay.contexts.rules_alone import in_program, runs_alone
 from overlay.interpretations.autodiff.errors import refuse_escape
 from overlay.interpretations.autodiff.unfit_calls import refuse_unfit
 
@@ -83,12 +85,13 @@ class EscapeDetector:
         return [dual for dual in left if not _is_kept(dual, {id(left)})]
 
 
+@runs_alone
 def watched(level: Level, f: Callable[..., Any], inner: Any, *args: Any) -> Any:
     """The result of f, called in the context of a level with a function ``inner`` and its
     arguments. The result must contain no duals of the level."""
     watch = begun(level)
     try:
-        found = level.context(f, inner, *args)
+        found = level.context(f, functools.partial(in_program, inner), *args)
     except BaseException as error:
         given_up(watch, error)
         raise

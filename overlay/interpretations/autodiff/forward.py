@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from overlay import Context, MethodTable, call_next, known_function, nonoverlay
+from overlay.contexts.rules_alone import in_program, runs_alone
 from overlay.core.jitted import derive_from, seal
 from overlay.core.late_binding import LateBound
 from overlay.core.target import refuse_values
@@ -333,7 +334,7 @@ def _declare_entrance(table: LevelTable, depth: int, rules: tuple[MethodTable, .
                 x if seed is None else level.pack(x, (*seed, *[seed[0]] * (level.count - count)))
                 for x, seed in zip(plain, seeds, strict=True)
             ]
-            return f(*given)
+            return in_program(f, *given)
 
         watch = begun(level)
         try:

@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from overlay import MethodTable, nonoverlay, tables_in_force
+from overlay import MethodTable, nonoverlay
+from overlay.contexts.rules_alone import in_program, runs_alone, tables_of_program
 from overlay.core.location import caller, name_of
 from overlay.core.target import refuse_values
 from overlay.interpretations.autodiff.duals import Active, ActiveArray
@@ -59,6 +60,7 @@ def _check_function(f: Any, asked: str) -> None:
     refuse_values(f, "differentiate", f"give a function, as in {asked}(f)", NotDifferentiable)
 
 
+@runs_alone
 def derivative(f: Callable[..., Any], *, order: int = 1, rules: Rules = ()) -> Callable[..., Any]:
     """The derivative of a function of one number, of any order.
 
@@ -109,6 +111,7 @@ class Derivative:
         self.rules = _tables(rules)
         self.__signature__ = _OF_ONE
 
+    @runs_alone
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         f = self.function
         if len(args) != 1 or kwargs:
@@ -137,6 +140,7 @@ class Derivative:
         return f"<derivative of {name_of(self.function)}>"
 
 
+@runs_alone
 def jvp(
     f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any], *, rules: Rules = ()
 ) -> tuple[Any, Any]:
@@ -185,6 +189,7 @@ def jvp(
     return value, tangent
 
 
+@runs_alone
 def vjp(
     f: Callable[..., Any], *primals: Any, rules: Rules = (), mode: Mode = "auto"
 ) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
@@ -231,16 +236,19 @@ def vjp(
     if not primals:
         refuse_without_arguments(f)
     args = [_active(f, x) for x in primals]
-    tables = tables_in_force()
+    tables = tables_of_program()
     places = range(len(args))
     adjoint = _adjoint(f, args, places, rules, tables, mode)
     if isinstance(adjoint, Adjoint) and isinstance(adjoint.result, ReverseValue):
-        return f(*args), lambda cotangent: back(adjoint, args, (cotangent,), tables)
+        return in_program(f, *args), runs_alone(
+            lambda cotangent: back(adjoint, args, (cotangent,), tables)
+        )
     if adjoint is BY_TAPE:
         run = taped(f, args, places, _tables(rules))
-        return run.value, lambda cotangent: tuple(run.pull_back([cotangent]))
+        return run.value, runs_alone(lambda cotangent: tuple(run.pull_back([cotangent])))
     value, rows = _by_each(f, args, range(len(args)), rules)
 
+    @runs_alone
     def take_back(cotangent: Any) -> tuple[Any, ...]:
         found = [[_total(_against(cotangent, slope)) for slope in slopes] for slopes in rows]
         return tuple(_shaped(each, x) for each, x in zip(found, args, strict=True))
@@ -255,6 +263,7 @@ def _against(cotangent: Any, slope: Any) -> Any:
     return np.real(cotangent * np.conj(slope)) if np.iscomplexobj(slope) else cotangent * slope
 
 
+@runs_alone
 def gradient(
     f: Callable[..., Any],
     *,
@@ -302,6 +311,7 @@ def gradient(
 
     _check_function(f, "gradient")
 
+    @runs_alone
     def of(*args: Any, **kwargs: Any) -> Any:
         g, given, places = _given(f, args, kwargs, active, constant)
         return _one_or_all(_gradient(g, given, places, rules, mode))
@@ -320,7 +330,7 @@ def gradient_at(
 def _gradient(
     f: Callable[..., Any], given: Sequence[Any], places: Sequence[int], rules: Rules, mode: str
 ) -> list[Any]:
-    tables = tables_in_force()
+    tables = tables_of_program()
     adjoint = _adjoint(f, given, places, rules, tables, mode)
     if isinstance(adjoint, Adjoint) and _is_number(adjoint.result):
         wanted = (1.0,) * isinstance(adjoint.result, ReverseValue)
@@ -343,6 +353,7 @@ def _check_number(f: Callable[..., Any], value: Any) -> None:
         )
 
 
+@runs_alone
 def jacobian(
     f: Callable[..., Any],
     *,
@@ -388,9 +399,10 @@ def jacobian(
 
     _check_function(f, "jacobian")
 
+    @runs_alone
     def of(*args: Any, **kwargs: Any) -> Any:
         g, given, places = _given(f, args, kwargs, active, constant)
-        tables = tables_in_force()
+        tables = tables_of_program()
         adjoint = _adjoint(g, given, places, rules, tables, mode)
         if isinstance(adjoint, Adjoint) and (
             mode == "reverse" or _is_small(adjoint, given, places)
@@ -404,6 +416,7 @@ def jacobian(
     return of
 
 
+@runs_alone
 def hessian(
     f: Callable[..., Any],
     *,
@@ -448,9 +461,11 @@ def hessian(
 
     _check_function(f, "hessian")
 
+    @runs_alone
     def of(*args: Any, **kwargs: Any) -> Any:
         g, given, places = _given(f, args, kwargs, active, constant)
 
+        @runs_alone
         def first(*inner: Any) -> Any:
             return _one_or_all(gradient_at(g, inner, places, rules, mode))
 
@@ -468,6 +483,7 @@ def _derivative_of(lifter: Any, f: Any, mode: Any = None) -> MethodOf:
 STRUCTURAL[gradient] = STRUCTURAL[derivative] = _derivative_of
 
 
+@runs_alone
 def adjoint(f: Callable[..., Any], *args: Any, rules: Rules = ()) -> Adjoint:
     """The adjoint of a function for arguments of these types and shapes, for inspection.
 
@@ -655,7 +671,7 @@ def _rows(
     results = list(leaves(adjoint.result))
     shapes: list[Any] = [() for _ in results]
     if any(value.kind.ndim for value in results):
-        found = list(_floats_in(f(*args), adjoint.result))
+        found = list(_floats_in(in_program(f, *args), adjoint.result))
         shapes = [np.shape(each) if _size(each) != 1 or np.ndim(each) else () for each in found]
     rows = slopes_by_reverse(adjoint, args, tables, shapes)
     return [_by_argument(adjoint.result, rows, shapes, k, args[i]) for k, i in enumerate(places)]

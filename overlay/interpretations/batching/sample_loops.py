@@ -7,12 +7,14 @@ from typing import Any
 
 import numpy as np
 
+from overlay.contexts.rules_alone import runs_alone
 from overlay.core.location import name_of
 from overlay.core.target import refuse_values
 
 __all__ = ["sample_loop"]
 
 
+@runs_alone
 def sample_loop(f: Callable[..., Any], *, axes: int | Sequence[int | None] | None = 0) -> Any:
     """A function of one sample as a loop over samples, which ``ctx.jit`` compiles.
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from overlay import nonoverlay
+from overlay.contexts.rules_alone import in_program, runs_alone
 from overlay.core.short_repr import counted
 from overlay.core.target import refuse_values
 from overlay.interpretations.autodiff.duals import Active
@@ -19,6 +20,7 @@ from overlay.interpretations.batching.sample_runs import BatchRun, Split, curren
 __all__ = ["batched"]
 
 
+@runs_alone
 def batched(
     f: Callable[..., Any], *, axes: Any = 0, trace: Callable[[str], None] | None = None
 ) -> Callable[..., Any]:
@@ -61,6 +63,7 @@ def batched(
     refuse_values(f, "batch", "give a function, as in batched(f)")
 
     @functools.wraps(f)
+    @runs_alone
     def of_samples(*args: Any, **kwargs: Any) -> Any:
         if any(is_taped(x) for x in args):
             return one_by_one(f, args, axes, kwargs)
@@ -68,11 +71,11 @@ def batched(
         while call.pending:
             run, given = entered(call)
             if run is None:  # of one sample
-                left(call, f(*given, **kwargs))
+                left(call, in_program(f, *given, **kwargs))
                 continue
             token = current.set(run)
             try:
-                found = CONTEXT(f, *given, **kwargs)
+                found = in_program(CONTEXT, f, *given, **kwargs)
             except Split as split:
                 if split.run is not run:
                     raise
@@ -110,7 +113,7 @@ def _one_by_one(f: Any, args: tuple[Any, ...], axes: Any, kwargs: dict[str, Any]
         return x[i] if axis == 0 else np.moveaxis(x, axis, 0)[i]
 
     found = [
-        f(*(sample(x, axis, i) for x, axis in zip(args, spread, strict=True)), **kwargs)
+        in_program(f, *(sample(x, axis, i) for x, axis in zip(args, spread, strict=True)), **kwargs)
         for i in range(count)
     ]
     return _stacked(found)

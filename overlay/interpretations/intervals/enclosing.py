@@ -10,7 +10,13 @@ from typing import Any, Literal
 import numpy as np
 
 from overlay import Context, Method, MethodTable, nonoverlay
-from overlay.contexts.rules_alone import alone, meets_others, used_by
+from overlay.contexts.rules_alone import (
+    alone,
+    in_program,
+    meets_others,
+    runs_alone,
+    used_by,
+)
 from overlay.core.location import caller, name_of
 from overlay.core.short_repr import counted
 from overlay.interpretations.intervals.errors import Undecided, watched
@@ -72,6 +78,7 @@ _CONTEXTS = {
 }
 
 
+@runs_alone
 def enclose(
     f: Callable[..., Any],
     *args: Any,
@@ -135,9 +142,11 @@ def enclose(
     found: list[Any] = []
     for given in _pieces(args, pieces):
         if undecided == "refuse":
-            found.append(watched(lambda given=given: context(f, *given)))
+            found.append(watched(lambda given=given: in_program(context, f, *given)))
         else:
-            found += both_ways(lambda given=given: context(f, *copy.deepcopy(given)), most_ways)
+            found += both_ways(
+                lambda given=given: in_program(context, f, *copy.deepcopy(given)), most_ways
+            )
     return _numbers(_joined(found, name_of(f))) if found else EMPTY
 
 

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from overlay import MethodTable, nonoverlay, tables_in_force
+from overlay import MethodTable, nonoverlay
+from overlay.contexts.rules_alone import runs_alone, tables_of_program
 from overlay.interpretations.autodiff.duals import Active
 from overlay.interpretations.autodiff.escapes import looked
 from overlay.interpretations.autodiff.forward import linearised
@@ -42,7 +43,7 @@ class TapedRun:
     def pull_back(self, cotangents: Sequence[Any]) -> list[Any]:
         """The cotangents of the active arguments, from those of the numbers and arrays in the
         result."""
-        return inside_levels(tables_in_force(), self._pull_back, cotangents)
+        return inside_levels(tables_of_program(), self._pull_back, cotangents)
 
     def _pull_back(self, cotangents: Sequence[Any]) -> list[Any]:
         pairs = zip(parts_of_result(self._tangents), cotangents, strict=True)
@@ -53,7 +54,7 @@ class TapedRun:
 
     def gradient(self) -> list[Any]:
         """The derivatives of the result, one number, by the active arguments."""
-        return inside_levels(tables_in_force(), self._row, [1.0], self.value)
+        return inside_levels(tables_of_program(), self._row, [1.0], self.value)
 
     def _row(self, cotangents: Sequence[Any], value: Any) -> list[Any]:
         """The derivatives of a number of a value, which the cotangents pick out."""
@@ -65,7 +66,7 @@ class TapedRun:
 
     def jacobian(self) -> list[Any]:
         """The Jacobian by each active argument."""
-        return inside_levels(tables_in_force(), self._jacobian)
+        return inside_levels(tables_of_program(), self._jacobian)
 
     def _jacobian(self) -> list[Any]:
         values = list(parts_of_result(self.value))
@@ -93,6 +94,7 @@ class TapedRun:
         return jacobians
 
 
+@runs_alone
 def taped(
     f: Callable[..., Any],
     args: Sequence[Any],
