@@ -19,7 +19,7 @@ from overlay.core import late_binding
 from overlay.core.bounded_store import Kept
 from overlay.core.dispatch import MethodChain, by_types
 from overlay.core.errors import OverlayError
-from overlay.core.in_force import runs_natively, stack_in_force
+from overlay.core.in_force import natively, runs_natively, stack_in_force
 from overlay.core.location import caller, name_of
 from overlay.core.metadata import metadata_key
 from overlay.core.own_builtins import __builtins__
@@ -361,7 +361,7 @@ class Context:
         outer = stack_in_force.get()
         stack = self._alone if outer is None else outer.push(self)
         engine = stack.python
-        if engine.modules != len(sys.modules):
+        if engine.modules != natively(len, sys.modules):
             engine.settle()
         try:
             if not stack.plugins:

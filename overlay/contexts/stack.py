@@ -119,10 +119,14 @@ class Stack:
         kept = tuple(table for table in self.tables if table.faithful)
         if len(kept) == len(self.tables) or not self.is_intercepted:
             return self
+        return natively(self._made_alone, kept)
+
+    def _made_alone(self, kept: tuple[MethodTable, ...]) -> Stack:
         context = self.context.replace(tables=kept[::-1], strict=False, count_calls=False)
         made = Stack(context, plugins=self.plugins)
         made.interpretation = self.interpretation
         made._program = weakref.ref(self.program)  # which holds this one
+        _ = made.python  # while nothing is dispatched
         return made
 
     @property
@@ -136,7 +140,7 @@ class Stack:
     def call(self, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
         """Call a function with this stack in force, in place of the one that is."""
         engine = self.python
-        if engine.modules != len(sys.modules):
+        if engine.modules != natively(len, sys.modules):
             engine.settle()
         if self.plugins:
             function = engine.quietly(engine.enter, function)
