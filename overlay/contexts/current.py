@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, ParamSpec, TypeVar
 
 from overlay import _native
 from overlay.core.errors import OverlayError
-from overlay.core.in_force import outside, stack_in_force
+from overlay.core.in_force import natively, outside, stack_in_force
 from overlay.core.location import caller, name_of
 from overlay.core.own_builtins import __builtins__
 from overlay.core.public_names import hides
@@ -187,7 +187,7 @@ def recurse[**P, R](context: Context, f: Callable[P, R], /, *args: P.args, **kwa
     stack = context._alone if outer is None else outer.push(context)
     engine = stack.python
     try:
-        if isinstance(f, MethodType):
+        if natively(isinstance, f, MethodType):
             own = MethodType(engine.quietly(engine.enter_base, f.__func__), f.__self__)
         else:
             own = engine.quietly(engine.enter_base, f)

@@ -65,7 +65,7 @@ def runs_alone[**P, R](function: Callable[P, R]) -> Callable[P, R]:
     @functools.wraps(function)
     def run(*args: P.args, **kwargs: P.kwargs) -> R:
         stack = stack_in_force.get()
-        if stack is None or stack.alone is stack:
+        if stack is None or stack.is_alone:
             return function(*args, **kwargs)
         return stack.alone.call(function, *args, **kwargs)
 
@@ -108,9 +108,14 @@ def meets_others(used: Sequence[Any], tables: Sequence[MethodTable]) -> bool:
     """Whether code that uses operators, of numbers or of arrays, and these functions meets a method
     of a table that gives them another meaning."""
     others = [table for table in tables if not table.faithful]
-    if any(id(target) in _OPERATORS for table in others for target in table.targets()):
+    if any(_is_operator(target) for table in others for target in table.targets()):
         return True
     return any(table.find(function) for table in others for function in used)
+
+
+def _is_operator(target: Any) -> bool:
+    """Whether operators call a target; those of arrays call ufuncs."""
+    return id(target) in _OPERATORS or type(target).__name__ == "ufunc"
 
 
 @functools.lru_cache(maxsize=KEPT)

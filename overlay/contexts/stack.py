@@ -56,6 +56,8 @@ class Stack:
         self._views: dict[int, View] = {}
         self._outer = None if outer is None else weakref.ref(outer)
         self.is_whole_program = False  # modules that are imported run in it
+        self.is_alone = all(table.faithful for table in self.tables)
+        self._alone: Stack | None = None
         self._program: weakref.ref[Stack] | None = None
 
     @classmethod
@@ -112,18 +114,20 @@ class Stack:
         """Whether calls of all targets are resolved, not only those of generic functions."""
         return "python" in self.__dict__ or late_binding.can_intercept.load()()
 
-    @cached_property
+    @property
     def alone(self) -> Stack:
         """The stack of those tables that interpret or are faithful, and of all plugins, for the own
         code of interpretations; this one if there are no other tables."""
-        kept = tuple(table for table in self.tables if table.faithful)
-        if len(kept) == len(self.tables) or not self.is_intercepted:
+        if self.is_alone:
             return self
-        return natively(self._made_alone, kept)
+        return natively(self._made_alone) if self._alone is None else self._alone
 
-    def _made_alone(self, kept: tuple[MethodTable, ...]) -> Stack:
-        context = self.context.replace(tables=kept[::-1], strict=False, count_calls=False)
-        made = Stack(context, plugins=self.plugins)
+    def _made_alone(self) -> Stack:
+        if not self.is_intercepted:  # own code calls no generic function of the program
+            return self
+        tables = [table for table in reversed(self.tables) if table.faithful]
+        context = self.context.replace(tables=tables, strict=False, count_calls=False)
+        made = self._alone = Stack(context, plugins=self.plugins)
         made.interpretation = self.interpretation
         made._program = weakref.ref(self.program)  # which holds this one
         _ = made.python  # while nothing is dispatched

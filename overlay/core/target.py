@@ -16,6 +16,7 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any
 
 from overlay.core.errors import OverlayError, near_names
+from overlay.core.in_force import natively
 from overlay.core.location import caller, home_of, name_of
 from overlay.core.own_builtins import __builtins__
 
@@ -83,7 +84,7 @@ def refuse_values(
     """Raise an error for an object that is not callable. verb: what was to be done with it. help:
     the remedy.
     """
-    if not callable(function):
+    if not natively(callable, function):
         raise error(f"cannot {verb} {function!r}: it is not callable", where=caller(), help=help)
 
 

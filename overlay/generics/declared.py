@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast
 
 from overlay.core.dispatch import MethodChain
 from overlay.core.errors import AmbiguousMethod, MethodNotFound, OverlayError
-from overlay.core.in_force import current_key, current_stack, runs_natively
+from overlay.core.in_force import current_key, current_stack, natively, runs_natively
 from overlay.core.interpreted_values import plain_values
 from overlay.core.location import caller, location_of
 from overlay.core.own_builtins import __builtins__
@@ -355,9 +355,10 @@ class Generic:
         """Slow path: a call whose types, or whose shape, are not in the memos."""
         args, given = self._given(args)
         stack = current_stack()
-        view = self.view if stack is None else stack.view(self)
+        view = self.view if stack is None else natively(stack.view, self)
         return view(*args, **given, **named)
 
+    @runs_natively
     def _given(self, args: tuple[Any, ...]) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """The arguments before the first missing one, and those after it by name."""
         gap = next((i for i, value in enumerate(args) if value is MISSING), None)

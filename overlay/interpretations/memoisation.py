@@ -15,6 +15,7 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any
 
 from overlay import Context, MethodTable, OverlayError, call_next, nonoverlay
+from overlay.contexts.rules_alone import runs_alone
 from overlay.core.in_force import runs_natively, stack_in_force
 from overlay.core.location import caller
 from overlay.core.metadata import metadata_key
@@ -66,6 +67,7 @@ class Memo:
     (18, 1)
     """
 
+    @runs_alone
     def __init__(self, *functions: Any, limit: int | None = None) -> None:
         self.limit = limit
         self.hits = 0
@@ -107,6 +109,7 @@ class Memo:
         """
         return self.context(f, *args, **kwargs)
 
+    @runs_alone
     def wrap(self, f: Callable[..., Any], /) -> Callable[..., Any]:
         """A function that runs with the cache.
 
@@ -122,6 +125,7 @@ class Memo:
         """
         return self.context.wrap(f)
 
+    @runs_alone
     def clear(self) -> None:
         """Remove all cached results."""
         for store in self._stores:
@@ -135,8 +139,8 @@ class Memo:
 
         def found(*args: Any, **kwargs: Any) -> Any:
             kept = _in_force(store)
-            key, result = find(kept, function, args, kwargs)
-            if result is _ABSENT:
+            key, result, is_new = find(kept, function, args, kwargs)
+            if is_new:
                 result = call_next(*args, **kwargs)
                 keep(kept, key, result)
             return result
@@ -145,7 +149,7 @@ class Memo:
 
     def _find(
         self, kept: _Kept, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]
-    ) -> tuple[Hashable, Any]:
+    ) -> tuple[Hashable, Any, bool]:
         key = _key(function, args, kwargs)
         result = kept.get(key, _ABSENT)
         if result is _ABSENT:
@@ -154,7 +158,7 @@ class Memo:
             self.hits += 1
             if self.limit is not None:
                 kept.move_to_end(key)
-        return key, result
+        return key, result, result is _ABSENT
 
     def _keep(self, kept: _Kept, key: Hashable, result: Any) -> None:
         kept[key] = result

@@ -16,6 +16,7 @@ from typing import Any
 from unittest.mock import MagicMock, create_autospec
 
 from overlay import Context, MethodTable, OverlayError, call_next, nonoverlay
+from overlay.contexts.rules_alone import runs_alone
 from overlay.core.interpreted_values import is_interpreted, stands_for_another, underlying
 from overlay.core.location import caller
 from overlay.core.markup import code, listed, sheet
@@ -48,6 +49,7 @@ class Mocks:
     (5.0, 1)
     """
 
+    @runs_alone
     def __init__(self) -> None:
         self._table = MethodTable("mocks")
         self.context = Context(self._table)
@@ -66,6 +68,7 @@ class Mocks:
         methods = [(each.target, vars(each.function)["mock"]) for each in self._table.methods()]
         return [(describe(target), mock.call_count) for target, mock in methods]
 
+    @runs_alone
     def replace(
         self,
         target: Any,
@@ -118,6 +121,7 @@ class Mocks:
         self._table.overlay(target)(replaced)
         return mock
 
+    @runs_alone
     def spy(self, target: Any) -> Any:
         """Count the calls of a target, which still run it.
 
@@ -151,6 +155,7 @@ class Mocks:
         self._table.overlay(target)(spied)
         return mock
 
+    @runs_alone
     def restore(self, target: Any) -> None:
         """Stop replacing calls of a target.
 
@@ -183,6 +188,7 @@ class Mocks:
         """
         return self.context(f, *args, **kwargs)
 
+    @runs_alone
     def wrap(self, f: Callable[..., Any], /) -> Callable[..., Any]:
         """A function that runs with the mocks in force, in any thread.
 

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from overlay import Context, OverlayError, Plugin
+from overlay.contexts.rules_alone import runs_alone
 from overlay.core.location import caller, location_of
 from overlay.core.markup import code, listed, place
 from overlay.core.public_names import completes, hides
@@ -188,6 +189,7 @@ class Profiler(Plugin):
 
     # ---- queries ----
 
+    @runs_alone
     def rows(self, by: str = "own") -> list[ProfileRow]:
         """The measurements, largest first.
 
@@ -214,6 +216,7 @@ class Profiler(Plugin):
             )
         return sorted(self._rows.values(), key=lambda row: -getattr(row, by))
 
+    @runs_alone
     def of(self, name: str) -> list[ProfileRow]:
         """The rows of a function, one for each combination of types.
 
@@ -230,6 +233,7 @@ class Profiler(Plugin):
         """
         return [row for row in self.rows("calls") if f".{row.name}".endswith(f".{name}")]
 
+    @runs_alone
     def table(self, by: str = "own", limit: int | None = 30) -> str:
         """The measurements as text, times in milliseconds.
 

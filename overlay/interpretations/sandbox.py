@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from overlay import Context, MethodTable, OverlayError, nonoverlay
+from overlay.contexts.rules_alone import runs_alone
 from overlay.core.location import caller
 from overlay.core.markup import code, listed, place, sheet
 from overlay.core.public_names import completes
@@ -109,6 +110,7 @@ class Refused(OverlayError, PermissionError):
     overlay.interpretations.sandbox.Refused: os.system('ls') is refused
     """
 
+    @runs_alone
     def __init__(self, call: RefusedCall) -> None:
         super().__init__(
             f"{call.name}({call.arguments}) is refused",
@@ -195,6 +197,7 @@ class Sandbox:
         """
         return self.context(f, *args, **kwargs)
 
+    @runs_alone
     def wrap(self, f: Callable[..., Any], /) -> Callable[..., Any]:
         """A function that runs in the sandbox.
 

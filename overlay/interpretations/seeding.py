@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from overlay import Context, MethodTable, call_next, nonoverlay
+from overlay.contexts.rules_alone import in_program, runs_alone
 from overlay.core.public_names import completes
 
 __all__ = ["Seeding", "seeded"]
@@ -56,6 +57,7 @@ class Seeding:
     True
     """
 
+    @runs_alone
     def __init__(self, seed: int) -> None:
         self.seed = seed
         self._begin()
@@ -67,6 +69,7 @@ class Seeding:
     def __repr__(self) -> str:
         return f"Seeding({self.seed})"
 
+    @runs_alone
     def __call__(self, f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
         """Run a function from the seed.
 
@@ -83,8 +86,9 @@ class Seeding:
             Its result.
         """
         self._begin()
-        return self._context(f, *args, **kwargs)
+        return in_program(self._context, f, *args, **kwargs)
 
+    @runs_alone
     def wrap(self, f: Callable[..., Any], /) -> Callable[..., Any]:
         """A function of which each call starts from the seed.
 

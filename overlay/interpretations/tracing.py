@@ -22,6 +22,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from overlay import Context, Plugin
+from overlay.contexts.rules_alone import runs_alone
 from overlay.core.location import location_of
 from overlay.core.markup import Html, code, joined, place, plain, sheet
 from overlay.core.markup import tree as folding
@@ -150,6 +151,7 @@ class Tracer(Plugin):
 
     shares_native_cache = True
 
+    @runs_alone
     def __init__(
         self,
         *,
@@ -262,6 +264,7 @@ class Tracer(Plugin):
         for root in self.roots:
             yield from root.walk()
 
+    @runs_alone
     def find(self, name: str) -> list[Call]:
         """The calls of a function.
 
@@ -278,6 +281,7 @@ class Tracer(Plugin):
         """
         return [call for _, call in self.walk() if f".{call.name}".endswith(f".{name}")]
 
+    @runs_alone
     def tree(self, depth: int | None = None, *, times: bool = True) -> str:
         """The calls as text, indented below their callers.
 
@@ -313,6 +317,7 @@ class Tracer(Plugin):
 
     # ---- trace files ----
 
+    @runs_alone
     def events(self) -> list[dict[str, Any]]:
         """The calls in Chrome's trace-event format.
 
@@ -334,6 +339,7 @@ class Tracer(Plugin):
             found.append({"name": call.name, "ph": "X", **times, **place, "args": shown})
         return found
 
+    @runs_alone
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write a trace file, which ``chrome://tracing``, Perfetto and speedscope open.
 

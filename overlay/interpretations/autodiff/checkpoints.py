@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from overlay import Context, call_next, nonoverlay, tables_in_force
+from overlay.contexts.rules_alone import runs_alone
 from overlay.core.late_binding import LateBound
 from overlay.core.target import refuse_values
 from overlay.interpretations.autodiff.errors import refuse_captured
@@ -21,6 +22,7 @@ __all__ = ["checkpoint", "declare_checkpoints", "run_part", "taped"]
 taped: LateBound[Callable[..., Any]] = LateBound()
 
 
+@runs_alone
 def checkpoint(f: Callable[..., Any]) -> Callable[..., Any]:
     """A function of whose run reverse mode stores only the arguments: the backward pass runs it
     again.

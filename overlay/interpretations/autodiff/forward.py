@@ -179,6 +179,7 @@ def linearised(
     return _OUTSIDE(linearised, f, args, seeds, rules)
 
 
+@runs_alone
 def inactive(f: Callable[..., Any]) -> Callable[..., Any]:
     """A function without derivative: it is called with plain values, and its result is a
     constant.
@@ -225,6 +226,7 @@ STRUCTURAL[_without_tangents] = _detached
 STRUCTURAL[autodiff] = inner_derivative
 
 
+@runs_alone
 def differentiation(*rules: MethodTable) -> Context:
     """A context in which ``autodiff`` uses the rules of these tables.
 

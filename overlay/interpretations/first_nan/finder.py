@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from overlay import Context, Method, MethodTable, OverlayWarning, call_next, nonoverlay
+from overlay.contexts.rules_alone import in_program, runs_alone
 from overlay.core.jitted import is_dispatcher
 from overlay.core.location import PACKAGES, caller, is_ours, name_of
 from overlay.core.markup import code, facts, place, sheet
@@ -61,6 +62,7 @@ class NaNFinder:
     inf
     """
 
+    @runs_alone
     def __init__(self, *, infinities: bool = True) -> None:
         self.infinities = infinities
         self.found: FirstNaN | None = None
@@ -78,6 +80,7 @@ class NaNFinder:
         given = facts(("made by", code(found.asked)), ("where", where), ("help", found.help))
         return sheet("finder of NaN", "", None, given)
 
+    @runs_alone
     def __call__(self, f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
         """Run a function with checks.
 
@@ -104,7 +107,7 @@ class NaNFinder:
         self.found = None
         try:
             with np.errstate(all="ignore"):
-                result = self.context(f, *args, **kwargs)
+                result = in_program(self.context, f, *args, **kwargs)
         except FirstNaN as error:
             raise _shortened(error) from None
         if self.found is not None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from overlay import nonoverlay
+from overlay.contexts.rules_alone import in_program, runs_alone
 from overlay.core.location import name_of
 from overlay.core.markup import listed, sheet, shown_value
 from overlay.core.short_repr import short_repr
@@ -59,6 +59,7 @@ class PrecisionReport:
         digits = listed(("", "digits"), rows, lambda pair: (pair[0], f"{pair[1]:.1f}"))
         return sheet("precision of", "", None, shown_value(self.value), digits)
 
+    @runs_alone
     def digits_of(self, other: Any) -> float:
         """The number of decimal digits in which another result agrees with ``value``.
 
@@ -79,6 +80,7 @@ class PrecisionReport:
         least = np.nan_to_num(digits, nan=0.0).min()
         return float(min(max(0.0, least), MOST_DIGITS))
 
+    @runs_alone
     def __str__(self) -> str:
         least = float(np.min(self.double.digits))
         lines = [
@@ -92,6 +94,7 @@ class PrecisionReport:
         return "\n".join(lines)
 
 
+@runs_alone
 def precision_report(
     f: Callable[..., Any],
     /,
@@ -131,10 +134,10 @@ def precision_report(
     >>> found.digits_of(found.single)
     0.0
     """
-    value = nonoverlay(f)(*args, **kwargs)
+    value = in_program(f, *args, **kwargs)
     return PrecisionReport(
         value,
-        significance(f, *args, samples=samples, **kwargs),
-        single_precision(f, *args, **kwargs),
-        {name_of(each): lowered(each)(f, *args, **kwargs) for each in functions},
+        in_program(significance, f, *args, samples=samples, **kwargs),
+        in_program(single_precision, f, *args, **kwargs),
+        {name_of(each): in_program(lowered(each), f, *args, **kwargs) for each in functions},
     )

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from overlay import Context, MethodTable, call_next, recurse
+from overlay import Context, MethodTable, call_next, nonoverlay, recurse
+from overlay.contexts.rules_alone import runs_alone
 from overlay.interpretations.precision.operations import (
     ARRAY_BINARY,
     ARRAY_UNARY,
@@ -26,20 +27,26 @@ _ONE = np.float64(1.0)
 _PRODUCTS: tuple[Callable[..., Any], ...] = (operator.matmul, np.dot)
 
 
+@nonoverlay
 def rounded(x: float) -> float:
     """A number rounded to single precision, as a double: numba's ``float`` leaves single-precision
     numbers as they are, and the methods are for doubles."""
     return float(np.float64(np.float32(x)))
 
 
+@nonoverlay
 def narrowed(x: Any) -> Any:
     """An array converted to single precision."""
     return x.astype(np.float32)
 
 
+@nonoverlay
 def widened(x: Any) -> Any:
     """A number or array converted to double precision."""
     return np.multiply(x, _ONE)
+
+
+_narrow = nonoverlay(np.float32)
 
 
 def _add_numbers(table: MethodTable, target: Any) -> None:
@@ -83,11 +90,11 @@ def _add_arrays(table: MethodTable, target: Any) -> None:
 
     @table.overlay(target)
     def left(a: Array, b: float | int) -> Any:
-        return widened(call_next(narrowed(a), np.float32(b)))
+        return widened(call_next(narrowed(a), _narrow(b)))
 
     @table.overlay(target)
     def right(a: float | int, b: Array) -> Any:
-        return widened(call_next(np.float32(a), narrowed(b)))
+        return widened(call_next(_narrow(a), narrowed(b)))
 
 
 def _add_products(table: MethodTable, target: Any) -> None:
@@ -130,6 +137,7 @@ single_precision = Context(_made())
 to single precision. The values stay Python floats and float64 arrays."""
 
 
+@runs_alone
 def lowered(*functions: Callable[..., Any]) -> Context:
     """A context in which some functions, with all that they call, run in single precision.
 

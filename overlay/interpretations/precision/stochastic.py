@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from scipy import special  # pyright: ignore[reportMissingTypeStubs]
 
 from overlay import Context, MethodTable, OverlayError, call_next, current_context, nonoverlay
+from overlay.contexts.rules_alone import in_program, runs_alone
 from overlay.core.location import caller, name_of
 from overlay.core.short_repr import short_repr
 from overlay.interpretations.precision.operations import (
@@ -203,6 +204,7 @@ def _made() -> MethodTable:
 _table = _made()
 
 
+@runs_alone
 def stochastic(seed: int = 0) -> Context:
     """A context in which each inexact operation on floats is rounded up or down at random.
 
@@ -261,15 +263,18 @@ class Significance:
     digits: Any
     samples: Any
 
+    @runs_alone
     def __repr__(self) -> str:
         digits = f"{float(np.min(self.digits)):.1f} digits"
         return short_repr("Significance", f"{digits} of {self.value!r}")
 
+    @runs_alone
     def __str__(self) -> str:
         pairs = zip(np.ravel(self.value), np.ravel(self.digits), strict=True)
         return "\n".join(f"{value:.17g}   {digits:.1f} digits" for value, digits in pairs)
 
 
+@runs_alone
 def significance(
     f: Callable[..., Any], /, *args: Any, samples: int = 10, seed: int = 0, **kwargs: Any
 ) -> Significance:
@@ -315,7 +320,7 @@ def significance(
             help="pass samples=2 or more, or leave it out for ten",
         )
     rounding = stochastic(seed)
-    found = [_numbers(f, rounding(f, *args, **kwargs)) for _ in range(samples)]
+    found = [_numbers(f, in_program(rounding, f, *args, **kwargs)) for _ in range(samples)]
     if len({each.shape for each in found}) > 1:
         raise _refused(f, "gave results of several lengths")
     values = np.array(found)

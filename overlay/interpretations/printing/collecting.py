@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from overlay import Context, MethodTable, call_next, nonoverlay
+from overlay.contexts.rules_alone import in_program, runs_alone
 from overlay.core.location import caller
 from overlay.core.markup import element, listed, place, sheet
 from overlay.core.short_repr import counted, short_repr
@@ -87,6 +88,7 @@ class Printed:
         return self.text.splitlines()
 
 
+@runs_alone
 def collect(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Printed:
     """Run a function and collect its output, which is not shown.
 
@@ -118,10 +120,11 @@ def collect(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Printed:
             return call_next(*values, **options)
         return keep(printed, values, options)
 
-    printed.result = _printing(kept)(f, *args, **kwargs)
+    printed.result = in_program(_printing(kept), f, *args, **kwargs)
     return printed
 
 
+@runs_alone
 def silenced(f: Callable[..., Any], /) -> Callable[..., Any]:
     """A function without output to the screen; the arguments of ``print`` are still computed.
 

@@ -16,6 +16,7 @@ from overlay import (
     current_context,
     recurse,
 )
+from overlay.contexts.rules_alone import runs_alone
 from overlay.core.location import caller
 from overlay.core.short_repr import short_repr
 from overlay.core.target import canonical, describe
@@ -57,6 +58,7 @@ class Slicer:
     M. Weiser, "Program slicing", ICSE 1981.
     """
 
+    @runs_alone
     def __init__(self, *targets: Any, pure: Iterable[Any] = ()) -> None:
         self.targets = tuple(map(canonical, targets)) or (print,)
         self.pure = tuple(pure)

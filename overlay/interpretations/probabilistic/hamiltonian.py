@@ -16,6 +16,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from overlay import Context, NotCompilable
+from overlay.contexts.rules_alone import runs_alone
 from overlay.core.public_names import hides
 from overlay.core.short_repr import a_or_an, counted
 from overlay.interpretations.autodiff import NotDifferentiable, add_gradient
@@ -58,6 +59,7 @@ _AFTER: Final = 0.25
 """The step size with which adaptation begins again, in units of the widths."""
 
 
+@runs_alone
 def hmc(
     model: Callable[..., Any],
     *args: Any,
@@ -259,6 +261,7 @@ class _DensityWriter(GraphWriter):
     """Writes the log density of all choices, as a function of numbers without bounds, which
     ``autodiff`` differentiates."""
 
+    @runs_alone
     def __init__(self, graph: Graph, count: int) -> None:
         super().__init__(graph, "    g0, total = constrained(q, floats, index, at)")
         self.functions |= {"constrained": constrained, "np": np}
@@ -466,6 +469,7 @@ class HamiltonianMonteCarlo:
     def __repr__(self) -> str:
         return f"<HamiltonianMonteCarlo: {self.accepted} of {counted(self.steps, 'step')} accepted>"
 
+    @runs_alone
     def warm_up(self, steps: int) -> None:
         """Make some steps in which the step size is adapted; before the last half of them the
         widths, too.
@@ -488,6 +492,7 @@ class HamiltonianMonteCarlo:
         self._moved(steps - steps // 2, self.target)
         self.sizes[SIZE] = math.exp(self.sizes[AVERAGE])
 
+    @runs_alone
     def run(self, steps: int) -> Chain:
         """Make some steps.
 

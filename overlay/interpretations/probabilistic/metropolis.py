@@ -10,6 +10,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from overlay import Context, MethodTable
+from overlay.contexts.rules_alone import in_program, runs_alone
 from overlay.core.public_names import hides
 from overlay.core.short_repr import counted
 from overlay.interpretations.probabilistic.compiled_chain import Halt, Machine
@@ -40,6 +41,7 @@ __all__ = ["MetropolisHastings", "gibbs", "metropolis_hastings"]
 _ATTEMPTS = 100
 
 
+@runs_alone
 def metropolis_hastings(
     model: Callable[..., Any],
     *args: Any,
@@ -119,6 +121,7 @@ def metropolis_hastings(
     return sampler.run(steps)
 
 
+@runs_alone
 def gibbs(
     model: Callable[..., Any],
     *args: Any,
@@ -214,6 +217,7 @@ class MetropolisHastings:
     (10, 10)
     """
 
+    @runs_alone
     def __init__(
         self,
         model: Callable[..., Any],
@@ -278,6 +282,7 @@ class MetropolisHastings:
 
     # ---- steps --------------------------------------------------------------------------------
 
+    @runs_alone
     def run(self, steps: int) -> Chain:
         """Make some steps.
 
@@ -324,6 +329,7 @@ class MetropolisHastings:
             machine.structure.structures.halts += 1
             chain.note(self._step_at(halt.place, halt))
 
+    @runs_alone
     def step(self) -> bool:
         """Make one step.
 
@@ -566,7 +572,7 @@ class Rerun:
         self.values = values
         self.trace = Trace()
         with self.context:
-            self.trace.result = self.sampler.model(*self.sampler.args)
+            self.trace.result = in_program(self.sampler.model, *self.sampler.args)
         return self.trace
 
     def refuse_impossible(self, trace: Trace) -> NoReturn:

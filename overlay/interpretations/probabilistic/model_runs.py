@@ -3,12 +3,14 @@ contexts nest and combine like any others."""
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
-from overlay import Context, MethodTable, call_next
+from overlay import Context, MethodTable, call_next, nonoverlay
+from overlay.contexts.rules_alone import in_program, runs_alone
 from overlay.core.target import refuse_values
 from overlay.interpretations.probabilistic.errors import (
     refuse_duplicate,
@@ -38,6 +40,7 @@ Random = np.random.Generator | int | None
 # ---- contexts -------------------------------------------------------------------------------
 
 
+@runs_alone
 def simulating(rng: Random = None) -> Context:
     """A context in which choices are drawn at random.
 
@@ -63,11 +66,12 @@ def simulating(rng: Random = None) -> Context:
 
     @table.overlay(sample)
     def drawn_value(name: str, distribution: Any) -> Any:
-        return drawn(distribution, numbers)[0]
+        return _drawn(distribution, numbers)
 
     return Context(table)
 
 
+@runs_alone
 def conditioning(values: Mapping[str, Any], *, met: set[str] | None = None) -> Context:
     """A context in which some choices are observations.
 
@@ -92,17 +96,22 @@ def conditioning(values: Mapping[str, Any], *, met: set[str] | None = None) -> C
     """
     table = MethodTable("conditioning")
 
-    @table.overlay(sample)
-    def given(name: str, distribution: Any) -> Any:
-        if name not in values:
-            return call_next(name, distribution)
+    @nonoverlay
+    def met_value(name: str) -> Any:
         if met is not None:
             met.add(name)
-        return observe(name, distribution, values[name])
+        return values[name]
+
+    @table.overlay(sample)
+    def given(name: str, distribution: Any) -> Any:
+        if _has(values, name):
+            return observe(name, distribution, met_value(name))
+        return call_next(name, distribution)
 
     return Context(table)
 
 
+@runs_alone
 def replaying(values: Mapping[str, Any]) -> Context:
     """A context in which some choices have given values; others are unaffected.
 
@@ -127,11 +136,12 @@ def replaying(values: Mapping[str, Any]) -> Context:
 
     @table.overlay(sample)
     def replayed(name: str, distribution: Any) -> Any:
-        return values[name] if name in values else call_next(name, distribution)
+        return _get(values, name) if _has(values, name) else call_next(name, distribution)
 
     return Context(table)
 
 
+@runs_alone
 def tracing(trace: Trace) -> Context:
     """A context that records the sites of a run in a trace.
 
@@ -161,25 +171,31 @@ def tracing(trace: Trace) -> Context:
     (0.5, True)
     """
     table = MethodTable("tracing")
+    observed = runs_alone(trace.note)
+
+    @runs_alone
+    def note(name: str, distribution: Any, value: Any) -> None:
+        if name not in trace.sites:
+            trace.note(name, distribution, value, False)
 
     @table.overlay(sample)
     def noted(name: str, distribution: Any) -> Any:
-        if name in trace.sites:
+        if _has(trace.sites, name):
             refuse_duplicate(name)
         value = call_next(name, distribution)
-        if name not in trace.sites:  # it became an observation
-            trace.note(name, distribution, value, False)
+        note(name, distribution, value)  # unless it became an observation
         return value
 
     @table.overlay(observe)
     def seen(name: str, distribution: Any, value: Any) -> Any:
         value = call_next(name, distribution, value)
-        trace.note(name, distribution, value, True)
+        observed(name, distribution, value, True)
         return value
 
     return Context(table)
 
 
+@runs_alone
 def scoring(values: Mapping[str, Any], terms: dict[str, float]) -> Context:
     """A context in which all choices have given values, and the log density of each site is
     stored.
@@ -213,6 +229,13 @@ def scoring(values: Mapping[str, Any], terms: dict[str, float]) -> Context:
     """
     table = MethodTable("scoring")
 
+    @nonoverlay
+    def needed(name: str) -> Any:
+        if name not in values:
+            refuse_missing(name, values)
+        return values[name]
+
+    @runs_alone
     def note(name: str, distribution: Any, value: Any) -> Any:
         if name in terms:
             refuse_duplicate(name)
@@ -221,9 +244,7 @@ def scoring(values: Mapping[str, Any], terms: dict[str, float]) -> Context:
 
     @table.overlay(sample)
     def given(name: str, distribution: Any) -> Any:
-        if name not in values:
-            refuse_missing(name, values)
-        return note(name, distribution, values[name])
+        return note(name, distribution, needed(name))
 
     @table.overlay(observe)
     def seen(name: str, distribution: Any, value: Any) -> Any:
@@ -232,9 +253,18 @@ def scoring(values: Mapping[str, Any], terms: dict[str, float]) -> Context:
     return Context(table)
 
 
+_has, _get = nonoverlay(operator.contains), nonoverlay(operator.getitem)
+
+
+@runs_alone
+def _drawn(distribution: Any, numbers: Any) -> Any:
+    return drawn(distribution, numbers)[0]
+
+
 # ---- functions ------------------------------------------------------------------------------
 
 
+@runs_alone
 def simulate(model: Callable[..., Any], *args: Any, rng: Random = None) -> Trace:
     """Run a program with choices drawn at random.
 
@@ -265,6 +295,7 @@ def simulate(model: Callable[..., Any], *args: Any, rng: Random = None) -> Trace
     return replay({}, model, *args, rng=rng)
 
 
+@runs_alone
 def replay(
     values: Mapping[str, Any] | Trace, model: Callable[..., Any], *args: Any, rng: Random = None
 ) -> Trace:
@@ -300,12 +331,13 @@ def replay(
     kept = values.values if isinstance(values, Trace) else values
     trace = Trace()
     with simulating(rng), replaying(kept), tracing(trace):
-        trace.result = model(*args)
+        trace.result = in_program(model, *args)
     if kept is values:
         _check_met(kept, trace.sites, "replay")
     return trace
 
 
+@runs_alone
 def score(model: Callable[..., Any], values: Mapping[str, Any], *args: Any) -> float:
     """The log joint density of a program's choices and observations.
 
@@ -337,11 +369,12 @@ def score(model: Callable[..., Any], values: Mapping[str, Any], *args: Any) -> f
     """
     terms: dict[str, float] = {}
     with scoring(values, terms):
-        model(*args)
+        in_program(model, *args)
     _check_met(values, terms, "score")
     return total(list(terms.values()))
 
 
+@runs_alone
 def condition(model: Callable[..., Any], values: Mapping[str, Any]) -> Callable[..., Any]:
     """Condition a program: some choices become observations.
 
@@ -369,10 +402,11 @@ def condition(model: Callable[..., Any], values: Mapping[str, Any]) -> Callable[
     met = set[str]()
     context = conditioning(values, met=met)
 
+    @runs_alone
     def conditioned(*args: Any, **kwargs: Any) -> Any:
         met.clear()
         with context:
-            result = model(*args, **kwargs)
+            result = in_program(model, *args, **kwargs)
         _check_met(values, met, "condition")
         return result
 

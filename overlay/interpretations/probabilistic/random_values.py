@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from overlay import generic
+from overlay.contexts.rules_alone import runs_alone
 from overlay.interpretations.probabilistic.densities import of_class
 from overlay.interpretations.probabilistic.errors import (
     refuse_distribution,
@@ -21,6 +22,7 @@ __all__ = ["OwnDensity", "density_of", "draw", "drawn", "log_density", "scored",
 
 
 @generic
+@runs_alone
 def log_density(distribution: Any, value: Any) -> float:
     """The log density of a distribution, or the log probability if its values are integers.
 
@@ -58,6 +60,7 @@ for _cls, _row in DISTRIBUTIONS.items():
 
 
 @generic
+@runs_alone
 def draw(distribution: Any, rng: Any) -> Any:
     """Draw a value of a distribution.
 

@@ -12,6 +12,7 @@ from typing import Any, Final
 import numpy as np
 
 from overlay import Context, MethodTable, OverlayError, call_next, nonoverlay
+from overlay.contexts.rules_alone import in_program
 from overlay.interpretations.probabilistic.dependent import (
     NUMPY_FUNCTIONS,
     Dependent,
@@ -53,7 +54,7 @@ def recorded(trace: Trace, model: Callable[..., Any], args: tuple[Any, ...]) -> 
     tape = Tape(trace.values)
     token = TAPE.set(tape)
     try:
-        result = RECORDING(model, *args)
+        result = in_program(RECORDING, model, *args)
     except OverlayError:
         raise
     except Exception as error:

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from overlay import OverlayError
+from overlay.contexts.rules_alone import runs_alone
 from overlay.core.short_repr import a_or_an
 
 __all__ = ["NotRecordable", "from_data", "to_data"]
@@ -133,6 +134,7 @@ _BY_TYPE = {kind.type: kind for kind in _KINDS}
 _BY_NAME = {kind.name: kind for kind in _KINDS}
 
 
+@runs_alone
 def to_data(value: Any) -> Any:
     """A value as JSON data.
 
@@ -170,6 +172,7 @@ def to_data(value: Any) -> Any:
     return {kind.name: kind.to(value)}
 
 
+@runs_alone
 def from_data(data: Any) -> Any:
     """The value that ``to_data`` converted to data.
 

@@ -11,6 +11,7 @@ from types import BuiltinMethodType
 from typing import Any, NamedTuple
 
 from overlay import Context, MethodTable, OverlayError, call_next, nonoverlay
+from overlay.contexts.rules_alone import in_program, runs_alone
 from overlay.core.location import caller
 from overlay.core.target import canonical, describe, lookup
 from overlay.interpretations.record_replay.recorded_data import NotRecordable, to_data
@@ -82,6 +83,7 @@ _ADAPTERS = {
 }
 
 
+@runs_alone
 def record(
     path: str | os.PathLike[str],
     functions: Functions,
@@ -130,7 +132,7 @@ def record(
     """
     recorder = _Recorder(functions)
     try:
-        return Context(recorder.table)(f, *args, **kwargs)
+        return in_program(Context(recorder.table), f, *args, **kwargs)
     finally:
         found = {"version": 1, "functions": [*recorder.adapters], "calls": recorder.calls}
         with open(path, "w", encoding="utf-8") as file:

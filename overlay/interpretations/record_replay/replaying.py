@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
 
 from overlay import Context, MethodTable, OverlayError, nonoverlay
+from overlay.contexts.rules_alone import in_program, runs_alone
 from overlay.core.location import caller
 from overlay.core.target import lookup
 from overlay.interpretations.record_replay.recorded_data import from_data
@@ -36,6 +37,7 @@ class ReplayMismatch(OverlayError):
     """
 
 
+@runs_alone
 def replay(
     path: str | os.PathLike[str],
     f: Callable[..., Any],
@@ -83,7 +85,7 @@ def replay(
     recorded = _read(path)
     player = _Player(recorded, adapters or {})
     try:
-        result = Context(player.table)(f, *args, **kwargs)
+        result = in_program(Context(player.table), f, *args, **kwargs)
     except ReplayMismatch:
         raise
     except Exception:

@@ -10,6 +10,7 @@ from fractions import Fraction
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any
 
+from overlay.contexts.rules_alone import in_program, runs_alone
 from overlay.core.location import caller, name_of
 from overlay.core.markup import Html, code, facts, listed, place, sheet, shown_value
 from overlay.core.short_repr import short_repr
@@ -98,6 +99,7 @@ class Condition:
 class _ProvenanceRecorder(Tagging):
     """Tags values with their origins."""
 
+    @runs_alone
     def __init__(self) -> None:
         super().__init__(self._record)
         self.conditions: dict[Condition, None] = {}
@@ -296,6 +298,7 @@ def _label(origin: Origin) -> str:
     return text.replace('"', '\\"')
 
 
+@runs_alone
 def provenance(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Provenance:
     """Run a function and return the provenance of its result.
 
@@ -327,7 +330,7 @@ def provenance(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Provenanc
     names = _names(f, len(args))
     given = [recorder.input(arg, name) for arg, name in zip(args, names, strict=True)]
     named = {name: recorder.input(arg, name) for name, arg in kwargs.items()}
-    return Provenance(recorder, recorder(f, *given, **named))
+    return Provenance(recorder, in_program(recorder, f, *given, **named))
 
 
 def _names(f: Callable[..., Any], count: int) -> list[str]:

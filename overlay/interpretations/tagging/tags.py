@@ -258,7 +258,7 @@ class Tagging(Plugin):
 _CONVERSIONS = (int, float, complex)
 _PLAIN = (*_CONVERSIONS, bool, str, bytes)
 
-_classes = MethodTable("classes without metadata")
+_classes = MethodTable("classes without metadata", faithful=True)
 
 
 @_classes.overlay(type)
