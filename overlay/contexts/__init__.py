@@ -5,5 +5,5 @@
 ``compilations``: the result of ``ctx.compilations``.
 ``stack``: nested contexts, and their engines.
 ``current``: functions for code inside a context, such as ``call_next``.
-``rules_alone``: contexts of interpreting tables only, in which their rules run.
+``rules_alone``: interpreting tables without others, for rules and own code of interpretations.
 """

@@ -516,6 +516,7 @@ class Rerun:
         self.context = Context(table)
 
     def _sample_method(self) -> Callable[..., Any]:
+        @runs_alone
         def replayed(name: str, distribution: Any) -> Any:
             site = self.sites.get(name)
             if name in self.values:
@@ -532,6 +533,7 @@ class Rerun:
         return replayed
 
     def _observe_method(self) -> Callable[..., Any]:
+        @runs_alone
         def seen(name: str, distribution: Any, value: Any) -> Any:
             self._note(name, distribution, value, True)
             self._go_on(name)

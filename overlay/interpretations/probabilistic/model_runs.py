@@ -65,8 +65,9 @@ def simulating(rng: Random = None) -> Context:
     table = MethodTable("simulating")
 
     @table.overlay(sample)
+    @runs_alone
     def drawn_value(name: str, distribution: Any) -> Any:
-        return _drawn(distribution, numbers)
+        return drawn(distribution, numbers)[0]
 
     return Context(table)
 
@@ -254,11 +255,6 @@ def scoring(values: Mapping[str, Any], terms: dict[str, float]) -> Context:
 
 
 _has, _get = nonoverlay(operator.contains), nonoverlay(operator.getitem)
-
-
-@runs_alone
-def _drawn(distribution: Any, numbers: Any) -> Any:
-    return drawn(distribution, numbers)[0]
 
 
 # ---- functions ------------------------------------------------------------------------------

@@ -22,7 +22,6 @@ __all__ = ["OwnDensity", "density_of", "draw", "drawn", "log_density", "scored",
 
 
 @generic
-@runs_alone
 def log_density(distribution: Any, value: Any) -> float:
     """The log density of a distribution, or the log probability if its values are integers.
 

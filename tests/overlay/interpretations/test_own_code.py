@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from overlay import Context, MethodTable
+from overlay import Context, MethodTable, call_next, nonoverlay
 from overlay.interpretations.autodiff import (
     add_gradient,
     adjoint,
@@ -49,7 +49,6 @@ from overlay.interpretations.probabilistic import (
     Normal,
     condition,
     draw,
-    log_density,
     metropolis_hastings,
     observe,
     sample,
@@ -149,8 +148,7 @@ ENTRIES: dict[str, Callable[[], Any]] = {
     "score": lambda: score(model, MODEL_VALUES),
     "condition": lambda: simulate(condition(model, MODEL_VALUES), rng=3).result,
     "draw": lambda: draw(NORMAL, RNG),
-    "log_density": lambda: log_density(NORMAL, 0.5),
-    "metropolis_hastings": lambda: metropolis_hastings(model, steps=3, rng=3).values,
+    "metropolis_hastings": lambda: metropolis_hastings(model, steps=3, rng=3).accepted,
     "profile": lambda: first(profile(one, 0.3).of("sin")).calls,
     "record": recorded,
     "Sandbox": lambda: Sandbox(FILES)(one, 0.3),
@@ -209,3 +207,89 @@ def test_own_code_calls_no_method_of_the_program(name):
     RNG.bit_generator.state = np.random.default_rng(3).bit_generator.state
     found = destroying(*TARGETS)(entry)
     assert repr(found) == repr(wanted)
+
+
+# ---- one target after the other --------------------------------------------------------------
+
+
+def other_than(found: Any) -> Any:
+    """Something else of the same type, where a type has such a thing."""
+    if isinstance(found, bool):
+        return not found
+    if isinstance(found, (int, float, complex, np.ndarray, Interval)):
+        return found * 2
+    return found[::-1] if isinstance(found, (list, tuple)) else found
+
+
+# programs that call one target once, at a number
+USES: dict[str, tuple[Any, Callable[[Any], Any]]] = {
+    "len": (len, lambda x: x * len("abc")),
+    "float": (float, lambda x: x * float("2")),
+    "int": (int, lambda x: x * int("2")),
+    "max": (max, lambda x: x * max(2.0, 3.0)),
+    "isinstance": (isinstance, lambda x: x if isinstance("", int) else x * x),
+    "tuple": (tuple, lambda x: x * math.dist((2.0, 3.0), tuple(range(2)))),
+    "sum": (sum, lambda x: x * sum([1.0, 2.0])),
+    "sorted": (sorted, lambda x: x * math.dist((2.0,), sorted([1.0]))),
+    "operator.getitem": (operator.getitem, lambda x: x * PAIR[1]),
+    "operator.contains": (operator.contains, lambda x: x * x if 1.0 in PAIR else x),
+    "operator.eq": (operator.eq, lambda x: x * x if PAIR == 1.0 else x),
+    "operator.ne": (operator.ne, lambda x: x * x if PAIR != 1.0 else x),
+    "operator.sub": (operator.sub, lambda x: math.sin(x - 0.25)),
+    "operator.mul": (operator.mul, lambda x: math.sin(x * 3.0)),
+    "math.sin": (math.sin, lambda x: math.exp(math.sin(x))),
+}
+PAIR = (2.0, 5.0)
+
+INTERPRETED: dict[str, Callable[[Any], Callable[[float], Any]]] = {
+    "derivative": derivative,
+    "second derivative": lambda f: derivative(f, order=2),
+    "gradient": gradient,
+    "reverse": lambda f: gradient(f, mode="reverse"),
+    "jvp": lambda f: lambda x: jvp(f, (x,), (1.0,)),
+    "autodiff": lambda f: lambda x: autodiff(f, x),
+    "enclose": lambda f: lambda x: enclose(f, HALF),
+    "batched": lambda f: lambda x: batched(f)(POINTS),
+}
+POINTS = np.array([0.3, 0.6])
+
+
+def changing(target: Any) -> Context:
+    table = MethodTable("changing")
+
+    @table.overlay(target)
+    def changed(*args: Any, **kwargs: Any) -> Any:
+        return doubled(call_next(*args, **kwargs))
+
+    doubled = nonoverlay(other_than)
+    return Context(table)
+
+
+@pytest.mark.parametrize("way", INTERPRETED)
+@pytest.mark.parametrize("name", USES)
+def test_a_context_further_out_changes_the_program_as_one_further_in(name, way):
+    target, f = USES[name]
+    context, interpreted = changing(target), INTERPRETED[way]
+    wanted = interpreted(context.wrap(f))(0.3)
+    run = interpreted(f)
+    assert repr(context(run, 0.3)) == repr(wanted)
+    with context:
+        found = run(0.3)
+    assert repr(found) == repr(wanted)
+
+
+# a rule that one target alone does not take aside may be taken aside by the others
+ALONE = (
+    "derivative",
+    "gradient by an array",
+    "jacobian",
+    "hessian by an array",
+    "enclose",
+    "batched",
+)
+
+
+@pytest.mark.parametrize("name", ALONE)
+@pytest.mark.parametrize("target", TARGETS)
+def test_own_code_calls_no_method_of_one_target(target, name):
+    assert repr(destroying(target)(ENTRIES[name])) == repr(ENTRIES[name]())
