@@ -140,7 +140,6 @@ class Flat:
         as_c_calls(self.base.context, np.put, self.base, places, value)
 
 
-@methods_run_natively
 class ActiveNumber(Active):
     """An active number."""
 
@@ -167,7 +166,6 @@ class ActiveNumber(Active):
         _refuse_attribute(np.float64, "float", name)
 
 
-@methods_run_natively
 class ActiveArray(Active):
     """An active array: an array of values, and one of the same shape for each tangent."""
 
