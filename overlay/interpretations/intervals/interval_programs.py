@@ -113,11 +113,6 @@ def _of_class(x: Any, classes: Any) -> bool:
     return Interval in wanted or nonoverlay(isinstance)(0.0, wanted)
 
 
-def _class_of(x: Any) -> type:
-    """``type`` of an interval, which counts as a float."""
-    return float
-
-
 def _has(x: Any, name: str) -> bool:
     """``hasattr`` of an interval, which counts as a float."""
     return nonoverlay(hasattr)(0.0, name)
@@ -214,7 +209,6 @@ def fill_containers(table: MethodTable) -> None:
         declare(table, target, _extreme(target), (Any,))
         table.overlay(target)(_of_several(target))
     declare(table, isinstance, _of_class, (Interval, Any))
-    declare(table, type, _class_of, (Interval,))
     declare(table, hasattr, _has, (Interval, str))
     for target in (round, np.round):
         declare(table, target, _to_digits, (Interval, int))

@@ -223,6 +223,11 @@ def _no(x: Any) -> bool:
     return False
 
 
+def _class_of(x: Any) -> type:
+    """``type`` of an interval, which counts as a float."""
+    return float
+
+
 def _one(x: Any) -> int:
     return 1
 
@@ -250,7 +255,11 @@ def fill(table: MethodTable) -> None:
             for target in (function, UFUNCS[function]):
                 declare(table, target, method, (kind, other))
     one = {bool: _truth, operator.truth: _truth, operator.not_: _falsehood, int: _whole}
-    one |= {np.size: _one, np.ndim: _zero}  # compiled code has an interval as a tuple
+    one |= {
+        type: _class_of,
+        np.size: _one,
+        np.ndim: _zero,
+    }  # compiled code has an interval as a tuple
     for target, method in one.items():
         declare(table, target, method, (Interval,))
     for name, method in (("isnan", _no), ("isfinite", _finite)):
