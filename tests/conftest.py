@@ -352,7 +352,7 @@ EVERY = {  # of tests with many parameters, every so many are in the quick run
     "tests/overlay/interpretations/test_gallery.py": 3,
     "tests/overlay/interpretations/test_numba_callees.py": 6,
     "tests/overlay/interpretations/test_own_code.py": 6,
-    "tests/overlay/interpretations/test_own_code.py::test_own_code_calls_no_method_of_one_target": 40,
+    "tests/overlay/interpretations/test_own_code.py::test_own_code_calls_no_method_of_one": 40,
     "tests/overlay/native/test_safety.py": 7,
     "tests/overlay/plugins/test_ir.py::test_arguments_of_another_kind_or_function_are_refused": 5,
     "tests/overlay/python/test_callable_kinds.py": 10,

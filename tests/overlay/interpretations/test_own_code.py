@@ -291,5 +291,5 @@ ALONE = (
 
 @pytest.mark.parametrize("name", ALONE)
 @pytest.mark.parametrize("target", TARGETS)
-def test_own_code_calls_no_method_of_one_target(target, name):
+def test_own_code_calls_no_method_of_one(target, name):
     assert repr(destroying(target)(ENTRIES[name])) == repr(ENTRIES[name]())
