@@ -48,6 +48,13 @@ _OPERATORS = frozenset(
     for each in (*vars(operator).values(), *_UFUNCS)
     if callable(each) and not isinstance(each, type)
 )
+_UFUNCS = frozenset(
+    (
+        *("add", "subtract", "multiply", "divide", "floor_divide", "remainder", "power", "square"),
+        *("reciprocal", "sqrt", "negative", "positive", "absolute", "matmul", "equal", "not_equal"),
+        *("less", "less_equal", "greater", "greater_equal"),
+    )
+)
 
 
 def rules_alone() -> Context:
@@ -115,7 +122,8 @@ def meets_others(used: Sequence[Any], tables: Sequence[MethodTable]) -> bool:
 
 def _is_operator(target: Any) -> bool:
     """Whether operators call a target; those of arrays call ufuncs."""
-    return id(target) in _OPERATORS or type(target).__name__ == "ufunc"
+    is_ufunc = type(target).__name__ == "ufunc"
+    return id(target) in _OPERATORS or (is_ufunc and target.__name__ in _UFUNCS)
 
 
 @functools.lru_cache(maxsize=KEPT)

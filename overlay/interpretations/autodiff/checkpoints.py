@@ -114,4 +114,5 @@ def declare_checkpoints(level: Level) -> None:
         values = strip(args)
         return made(f, args, values, tables_in_force())
 
-    declare(level.table, run_part, method, (Any,))
+    # it runs the program in all tables, whichever operators these have methods of
+    declare(level.table, run_part, method, (Any,), constant=True)

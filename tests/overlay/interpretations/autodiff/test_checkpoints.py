@@ -1,9 +1,11 @@
 """Checkpoints: the memory of reverse mode, and the tables in force when a part runs again."""
 
+import operator
+
 import numpy as np
 import pytest
 
-from overlay import Context, MethodTable
+from overlay import Context, MethodTable, call_next
 from overlay.interpretations.autodiff import NotDifferentiable, checkpoint, gradient
 from overlay.interpretations.autodiff.reverse.taped import taped
 
@@ -44,9 +46,11 @@ def test_a_tape_holds_the_arguments_of_the_parts_alone():
 
 
 @pytest.mark.parametrize("mode", ["forward", "reverse"])
-def test_parts_run_again_with_the_tables_in_force(mode):
+@pytest.mark.parametrize("other", [np.tan, operator.matmul, np.add])
+def test_parts_run_again_with_the_tables_in_force(mode, other):
     table = MethodTable("cosine")
     table.overlay(np.sin)(lambda a: np.cos(a))
+    table.overlay(other)(lambda *args: call_next(*args))
     context = Context(table)
     found = context(lambda: gradient(with_checkpoints, mode=mode)(X))
     expected = context(lambda: gradient(without, mode="forward")(X))
