@@ -31,6 +31,7 @@ __all__ = [
     "check_composition",
     "composed",
     "entered_plugins",
+    "follows_source",
     "hear_analyses",
     "hooks_on_code",
     "identity",
@@ -333,6 +334,12 @@ def hooks_on_code(plugin: Plugin) -> tuple[str, ...]:
     """The hooks of a plugin by which compiled code may do something else than its source text:
     those that take part in compiling, and ``enter``, which may bring a plugin that has such."""
     return (*stages_of(plugin), *(["enter"] if _has(plugin, "enter") else []))
+
+
+def follows_source(plugin: Plugin) -> bool:
+    """Whether a program does what its source text says with a plugin, interpreted and compiled:
+    whoever reads the text in the place of a run gets the same result."""
+    return not (hooks_on_code(plugin) or surrounds(plugin))
 
 
 def identity(plugin: Plugin) -> Hashable:

@@ -21,6 +21,7 @@ from overlay.interpretations.autodiff.reverse.gradients import (
     calls_never,
     functions_read,
     pair_of_types,
+    seeds_of,
 )
 from overlay.interpretations.autodiff.reverse.running import never
 from overlay.kernels import atomic_add
@@ -75,7 +76,7 @@ def _source(adjoint: Adjoint, names: list[str], types: tuple[Any, ...], *, share
         f"    if not ({' and '.join(fits)}):",
         "        raise WrongPairs",
         *calls_never(adjoint, given),
-        f"    found = back({', '.join([given, '1.0', *arrays])})",
+        f"    found = back({', '.join([given, *seeds_of(adjoint), *arrays])})",
         *(adds.format(into, i) for i, into in enumerate(numbers)),
     ]
     return "\n".join(lines)

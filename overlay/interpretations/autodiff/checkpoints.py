@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from overlay import Context, call_next, nonoverlay, tables_in_force
+from overlay import Context, call_next, nonoverlay, plugins_in_force, tables_in_force
 from overlay.contexts.rules_alone import runs_alone
 from overlay.core.late_binding import LateBound
 from overlay.core.target import refuse_values
@@ -91,8 +91,11 @@ def declare_checkpoints(level: Level) -> None:
         values = [x.value if isinstance(x, own) else x for x in args]
         return [copied(x) for x in values]
 
-    def recorded(f: Any, args: Sequence[Any], values: list[Any], tables: Any) -> Any:
-        outer: Any = nonoverlay(Context(*filter(is_around, reversed(tables))))
+    def recorded(
+        f: Any, args: Sequence[Any], values: list[Any], tables: Any, plugins: Any
+    ) -> Any:
+        around = filter(is_around, reversed(tables))
+        outer: Any = nonoverlay(Context(*around, plugins=plugins))
         ret = outer(f, *values)
         if any(isinstance(part, own) for part in parts_of_result(ret)):
             refuse_captured(f)
@@ -112,7 +115,7 @@ def declare_checkpoints(level: Level) -> None:
         if not seen(args):
             return call_next(f, *args)
         values = strip(args)
-        return made(f, args, values, tables_in_force())
+        return made(f, args, values, tables_in_force(), plugins_in_force())
 
     # it runs the program in all tables, whichever operators these have methods of
     declare(level.table, run_part, method, (Any,), constant=True)

@@ -11,10 +11,12 @@ import numpy as np
 
 from overlay import OverlayError
 from overlay.core.location import PACKAGES, caller, caller_frame, location_of, name_of, shown
+from overlay.core.short_repr import a_or_an
 from overlay.core.target import describe
 from overlay.interpretations.autodiff.rules import has_rule
 
 __all__ = [
+    "ASKED_OF_RESULT",
     "NotDifferentiable",
     "NotReversible",
     "WrongPairs",
@@ -32,6 +34,7 @@ __all__ = [
     "refuse_local",
     "refuse_making",
     "refuse_mode",
+    "refuse_no_number",
     "refuse_order",
     "refuse_pair_count",
     "refuse_pairs",
@@ -277,12 +280,30 @@ def refuse_escape(f: Any, holder: str) -> NoReturn:
     )
 
 
-def refuse_result() -> NoReturn:
-    """Refuse a result with several parts."""
+def refuse_result(f: Any, kind: str) -> NoReturn:
+    """Refuse a result with several parts. kind: the name of its class."""
     raise NotDifferentiable(
-        "autodiff(f, x) differentiates a function that returns one number or array",
-        where=_place(),
+        "autodiff(f, x) differentiates a function that returns one number or array, and "
+        f"{name_of(f)} returns {a_or_an(kind)}",
+        where=location_of(f),
         help="derivative(f) and jacobian(f) are for functions that return tuples",
+    )
+
+
+ASKED_OF_RESULT = (
+    "return a number, an array of numbers, or a tuple of these; where a return statement is "
+    "missing, a function returns None"
+)
+
+
+def refuse_no_number(f: Any, what: str, *, is_part: bool = False) -> NoReturn:
+    """Refuse a result that is no number. what: a description of it; is_part: whether it is part of
+    a tuple."""
+    raise NotDifferentiable(
+        f"{name_of(f)} returns {f'a tuple with {what} in it' if is_part else what}, which has no "
+        "derivative",
+        where=location_of(f),
+        help=ASKED_OF_RESULT,
     )
 
 

@@ -22,10 +22,10 @@ from overlay.interpretations.autodiff.duals import ActiveArray, ActiveNumber
 from overlay.interpretations.autodiff.errors import (
     refuse_count,
     refuse_pair_count,
-    refuse_result,
 )
 from overlay.interpretations.autodiff.escapes import begun, given_up, watched
-from overlay.interpretations.autodiff.levels import Level, LevelTable, declare, refuse, written
+from overlay.interpretations.autodiff.level_results import check_kind, check_one
+from overlay.interpretations.autodiff.levels import Level, LevelTable, declare, generate, written
 from overlay.interpretations.autodiff.linear_tape import TapeTangent, recording
 from overlay.interpretations.autodiff.optional_functions import declare_optional
 from overlay.interpretations.autodiff.recorded_rules import declare_adjoints
@@ -35,6 +35,7 @@ from overlay.interpretations.autodiff.reverse.gradients import (
     adjoint_of_types,
     calls_never,
     functions_read,
+    seeds_of,
 )
 from overlay.interpretations.autodiff.reverse.inner_derivatives import inner_derivative
 from overlay.interpretations.autodiff.reverse.pullbacks import Pullback, kind_of
@@ -410,7 +411,7 @@ def _calls_adjoint(adjoint: Adjoint, types: tuple[Any, ...]) -> Any:
         f"def method(f, {', '.join(names)}):",
         *calls_never(adjoint, ", ".join(names)),
         *(f"    d_{name} = {begun[name]}" for name in arrays),
-        f"    found = back({', '.join([*given, '1.0', *adds])})",
+        f"    found = back({', '.join([*given, *seeds_of(adjoint), *adds])})",
         f"    return {', '.join(found)}",
     ]
     new = {"zeros": nonoverlay(np.zeros), "zeros_like": nonoverlay(np.zeros_like)}
@@ -439,7 +440,7 @@ def _seeded(level: Level) -> Any:
     for i in range(count):
         seeds = "".join(f"constant({float(i == k)}, float({names[i]})), " for k in range(count))
         given.append(f"number(float({names[i]}), ({seeds}))")
-    taken = "tangents(found)[0]" if count == 1 else "tangents(found)"
+    taken = "tangents(f, found)[0]" if count == 1 else "tangents(f, found)"
     constant, tangents = _like(level), _tangents(level)
     return written(
         f"def method(f, {', '.join(names)}):\n"
@@ -452,16 +453,28 @@ def _seeded(level: Level) -> Any:
 
 
 def _tangents(level: Level) -> Any:
-    """The function that returns the tangents of a result; zeros if that is not active."""
-    take = written("def method(found): return <<0.0>>", level)
+    """The function that returns the tangents of a result of a function f; zeros if that is not
+    active. It refuses one that is no number or array of numbers: with the class of f known, as in
+    compiled code, by the class of the result."""
+    take = written("def method(f, found): return found.tangents", level)
     for kind in (ActiveNumber, ActiveArray):  # of enclosing levels
-        constant = written("def method(found): return <<0.0>>", level)
-        declare(level.table, take, constant, (kind,))
-    for kind in (tuple, list, dict):
-        refuse(level.table, take, refuse_result, (kind,))
+        constant = written("def method(f, found): return <<0.0>>", level)
+        declare(level.table, take, constant, (Any, kind))
     for kind in (level.number, level.array):
-        own = written("def method(found): return found.tangents", level)
-        declare(level.table, take, own, (kind,))
+        own = written("def method(f, found): return found.tangents", level)
+        declare(level.table, take, own, (Any, kind))
+
+    def plain(of: Any, kind: Any) -> Any:
+        is_array = isinstance(kind, type) and issubclass(kind, np.ndarray)
+        f, zero = known_function(of), "zeros(found.shape)" if is_array else "0.0"
+        if f is not None:
+            check_kind(f, kind)
+        source = f"def method(f, found):\n{'    check(f, found)' * (f is None)}\n    return <<{zero}>>"
+        return written(source, level, **space)
+
+    space = {"check": nonoverlay(check_one), "zeros": nonoverlay(np.zeros)}
+    method = written("def method(f, found): return plain(f, found)", None, plain=plain)
+    generate(level.table, take, method, (Any, Any))
     return take
 
 

@@ -13,6 +13,7 @@ import numpy as np
 from overlay import MethodTable, nonoverlay
 from overlay.contexts.rules_alone import in_program, runs_alone, tables_of_program
 from overlay.core.location import caller, name_of
+from overlay.core.short_repr import a_or_an
 from overlay.core.target import refuse_values
 from overlay.interpretations.autodiff.duals import Active, ActiveArray
 from overlay.interpretations.autodiff.errors import (
@@ -25,14 +26,20 @@ from overlay.interpretations.autodiff.errors import (
 )
 from overlay.interpretations.autodiff.escapes import looked
 from overlay.interpretations.autodiff.forward import autodiff, differentiation, linearised
-from overlay.interpretations.autodiff.level_results import tangent_of, value_of
+from overlay.interpretations.autodiff.level_results import (
+    check_result,
+    is_structure,
+    tangent_of,
+    value_of,
+)
 from overlay.interpretations.autodiff.reverse.adjoints import Adjoint
 from overlay.interpretations.autodiff.reverse.gradients import (
     MANY,
     Mode,
     back,
-    editing,
     reverse_of,
+    runs_alone_follow,
+    selects_reverse,
     slopes_by_reverse,
 )
 from overlay.interpretations.autodiff.reverse.pullbacks import kind_of
@@ -245,8 +252,10 @@ def vjp(
         )
     if adjoint is BY_TAPE:
         run = taped(f, args, places, _tables(rules))
+        _check_one(f, run.value)
         return run.value, runs_alone(lambda cotangent: tuple(run.pull_back([cotangent])))
     value, rows = _by_each(f, args, range(len(args)), rules)
+    _check_one(f, value)
 
     @runs_alone
     def take_back(cotangent: Any) -> tuple[Any, ...]:
@@ -345,11 +354,23 @@ def _gradient(
 
 
 def _check_number(f: Callable[..., Any], value: Any) -> None:
-    if np.ndim(value):
+    is_whole = not is_structure(value)
+    if not is_whole or np.ndim(value):
+        what = "an array" if is_whole else a_or_an(type(value).__qualname__)
         raise NotDifferentiable(
-            f"{name_of(f)} returns an array, and a gradient needs a number",
+            f"{name_of(f)} returns {what}, and a gradient needs a number",
             where=caller(),
-            help="jacobian(f) is for functions that return arrays",
+            help=f"jacobian(f) is for functions that return {'arrays' if is_whole else 'tuples'}",
+        )
+
+
+def _check_one(f: Callable[..., Any], value: Any) -> None:
+    if is_structure(value):
+        raise NotDifferentiable(
+            f"{name_of(f)} returns {a_or_an(type(value).__qualname__)}, and vjp needs one number "
+            "or array",
+            where=caller(),
+            help="jacobian(f) is for functions that return tuples",
         )
 
 
@@ -608,6 +629,7 @@ def _run(
     value, tangents = value_of(found, level), [tangent_of(found, level, k) for k in range(count)]
     del found
     looked(watch, f)
+    check_result(f, value)
     return value, tangents
 
 
@@ -632,8 +654,8 @@ def _adjoint(
 ) -> Any:
     """The adjoint of f if reverse mode is selected, BY_TAPE if it has none; else None."""
     own = _tables(rules)
-    if editing() is not None:
-        return BY_TAPE if mode == "reverse" else None
+    if runs_alone_follow():
+        return BY_TAPE if selects_reverse(args, places, own, tables, mode) else None
     # code that generates an adjoint is no part of the program
     try:
         made = nonoverlay(reverse_of)(f, args, places, own, tables, mode)
@@ -756,7 +778,9 @@ def _shaped(slopes: list[Any], x: Any) -> Any:
 def _both_shapes(slopes: list[Any], x: Any) -> Any:
     """The tangents of a result by each number of an argument, as one array."""
     first = slopes[0]
-    if isinstance(first, (tuple, list)) and not isinstance(first, Active):
+    if isinstance(first, dict):
+        return {name: _both_shapes([slope[name] for slope in slopes], x) for name in first}
+    if is_structure(first):
         return tuple(_both_shapes([slope[i] for slope in slopes], x) for i in range(len(first)))
     if not isinstance(x, (np.ndarray, ActiveArray)):
         return first

@@ -10,7 +10,7 @@ import numpy as np
 
 from overlay import MethodTable, known_function, nonoverlay, plugins_in_force
 from overlay.contexts.rules_alone import rules_alone
-from overlay.core.location import caller, name_of
+from overlay.core.location import location_of, name_of
 from overlay.interpretations.autodiff.duals import ActiveArray
 from overlay.interpretations.autodiff.errors import (
     NotDifferentiable,
@@ -30,14 +30,14 @@ from overlay.interpretations.autodiff.reverse.adjoints import (
 from overlay.interpretations.autodiff.reverse.defining import defined
 from overlay.interpretations.autodiff.reverse.reverse_program import (
     FLOAT,
+    KnownBefore,
     NumberKind,
     ReverseValue,
-    leaves,
 )
 from overlay.interpretations.autodiff.reverse.source_text import Form
 from overlay.interpretations.autodiff.reverse.structure import Unreadable
 from overlay.kernels import in_kernel
-from overlay.plugins.plugin import may_edit
+from overlay.plugins.plugin import follows_source, may_edit
 
 __all__ = [
     "MANY",
@@ -52,6 +52,9 @@ __all__ = [
     "inside_levels",
     "pair_of_types",
     "reverse_of",
+    "runs_alone_follow",
+    "seeds_of",
+    "selects_reverse",
     "slopes_by_reverse",
 ]
 
@@ -70,19 +73,43 @@ def reverse_of(
 ) -> Adjoint | None:
     """The adjoint of f if the mode selects reverse; None for forward mode. Raises NotReversible if
     there is no adjoint."""
-    if mode not in get_args(Mode):
-        refuse_mode(mode)
-    arrays = (np.ndarray, ActiveArray)
-    count = sum(args[i].size if isinstance(args[i], arrays) else 1 for i in places)
-    level = [r for table in tables if isinstance(table, LevelTable) for r in table.rules]
-    every = (*rules, *(table for table in level if table not in rules))
-    if mode == "forward" or (mode == "auto" and count <= MANY and not have_adjoints(every)):
+    every = _rules_in_force(rules, tables)
+    if not selects_reverse(args, places, rules, tables, mode):
         return None
     try:
         kinds = [kind_of_argument(x) for x in args]
         return adjoint_for(f, kinds, places, every, tables=tables)
     except Unreadable as error:
         refuse_reverse(name_of(f), error.asked, error.where, error.help)
+
+
+def selects_reverse(
+    args: Sequence[Any],
+    places: Sequence[int],
+    rules: tuple[MethodTable, ...],
+    tables: Sequence[MethodTable],
+    mode: str,
+) -> bool:
+    """Whether a mode selects reverse for a call."""
+    if mode not in get_args(Mode):
+        refuse_mode(mode)
+    arrays = (np.ndarray, ActiveArray)
+    count = sum(args[i].size if isinstance(args[i], arrays) else 1 for i in places)
+    is_auto = mode == "auto" and (count > MANY or have_adjoints(_rules_in_force(rules, tables)))
+    return mode == "reverse" or is_auto
+
+
+def _rules_in_force(
+    rules: tuple[MethodTable, ...], tables: Sequence[MethodTable]
+) -> tuple[MethodTable, ...]:
+    level = [r for table in tables if isinstance(table, LevelTable) for r in table.rules]
+    return (*rules, *(table for table in level if table not in rules))
+
+
+def runs_alone_follow() -> bool:
+    """Whether a plugin in force may edit the interpreted program or wrap its calls: an adjoint,
+    which is read from the source text, would ignore it."""
+    return editing() is not None or not all(map(follows_source, plugins_in_force()))
 
 
 def editing() -> str | None:
@@ -216,14 +243,24 @@ def _adjoint(
         adjoint = adjoint_for(f, kinds, places, rules, form, tables)
     except Unreadable as error:
         refuse_reverse(name_of(f), error.asked, error.where, error.help)
-    results = list(leaves(adjoint.result))
-    if len(results) != 1 or not isinstance(adjoint.result, ReverseValue) or results[0].kind.ndim:
+    if isinstance(adjoint.result, tuple) or not _is_number(adjoint.result):
         raise NotDifferentiable(
             "autodiff(f, x) by an array needs a function that returns one number",
-            where=caller(),
+            where=location_of(f),
             help="sum its result, or use jacobian(f)",
         )
     return adjoint
+
+
+def _is_number(result: Any) -> bool:
+    """Whether the result of a program is one number, which may be a constant."""
+    return isinstance(result, KnownBefore) or not result.kind.ndim
+
+
+def seeds_of(adjoint: Adjoint) -> list[str]:
+    """The adjoint of the one number in the result, as arguments of the adjoint in source: none of
+    a constant."""
+    return ["1.0"] * isinstance(adjoint.result, ReverseValue)
 
 
 def adjoint_instead(

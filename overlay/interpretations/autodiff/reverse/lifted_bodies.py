@@ -31,6 +31,8 @@ from overlay.code.wording import IN_WORDS
 from overlay.core.jitted import converts, is_dispatcher, is_of_numba
 from overlay.core.short_repr import a_or_an
 from overlay.core.target import describe
+from overlay.interpretations.autodiff.errors import ASKED_OF_RESULT
+from overlay.interpretations.autodiff.level_results import described, is_number, is_structure
 from overlay.interpretations.autodiff.reverse.branching import Branching, PathEnd
 from overlay.interpretations.autodiff.reverse.instances import attribute_of_super
 from overlay.interpretations.autodiff.reverse.made_objects import (
@@ -102,10 +104,16 @@ class ReverseLifter(Branching):
 
     def _given(self, result: Any) -> Any:
         """The result of the program, with the items of each list in it."""
+        held = result.value if isinstance(result, KnownBefore) else None
+        if is_structure(held) and not isinstance(held, dict):
+            result = tuple(map(KnownBefore, held))
         if isinstance(result, tuple):
             return tuple(map(self._given, result))
-        if not isinstance(result, MadeObject):
+        if isinstance(result, ReverseValue) or is_number(held):
             return result
+        if not isinstance(result, MadeObject):
+            what = described(held) if isinstance(result, KnownBefore) else "a value that is no number"
+            raise Unreadable(f"it returns {what}", help=ASKED_OF_RESULT)
         items = as_sequence(self, result) if is_items(result) else None
         if items is None:
             raise Unreadable(

@@ -24,7 +24,7 @@ from overlay.interpretations.autodiff.reverse.reverse_program import (
     MethodOf,
 )
 from overlay.interpretations.autodiff.reverse.structure import Unreadable
-from overlay.plugins.plugin import hooks_on_code
+from overlay.plugins.plugin import follows_source
 
 __all__ = ["Overlaying"]
 
@@ -128,8 +128,11 @@ class Overlaying(Calling):
             raise Unreadable(f"{describe(bound.function)} is called as a method: {found[0]!r}")
 
     def _pushed(self, context: Context) -> tuple[MethodTable, ...]:
-        if any(map(hooks_on_code, context.plugins)):
-            raise Unreadable(f"{context!r} has plugins that may edit it")
+        for plugin in context.plugins:
+            if not follows_source(plugin):
+                raise Unreadable(
+                    f"{plugin!r} may edit it or wrap its calls, which only a run follows"
+                )
         own = tuple(reversed(context.tables))
         return (*own, *(table for table in self.tables if table not in own))
 

@@ -10,10 +10,15 @@ import numpy as np
 
 from overlay import MethodTable, nonoverlay
 from overlay.contexts.rules_alone import runs_alone, tables_of_program
-from overlay.interpretations.autodiff.duals import Active
 from overlay.interpretations.autodiff.escapes import looked
 from overlay.interpretations.autodiff.forward import linearised
-from overlay.interpretations.autodiff.level_results import parts_of_result, through, value_of
+from overlay.interpretations.autodiff.level_results import (
+    check_result,
+    is_structure,
+    parts_of_result,
+    through,
+    value_of,
+)
 from overlay.interpretations.autodiff.linear_tape import LinearTape, TapeTangent
 from overlay.interpretations.autodiff.reverse.gradients import inside_levels
 
@@ -112,6 +117,7 @@ def taped(
     value, tangents = value_of(found, level), _recorded(found, level)
     del found
     looked(watch, f)
+    check_result(f, value)
     return TapedRun(tape, inputs, args, value, tangents)
 
 
@@ -119,7 +125,7 @@ def _recorded(found: Any, level: Any) -> Any:
     """The tangents in a result; None for what has none."""
     if isinstance(found, (level.number, level.array)):
         return found.tangents[0]
-    if isinstance(found, (tuple, list, dict)):
+    if is_structure(found):
         return through(found, lambda part: _recorded(part, level))
     return None
 
@@ -130,6 +136,8 @@ def _unit(shape: tuple[int, ...], place: int) -> Any:
 
 
 def _each_part(found: Any, each: Callable[[Any], Any]) -> Any:
-    if isinstance(found, (tuple, list)) and not isinstance(found, Active):
+    if isinstance(found, dict):
+        return {name: _each_part(part, each) for name, part in found.items()}
+    if is_structure(found):
         return tuple(_each_part(part, each) for part in found)
     return each(found)
