@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar
 
 from overlay.core import late_binding
 from overlay.core.errors import NotCompilable, OverlayWarning
-from overlay.core.location import location_of, name_of
+from overlay.core.location import RULES, location_of, name_of
 from overlay.core.own_builtins import __builtins__
 from overlay.core.target import module_of
 
@@ -32,7 +32,9 @@ __all__ = [
     "is_dispatcher",
     "is_kernel",
     "is_of_numba",
+    "is_rule",
     "is_sealed",
+    "mark_rule",
     "misses_methods",
     "own_options",
     "seal",
@@ -45,6 +47,7 @@ _OPTIONS = "__overlay_options__"
 _SOURCES = "__overlay_sources__"
 _TARGETS = "__overlay_targets__"
 _SEALED = "__overlay_sealed__"
+_RULE = "__overlay_rule__"
 
 
 def give_options(function: Any, **options: Any) -> None:
@@ -93,6 +96,23 @@ def is_sealed(function: Any) -> bool:
     taken over its attributes, as ``functools.wraps`` does, is another function."""
     code = getattr(function, "__dict__", {}).get(_SEALED)
     return code is not None and code is getattr(function, "__code__", None)
+
+
+def mark_rule[F: Callable[..., Any]](function: F, *, is_rule: bool = True) -> F:
+    """Declare that a function is a rule of an interpretation, whose body compiler plugins do not
+    edit; or, of one of this library that calls the program's functions, that it is none."""
+    setattr(function, _RULE, is_rule)
+    return function
+
+
+def is_rule(function: Any) -> bool:
+    """Whether a function is a rule of an interpretation, which computes with unmodified functions:
+    declared as one, or in the catalogue or a module of ``overlay.interpretations``."""
+    declared = getattr(function, "__dict__", {}).get(_RULE)
+    if declared is not None:
+        return declared
+    code = getattr(function, "__code__", None)
+    return code is not None and code.co_filename.startswith(RULES)
 
 
 class Compiled(Protocol[P, R_co]):

@@ -13,6 +13,7 @@ from overlay.core.own_builtins import __builtins__
 
 __all__ = [
     "PACKAGES",
+    "RULES",
     "brief",
     "caller",
     "caller_frame",
@@ -28,6 +29,10 @@ PACKAGES: Final = tuple(
     os.path.join(_HOME, name) + os.sep for name in ("overlay", "primitives", "inversion")
 )
 """The folders of this distribution's packages."""
+RULES: Final = tuple(
+    os.path.join(_HOME, "overlay", name) + os.sep for name in ("catalogue", "interpretations")
+)
+"""The folders of the rules of interpretations."""
 # treated as the user's code: libraries on the public API, and calls that are tried
 _LIBRARIES = (
     os.path.join(_HOME, "overlay", "interpretations") + os.sep,

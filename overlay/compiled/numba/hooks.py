@@ -23,6 +23,7 @@ from overlay.compiled.numba.numba_types import refused
 from overlay.compiled.numba.shown_flow import handles_exceptions, of_program
 from overlay.compiled.numba.shown_ir import NumbaIR
 from overlay.core.errors import OverlayError
+from overlay.core.jitted import is_rule
 from overlay.ir import UNKNOWN
 from overlay.plugins.plugin import stages_of
 
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from overlay.compiled.world import World
     from overlay.core.dispatch import MethodChain
 
-__all__ = ["analysis_of", "errors_carried", "function_of", "has_stage", "metadata_of", "shown_ir"]
+__all__ = ["analysis_of", "edited", "errors_carried", "function_of", "has_stage", "metadata_of", "shown_ir"]
 
 
 @contextmanager
@@ -45,6 +46,12 @@ def errors_carried(world: World) -> Iterator[None]:
 def has_stage(world: World, *stages: str) -> bool:
     """Whether a plugin of a world has one of these stages."""
     return any(stage in stages_of(plugin) for plugin in world.plugins for stage in stages)
+
+
+def edited(world: World, function: Any, *stages: str) -> bool:
+    """Whether a plugin of a world has one of these stages for a function, which rules of
+    interpretations leave out: they compute with unmodified functions."""
+    return has_stage(world, *stages) and not is_rule(function)
 
 
 def function_of(func_id: Any) -> Any:

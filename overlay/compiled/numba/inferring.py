@@ -11,7 +11,7 @@ from numba.core.typeinfer import CallConstraint, ConstraintNetwork, TypeInferer
 from numba.core.typing.context import CallStack
 
 from overlay.compiled.numba.hints import numba_type, spelt
-from overlay.compiled.numba.hooks import errors_carried, function_of, has_stage, metadata_of
+from overlay.compiled.numba.hooks import edited, errors_carried, function_of, metadata_of
 from overlay.compiled.numba.ir_edits import new_variable, redefine
 from overlay.compiled.numba.numba_types import Type
 from overlay.compiled.numba.shown_ir import NumbaIR
@@ -44,7 +44,7 @@ class AskingCallStack(CallStack):
         self.inferred: dict[int, Inferred] = {}
 
     def register(self, target: Any, typeinfer: Any, func_id: Any, args: Any) -> Any:
-        if has_stage(self.world, "infer"):
+        if edited(self.world, function_of(typeinfer.func_ir.func_id), "infer"):
             typeinfer.constraints = _Asking(self, typeinfer)
         return super().register(target, typeinfer, func_id, args)
 

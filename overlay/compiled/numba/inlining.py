@@ -13,7 +13,7 @@ from numba.core.ir_utils import build_definitions, simplify_CFG
 
 from overlay.compiled.numba.dispatchers import InnerDispatcher, innermost
 from overlay.compiled.numba.exception_chains import inlined_calls_known
-from overlay.compiled.numba.hooks import has_stage, shown_ir
+from overlay.compiled.numba.hooks import edited, function_of, shown_ir
 from overlay.compiled.numba.inferring import convert_inferred
 from overlay.compiled.numba.ir_edits import argument_types
 from overlay.compiled.numba.numba_types import CalleeType, Type, type_of_constant
@@ -34,7 +34,7 @@ class Inlining:
     def __init__(self, state: Any) -> None:
         self.state = state
         self.world: World = state.pipeline.world
-        self.asks = has_stage(self.world, "inline")
+        self.asks = edited(self.world, function_of(state.func_ir.func_id), "inline")
         # the dispatchers that a block was inlined from, so that recursion ends
         self.within: dict[int, tuple[InnerDispatcher, ...]] = {}
         self.seen: dict[int, Any] = {}

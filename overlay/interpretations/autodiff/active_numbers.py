@@ -17,7 +17,7 @@ import numpy as np
 
 from overlay import Context, MethodTable, call_next, nonoverlay, tables_in_force
 from overlay.contexts.rules_alone import used_by
-from overlay.core.jitted import give_options
+from overlay.core.jitted import give_options, mark_rule
 from overlay.core.target import with_code
 from overlay.interpretations.autodiff.applying import applied
 from overlay.interpretations.autodiff.duals import Active, ActiveArray, ActiveNumber, primal
@@ -275,7 +275,7 @@ def _own_copy(function: Any) -> Any:
     function, a compiler would see recursion."""
     if type(function) is not FunctionType:
         return function
-    return with_code(function, function.__code__)
+    return mark_rule(with_code(function, function.__code__))
 
 
 def _declare_stripped(level: Level, function: Any, signatures: Sequence[tuple[Any, ...]]) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 
 from overlay import Context, MethodTable, call_next, known_function, nonoverlay
 from overlay.contexts.rules_alone import in_program, runs_alone
-from overlay.core.jitted import derive_from, seal
+from overlay.core.jitted import derive_from, mark_rule, seal
 from overlay.core.late_binding import LateBound
 from overlay.core.target import refuse_values
 from overlay.interpretations.autodiff.active_arrays import declare_arrays
@@ -441,12 +441,14 @@ def _seeded(level: Level) -> Any:
         seeds = "".join(f"constant({float(i == k)}, float({names[i]})), " for k in range(count))
         given.append(f"number(float({names[i]}), ({seeds}))")
     taken = "tangents(f, found)[0]" if count == 1 else "tangents(f, found)"
+    called = written(f"def method(f, {', '.join(names)}): return f({', '.join(names)})", None)
     constant, tangents = _like(level), _tangents(level)
     return written(
         f"def method(f, {', '.join(names)}):\n"
-        f"    found = f({', '.join(given)})\n"
+        f"    found = call(f, {', '.join(given)})\n"
         f"    return {taken}",
         level,
+        call=mark_rule(called, is_rule=False),
         constant=constant,
         tangents=tangents,
     )

@@ -72,9 +72,18 @@ def call_of(rule, spelling, sample):
 
         by = iter([drawn(leaf) if id(leaf) in own else leaf for leaf in every])
         mine = [replaced(arg, by) for arg in args]
-        return spelling(*mine, **replaced(named, by))
+        return in_numbers(spelling(*mine, **replaced(named, by)))
 
     return f, [part for leaf in floats for part in real_parts(leaf)]
+
+
+def in_numbers(result):
+    """A result with the length of each text in its place: a text has no derivative."""
+    if isinstance(result, str):
+        return len(result)
+    if type(result) in (list, tuple):
+        return type(result)(map(in_numbers, result))
+    return result
 
 
 def real_parts(x):
