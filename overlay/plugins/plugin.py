@@ -378,6 +378,12 @@ def composed(*groups: Iterable[Plugin]) -> tuple[Plugin, ...]:
     """Join the plugins of several contexts, outermost first: each once, at its first position."""
     found = dict[Hashable, Plugin]()
     for group in groups:
+        if isinstance(group, Plugin):
+            raise OverlayError(
+                f"a context's plugins are given in a tuple, not as {group!r}",
+                where=caller(),
+                help="put it in a tuple: plugins=(plugin,)",
+            )
         for plugin in group:
             if not isinstance(plugin, Plugin):  # pyright: ignore[reportUnnecessaryIsInstance]
                 raise OverlayError(

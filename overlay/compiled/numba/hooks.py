@@ -31,7 +31,15 @@ if TYPE_CHECKING:
     from overlay.compiled.world import World
     from overlay.core.dispatch import MethodChain
 
-__all__ = ["analysis_of", "edited", "errors_carried", "function_of", "has_stage", "metadata_of", "shown_ir"]
+__all__ = [
+    "analysis_of",
+    "edited",
+    "errors_carried",
+    "function_of",
+    "has_stage",
+    "metadata_of",
+    "shown_ir",
+]
 
 
 @contextmanager
@@ -48,10 +56,10 @@ def has_stage(world: World, *stages: str) -> bool:
     return any(stage in stages_of(plugin) for plugin in world.plugins for stage in stages)
 
 
-def edited(world: World, function: Any, *stages: str) -> bool:
-    """Whether a plugin of a world has one of these stages for a function, which rules of
-    interpretations leave out: they compute with unmodified functions."""
-    return has_stage(world, *stages) and not is_rule(function)
+def edited(world: World, func_id: Any, *stages: str) -> bool:
+    """Whether a plugin of a world has one of these stages for a function, given by its identity:
+    no rule of an interpretation, which computes with unmodified functions."""
+    return has_stage(world, *stages) and not is_rule(function_of(func_id))
 
 
 def function_of(func_id: Any) -> Any:

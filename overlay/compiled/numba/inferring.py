@@ -44,7 +44,7 @@ class AskingCallStack(CallStack):
         self.inferred: dict[int, Inferred] = {}
 
     def register(self, target: Any, typeinfer: Any, func_id: Any, args: Any) -> Any:
-        if edited(self.world, function_of(typeinfer.func_ir.func_id), "infer"):
+        if edited(self.world, typeinfer.func_ir.func_id, "infer"):
             typeinfer.constraints = _Asking(self, typeinfer)
         return super().register(target, typeinfer, func_id, args)
 

@@ -13,12 +13,13 @@ from numba.core.ir_utils import build_definitions, simplify_CFG
 
 from overlay.compiled.numba.dispatchers import InnerDispatcher, innermost
 from overlay.compiled.numba.exception_chains import inlined_calls_known
-from overlay.compiled.numba.hooks import edited, function_of, shown_ir
+from overlay.compiled.numba.hooks import edited, shown_ir
 from overlay.compiled.numba.inferring import convert_inferred
 from overlay.compiled.numba.ir_edits import argument_types
 from overlay.compiled.numba.numba_types import CalleeType, Type, type_of_constant
 from overlay.compiled.numba.shown_ir import NumbaIR
 from overlay.core.errors import NotCompilable
+from overlay.core.jitted import is_rule
 from overlay.core.location import location_of, name_of
 from overlay.plugins.plugin import answers
 
@@ -34,7 +35,7 @@ class Inlining:
     def __init__(self, state: Any) -> None:
         self.state = state
         self.world: World = state.pipeline.world
-        self.asks = edited(self.world, function_of(state.func_ir.func_id), "inline")
+        self.asks = edited(self.world, state.func_ir.func_id, "inline")
         # the dispatchers that a block was inlined from, so that recursion ends
         self.within: dict[int, tuple[InnerDispatcher, ...]] = {}
         self.seen: dict[int, Any] = {}
@@ -84,7 +85,8 @@ class Inlining:
     ) -> str | None:
         """The plugin or option that demands inlining of a call, or None if it remains a call."""
         by = f"@njit(inline='always') of {name_of(callee.function)}" if callee.inlined else None
-        call = shown.call_of(assign) if self.asks else None
+        asks = self.asks and not is_rule(callee.function)  # where it would be edited
+        call = shown.call_of(assign) if asks else None
         if call is not None:
             call = replace(call, inlined=callee.inlined or None)
             for plugin, answer in answers(self.world.plugins, "inline", call, "inlined"):

@@ -38,7 +38,7 @@ from overlay.compiled.numba.context_values import (
     handed_to,
 )
 from overlay.compiled.numba.dispatchers import InnerDispatcher
-from overlay.compiled.numba.hooks import edited, function_of
+from overlay.compiled.numba.hooks import edited
 from overlay.compiled.numba.ir_edits import (
     STATEMENTS,
     TypedEdits,
@@ -230,8 +230,8 @@ class _ResolvedCalls:
         self.world, self.typemap = edits.world, edits.typemap
         self.calltypes = edits.calltypes
         self.made_contexts = made_contexts
-        function = function_of(edits.func_ir.func_id)
-        self.edits_calls_untyped = edited(self.world, function, "before_inference")
+        func_id, plugins = edits.func_ir.func_id, self.world.plugins
+        self.edits_calls_untyped = bool(plugins) and edited(self.world, func_id, "before_inference")
 
     def resolved(self, assign: Any) -> list[Any]:
         """The replacement of the assignment of a call's result."""

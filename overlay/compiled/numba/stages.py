@@ -17,7 +17,7 @@ from numba.core.typed_passes import (
 )
 from numba.core.untyped_passes import GenericRewrites, InlineClosureLikes
 
-from overlay.compiled.numba.hooks import edited, errors_carried, function_of, shown_ir
+from overlay.compiled.numba.hooks import edited, errors_carried, shown_ir
 from overlay.compiled.numba.inferring import convert_inferred
 from overlay.compiled.numba.inlining import Inlining
 from overlay.compiled.numba.lowering import StagedLowering, UnstagedLowering
@@ -83,7 +83,7 @@ class BeforeInference(FunctionPass):
             shown = shown_ir(state)
             with errors_carried(world):
                 ask_analysed(world.plugins, shown.analysis, shown.function)
-        if not edited(world, function_of(state.func_ir.func_id), "before_inference"):
+        if not edited(world, state.func_ir.func_id, "before_inference"):
             return False
         print_as_call(state.func_ir)
         _run(state, "before_inference", shown_ir(state))
@@ -101,8 +101,8 @@ class PrintsAsCalls(FunctionPass):
         FunctionPass.__init__(self)
 
     def run_pass(self, state: Any) -> bool:
-        function = function_of(state.func_ir.func_id)
-        seen = edited(state.pipeline.world, function, "infer", "inline", "after_inference")
+        func_id = state.func_ir.func_id
+        seen = edited(state.pipeline.world, func_id, "infer", "inline", "after_inference")
         if seen:
             print_as_call(state.func_ir)
         return seen
@@ -139,8 +139,7 @@ class TypedStages(FunctionPass):
         convert_inferred(state)
         with errors_carried(state.pipeline.world):
             Inlining(state).run()
-        function = function_of(state.func_ir.func_id)
-        if edited(state.pipeline.world, function, "after_inference"):
+        if edited(state.pipeline.world, state.func_ir.func_id, "after_inference"):
             _run(state, "after_inference", shown_ir(state))
         return True
 

@@ -91,9 +91,7 @@ def declare_checkpoints(level: Level) -> None:
         values = [x.value if isinstance(x, own) else x for x in args]
         return [copied(x) for x in values]
 
-    def recorded(
-        f: Any, args: Sequence[Any], values: list[Any], tables: Any, plugins: Any
-    ) -> Any:
+    def recorded(f: Any, args: Sequence[Any], values: list[Any], tables: Any, plugins: Any) -> Any:
         around = filter(is_around, reversed(tables))
         outer: Any = nonoverlay(Context(*around, plugins=plugins))
         ret = outer(f, *values)

@@ -471,7 +471,9 @@ def _tangents(level: Level) -> Any:
         f, zero = known_function(of), "zeros(found.shape)" if is_array else "0.0"
         if f is not None:
             check_kind(f, kind)
-        source = f"def method(f, found):\n{'    check(f, found)' * (f is None)}\n    return <<{zero}>>"
+        source = (
+            f"def method(f, found):\n{'    check(f, found)' * (f is None)}\n    return <<{zero}>>"
+        )
         return written(source, level, **space)
 
     space = {"check": nonoverlay(check_one), "zeros": nonoverlay(np.zeros)}

@@ -112,7 +112,9 @@ class ReverseLifter(Branching):
         if isinstance(result, ReverseValue) or is_number(held):
             return result
         if not isinstance(result, MadeObject):
-            what = described(held) if isinstance(result, KnownBefore) else "a value that is no number"
+            what = (
+                described(held) if isinstance(result, KnownBefore) else "a value that is no number"
+            )
             raise Unreadable(f"it returns {what}", help=ASKED_OF_RESULT)
         items = as_sequence(self, result) if is_items(result) else None
         if items is None:
