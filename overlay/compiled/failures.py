@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from overlay.compiled.glue import GLUE
 from overlay.core.errors import AmbiguousMethod, NotCompilable, OverlayError
-from overlay.core.location import location_of, name_of, shown
+from overlay.core.location import caller, location_of, name_of, shown
 from overlay.core.short_repr import a_or_an
 from overlay.core.table import Method
 from overlay.core.target import BUILTINS, DESCRIPTORS, describe
@@ -486,6 +486,17 @@ def declares_types(function: Any, declared: str) -> NotCompilable:
         where=location_of(function),
         notes=[("declared", declared)],
         help=f"declare no types of {name}, or doubles for floats",
+    )
+
+
+def of_jitclass(name: str) -> NotCompilable:
+    """The error for an instance of a jitclass that is made or changed in interpreted code."""
+    return NotCompilable(
+        f"an instance of the jitclass {name} is made or changed where its code has to be "
+        "interpreted: the values, or a table in force, are known to interpreted code only",
+        where=caller(),
+        help="make the instance before, and give such values as arguments of its methods; or "
+        "compile the code that makes it, ctx.jit(f)",
     )
 
 

@@ -183,6 +183,13 @@ def recurse[**P, R](context: Context, f: Callable[P, R], /, *args: P.args, **kwa
     >>> ctx(size, 3.0), recurse(ctx, size, 3.0)
     (6.0, 3.0)
     """
+    refuse_values(f, "run", "give a function, as in recurse(ctx, f, x)")
+    if not hasattr(context, "_alone"):
+        raise OverlayError(
+            f"recurse takes a context and then a function, not {context!r}",
+            where=caller(),
+            help="give the context first, as in recurse(ctx, f, x)",
+        )
     outer = stack_in_force.get()
     stack = context._alone if outer is None else outer.push(context)
     engine = stack.python

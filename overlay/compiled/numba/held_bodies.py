@@ -24,6 +24,7 @@ from numba.extending import intrinsic
 from numba.np.ufunc.dufunc import DUFunc
 from numba.np.ufunc.gufunc import GUFunc
 
+from overlay.compiled import failures
 from overlay.compiled.glue import GLUE
 from overlay.compiled.numba.container_values import read_by_operator
 from overlay.compiled.numba.dispatchers import InnerDispatcher
@@ -38,7 +39,14 @@ if TYPE_CHECKING:
     from overlay.compiled.numba.dispatchers import InnerDispatcher
     from overlay.compiled.world import World
 
-__all__ = ["compiled_of_kernel", "enter_block", "implementation", "is_kernel", "kernel_in"]
+__all__ = [
+    "compiled_of_kernel",
+    "enter_block",
+    "implementation",
+    "interpreted_of_jitclass",
+    "is_kernel",
+    "kernel_in",
+]
 
 # ---- implementations ----------------------------------------------------------------------
 
@@ -116,6 +124,23 @@ def subscript_of(function: Any, args: Sequence[Type]) -> Any | None:
     function = getattr(function, "typing_key", function)
     name = next((name for fn, name in SUBSCRIPTS.items() if fn is function), "")
     return args[0].jit_methods.get(name)
+
+
+def interpreted_of_jitclass(function: Any, args: Sequence[Any]) -> Any:
+    """The Python function that runs, for arguments that compiled code cannot handle, in place of
+    one that numba generates for a ``jitclass``: a method's own. Refuses to store such arguments.
+    """
+    code = function.__code__
+    names = (*code.co_varnames[:1], *code.co_names[:1])
+    if code.co_filename != "<string>" or not _GENERATED.intersection(names):
+        return function
+    if code.co_name == "method":
+        return args[0]._numba_type_.jit_methods[code.co_names[0]].py_func
+    of = getattr(function.__globals__.get("__numba_cls_"), "class_type", None)
+    raise failures.of_jitclass(type(args[0]).__name__ if of is None else of.class_name)
+
+
+_GENERATED: Final = frozenset({"__numba_self_", "__numba_cls_"})
 
 
 def constructor(instance: types.ClassInstanceType) -> Any:

@@ -17,6 +17,7 @@ from overlay.compiled import failures
 from overlay.compiled.numba.callers import call_expected, renew_callers
 from overlay.compiled.numba.dispatchers import nothing, place_in
 from overlay.compiled.numba.guard import EntryGuards, Guard, compare
+from overlay.compiled.numba.held_bodies import interpreted_of_jitclass
 from overlay.compiled.numba.interfaces import (
     NOTHING,
     Declarations,
@@ -194,10 +195,10 @@ class EntryDispatcher(CPUDispatcher):
             raise failures.declares_types(self.py_func, self.declared.shown())
         refuse_edits(self.engine.plugins, self.py_func)
         given, named = self.parameters.as_called(args)
+        run = interpreted_of_jitclass(self.py_func, given)
         stack = current_stack()
         if stack is None or stack.compiled is not self.engine:
-            return self.engine.context(self.py_func, *given, **named)
-        run = self.py_func
+            return self.engine.context(run, *given, **named)
         if self.chain is not None:
             run = stack.python.placed(run, self.chain)
         return run(*given, **named)

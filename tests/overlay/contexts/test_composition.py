@@ -12,6 +12,7 @@ from overlay import (
     Context,
     MethodTable,
     OverlayError,
+    Plugin,
     call_next,
     current_context,
     nonoverlay,
@@ -209,3 +210,17 @@ def test_wrapped_functions_bind_and_describe_themselves():
     assert B(lambda: Shape().size(1)) == ["a", "b", "base", 1]
     assert B(lambda: list(map(A.wrap(target), [1]))) == [["a", "b", "base", 1]]
     assert B(A.wrap(math.sqrt), 4.0) == 2.0
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda: recurse(3, abs, 1), "takes a context and then a function, not 3"),
+        (lambda: recurse(Context(), 3), "cannot run 3: it is not callable"),
+        (lambda: Context(plugins=Plugin()), "plugins are given in a tuple"),
+    ],
+)
+def test_arguments_of_another_kind_are_refused_with_a_remedy(call, said):
+    with pytest.raises(OverlayError, match=said) as error:
+        call()
+    assert "help: " in str(error.value)

@@ -6,6 +6,7 @@ import pkgutil
 import threading
 
 import numba
+import numba.experimental
 import numpy as np
 import pytest
 import scipy.special
@@ -306,3 +307,50 @@ def test_a_tracer_does_not_show_how_a_function_is_compiled():
 
 
 numba_call = numba.njit(lambda x: x * 3.0)
+
+
+# ---- jitclasses ---------------------------------------------------------------------------------
+
+
+@numba.experimental.jitclass([("k", numba.float64)])
+class Scaled:
+    def __init__(self, k):
+        self.k = k
+
+    def sine(self, x):
+        return math.sin(x) * self.k
+
+    def sine_twice(self, x):
+        return self.sine(x) * self.double
+
+    def keeps(self, x):
+        self.k = x
+        return x
+
+    @property
+    def double(self):
+        return self.k * 2
+
+
+SCALED = Scaled(3.0)
+METHODS = {
+    "a method": (lambda x: SCALED.sine(x), lambda x: 3 * math.cos(x)),
+    "one that calls another": (lambda x: SCALED.sine_twice(x), lambda x: 18 * math.cos(x)),
+    "an attribute": (lambda x: SCALED.k * x, lambda x: 3.0),
+}
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_methods_of_a_jitclass_are_interpreted(name):
+    f, slope = METHODS[name]
+    assert math.isclose(derivative(f)(0.5), slope(0.5))
+    assert math.isclose(gradient(f, mode="reverse")(0.5), slope(0.5))
+    found = enclose(f, Interval(0.5, 0.5))
+    assert found.low - 1e-12 <= f(0.5) <= found.high + 1e-12
+
+
+@pytest.mark.parametrize("f", [lambda x: Scaled(x).k, lambda x: SCALED.keeps(x)])
+def test_a_jitclass_does_not_hold_what_only_interpreted_code_knows(f):
+    for run in (lambda: derivative(f)(0.5), lambda: enclose(f, Interval(0.5, 0.6))):
+        with pytest.raises(NotCompilable, match="the jitclass Scaled is made or changed"):
+            run()
