@@ -104,7 +104,7 @@ class ReverseLifter(Branching):
 
     def _given(self, result: Any) -> Any:
         """The result of the program, with the items of each list in it."""
-        held = result.value if isinstance(result, KnownBefore) else None
+        held: Any = result.value if isinstance(result, KnownBefore) else None
         if is_structure(held) and not isinstance(held, dict):
             result = tuple(map(KnownBefore, held))
         if isinstance(result, tuple):
