@@ -297,8 +297,9 @@ def with_texts(values: Known) -> Known:
 def _with_texts(value: Value) -> Value:
     if isinstance(value, Tupled):
         return value.of(map(_with_texts, value.items))
-    is_text = isinstance(value, KnownObject) and isinstance(value.value, str)
-    return Constant(str(value.value)) if is_text else value
+    if isinstance(value, KnownObject) and isinstance(value.value, str):
+        return Constant(str(value.value))
+    return value
 
 
 def _varies_in_length(value: Value, following: Value) -> bool:

@@ -92,7 +92,7 @@ def plugins_in_force() -> tuple[Plugin, ...]:
     >>> Context(plugins=(plugin,))(plugins_in_force) == (plugin,)
     True
     """
-    compiling = sys.modules.get("overlay.compiled.sharing")
+    compiling = natively(sys.modules.get, "overlay.compiled.sharing")
     frame = None if compiling is None else compiling.frame()
     if frame is not None:
         return frame.world.plugins
@@ -195,7 +195,8 @@ def recurse[**P, R](context: Context, f: Callable[P, R], /, *args: P.args, **kwa
     engine = stack.python
     try:
         if natively(isinstance, f, MethodType):
-            own = MethodType(engine.quietly(engine.enter_base, f.__func__), f.__self__)
+            method: Any = f
+            own = MethodType(engine.quietly(engine.enter_base, method.__func__), method.__self__)
         else:
             own = engine.quietly(engine.enter_base, f)
         return engine.run(stack, stack.key, own, *args, **kwargs)

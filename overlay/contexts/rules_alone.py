@@ -13,8 +13,6 @@ from collections.abc import Callable, Sequence
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from overlay.code.applied import applied
 from overlay.contexts.context import Context
 from overlay.contexts.current import call_next, nonoverlay, tables_in_force
@@ -37,16 +35,8 @@ __all__ = [
 ]
 
 KEPT = 256
-_UFUNCS = (
-    *(np.add, np.subtract, np.multiply, np.true_divide, np.floor_divide, np.remainder, np.power),
-    *(np.matmul, np.negative, np.positive, np.absolute, np.square, np.sqrt, np.reciprocal),
-    *(np.less, np.less_equal, np.greater, np.greater_equal, np.equal, np.not_equal),
-)
-"""The ufuncs that operators of arrays call."""
 _OPERATORS = frozenset(
-    id(each)
-    for each in (*vars(operator).values(), *_UFUNCS)
-    if callable(each) and not isinstance(each, type)
+    id(each) for each in vars(operator).values() if callable(each) and not isinstance(each, type)
 )
 _UFUNCS = frozenset(
     (
@@ -55,6 +45,7 @@ _UFUNCS = frozenset(
         *("less", "less_equal", "greater", "greater_equal"),
     )
 )
+"""The ufuncs that operators of arrays call."""
 
 
 def rules_alone() -> Context:

@@ -107,7 +107,7 @@ def mark_rule[F: Callable[..., Any]](function: F, *, is_rule: bool = True) -> F:
 
 def is_rule(function: Any) -> bool:
     """Whether a function is a rule of an interpretation, which computes with unmodified functions:
-    declared as one, or in the catalogue or a module of ``overlay.interpretations``."""
+    declared as one, or in the catalogue, or of derivatives, intervals or batches."""
     declared = getattr(function, "__dict__", {}).get(_RULE)
     if declared is not None:
         return declared

@@ -30,7 +30,11 @@ PACKAGES: Final = tuple(
 )
 """The folders of this distribution's packages."""
 RULES: Final = tuple(
-    os.path.join(_HOME, "overlay", name) + os.sep for name in ("catalogue", "interpretations")
+    os.path.join(_HOME, "overlay", *names) + os.sep
+    for names in (
+        ("catalogue",),
+        *(("interpretations", name) for name in ("autodiff", "intervals", "batching")),
+    )
 )
 """The folders of the rules of interpretations."""
 # treated as the user's code: libraries on the public API, and calls that are tried
@@ -78,10 +82,8 @@ def brief(where: str) -> str:
 def location_of(thing: object) -> str:
     """``file:line`` of a callable's definition, or its module where it has no Python code."""
     function: Any = getattr(thing, "py_func", thing)
-    while type(function) is functools.partial:
-        function = function.func
-    while hasattr(function, "__wrapped__"):
-        function = function.__wrapped__
+    while hasattr(function, "__wrapped__") or type(function) is functools.partial:
+        function = getattr(function, "__wrapped__", None) or function.func
     code = getattr(function, "__code__", None)
     if isinstance(code, CodeType):
         return shown(code.co_filename, code.co_firstlineno)

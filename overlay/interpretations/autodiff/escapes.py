@@ -91,7 +91,8 @@ def watched(level: Level, f: Callable[..., Any], inner: Any, *args: Any) -> Any:
     arguments. The result must contain no duals of the level."""
     watch = begun(level)
     try:
-        found = level.context(f, functools.partial(in_program, inner), *args)
+        run = functools.update_wrapper(functools.partial(in_program, inner), inner)
+        found = level.context(f, run, *args)
     except BaseException as error:
         given_up(watch, error)
         raise

@@ -254,7 +254,8 @@ def scoring(values: Mapping[str, Any], terms: dict[str, float]) -> Context:
     return Context(table)
 
 
-_has, _get = nonoverlay(operator.contains), nonoverlay(operator.getitem)
+_has: Any = nonoverlay(operator.contains)
+_get: Any = nonoverlay(operator.getitem)
 
 
 # ---- functions ------------------------------------------------------------------------------
