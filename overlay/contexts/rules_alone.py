@@ -63,9 +63,9 @@ def runs_alone[**P, R](function: Callable[P, R]) -> Callable[P, R]:
     @functools.wraps(function)
     def run(*args: P.args, **kwargs: P.kwargs) -> R:
         stack = stack_in_force.get()
-        if stack is None or stack.is_alone:
+        if stack is None or (stack.is_alone and not stack.plugins):
             return function(*args, **kwargs)
-        return stack.alone.call(function, *args, **kwargs)
+        return stack.alone.call(function, *args, **kwargs)  # where plugins are told of it
 
     return run
 
@@ -74,7 +74,7 @@ def in_program[**P, R](function: Callable[P, R], /, *args: P.args, **kwargs: P.k
     """Call a function of the program from one that ``runs_alone``: with all tables in force, also
     those of the contexts that were entered in between."""
     stack = stack_in_force.get()
-    if stack is None or stack.program is stack:
+    if stack is None or (stack.program is stack and not stack.plugins):
         return function(*args, **kwargs)
     return stack.program.call(function, *args, **kwargs)
 
