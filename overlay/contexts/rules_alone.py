@@ -67,6 +67,7 @@ def runs_alone[**P, R](function: Callable[P, R]) -> Callable[P, R]:
             return function(*args, **kwargs)
         return stack.alone.call(function, *args, **kwargs)  # where plugins are told of it
 
+    run.__annotations__ = function.__annotations__  # from Python 3.14 on ``wraps`` leaves out texts
     return run
 
 
