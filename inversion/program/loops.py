@@ -74,6 +74,11 @@ class Loop(Structured):
     _reasons: list[str] = field(default_factory=list[str])
 
     @property
+    def is_counted(self) -> bool:
+        """Whether a range bounds the number of iterations, and not ``max_trips``."""
+        return self.bounds is not None or self.counts is not None
+
+    @property
     def inside(self) -> tuple[Statement, ...]:
         return (*self.before.statements, *self.after.statements)
 

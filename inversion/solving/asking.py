@@ -298,6 +298,8 @@ class _Search:
             yield None
         yield from self.of_families(families)
         end = "which is all there are" if self.ended else "where the search stops"
+        if self.ended and self.unproved:
+            end = f"which may miss some: {self.unproved}"
         self.looked.append(f"{counted(self.steps, 'step')} through the solutions, {end}")
 
     def of_families(self, families: Sequence[SolutionBranch]) -> Iterator[Answer]:

@@ -19,10 +19,12 @@ from inversion.contraction.contracted_programs import Nothing, arms_of, contract
 from inversion.contraction.variable_sets import every
 from inversion.errors import NoSolution
 from inversion.intrinsics.roots import find_root
+from inversion.planning.loop_modes import TRIPS
 from inversion.planning.parameters import Parameter
 from inversion.planning.plan import Plan, PlanStep, Root, choices_of
 from inversion.planning.statement_modes import THEN_FIRST, Ranked, Solution
 from inversion.program.branches import Branch
+from inversion.program.loops import Loop
 from inversion.program.statements import Variable
 from inversion.solving.candidates import (
     MOST_MEMBERS,
@@ -289,6 +291,10 @@ class Search:
                 yield None if value is None else state.choosing(**{parameter.name: value})
 
         yield from fairly(each(), lambda s: self.discretely(s, step, rest, known))
+        loop: Any = step.solved.statement.relation
+        if coordinate == TRIPS and isinstance(loop, Loop) and not loop.is_counted:
+            more = f"a loop may have more than {loop.max_trips} iterations"
+            self.solver.unproved.add("trips", f"{more}, which invert(..., max_trips=) allows")
 
     def continued(
         self,

@@ -172,3 +172,54 @@ def test_a_loop_that_begins_with_something_else_has_no_solution():
 
     with pytest.raises(NoSolution):
         choose(f, F, known=("return",))(3.0, (0.0,))
+
+
+def counted_down(n: int):
+    count = 0
+    while n >= 5:
+        count += 1
+        n -= 5
+    return count, n
+
+
+def halved(x: float):
+    count = 0
+    while x > 1.0:
+        count += 1
+        x = x / 2.0
+    return count, x
+
+
+def marked(n: int):
+    marks = ""
+    while n >= 5:
+        marks += "V"
+        n -= 5
+    return marks, n
+
+
+def left_at_ten(n: int):
+    count = 0
+    while True:
+        n -= 3
+        if n < 10:
+            return count, n
+        count += 1
+
+
+@pytest.mark.parametrize(
+    ("function", "beyond"),
+    [(counted_down, 40), (halved, 256.0), (marked, 40), (left_at_ten, 40)],
+    ids=lambda each: getattr(each, "__name__", ""),
+)
+def test_solutions_with_more_iterations_than_are_tried_are_not_ruled_out(function, beyond):
+    value = function(beyond)
+    found = invert(function, max_trips=4).solutions(value)
+    assert list(found) == []
+    assert found.status == "not_exhausted"
+    assert "max_trips" in found.reason
+    with pytest.raises(NoSolution) as caught:
+        invert(function, max_trips=4)(value)
+    assert not caught.value.proved
+    more = invert(function).solutions(value, limit=1)
+    assert [solution.contains(beyond) for solution in more] == [True]
