@@ -18,7 +18,7 @@ from inversion.program.trees import leaves, rebuilt
 from inversion.solving.negative_powers import negative_powers
 from inversion.solving.starting import box_of
 from overlay.sets import NumberSet, number_set
-from overlay.sets.rounding import LARGEST
+from overlay.sets.rounding import LARGEST, nearest_finite
 
 if TYPE_CHECKING:
     from inversion.inverse import Inverse
@@ -109,18 +109,13 @@ def _middle(variable: Variable, found: NumberSet) -> Any:
     if low == -math.inf or high == math.inf:
         return _nearest(variable, found)
     if variable.kind is float:
-        return _float(low) / 2 + _float(high) / 2
+        return nearest_finite(low) / 2 + nearest_finite(high) / 2
     return variable.kind((low + high) // 2)
 
 
 def _nearest(variable: Variable, found: NumberSet) -> Any:
     nearest = min((min(max(0, low), high) for low, high in found.pieces), key=abs)
-    return _float(nearest) if variable.kind is float else variable.kind(nearest)
-
-
-def _float(number: float) -> float:
-    """The nearest finite float."""
-    return float(min(max(number, -LARGEST), LARGEST))
+    return nearest_finite(nearest) if variable.kind is float else variable.kind(nearest)
 
 
 def _size(found: NumberSet) -> float:
@@ -138,7 +133,7 @@ def _place(x: float) -> float:
 
 
 def _ends(found: NumberSet) -> tuple[float, float]:
-    return _float(found.low), _float(found.high)
+    return nearest_finite(found.low), nearest_finite(found.high)
 
 
 def _halves(box: Box, unknown: Sequence[Variable]) -> list[Box]:

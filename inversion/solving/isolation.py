@@ -20,7 +20,7 @@ from inversion.intrinsics.roots import closed, gap, touching
 from inversion.solving.unproved import Unproved
 from overlay.core.short_repr import counted
 from overlay.sets import Bounds, NumberSet, number_set
-from overlay.sets.rounding import LARGEST
+from overlay.sets.rounding import nearest_finite
 
 __all__ = ["roots_of"]
 
@@ -274,7 +274,7 @@ def _touching(equation: Equation, low: float, high: float) -> float:
 
 
 def _finite(low: float, high: float) -> tuple[float, float]:
-    return max(float(low), -LARGEST), min(float(high), LARGEST)
+    return nearest_finite(low), nearest_finite(high)
 
 
 def _same(x: float, y: float, small: float) -> bool:

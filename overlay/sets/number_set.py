@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from overlay.sets.integer_bounds import Bound, Piece, inner
-from overlay.sets.rounding import LARGEST
+from overlay.sets.rounding import nearest_finite
 
 __all__ = ["NumberSet", "number_set", "point"]
 
@@ -145,10 +145,7 @@ def _shown(bound: Bound) -> str:
 def _float(bound: Bound, side: float) -> float:
     """The bound as a float, rounded towards ``side``. ``of_integer``, which numba compiles, cannot
     tell whether a float equals an integer beyond 2**53."""
-    try:
-        found = float(bound)
-    except OverflowError:
-        found = LARGEST if bound > 0 else -LARGEST
+    found = float(bound) if abs(bound) == INF else nearest_finite(bound)
     return found if found == bound else math.nextafter(found, side)
 
 

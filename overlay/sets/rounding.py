@@ -18,6 +18,7 @@ __all__ = [
     "div_up",
     "mul_down",
     "mul_up",
+    "nearest_finite",
     "sqrt_down",
     "sqrt_up",
 ]
@@ -29,6 +30,11 @@ HALF_ULP = 2.0**-53 * (1 + 2.0**-52)
 SPLIT = 2.0**27 + 1
 # between these, a product is split into two floats exactly
 SMALL, LARGE = 2.0**-900, 2.0**900
+
+
+def nearest_finite(number: float) -> float:
+    """The nearest finite float, also of an integer beyond all floats."""
+    return float(min(max(number, -LARGEST), LARGEST))
 
 
 def below(x: float, ulps: float = 0.5) -> float:
