@@ -184,6 +184,17 @@ def test_every_extra_that_is_told_of_exists():
     assert named <= set(PROJECT["optional-dependencies"])
 
 
+@pytest.mark.skipif(not (ROOT / ".git").exists(), reason="not a checkout")
+def test_every_file_of_the_repository_is_text_that_someone_wrote():
+    tracked = subprocess.run(
+        ["git", "ls-files", "-z"], check=True, cwd=ROOT, capture_output=True, text=True
+    )
+    files = [ROOT / name for name in tracked.stdout.split("\0") if name]
+    assert files
+    binary = [file.name for file in files if file.exists() and b"\0" in file.read_bytes()]
+    assert binary == []
+
+
 def test_constraints_are_exact_versions_without_addresses():
     exact = re.compile(r"[\w.-]+==[\w.]+( ; [\w\s.<>='\"]+)?")
     assert [line for line in CONSTRAINTS if not exact.fullmatch(line)] == []
