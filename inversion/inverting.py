@@ -34,6 +34,7 @@ from inversion.solving.finite import by_trial
 from inversion.solving.smt import by_formula, check_solver
 from overlay import Context
 from overlay.contexts.wrapping import interpreted_in
+from overlay.core.interpreted_values import interpreted_alone
 from overlay.core.location import caller, name_of
 from overlay.core.logs import timed
 from overlay.core.target import describe, refuse_values
@@ -49,6 +50,7 @@ WORDS = (np.int64, np.uint64)
 WORD_BITS = 64
 
 
+@interpreted_alone
 def invert(
     f: Callable[..., Any],
     *types: Any,
@@ -140,6 +142,7 @@ def invert(
     )  # fmt: skip
 
 
+@interpreted_alone
 def choose(
     f: Callable[..., Any],
     *types: Any,

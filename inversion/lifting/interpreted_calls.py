@@ -36,7 +36,7 @@ from overlay.interpretations.autodiff import (
     differentiation,
     transformations,
 )
-from overlay.interpretations.autodiff.transformations import Derivative
+from overlay.interpretations.autodiff.transformations import Derivative, OfArguments
 
 if TYPE_CHECKING:
     from inversion.lifting.lifter import Lifter
@@ -76,11 +76,11 @@ def interpreted_call(
     lifter: Lifter, site: CallSite, target: Any, args: Values, kwargs: Named
 ) -> Value | None:
     """The value of a call of a context, of a function bound to one, of ``autodiff`` or a function
-    made by ``derivative``, or of an inverse; None for any other call.
+    made by ``derivative`` or ``gradient``, or of an inverse; None for any other call.
     """
     if target is autodiff:
         return derivative(lifter, site, args)
-    if isinstance(target, Derivative):
+    if isinstance(target, (Derivative, OfArguments)) and target.is_autodiff:
         if target.rules:
             raise _refused(site, "a derivative with rules", "give the rules as relations, or none")
         return derivative(lifter, site, (KnownObject(target.function), *args))
@@ -106,8 +106,10 @@ def check_interpreted(function: Any, where: str) -> None:
         help = "contract(f, Interval(low, high), returns=interval) encloses what leads to one"
     elif function is differentiation or function == Context.jit:
         help = "make the context, or the compiled function, outside of the function to invert"
-    elif module == transformations.__name__:
-        help = "write autodiff(f, x), or derivative(f)"
+    elif module == transformations.__name__ or (
+        isinstance(function, OfArguments) and not function.is_autodiff
+    ):
+        help = "write autodiff(f, x), or make derivative(f) or gradient(f) outside"
     if help:
         name = describe(function).partition(".<")[0]
         raise NotInvertible(f"cannot invert a call of {name}", where=where, help=help)

@@ -63,6 +63,7 @@ __all__ = [
     "replaced_by_position",
     "result_not_inferred",
     "returns_iterator",
+    "runs_interpreted",
     "state_not_held",
     "state_on_device",
     "unknown_to_compiled_code",
@@ -473,6 +474,16 @@ def any_keywords(function: Any) -> NotCompilable:
         where=location_of(function),
         help="name the parameters, or run the program interpreted: ctx(f, ...); of an @njit "
         "function that it calls, f.py_func",
+    )
+
+
+def runs_interpreted(function: Any) -> NotCompilable:
+    """The error for a function of an interpretation, which numba cannot compile."""
+    return NotCompilable(
+        f"compiled code calls {name_of(function)}, which runs interpreted alone",
+        where=location_of(function),
+        help="call it before, and call what it gives: compiled code calls derivative(f), "
+        "gradient(f) and invert(f) that were made outside of it, and autodiff(f, x)",
     )
 
 

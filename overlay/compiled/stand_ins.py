@@ -127,6 +127,7 @@ class StandIns:
         self._made: dict[int, tuple[Any, Any]] = {}
         self._callees: dict[Any, TargetStandIn] = {}
         self._kernels: dict[int, tuple[Any, Native]] = {}
+        self._forms: dict[int, tuple[Any, functools.partial[Any]]] = {}
         self._containers: dict[int, HeldContainer] = {}
 
     def of(self, value: Any, chain: MethodChain | None = None) -> Any | None:
@@ -163,9 +164,9 @@ class StandIns:
     def _stand_in_for(self, value: Any) -> Any | None:
         if isinstance(value, (InnerDispatcher, TargetStandIn, Native)):
             return None
-        form = form_in_compiled_code(value, on_device=self.world.target.is_device)
+        form = self._form(value)
         if form is not None:
-            return self.of(form)
+            return self.callee(value) if self.world.is_target(value) else self.of(form)
         if isinstance(value, (EntryDispatcher, Kernel)):
             return self.in_context(value.engine, value.function, value.options, value)
         if type(value) is Context:
@@ -200,6 +201,9 @@ class StandIns:
                 return self.callee(value)
         return None if isinstance(found, Native) and found.value is value else found
 
+    def _form(self, value: Any) -> Any:
+        return form_in_compiled_code(value, on_device=self.world.target.is_device)
+
     def in_context(
         self,
         engine: CompiledContext,
@@ -210,14 +214,13 @@ class StandIns:
         """The stand-in of a function that runs in a context of its own, inside this one; one that
         brings a context itself, or has another form in compiled code, is entered.
         """
-        device = self.world.target.is_device
         inner = self.world.engine.linked.inside(engine)
         while not inner.world(options).is_target(function):
             if isinstance(function, nonoverlay):  # outside all contexts
                 if held is None:
                     return self.of(function)
                 return self.world.bare.stand_ins.callee(function.function, held=held)
-            form = form_in_compiled_code(function, on_device=device)
+            form = self._form(function)
             wrapped = wrapped_in(function)
             if form is not None:
                 function = form
@@ -266,6 +269,14 @@ class StandIns:
         """The stand-in of a callable that is called without method lookup: its body compiled in
         this world, or numba's own implementation.
         """
+        form = self._form(value)
+        if form is not None:
+            found = self.of(form) or self.base(form)
+            if not isinstance(found, TargetStandIn):
+                return found
+            # it brings its own context: a function that calls it, one for each object
+            _, calling = self._forms.setdefault(id(value), (value, functools.partial(form)))
+            return self.world.dispatcher(applying(calling))
         if is_kernel(value):
             return self._kernel(value)
         if type(value) is functools.partial:

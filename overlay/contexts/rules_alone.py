@@ -17,6 +17,7 @@ from overlay.code.applied import applied
 from overlay.contexts.context import Context
 from overlay.contexts.current import call_next, nonoverlay, tables_in_force
 from overlay.core.in_force import stack_in_force
+from overlay.core.interpreted_values import interpreted_alone
 from overlay.core.own_builtins import __builtins__
 
 if TYPE_CHECKING:
@@ -60,6 +61,7 @@ def runs_alone[**P, R](function: Callable[P, R]) -> Callable[P, R]:
     functions with ``in_program``.
     """
 
+    @interpreted_alone
     @functools.wraps(function)
     def run(*args: P.args, **kwargs: P.kwargs) -> R:
         stack = stack_in_force.get()

@@ -6,6 +6,7 @@ A class declares by attributes which plain value its instances represent, and wh
 plain value. Dispatch uses that value where no method accepts the instance as it is.
 ``__overlay_interpreted__ = True``: only interpreted code takes the instances. A function compiled
 by numba is interpreted in a context where it is given one.
+    A function that has the attribute runs interpreted alone.
 ``__overlay_level__``: the nesting level, an integer, of numbers in compiled code. They are named
 tuples whose fields are zero for a plain number, except the underlying one. There a variable that is
 a plain number, or one of a level further out, on one path and such a number on another is one on
@@ -15,6 +16,7 @@ both.
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from typing import Any, Final
 
 from overlay.core.own_builtins import __builtins__
@@ -25,6 +27,7 @@ __all__ = [
     "LEVEL",
     "UNDERLYING",
     "has_underlying",
+    "interpreted_alone",
     "is_interpreted",
     "plain_values",
     "stands_for_another",
@@ -35,6 +38,12 @@ UNDERLYING: Final = "__overlay_underlying__"
 LEVEL: Final = "__overlay_level__"
 INTERPRETED: Final = "__overlay_interpreted__"
 _PLAIN: Final = frozenset((float, int, bool, complex, str))
+
+
+def interpreted_alone[F: Callable[..., Any]](function: F) -> F:
+    """Decorator: compiled code refuses to call the function, and says what to do."""
+    setattr(function, INTERPRETED, True)
+    return function
 
 
 def is_interpreted(value: Any) -> bool:

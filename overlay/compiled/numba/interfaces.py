@@ -28,6 +28,7 @@ from numba.core.typing.templates import Signature, make_concrete_template, signa
 from overlay.compiled import failures
 from overlay.compiled.glue import BY_POSITION, GLUE, SPREAD, Way
 from overlay.compiled.numba.numba_types import Type, is_dispatcher
+from overlay.core.interpreted_values import INTERPRETED
 from overlay.core.location import name_of
 from overlay.core.target import is_below, with_code
 
@@ -189,8 +190,11 @@ def given_by_position(ways: Sequence[Way], args: Sequence[Type]) -> tuple[Type, 
 
 
 def refuse_parameters(function: Any) -> None:
-    """Raise NotCompilable for parameters that numba does not support."""
+    """Raise NotCompilable for parameters that numba does not support, and for a function that runs
+    interpreted alone."""
     function = getattr(function, "py_func", function)
+    if getattr(function, INTERPRETED, False):
+        raise failures.runs_interpreted(function)
     code = function.__code__
     if code.co_kwonlyargcount and code.co_flags & inspect.CO_VARARGS:
         raise failures.keywords_after_rest(function)

@@ -27,6 +27,7 @@ __all__ = [
     "refuse_by",
     "refuse_call",
     "refuse_captured",
+    "refuse_compiled",
     "refuse_count",
     "refuse_escape",
     "refuse_form",
@@ -249,6 +250,17 @@ def refuse_stale() -> NoReturn:
         "the array",
         where=_place(),
         help="write to a copy of the part: np.copy(z.real), or use forward mode",
+    )
+
+
+def refuse_compiled(asked: str, *, is_gradient: bool) -> NoReturn:
+    """Refuse to compile what only interpreted code computes. asked: a description of it."""
+    why = "with active, constant or mode given " if is_gradient else ""
+    raise NotDifferentiable(
+        f"{asked} {why}runs interpreted alone, and compiled code calls it",
+        where=_place(),
+        help="compile autodiff(f, x, ...), which is the gradient by all arguments; of a function "
+        "with constants in it, by the others",
     )
 
 

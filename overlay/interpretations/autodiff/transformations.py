@@ -20,6 +20,7 @@ from overlay.interpretations.autodiff.errors import (
     NotDifferentiable,
     NotReversible,
     refuse_arguments,
+    refuse_compiled,
     refuse_order,
     refuse_tangents,
     refuse_without_arguments,
@@ -113,6 +114,8 @@ class Derivative:
     is ``autodiff`` of f.
     """
 
+    is_autodiff = True
+
     def __init__(self, function: Callable[..., Any], rules: Rules) -> None:
         self.function = function
         self.rules = _tables(rules)
@@ -133,18 +136,73 @@ class Derivative:
 
     @functools.cached_property
     def _compiled(self) -> Callable[..., Any]:
-        f = self.function
-
-        def of(x: Any) -> Any:
-            return autodiff(f, x)
-
-        return differentiation(*self.rules).wrap(of) if self.rules else of
+        return _autodiff_of(self.function, self.rules)
 
     def __reduce__(self) -> Any:
         return Derivative, (self.function, self.rules)
 
     def __repr__(self) -> str:
         return f"<derivative of {name_of(self.function)}>"
+
+
+class OfArguments:
+    """The gradient, Jacobian or Hessian of a function, a function of its arguments; in compiled
+    code a gradient is ``autodiff`` of the function.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        run: Callable[[Any, Sequence[Any], Sequence[int], Rules, Mode], list[Any]],
+        function: Callable[..., Any],
+        active: Names,
+        constant: Names,
+        rules: Rules,
+        mode: Mode,
+    ) -> None:
+        self.name, self.run, self.function = name, run, function
+        self.active, self.constant, self.rules = active, constant, _tables(rules)
+        self.mode: Mode = mode
+        try:
+            signature = inspect.signature(function)
+        except (TypeError, ValueError):  # a function in C that tells of none
+            return
+        self.__signature__ = signature.replace(return_annotation=signature.empty)
+
+    @runs_alone
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        f, given, places = _given(self.function, args, kwargs, self.active, self.constant)
+        return _one_or_all(self.run(f, given, places, self.rules, self.mode))
+
+    @property
+    def is_autodiff(self) -> bool:
+        """Whether ``autodiff`` of the function gives what this does."""
+        return (self.run, self.active, self.constant) == (_gradient, None, None)
+
+    def __overlay_compiled__(self, *, on_device: bool) -> Callable[..., Any]:
+        if not self.is_autodiff or self.mode != "auto":
+            refuse_compiled(repr(self), is_gradient=self.run is _gradient)
+        return self._compiled
+
+    @functools.cached_property
+    def _compiled(self) -> Callable[..., Any]:
+        return _autodiff_of(self.function, self.rules)
+
+    def __reduce__(self) -> Any:
+        own = (self.name, self.run, self.function)
+        return OfArguments, (*own, self.active, self.constant, self.rules, self.mode)
+
+    def __repr__(self) -> str:
+        return f"<{self.name} of {name_of(self.function)}>"
+
+
+def _autodiff_of(f: Callable[..., Any], rules: tuple[MethodTable, ...]) -> Callable[..., Any]:
+    """The function that compiled code calls for the derivative or gradient of f."""
+
+    def of(*args: Any) -> Any:
+        return autodiff(f, *args)
+
+    return differentiation(*rules).wrap(of) if rules else of
 
 
 @runs_alone
@@ -319,13 +377,7 @@ def gradient(
     """
 
     _check_function(f, "gradient")
-
-    @runs_alone
-    def of(*args: Any, **kwargs: Any) -> Any:
-        g, given, places = _given(f, args, kwargs, active, constant)
-        return _one_or_all(_gradient(g, given, places, rules, mode))
-
-    return of
+    return OfArguments("gradient", _gradient, f, active, constant, rules, mode)
 
 
 def gradient_at(
@@ -337,7 +389,7 @@ def gradient_at(
 
 
 def _gradient(
-    f: Callable[..., Any], given: Sequence[Any], places: Sequence[int], rules: Rules, mode: str
+    f: Callable[..., Any], given: Sequence[Any], places: Sequence[int], rules: Rules, mode: Mode
 ) -> list[Any]:
     tables = tables_of_program()
     adjoint = _adjoint(f, given, places, rules, tables, mode)
@@ -419,22 +471,20 @@ def jacobian(
     """
 
     _check_function(f, "jacobian")
+    return OfArguments("Jacobian", _jacobian, f, active, constant, rules, mode)
 
-    @runs_alone
-    def of(*args: Any, **kwargs: Any) -> Any:
-        g, given, places = _given(f, args, kwargs, active, constant)
-        tables = tables_of_program()
-        adjoint = _adjoint(g, given, places, rules, tables, mode)
-        if isinstance(adjoint, Adjoint) and (
-            mode == "reverse" or _is_small(adjoint, given, places)
-        ):
-            return _one_or_all(_rows(g, adjoint, given, places, tables))
-        if adjoint is BY_TAPE and mode == "reverse":
-            return _one_or_all(taped(g, given, places, _tables(rules)).jacobian())
-        _, slopes = _by_each(g, given, places, rules)
-        return _one_or_all([_both_shapes(s, given[i]) for s, i in zip(slopes, places, strict=True)])
 
-    return of
+def _jacobian(
+    f: Callable[..., Any], given: Sequence[Any], places: Sequence[int], rules: Rules, mode: Mode
+) -> list[Any]:
+    tables = tables_of_program()
+    adjoint = _adjoint(f, given, places, rules, tables, mode)
+    if isinstance(adjoint, Adjoint) and (mode == "reverse" or _is_small(adjoint, given, places)):
+        return _rows(f, adjoint, given, places, tables)
+    if adjoint is BY_TAPE and mode == "reverse":
+        return taped(f, given, places, _tables(rules)).jacobian()
+    _, slopes = _by_each(f, given, places, rules)
+    return [_both_shapes(s, given[i]) for s, i in zip(slopes, places, strict=True)]
 
 
 @runs_alone
@@ -481,19 +531,18 @@ def hessian(
     """
 
     _check_function(f, "hessian")
+    return OfArguments("Hessian", _hessian, f, active, constant, rules, mode)
 
+
+def _hessian(
+    f: Callable[..., Any], given: Sequence[Any], places: Sequence[int], rules: Rules, mode: Mode
+) -> list[Any]:
     @runs_alone
-    def of(*args: Any, **kwargs: Any) -> Any:
-        g, given, places = _given(f, args, kwargs, active, constant)
+    def first(*inner: Any) -> Any:
+        return _one_or_all(gradient_at(f, inner, places, rules, mode))
 
-        @runs_alone
-        def first(*inner: Any) -> Any:
-            return _one_or_all(gradient_at(g, inner, places, rules, mode))
-
-        _, slopes = _by_each(first, given, places, rules)
-        return _one_or_all([_both_shapes(s, given[i]) for s, i in zip(slopes, places, strict=True)])
-
-    return of
+    _, slopes = _by_each(first, given, places, rules)
+    return [_both_shapes(s, given[i]) for s, i in zip(slopes, places, strict=True)]
 
 
 def _derivative_of(lifter: Any, f: Any, mode: Any = None) -> MethodOf:

@@ -3,12 +3,13 @@
 import colorsys
 import inspect
 import math
+import pickle
 import re
 
 import numpy as np
 import pytest
 
-from overlay import Context
+from overlay import Context, NotCompilable
 from overlay.interpretations.autodiff import (
     NotDifferentiable,
     autodiff,
@@ -300,3 +301,48 @@ def test_wrong_numbers_of_arguments_are_refused_with_a_remedy(call, said, remedy
 def test_too_many_arguments_raise_the_error_of_the_function(take):
     with pytest.raises(TypeError, match=r"power\(\) takes from 1 to 2 positional arguments"):
         take(power)(1.0, 2.0, 3.0)
+
+
+# ---- what gradient, jacobian and hessian give ---------------------------------------------
+
+
+def product(x: float, y: float) -> float:
+    return x * x * y
+
+
+@pytest.mark.parametrize("made", [gradient, jacobian, hessian])
+def test_what_is_made_has_a_name_and_the_signature_of_its_function(made):
+    found = made(product)
+    assert re.fullmatch(rf"<{made.__name__} of product>", repr(found), re.IGNORECASE)
+    assert list(inspect.signature(found).parameters) == ["x", "y"]
+    again = pickle.loads(pickle.dumps(found))
+    assert repr(again(2.0, 3.0)) == repr(found(2.0, 3.0))
+
+
+def test_a_gradient_is_called_by_compiled_code():
+    slopes, of_array = gradient(product), gradient(lambda x: np.sum(x**3))
+    assert Context().jit(lambda x: slopes(x, 3.0))(2.0) == slopes(2.0, 3.0) == (12.0, 4.0)
+    assert (Context().jit(of_array)(X) == of_array(X)).all()
+    inner = gradient(lambda x: x**3)
+    assert Context().jit(derivative(inner))(2.0) == derivative(inner)(2.0) == 12.0
+
+
+@pytest.mark.parametrize(
+    ("made", "why"),
+    [
+        (jacobian(product), "<Jacobian of product> runs interpreted alone"),
+        (hessian(product), "<Hessian of product> runs interpreted alone"),
+        (gradient(product, active=("x",)), "with active, constant or mode given"),
+        (gradient(product, mode="reverse"), "with active, constant or mode given"),
+    ],
+)
+def test_what_only_interpreted_code_computes_is_refused_in_compiled_code(made, why):
+    with pytest.raises(NotDifferentiable, match=re.escape(why)):
+        Context().jit(lambda x, y: made(x, y))(2.0, 3.0)
+
+
+@pytest.mark.parametrize("made", [derivative, gradient, jvp, vjp])
+def test_making_a_derivative_in_compiled_code_is_refused_with_what_to_do(made):
+    with pytest.raises(NotCompilable, match="which runs interpreted alone") as caught:
+        Context().jit(lambda x: made(product)(x))(2.0)
+    assert "autodiff(f, x)" in str(caught.value)
