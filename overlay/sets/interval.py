@@ -52,6 +52,11 @@ def _bound(given: Any, side: float) -> float:
     return below(near) if side < 0 else above(near)
 
 
+def _interval(given: Interval | float) -> Interval:
+    """An interval, or that of one number."""
+    return given if isinstance(given, Interval) else Interval(given)
+
+
 class Interval(_Fields):
     """The real numbers from ``low`` to ``high``, both included; infinite where there is no bound.
 
@@ -128,43 +133,45 @@ class Interval(_Fields):
         low, high = max(self.low, -LARGEST), min(self.high, LARGEST)
         return min(max(low / 2 + high / 2, low), high)
 
-    def equals(self, other: Interval) -> bool:
+    def equals(self, other: Interval | float) -> bool:
         """Return whether both are the same set.
 
         Parameters
         ----------
-        other : Interval
-            Another interval.
+        other : Interval or float
+            Another interval, or a number.
 
         Returns
         -------
         bool
             True also if both are empty.
         """
-        return self.bounds == other.bounds or (self.is_empty and other.is_empty)
+        given = _interval(other)
+        return self.bounds == given.bounds or (self.is_empty and given.is_empty)
 
-    def within(self, other: Interval) -> bool:
+    def within(self, other: Interval | float) -> bool:
         """Return whether the interval is a subset of another.
 
         Parameters
         ----------
-        other : Interval
-            Another interval.
+        other : Interval or float
+            Another interval, or a number.
 
         Returns
         -------
         bool
             True for the empty interval.
         """
-        return self.is_empty or (other.low <= self.low and self.high <= other.high)
+        around = _interval(other)
+        return self.is_empty or (around.low <= self.low and self.high <= around.high)
 
-    def hull(self, other: Interval) -> Self:
+    def hull(self, other: Interval | float) -> Self:
         """The smallest interval that contains both.
 
         Parameters
         ----------
-        other : Interval
-            Another interval.
+        other : Interval or float
+            Another interval, or a number.
 
         Returns
         -------
@@ -177,22 +184,22 @@ class Interval(_Fields):
         >>> Interval(0, 1).hull(Interval(3, 4))
         Interval(0.0, 4.0)
         """
-        return self._of(bounds.hull(self.bounds, other.bounds))
+        return self._of(bounds.hull(self.bounds, _interval(other).bounds))
 
-    def intersection(self, other: Interval) -> Self:
+    def intersection(self, other: Interval | float) -> Self:
         """The numbers in both.
 
         Parameters
         ----------
-        other : Interval
-            Another interval.
+        other : Interval or float
+            Another interval, or a number.
 
         Returns
         -------
         Interval
             The intersection; empty if they have no number in common.
         """
-        return self._of(bounds.intersection(self.bounds, other.bounds))
+        return self._of(bounds.intersection(self.bounds, _interval(other).bounds))
 
     def split(self, pieces: int = 2) -> list[Self]:
         """Split the interval into adjacent intervals of about equal width.

@@ -22,6 +22,7 @@ __all__ = [
     "WrongPairs",
     "asked_of_count",
     "asked_of_shape",
+    "refuse_argument",
     "refuse_arguments",
     "refuse_array_in_kernel",
     "refuse_by",
@@ -316,6 +317,16 @@ def refuse_no_number(f: Any, what: str, *, is_part: bool = False) -> NoReturn:
         "derivative",
         where=location_of(f),
         help=ASKED_OF_RESULT,
+    )
+
+
+def refuse_argument(f: Any, what: str) -> NoReturn:
+    """Refuse to differentiate by an argument that is no number. what: a description of it."""
+    raise NotDifferentiable(
+        f"{name_of(f)} is given {what}, by which it cannot be differentiated",
+        where=caller(),
+        help="differentiate by numbers and arrays of numbers, and hold other arguments constant: "
+        "gradient(f, constant=(name,)), or a function of the numbers alone, lambda x: f(x, other)",
     )
 
 

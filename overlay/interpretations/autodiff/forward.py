@@ -24,7 +24,11 @@ from overlay.interpretations.autodiff.errors import (
     refuse_pair_count,
 )
 from overlay.interpretations.autodiff.escapes import begun, given_up, watched
-from overlay.interpretations.autodiff.level_results import check_kind, check_one
+from overlay.interpretations.autodiff.level_results import (
+    check_argument_kind,
+    check_kind,
+    check_one,
+)
 from overlay.interpretations.autodiff.levels import Level, LevelTable, declare, generate, written
 from overlay.interpretations.autodiff.linear_tape import TapeTangent, recording
 from overlay.interpretations.autodiff.optional_functions import declare_optional
@@ -367,6 +371,8 @@ def _generates_entry(
     names = ", ".join(f"x{i}" for i in range(count))
 
     def generate(*types: Any) -> Any:
+        for kind in types[1:]:
+            check_argument_kind(types[0], kind)
         if any(isinstance(t, type) and issubclass(t, (np.ndarray, ActiveArray)) for t in types):
             return _by_reverse(types, rules, table.tables_around)
         instead = adjoint_instead(types, rules, table.tables_around)

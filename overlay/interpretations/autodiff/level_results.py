@@ -10,12 +10,19 @@ from typing import Any, Union, get_args, get_origin
 import numpy as np
 
 from overlay import known_function
+from overlay.core.interpreted_values import UNDERLYING
 from overlay.core.location import name_of
 from overlay.core.short_repr import a_or_an
 from overlay.interpretations.autodiff.duals import Active, ActiveArray
-from overlay.interpretations.autodiff.errors import refuse_no_number, refuse_result
+from overlay.interpretations.autodiff.errors import (
+    refuse_argument,
+    refuse_no_number,
+    refuse_result,
+)
 
 __all__ = [
+    "check_argument",
+    "check_argument_kind",
     "check_kind",
     "check_one",
     "check_result",
@@ -60,6 +67,27 @@ def is_structure(found: Any) -> bool:
     return isinstance(found, (tuple, list, dict)) and not isinstance(
         found, (Active, numbers.Number)
     )
+
+
+def check_argument(f: Any, x: Any) -> None:
+    """Raise NotDifferentiable for an argument of f that is no number, array of numbers, or list of
+    these."""
+    if isinstance(x, (list, tuple)) and not is_number(x):
+        for part in x:
+            check_argument(f, part)
+        if len({() if is_number(part) else np.shape(part) for part in x}) > 1:
+            refuse_argument(f, f"{a_or_an(type(x).__qualname__)} of parts of different lengths")
+    elif not _is_made_of_numbers(x):
+        refuse_argument(f, described(x))
+
+
+def check_argument_kind(f: Any, kind: Any) -> None:
+    """``check_argument`` for the class of an argument of ``autodiff``."""
+    if not isinstance(kind, type) or issubclass(kind, (Active, numbers.Number)):
+        return
+    is_plain_tuple = issubclass(kind, tuple) and not hasattr(kind, UNDERLYING)
+    if is_plain_tuple or issubclass(kind, (str, bytes, list, dict, set, NoneType)):
+        refuse_argument(known_function(f) or "the function", a_or_an(kind.__qualname__))
 
 
 def check_result(f: Any, value: Any) -> None:

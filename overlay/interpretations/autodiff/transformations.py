@@ -28,6 +28,7 @@ from overlay.interpretations.autodiff.errors import (
 from overlay.interpretations.autodiff.escapes import looked
 from overlay.interpretations.autodiff.forward import autodiff, differentiation, linearised
 from overlay.interpretations.autodiff.level_results import (
+    check_argument,
     check_result,
     is_structure,
     tangent_of,
@@ -600,6 +601,7 @@ def _active(f: Callable[..., Any], x: Any) -> Any:
         return x
     if isinstance(x, tuple) and isinstance(x, numbers.Number):
         return x  # a number of another interpretation, such as an interval
+    check_argument(f, x)
     if np.iscomplexobj(x):
         raise NotDifferentiable(
             f"{name_of(f)} is given complex numbers, and derivatives are by real ones",

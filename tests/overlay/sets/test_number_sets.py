@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from overlay.sets import EMPTY, Interval, add, integer_bounds, number_set
+from overlay.sets import EMPTY, Interval, NotAnInterval, add, integer_bounds, number_set
 
 INF = math.inf
 OPERATIONS = {
@@ -74,3 +74,14 @@ def test_an_interval_is_the_pair_of_its_bounds():
     assert len({Interval(0, 2), Interval(0, 2), Interval(0, 3)}) == 2
     assert Interval(0, 1).intersection(Interval(2, 3)) == Interval(*EMPTY)
     assert pickle.loads(pickle.dumps(Interval("0.1"))) == Interval("0.1")
+
+
+def test_an_interval_is_compared_and_joined_with_a_number():
+    unit, five = Interval(0, 1), Interval(5)
+    assert unit.hull(5) == unit.hull(five) == Interval(0, 5)
+    assert unit.intersection(1) == unit.intersection(Interval(1)) == Interval(1)
+    assert five.equals(5)
+    assert five.within(5)
+    assert not unit.within(5)
+    with pytest.raises(NotAnInterval, match="bounds are real numbers"):
+        unit.hull("five")

@@ -346,3 +346,33 @@ def test_making_a_derivative_in_compiled_code_is_refused_with_what_to_do(made):
     with pytest.raises(NotCompilable, match="which runs interpreted alone") as caught:
         Context().jit(lambda x: made(product)(x))(2.0)
     assert "autodiff(f, x)" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("given", "what"),
+    [
+        ({"a": 1.0}, "a dict"),
+        ("1.5", "a str"),
+        (["1", "2"], "a str"),
+        (None, "None"),
+        ([1.0, [2.0, 3.0]], "a list of parts of different lengths"),
+        (np.array(["2020-01-01"], dtype="datetime64[D]"), "an array of the dtype datetime64[D]"),
+        (np.array([None]), "an array of the dtype object"),
+    ],
+    ids=repr,
+)
+def test_an_argument_that_is_no_number_is_refused(given, what):
+    def f(x):
+        return 1.0
+
+    one = [lambda x: derivative(f)(x), lambda x: gradient(f)(x), lambda x: hessian(f)(x)]
+    more = [lambda x: jvp(f, (x,), (1.0,)), lambda x: vjp(f, x), lambda x: jacobian(f)(x)]
+    for ask in (*one, *more):
+        with pytest.raises(NotDifferentiable, match=re.escape(f"is given {what}")):
+            ask(given)
+
+
+@pytest.mark.parametrize("given", [{"a": 1.0}, "1.5", None, [1.0], (1.0,)])
+def test_autodiff_refuses_an_argument_that_is_no_number(given):
+    with pytest.raises(NotDifferentiable, match="by which it cannot be differentiated"):
+        autodiff(lambda x: 1.0, given)
