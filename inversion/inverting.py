@@ -37,6 +37,7 @@ from overlay.contexts.wrapping import interpreted_in
 from overlay.core.interpreted_values import interpreted_alone
 from overlay.core.location import caller, name_of
 from overlay.core.logs import timed
+from overlay.core.short_repr import named_value
 from overlay.core.target import describe, refuse_values
 from primitives import Domain, Integers
 from primitives.forms.bit_systems import BitSystem
@@ -199,7 +200,7 @@ def choose(
     refuse_values(f, "invert", help, WrongArguments)
     if context is not None and not isinstance(context, Context):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise WrongArguments(
-            f"context is not a Context: {context!r}",
+            f"context is not a Context: {named_value(context)}",
             where=caller(),
             help="give context=overlay.Context(table), with your method tables",
         )

@@ -302,7 +302,7 @@ def _bases_right(ret: NumberSet, b: float) -> NumberSet:
     return found.join(number_set([(INF, INF)])) if b < 0 and sizes.contains(0) else found
 
 
-POWER = Contractor(_power, (_bases, None), quiet=False)
+POWER = Contractor(_power, (_bases, None), of_nan=number_set([(1.0, 1.0)]))  # 1**nan, nan**0
 
 
 def _whole_power(a: NumberSet, b: NumberSet) -> NumberSet:

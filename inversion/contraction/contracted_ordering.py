@@ -71,7 +71,7 @@ def _order(strict: bool, swapped: bool) -> Contractor:
             return b
         return (smaller if swapped else larger)(b, a, bool(ret.low))
 
-    return Contractor(ret, (first, second), quiet=False)
+    return Contractor(ret, (first, second), of_nan=None)
 
 
 LESS, LESS_EQUAL = _order(True, False), _order(False, False)
@@ -102,7 +102,7 @@ def _equality(negated: bool) -> Contractor:
             return a
         return a.meet(b) if bool(ret.low) != negated else _apart(a, b)
 
-    return Contractor(ret, (one, lambda ret, a, b: one(ret, b, a)), quiet=False)
+    return Contractor(ret, (one, lambda ret, a, b: one(ret, b, a)), of_nan=None)
 
 
 EQUAL, UNEQUAL = _equality(False), _equality(True)
@@ -123,11 +123,11 @@ def _larger(ret: NumberSet, a: NumberSet, b: NumberSet) -> NumberSet:
 
 MIN = Contractor(
     image(sets.minimum),
-    (lambda ret, a, b: _smaller(ret, a, b), lambda ret, a, b: _smaller(ret, b, a)), quiet=False,
+    (lambda ret, a, b: _smaller(ret, a, b), lambda ret, a, b: _smaller(ret, b, a)), of_nan=None,
 )  # fmt: skip
 MAX = Contractor(
     image(sets.maximum),
-    (lambda ret, a, b: _larger(ret, a, b), lambda ret, a, b: _larger(ret, b, a)), quiet=False,
+    (lambda ret, a, b: _larger(ret, a, b), lambda ret, a, b: _larger(ret, b, a)), of_nan=None,
 )  # fmt: skip
 
 
@@ -140,7 +140,7 @@ def _unclipped(ret: NumberSet, a: NumberSet, low: NumberSet, high: NumberSet) ->
     return _larger(_smaller(ret, larger, high), a, low)
 
 
-CLIP = Contractor(_clipped, (_unclipped, None, None), quiet=False)
+CLIP = Contractor(_clipped, (_unclipped, None, None), of_nan=None)
 WHERE = Contractor(
     lambda c, a, b: a if c.low == 1 else b if c.high == 0 else a.join(b),
     (
@@ -148,7 +148,7 @@ WHERE = Contractor(
         lambda ret, c, a, b: a.meet(ret) if c.low == 1 else a,
         lambda ret, c, a, b: b.meet(ret) if c.high == 0 else b,
     ),
-    quiet=False,
+    of_nan=None,
 )
 
 
@@ -185,11 +185,11 @@ def _fits(case: tuple[int, ...], args: tuple[NumberSet, ...]) -> bool:
 ZERO = number_set([(0, 0)], whole=True)
 TRUTH = Contractor(
     lambda a: UNEQUAL.ret(a, ZERO) if UNEQUAL.ret else EITHER,
-    (lambda ret, a: _of_truth(ret, a, negated=False),), quiet=False,
+    (lambda ret, a: _of_truth(ret, a, negated=False),), of_nan=None,
 )  # fmt: skip
 NOT = Contractor(
     lambda a: EQUAL.ret(a, ZERO) if EQUAL.ret else EITHER,
-    (lambda ret, a: _of_truth(ret, a, negated=True),), quiet=False,
+    (lambda ret, a: _of_truth(ret, a, negated=True),), of_nan=None,
 )  # fmt: skip
 
 

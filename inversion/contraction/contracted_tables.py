@@ -34,7 +34,7 @@ def of_table(table: FiniteTable) -> Contractor | None:
         found = ((key, key) for key, entry in pairs if _may_be(ret, entry) and a.contains(key))
         return number_set(found, whole=keys_whole).fewer(MOST_PIECES)
 
-    return Contractor(entries, (keys,), quiet=False)
+    return Contractor(entries, (keys,), of_nan=None)
 
 
 def _may_be(ret: NumberSet, entry: Any) -> bool:
@@ -65,4 +65,4 @@ def of_members(members: Members) -> Contractor | None:
             return a.meet(inside).fewer(MOST_PIECES)
         return a.without(map(int, members.keys)).fewer(MOST_PIECES) if a.whole else a
 
-    return Contractor(truths, (keys,), quiet=False)
+    return Contractor(truths, (keys,), of_nan=None)

@@ -46,7 +46,8 @@ class Contractor:
     ret: maps sets of the arguments, without NaN, to a set that contains all results, including NaN
     if these arguments may give it. arguments: for each argument a map from sets of the result and
     of all arguments to a set that contains all its values that give such a result; None if no such
-    map is known. quiet: whether NaN as an argument always gives the result NaN.
+    map is known. of_nan: the results that NaN as an argument may give beside NaN; None if these are
+    not known.
 
     Laws: for sets that contain a and b, ``f(a, b)`` is in ``ret(...)``, and a is in
     ``arguments[0](...)``.
@@ -54,14 +55,14 @@ class Contractor:
 
     ret: Image | None
     arguments: tuple[Image | None, ...] = ()
-    quiet: bool = True
+    of_nan: NumberSet | None = number_set(())
 
     def contracted(
         self, ret: NumberSet, args: Sequence[NumberSet]
     ) -> tuple[NumberSet, tuple[NumberSet, ...]]:
         """The sets without values that belong to no solution."""
         nan = any(arg.nan for arg in args)
-        if nan and not self.quiet:
+        if nan and self.of_nan is None:
             return ret, tuple(args)
         numbers = [arg.numbers() for arg in args]
         if len(numbers) > 1:  # intervals are combined each with each
@@ -69,8 +70,10 @@ class Contractor:
             ret = ret.fewer(MOST_PIECES_OF_SEVERAL)
         if self.ret is not None:
             found = self.ret(*numbers) if all(numbers) else number_set((), whole=ret.whole)
+            if nan and self.of_nan:
+                found = found.join(self.of_nan)
             ret = ret.meet(found.with_nan(found.nan or nan))
-        if ret.nan:
+        if ret.nan or (nan and self.of_nan):
             return ret, tuple(args)
         for place, backwards in enumerate(self.arguments):
             if backwards is not None and ret and all(numbers):

@@ -296,6 +296,15 @@ def _problem(
     refuse_values(f, "solve", help, WrongArguments)
     given = [_set(f, f"argument {i + 1}", box) for i, box in enumerate(boxes)]
     inputs, _ = inputs_of(f, [kind for _, kind in given])
+    if len(given) < len(inputs):
+        names = ", ".join(name for name, _ in inputs[len(given) :])
+        raise WrongArguments(
+            f"{describe(f)} takes {counted(len(inputs), 'argument')}, and "
+            f"{counted(len(given), 'set')} {'is' if len(given) == 1 else 'are'} given",
+            where=caller(),
+            notes=[("missing", names)],
+            help="give a set for each argument, such as Interval(-math.inf, math.inf), or a number",
+        )
     lifted = lift(f, inputs, context, root_finding=False, folds=False)
     program = rewritten(lifted.program, passes=PASSES)
     for power in negative_powers(program.statements, _declared(program, given)):

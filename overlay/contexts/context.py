@@ -25,6 +25,7 @@ from overlay.core.metadata import metadata_key
 from overlay.core.own_builtins import __builtins__
 from overlay.core.pickling import home_of_caller, name_at_home, named
 from overlay.core.public_names import hides
+from overlay.core.short_repr import named_value
 from overlay.core.table import Method, MethodTable
 from overlay.core.target import canonical, refuse_values
 from overlay.plugins.plugin import Plugin, composed, identity, refuse_around
@@ -129,7 +130,7 @@ class Context:
         for table in tables:
             if not isinstance(table, MethodTable):  # pyright: ignore[reportUnnecessaryIsInstance]
                 raise OverlayError(
-                    f"a context holds method tables, not {table!r}",
+                    f"a context holds method tables, not {named_value(table)}",
                     where=caller(),
                     help="join two contexts with outer | inner",
                 )
@@ -344,6 +345,8 @@ class Context:
 
         Raises
         ------
+        OverlayError
+            ``f`` is not callable.
         UnsupportedPython
             The Python engine does not work on this Python.
 
@@ -372,6 +375,10 @@ class Context:
                 )
         except RecursionError as error:
             engine.explain_recursion(error)
+            raise
+        except TypeError:
+            help = "give the function and its arguments apart: ctx(f, x), not ctx(f(x))"
+            engine.quietly(refuse_values, f, "run", help)
             raise
         finally:
             if outer is None and stack.calls is not None:

@@ -21,6 +21,9 @@ __all__ = [
     "reduced",
 ]
 
+LONGEST = 1000
+"""The most characters of a request that an error shows; its attribute ``asked`` has all."""
+
 
 def near_names(
     name: str, others: Iterable[Any], *, most: int = 3, cutoff: float = 0.65
@@ -91,7 +94,12 @@ class OverlayError(Exception):
     __reduce__ = reduced
 
     def __str__(self) -> str:
-        head = self.asked if self.where is None else f"{self.asked}   [{self.where}]"
+        asked = self.asked
+        if len(asked) > LONGEST:  # the representation of an object of the program may be in it
+            left_out = len(asked) - LONGEST
+            first, last = asked[: LONGEST // 2], asked[-LONGEST // 2 :]
+            asked = f"{first} ... [{left_out} characters are left out] ... {last}"
+        head = asked if self.where is None else f"{asked}   [{self.where}]"
         rows = (*self.notes, ("help", self.help)) if self.help else self.notes
         return "\n".join([head, *(f"  {label}: {text}" for label, text in rows)])
 

@@ -7,7 +7,7 @@ import re
 
 from overlay.core.own_builtins import __builtins__
 
-__all__ = ["a_or_an", "counted", "cut", "short_repr"]
+__all__ = ["a_or_an", "counted", "cut", "named_value", "short_repr"]
 
 LONGEST = 80
 
@@ -22,6 +22,14 @@ def cut(text: str, longest: int = LONGEST) -> str:
     """A text on one line, cut where it is longer."""
     text = " ".join(text.split())
     return text if len(text) <= longest else f"{text[: longest - 4].rstrip(', ')} ..."
+
+
+def named_value(value: object) -> str:
+    """An object that is given where another kind is expected: a container by its class alone, since
+    its contents may be long or secret."""
+    if hasattr(type(value), "__len__") and not isinstance(value, (str, bytes)):
+        return a_or_an(type(value).__qualname__)
+    return cut(repr(value))
 
 
 def counted(count: int, noun: str, nouns: str = "") -> str:

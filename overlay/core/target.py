@@ -19,6 +19,7 @@ from overlay.core.errors import OverlayError, near_names
 from overlay.core.in_force import natively
 from overlay.core.location import caller, home_of, name_of
 from overlay.core.own_builtins import __builtins__
+from overlay.core.short_repr import named_value
 
 __all__ = [
     "BUILTINS",
@@ -85,7 +86,9 @@ def refuse_values(
     the remedy.
     """
     if not natively(callable, function):
-        raise error(f"cannot {verb} {function!r}: it is not callable", where=caller(), help=help)
+        raise error(
+            f"cannot {verb} {named_value(function)}: it is not callable", where=caller(), help=help
+        )
 
 
 def canonical(target: Any) -> Any:

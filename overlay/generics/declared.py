@@ -19,6 +19,7 @@ from overlay.core.in_force import current_key, current_stack, natively, runs_nat
 from overlay.core.interpreted_values import plain_values
 from overlay.core.location import caller, location_of
 from overlay.core.own_builtins import __builtins__
+from overlay.core.short_repr import named_value
 from overlay.core.signature import NO_VARARGS, MethodParameters, load_plum, shown_hint
 from overlay.core.table import LOCK
 from overlay.core.target import GENERIC, positional_names
@@ -96,7 +97,7 @@ def generic[**P, R](declaration: Callable[P, R], /) -> GenericFunction[P, R]:
     """
     if type(declaration) is not FunctionType:
         raise OverlayError(
-            f"generic declares Python functions, not {declaration!r}",
+            f"generic declares Python functions, not {named_value(declaration)}",
             where=caller(),
             help="write @generic above a def; @staticmethod and @classmethod go above @generic",
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import numbers
-from collections.abc import Callable, Iterator, Sequence, Sized
+from collections.abc import Callable, Container, Iterator, Sequence, Sized
 from typing import Any
 
 import numpy as np
@@ -31,6 +31,7 @@ from overlay.interpretations.autodiff.level_results import (
     check_argument,
     check_result,
     is_structure,
+    parts_of_result,
     tangent_of,
     value_of,
 )
@@ -306,15 +307,17 @@ def vjp(
     places = range(len(args))
     adjoint = _adjoint(f, args, places, rules, tables, mode)
     if isinstance(adjoint, Adjoint) and isinstance(adjoint.result, ReverseValue):
-        return in_program(f, *args), runs_alone(
-            lambda cotangent: back(adjoint, args, (cotangent,), tables)
+        return in_program(f, *_fresh(args)), runs_alone(
+            lambda cotangent: _back_or_by_tape(f, adjoint, args, cotangent, rules)
         )
     if adjoint is BY_TAPE:
         run = taped(f, args, places, _tables(rules))
         _check_one(f, run.value)
         return run.value, runs_alone(lambda cotangent: tuple(run.pull_back([cotangent])))
-    value, rows = _by_each(f, args, range(len(args)), rules)
+    value, rows = _by_each(f, args, places, rules)
     _check_one(f, value)
+    if mode == "auto" and _are_mixed_up(value, rows):
+        return vjp(f, *args, rules=rules, mode="reverse")
 
     @runs_alone
     def take_back(cotangent: Any) -> tuple[Any, ...]:
@@ -322,6 +325,17 @@ def vjp(
         return tuple(_shaped(each, x) for each, x in zip(found, args, strict=True))
 
     return value, take_back
+
+
+def _back_or_by_tape(
+    f: Callable[..., Any], adjoint: Adjoint, args: Sequence[Any], cotangent: Any, rules: Rules
+) -> tuple[Any, ...]:
+    """The pullback of a cotangent by an adjoint; by a tape where a rule divides by zero."""
+    try:
+        return back(adjoint, _fresh(args), (cotangent,), tables_of_program())
+    except ArithmeticError:
+        run = taped(f, _fresh(args), range(len(args)), _tables(rules))
+        return tuple(run.pull_back([cotangent]))
 
 
 def _against(cotangent: Any, slope: Any) -> Any:
@@ -396,13 +410,18 @@ def _gradient(
     adjoint = _adjoint(f, given, places, rules, tables, mode)
     if isinstance(adjoint, Adjoint) and _is_number(adjoint.result):
         wanted = (1.0,) * isinstance(adjoint.result, ReverseValue)
-        return list(back(adjoint, given, wanted, tables))
+        try:
+            return list(back(adjoint, _fresh(given), wanted, tables))
+        except ArithmeticError:  # of a rule that divides by zero, or the program's: a tape tells
+            adjoint = BY_TAPE
     if adjoint is BY_TAPE:
         run = taped(f, given, places, _tables(rules))
         _check_number(f, run.value)
         return run.gradient()
     value, slopes = _by_each(f, given, places, rules)
     _check_number(f, value)
+    if mode == "auto" and _are_mixed_up(value, slopes):
+        return _gradient(f, given, places, rules, "reverse")
     return [_shaped(s, given[i]) for s, i in zip(slopes, places, strict=True)]
 
 
@@ -481,10 +500,15 @@ def _jacobian(
     tables = tables_of_program()
     adjoint = _adjoint(f, given, places, rules, tables, mode)
     if isinstance(adjoint, Adjoint) and (mode == "reverse" or _is_small(adjoint, given, places)):
-        return _rows(f, adjoint, given, places, tables)
+        try:
+            return _rows(f, adjoint, _fresh(given), places, tables)
+        except ArithmeticError:
+            return taped(f, given, places, _tables(rules)).jacobian()
     if adjoint is BY_TAPE and mode == "reverse":
         return taped(f, given, places, _tables(rules)).jacobian()
-    _, slopes = _by_each(f, given, places, rules)
+    value, slopes = _by_each(f, given, places, rules)
+    if mode == "auto" and _are_mixed_up(value, slopes):
+        return _jacobian(f, given, places, rules, "reverse")
     return [_both_shapes(s, given[i]) for s, i in zip(slopes, places, strict=True)]
 
 
@@ -790,12 +814,33 @@ def _by_each(
             tuple(_unit(args[i], k if i == j else None) for j, k in chosen) if i in slopes else None
             for i in range(len(args))
         ]
-        # f may write to its arguments
-        given = [+x if i in slopes and np.ndim(x) else x for i, x in enumerate(args)]
-        value, tangents = _run(f, given, seeds, len(chosen), rules)
+        value, tangents = _run(f, _fresh(args, slopes), seeds, len(chosen), rules)
         for (i, _), tangent in zip(chosen, tangents, strict=True):
             slopes[i].append(tangent)
     return value, list(slopes.values())
+
+
+def _fresh(args: Sequence[Any], places: Container[int] | None = None) -> list[Any]:
+    """Arguments with copies of the arrays in these places, or in all: f may write to them."""
+    return [+x if (places is None or i in places) and np.ndim(x) else x for i, x in enumerate(args)]
+
+
+def _are_mixed_up(value: Any, slopes: Sequence[Sequence[Any]]) -> bool:
+    """Whether forward mode in several directions left a derivative undefined, of a result that is
+    a number. An infinite partial derivative makes those in all other directions nan there, as it is
+    multiplied by their tangents, zero; reverse mode keeps them apart."""
+    parts = [part for each in slopes for slope in each for part in parts_of_result(slope)]
+    return (
+        len(parts) > 1
+        and any(map(_is_undefined, parts))
+        and not any(map(_is_undefined, parts_of_result(value)))
+    )
+
+
+def _is_undefined(x: Any) -> bool:
+    """Whether a plain number, or one in a plain array, is nan."""
+    is_plain = type(x) in (float, np.float64) or (type(x) is np.ndarray and x.dtype.kind == "f")
+    return is_plain and bool(np.isnan(x).any())
 
 
 def _unit(x: Any, place: int | None) -> Any:

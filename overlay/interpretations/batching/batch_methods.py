@@ -48,7 +48,7 @@ def _own(arity: int) -> Any:
 def _of_math(function: Any, ufunc: Any) -> Callable[..., Any]:
     def method(*args: Any) -> Any:
         (run, *_) = [x.run for x in args if type(x) is Batch]
-        if ufunc is None or any(depth_of(x) for x in args):
+        if ufunc is None or ufunc.nin != len(args) or any(depth_of(x) for x in args):
             return looped(run, function, args, {}, name_of(function))
         numbers = [
             Batch(x.run, x.value.astype(float), python=True) if type(x) is Batch else x

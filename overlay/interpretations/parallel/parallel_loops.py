@@ -9,6 +9,7 @@ from typing import Any, ParamSpec, TypeVar
 from overlay import Context, MethodTable, OverlayError, current_context, nonoverlay
 from overlay.core.location import caller, is_ours, name_of
 from overlay.core.markup import code, listed, place, sheet
+from overlay.core.short_repr import named_value
 from overlay.interpretations.parallel.loop_candidates import (
     Helper,
     LoopReport,
@@ -62,7 +63,7 @@ def parallel[**P, R](
     """
     if type(f) is not FunctionType:
         raise OverlayError(
-            f"parallel takes a Python function, not {f!r}",
+            f"parallel takes a Python function, not {named_value(f)}",
             where=caller(),
             help="write a function around it",
         )

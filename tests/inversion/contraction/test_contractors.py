@@ -1,5 +1,6 @@
 """Contractors lose nothing: tested over the whole table of relations."""
 
+import itertools
 import math
 import zlib
 
@@ -56,6 +57,30 @@ def test_what_a_function_gives_is_never_taken_away(relation):
                 for arg, value in zip(left, arguments, strict=True):
                     assert arg.contains(value), (arguments, result, left)
     assert tried > 5
+
+
+@pytest.mark.parametrize("relation", CONTRACTORS, ids=repr)
+def test_nor_is_what_it_gives_for_nan(relation):
+    contractor, rng = CONTRACTORS[relation], np.random.default_rng(0)
+    domains = [domain_at(relation, axis) for axis in relation.axes]
+    special = [[0.0, 1.0, 10.0] if d.kind is float else [0, 1] for d in domains]
+    points = [*itertools.product(*special), *_points(domains, rng, 4)]
+    floats = [i for i, d in enumerate(domains) if d.kind is float]
+    for arguments, place in itertools.product(points, floats):
+        given = [math.nan if i == place else x for i, x in enumerate(arguments)]
+        try:
+            with np.errstate(all="ignore"):
+                result = relation(*given)
+        except REFUSALS:
+            continue
+        held = [set_around(x, rng).with_nan(i == place) for i, x in enumerate(arguments)]
+        found, left = contractor.contracted(every(relation.returns).with_nan(True), held)
+        assert found.nan if result != result else found.contains(result), given
+        assert left[place].nan, given
+        if result == result:
+            found, left = contractor.contracted(point(result), held)
+            assert found.contains(result), given
+            assert left[place].nan, given
 
 
 def test_the_codomain_of_a_relation_without_a_contractor_holds():

@@ -8,7 +8,7 @@ import operator
 import pytest
 import typeguard
 
-from overlay import Context, MethodTable, OverlayError, call_next
+from overlay import Context, MethodTable, OverlayError, call_next, generic, nonoverlay
 
 
 class Shape:
@@ -114,6 +114,58 @@ def test_a_parameter_by_name_alone_meets_the_targets_positional_one():
 def test_what_cannot_be_called_is_no_target(target):
     with pytest.raises(OverlayError, match="it is not callable"):
         MethodTable("t").overlay(target)
+
+
+class Long:
+    def __repr__(self):
+        return "secret" * 1000
+
+
+class Filled(dict):
+    def __repr__(self):
+        return "secret" * 1000
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda given: MethodTable("t").overlay(given),
+        lambda given: Context(given),
+        lambda given: Context()(given),
+        lambda given: Context().wrap(given),
+        lambda given: generic(given),
+        lambda given: Context(metadata=[given]),
+        lambda given: nonoverlay(given),
+    ],
+)
+def test_objects_of_any_size_are_named_in_short(ask):
+    with pytest.raises(OverlayError) as caught:
+        ask(Long())
+    assert len(str(caught.value)) < 1500
+    with pytest.raises(OverlayError) as caught:
+        ask(Filled(a=1))
+    assert len(str(caught.value)) < 1500
+
+
+def test_the_contents_of_a_container_are_not_shown():
+    for ask in (MethodTable("t").overlay, Context, Context(), nonoverlay, generic):
+        with pytest.raises(OverlayError, match="a Filled") as caught:
+            ask(Filled(password="a"))
+        assert "secret" not in str(caught.value)
+
+
+def test_what_a_long_request_leaves_out_is_an_attribute_of_the_error():
+    error = OverlayError("a" * 5000 + " is wrong")
+    assert "characters are left out] ... aaa" in str(error)
+    assert str(error).endswith("is wrong")
+    assert len(error.asked) == 5009
+
+
+@pytest.mark.parametrize("given", [2.0, "text", None])
+def test_the_result_of_a_call_in_place_of_a_function_is_refused_with_the_remedy(given):
+    with pytest.raises(OverlayError, match="it is not callable") as caught:
+        Context()(given)
+    assert "ctx(f, x), not ctx(f(x))" in str(caught.value)
 
 
 def test_a_property_is_told_how_to_overlay_its_function():

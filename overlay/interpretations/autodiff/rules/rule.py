@@ -6,6 +6,7 @@ import inspect
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
+from overlay.core.jitted import give_options
 from overlay.core.public_names import hides
 from overlay.core.short_repr import short_repr
 from overlay.core.target import describe, refuse_values
@@ -119,6 +120,8 @@ def rule(
     True
     """
     refuse_values(function, "declare a rule for", "give a function, as in rule(f, partials)")
+    if inspect.isfunction(partials):
+        give_options(partials, error_model="numpy")  # compiled, it divides by zero without an error
     elementwise = getattr(function, "__module__", None) != "math" if arrays is None else arrays
     places = frozenset(constant), frozenset(optional)
     return Rule(function, partials, domain, also, elementwise, kink, *places)

@@ -18,12 +18,16 @@ from overlay.interpretations.autodiff import (
     derivative,
     differentiation,
     gradient,
+    hessian,
     inactive,
+    jacobian,
     partials_of,
     rule,
+    vjp,
 )
 from overlay.interpretations.autodiff.rules import rules_with
 from overlay.interpretations.autodiff.testing import WrongRule, check_rule, check_rules
+from overlay.interpretations.batching import batched
 
 SPELLED = [
     (each, function) for each in rules_with(("scipy.special",)) for function in each.spellings
@@ -371,3 +375,65 @@ def test_nor_is_it_in_compiled_code(f, at):
 def test_what_numpy_makes_whole_is_constant(f):
     x, step = 0.75, 1e-6
     assert derivative(f)(x) == pytest.approx((f(x + step) - f(x - step)) / (2 * step))
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize(
+    ("f", "at", "wanted"),
+    [*EDGES, (np.sqrt, 0.0, math.inf), (np.arcsin, 1.0, math.inf), (np.cbrt, 0.0, math.inf)],
+)
+def test_an_undefined_derivative_leaves_those_by_other_numbers_in_each_mode(f, at, wanted):
+    def of_numbers(x, y):
+        return f(x) + y * y
+
+    def of_array(a):
+        return f(a[0]) + a[1] * a[1]
+
+    found = [
+        gradient(of_numbers)(at, 3.0),
+        gradient(of_numbers, mode="reverse")(at, 3.0),
+        vjp(of_numbers, at, 3.0)[1](1.0),
+        vjp(of_numbers, at, 3.0, mode="reverse")[1](1.0),
+        jacobian(of_numbers)(at, 3.0),
+        jacobian(of_numbers, mode="reverse")(at, 3.0),
+        gradient(of_array)(np.array([at, 3.0])),
+        gradient(of_array, mode="reverse")(np.array([at, 3.0])),
+    ]
+    if f in (math.sqrt, math.asin, math.acos, math.acosh, np.sqrt):  # which numba compiles
+        found.append(Context().jit(lambda a: autodiff(of_array, a))(np.array([at, 3.0])))
+    for by_singular, by_other in found:
+        assert not math.isfinite(by_singular)
+        assert by_other == 6.0
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_an_infinite_derivative_of_an_element_leaves_those_of_others():
+    given = np.array([0.0, 1.0, 4.0])
+    for mode in ("auto", "reverse"):
+        found = gradient(lambda x: np.sqrt(x).sum(), mode=mode)(given)
+        assert found.tolist() == [math.inf, 0.5, 0.25]
+
+
+def test_the_programs_own_division_by_zero_is_raised_in_each_mode():
+    for mode in ("auto", "forward", "reverse"):
+        with pytest.raises(ZeroDivisionError):
+            gradient(lambda x, y: 1 / x + y, mode=mode)(0.0, 1.0)
+
+
+def test_a_power_of_zero_is_constant_in_its_exponent():
+    def f(x):
+        return 0.0**x
+
+    for at in (0.5, 0.7, 1.0, 2.5):
+        assert derivative(f)(at) == gradient(f, mode="reverse")(at) == 0.0
+        assert derivative(f, order=2)(at) == hessian(f)(at) == 0.0
+    assert batched(gradient(f))(np.array([0.3, 0.5])).tolist() == [0.0, 0.0]
+    assert gradient(lambda *a: sum(0.0**v + v for v in a))(*[0.7] * 9) == (1.0,) * 9
+
+
+def test_a_power_of_a_negative_number_has_no_derivative_by_its_exponent():
+    for order in (1, 2):
+        assert math.isnan(derivative(lambda x: (-2.0) ** x, order=order)(2.0))
+    by_base, by_exponent = gradient(lambda a, b: a**b)(-2.0, 2.0)
+    assert by_base == -4.0
+    assert math.isnan(by_exponent)

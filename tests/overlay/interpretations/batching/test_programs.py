@@ -200,3 +200,19 @@ def test_errors_are_those_of_the_samples() -> None:
         batched(lambda x, y: x + y)(np.ones(2), np.ones(3))
     with pytest.raises(ValueError, match="different shapes"):
         batched(lambda x: x[x > 0])(np.array([[1.0, -1.0], [1.0, 1.0]]))
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: math.log(8.0, x),
+        lambda x: math.log(x, 2.0),
+        lambda x: math.log(x, x + 1.0),
+        lambda x: math.log(x),
+        lambda x: math.hypot(x, 3.0, x),
+        lambda x: math.perm(5, int(x)),
+    ],
+)
+def test_functions_with_optional_arguments_get_all_of_them(f):
+    xs = np.array([2.0, 3.0])
+    assert np.allclose(batched(f)(xs), [f(2.0), f(3.0)], rtol=1e-15)

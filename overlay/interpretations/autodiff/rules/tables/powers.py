@@ -14,14 +14,21 @@ ANY = (-3.0, 3.0)
 
 
 def _power(a, b, ret):
-    by_base = b * a ** (b - 1) if b != 0 else 0.0 * a
-    return by_base, ret * math.log(a) if a > 0 else _by_exponent(a, b)
+    return _by_base(a, b), ret * math.log(a) if a > 0 else _by_exponent(a, b)
+
+
+def _by_base(a, b):
+    """The derivative by the base: infinite at a base of 0 for exponents below 1, without a division
+    by zero where only the exponent is active. Its own derivative by the base is nan there."""
+    if b == 0:
+        return 0.0 * a
+    return b * math.inf * (1.0 + 0.0 * a) if a == 0 and b < 1 else b * a ** (b - 1)
 
 
 def _by_exponent(a, b):
     """The derivative by the exponent for a base that is not positive: 0 at a base of 0, else
     nan."""
-    return 0.0 * a if a == 0 and b > 0 else math.nan * a
+    return 0.0 * a if a == 0 and b > 0 else math.nan * a * b
 
 
 def powers(a, b, ret):
