@@ -35,6 +35,7 @@ __all__ = [
 
 INF = math.inf
 MOST_PIECES_OF_SEVERAL = 4
+NONE = number_set(())
 SLACK = 8  # the largest error of library functions, in ulp
 Image = Callable[..., NumberSet]
 
@@ -55,7 +56,7 @@ class Contractor:
 
     ret: Image | None
     arguments: tuple[Image | None, ...] = ()
-    of_nan: NumberSet | None = number_set(())
+    of_nan: NumberSet | None = NONE
 
     def contracted(
         self, ret: NumberSet, args: Sequence[NumberSet]

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from inversion.errors import WrongArguments
-from inversion.lifting.resolve import body_of, called_by
+from inversion.lifting.resolve import body_of, called_by, check_named
 from inversion.program.trees import Node, Tree, axis_of, declared, mapped
 from overlay.core.errors import closest, near_names
 from overlay.core.location import caller, location_of
@@ -65,6 +65,7 @@ def inputs_of(
         given = {name: hints[name] for name in names if name in hints}
         missing = [name for name in required if name not in hints]
         if missing:
+            check_named(f)
             raise WrongArguments(
                 f"{describe(f)} does not say the type of {', '.join(missing)}",
                 where=location_of(f),
@@ -72,6 +73,7 @@ def inputs_of(
             )
         chosen = {name: given[name] for name in required}
     elif not len(required) <= len(types) <= len(names):
+        check_named(f)
         raise WrongArguments(
             f"{describe(f)} has {counted(len(names), 'parameter')} ({', '.join(names)}); "
             f"{len(types)} {'type was' if len(types) == 1 else 'types were'} given",

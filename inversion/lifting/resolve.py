@@ -282,7 +282,7 @@ def check_named(function: Any) -> None:
         raise NotInvertible(
             f"cannot invert {describe(function)}: it takes any number of arguments",
             where=location_of(function),
-            help="name its parameters",
+            help="name its parameters, or invert a function that calls it: lambda x: f(x)",
         )
 
 

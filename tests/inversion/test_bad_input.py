@@ -104,7 +104,10 @@ TYPES = {
     "narrow floats": (lambda x: x, (np.zeros(3, np.float32),), "arrays of float32"),
     "an array of strings": (lambda x: x, (np.array(["a"]),), "arrays of <U1"),
     "an empty array": (lambda x: x, (Z(0),), "no elements"),
-    "any argument": (lambda *xs: xs[0], (F,), "parameters|any number of arguments"),
+    "any argument": (lambda *xs: xs[0], (F,), "any number of arguments"),
+    "any argument, and no type": (lambda *xs: xs[0], (), "any number of arguments"),
+    "more arguments": (lambda x, *more: x, (F,), "any number of arguments"),
+    "any keyword": (lambda x, **more: x, (), "any number of arguments"),
 }
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from inversion import NoSolution, NotInvertible, WrongArguments, choose, contract, invert
 from overlay import Context, MethodTable, call_next
-from overlay.interpretations.autodiff import autodiff, derivative, gradient
+from overlay.interpretations.autodiff import autodiff, derivative, gradient, hessian
 from overlay.interpretations.intervals import Interval, enclose, intervals
 from primitives import relation, relation_of
 
@@ -345,11 +345,22 @@ def test_an_enclosure_is_not_inverted():
     assert "contract(f, Interval(low, high), returns=interval)" in str(caught.value)
 
 
-@pytest.mark.parametrize("step", [gradient, lambda f: lambda x: gradient(f)(x)])
+@pytest.mark.parametrize(
+    "step",
+    [
+        hessian,
+        lambda f: gradient(f, mode="reverse", active=("x",)),
+        lambda f: lambda x: gradient(f)(x),
+    ],
+)
 def test_other_forms_of_derivatives_are_refused_with_those_that_are_inverted(step):
-    with pytest.raises(NotInvertible, match="a call of gradient") as caught:
+    with pytest.raises(NotInvertible, match=r"a call of (gradient|<gradient|<Hessian)") as caught:
         invert(step(growth), float)
-    assert "write autodiff(f, x), or derivative(f)" in str(caught.value)
+    assert "or make derivative(f) or gradient(f) outside" in str(caught.value)
+
+
+def test_a_gradient_by_one_number_is_inverted_as_a_derivative():
+    assert invert(gradient(growth), float)(9.0) == invert(derivative(growth), float)(9.0)
 
 
 # ---- the table in the document ---------------------------------------------------------------
