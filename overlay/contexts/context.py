@@ -186,7 +186,7 @@ class Context:
         if self._metadata is not None:
             parts.append(f"metadata={self._metadata!r}")
         parts += [f"{flag}=True" for flag in ("strict", "count_calls") if getattr(self, flag)]
-        return f"<Context {', '.join(parts)}>"
+        return f"<Context {', '.join(parts)}>" if parts else "<Context without tables>"
 
     def _repr_html_(self) -> str:
         return late_binding.drawing.load()(self)

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from types import MethodType
 from typing import TYPE_CHECKING, Any, Self
 
+from overlay.core.location import name_of
 from overlay.core.own_builtins import __builtins__
 from overlay.core.pickling import home_of_caller, name_at_home, named
 from overlay.plugins.plugin import refuse_edits, refuse_stages
@@ -32,6 +33,9 @@ class Wrapped(functools.partial[Any]):
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         return self if instance is None else MethodType(self, instance)
+
+    def __repr__(self) -> str:
+        return f"<{name_of(self.args[0])} in {self.func!r}>"
 
     def __reduce__(self) -> Any:
         name = name_at_home(self, self._home)
