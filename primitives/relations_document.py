@@ -25,6 +25,8 @@ with `primitives.testing.check_relation`. The [glossary](glossary.md#inversion) 
   that choose among its solutions, and their domains. Every relation also runs forwards.
 - A parameter `near` is an argument itself: it is the answer if it satisfies the equation to the
   last digits, so that every argument is reached. Otherwise the equation decides.
+- `inverse.parameters` lists the parameters of an inverse, under longer names: `k` of `sin` is
+  `branch_of_sin` there.
 - *Rounding only* marks parameters that matter only if rounding has mapped several arguments to one
   result. They may be omitted.
 - NaN is never an answer. Solutions larger than any float, and values outside a domain or a
