@@ -325,7 +325,13 @@ def significance(
         raise _refused(f, "gave results of several lengths")
     values = np.array(found)
     mean = values.mean(axis=0)
-    return Significance(mean[()], _digits(values, mean)[()], values)
+    return Significance(_plain(mean), _plain(_digits(values, mean)), values)
+
+
+def _plain(found: Any) -> Any:
+    """A float in place of an array without dimensions."""
+    array = np.asarray(found)
+    return array if array.ndim else array.item()
 
 
 def _digits(values: Any, mean: Any) -> Any:

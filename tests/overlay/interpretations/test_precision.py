@@ -148,6 +148,7 @@ def test_operations_that_are_exact_are_not_perturbed():
 
     found = significance(exact, 7.0)
     assert (found.value, found.digits) == (exact(7.0), MOST_DIGITS)
+    assert type(found.value) is type(found.digits) is float
     sums = stochastic(1)(lambda a, b: {a + b for _ in range(50)}, 0.1, 0.2)
     assert sums == {0.3, math.nextafter(0.3, 1.0)}  # the two next to the true sum
 
