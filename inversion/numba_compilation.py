@@ -4,7 +4,6 @@ inference of return types.
 
 from __future__ import annotations
 
-import reprlib
 from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
@@ -13,6 +12,7 @@ from inversion.errors import WrongArguments
 from overlay import NotCompilable
 from overlay.core.late_binding import LateBound
 from overlay.core.location import caller
+from overlay.core.short_repr import one_line
 
 __all__ = ["jitted", "result_type"]
 
@@ -90,7 +90,7 @@ def jitted(
             better = fitted(args)
             if tuple(map(numba.typeof, better)) == kinds:
                 return lambda *_: made(*better)
-        given = [reprlib.repr(arg) for arg in args if not isinstance(arg, numba.OmittedArg)]
+        given = [one_line(arg) for arg in args if not isinstance(arg, numba.OmittedArg)]
         raise WrongArguments(
             f"{name}, compiled, takes values of the types {', '.join(map(str, kinds))}; "
             f"{', '.join(given) or 'nothing'} {'were' if len(given) > 1 else 'was'} given",

@@ -4,10 +4,12 @@ words with their article or number."""
 from __future__ import annotations
 
 import re
+import reprlib
+from typing import Any
 
 from overlay.core.own_builtins import __builtins__
 
-__all__ = ["a_or_an", "counted", "cut", "named_value", "short_repr"]
+__all__ = ["OneLine", "a_or_an", "counted", "cut", "named_value", "one_line", "short_repr"]
 
 LONGEST = 80
 
@@ -30,6 +32,30 @@ def named_value(value: object) -> str:
     if hasattr(type(value), "__len__") and not isinstance(value, (str, bytes)):
         return a_or_an(type(value).__qualname__)
     return cut(repr(value))
+
+
+class OneLine(reprlib.Repr):
+    """Cut representations of values, on one line also where their own are on several, as those of
+    arrays."""
+
+    def repr_instance(self, x: Any, level: int) -> str:
+        try:
+            text = _BREAK.sub(" ", repr(x))
+        except Exception:
+            return super().repr_instance(x, level)  # which tells the class alone
+        room = self.maxother - 3
+        if len(text) <= self.maxother:
+            return text
+        return f"{text[: room // 2]}...{text[room // 2 - room :]}"
+
+
+def one_line(value: object) -> str:
+    """The representation of a value, cut to a part of a line."""
+    return _one_line.repr(value)
+
+
+_BREAK = re.compile(r"\s*\n\s*")
+_one_line = OneLine()
 
 
 def counted(count: int, noun: str, nouns: str = "") -> str:

@@ -12,7 +12,6 @@ open
 
 from __future__ import annotations
 
-import reprlib
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -23,7 +22,7 @@ from overlay.contexts.rules_alone import runs_alone
 from overlay.core.location import caller
 from overlay.core.markup import code, listed, place, sheet
 from overlay.core.public_names import completes
-from overlay.core.short_repr import counted, short_repr
+from overlay.core.short_repr import counted, one_line, short_repr
 from overlay.core.target import describe, lookup
 
 __all__ = [
@@ -222,8 +221,8 @@ class Sandbox:
         return refused
 
     def _refuse(self, target: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> NoReturn:
-        shown = [reprlib.repr(value) for value in args]
-        shown += [f"{name}={reprlib.repr(value)}" for name, value in kwargs.items()]
+        shown = [one_line(value) for value in args]
+        shown += [f"{name}={one_line(value)}" for name, value in kwargs.items()]
         name = describe(target).replace(":", ".").removeprefix("builtins.")
         call = RefusedCall(name.removesuffix(".__init__"), ", ".join(shown), caller())
         self.calls.append(call)

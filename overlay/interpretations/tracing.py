@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import json
 import os
-import reprlib
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -27,7 +26,7 @@ from overlay.core.location import location_of
 from overlay.core.markup import Html, code, joined, place, plain, sheet
 from overlay.core.markup import tree as folding
 from overlay.core.public_names import completes, hides
-from overlay.core.short_repr import counted, short_repr
+from overlay.core.short_repr import OneLine, counted, short_repr
 from overlay.core.target import describe
 from overlay.plugins.plugin import HOOKS
 
@@ -169,7 +168,7 @@ class Tracer(Plugin):
         self._threads: dict[int, str] = {}
         # the call in progress in this thread or task, and its depth
         self._running: ContextVar[tuple[Call, int] | None] = ContextVar("running", default=None)
-        self._shown = reprlib.Repr()
+        self._shown = OneLine()
         self._shown.maxstring = self._shown.maxother = _LONGEST
 
     def __call__(self, f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import reprlib
 from typing import Any
 
 from overlay import OverlayError
+from overlay.core.short_repr import one_line
 
 __all__ = ["FirstNaN"]
 
@@ -35,9 +35,9 @@ class FirstNaN(OverlayError):
     def __init__(
         self, operation: str, arguments: tuple[Any, ...] | None, result: Any, where: str | None
     ) -> None:
-        shown = "..." if arguments is None else ", ".join(map(reprlib.repr, arguments))
+        shown = "..." if arguments is None else ", ".join(map(one_line, arguments))
         super().__init__(
-            f"{operation}({shown}) made {reprlib.repr(result)}",
+            f"{operation}({shown}) made {one_line(result)}",
             where=where,
             help="check the values before this line, or NaNFinder(infinities=False) if "
             "infinities are meant",

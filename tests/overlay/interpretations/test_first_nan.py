@@ -68,6 +68,13 @@ def test_arrays_and_the_functions_of_numpy_and_scipy():
     assert first_nan(lambda n: np.empty(n).shape, 5) == (5,)
 
 
+def test_arrays_are_on_one_line_in_the_message():
+    with pytest.raises(FirstNaN) as info:
+        first_nan(np.corrcoef, np.array([1.0, 1.0, 1.0]), np.array([1.0, 2.0, 3.0]))
+    assert "(array([[0., 0.], [0., 1.]]), array([[0.], [1.]])) made array([[" in info.value.asked
+    assert "\n" not in info.value.asked
+
+
 def test_numbers_that_were_given_are_not_made():
     assert math.isnan(first_nan(slope, 1.0, math.nan))
     assert math.isnan(first_nan(lambda x: np.array([1.0, x]).sum(), math.nan))
