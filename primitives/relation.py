@@ -22,6 +22,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from overlay import OverlayError
+from overlay.core.errors import closest, near_names
 from overlay.core.location import caller, location_of
 from overlay.core.markup import code, facts, listed, place, sheet
 from overlay.core.public_names import hides
@@ -562,12 +563,18 @@ class _RelationBuilder:
                 "give returns=(type, type, ...), one for each result",
             )
 
-    def error(self, what: str, help: str) -> OverlayError:
+    def error(self, what: str, help: str, notes: Iterable[tuple[str, str]] = ()) -> OverlayError:
         return OverlayError(
             f"the relation {self.made.equation!r} of {describe(self.made.target)} {what}",
             where=self.where,
+            notes=notes,
             help=help,
         )
+
+    def no_axis(self, name: str, help: str) -> OverlayError:
+        """The error for a name that is none of an axis."""
+        near = near_names(str(name), ("ret", *self.made.axes, *self.made.outputs))
+        return self.error(f"has no axis {name!r}", help, closest(near))
 
     def domains(self, given: Mapping[str, Domain] | Domain | None) -> None:
         made = self.made
@@ -579,7 +586,9 @@ class _RelationBuilder:
         for name in given:
             if name not in made.axes:
                 raise self.error(
-                    f"has no input {name!r} to give a domain", f"inputs: {', '.join(made.axes)}"
+                    f"has no input {name!r} to give a domain",
+                    f"name one of its inputs: {', '.join(made.axes)}",
+                    closest(near_names(str(name), made.axes)),
                 )
         for name, kind in zip(made.axes, made.types, strict=True):
             domain = given.get(name) or domain_of(kind)
@@ -595,11 +604,13 @@ class _RelationBuilder:
         if keyword in axes:
             return (keyword,)
         ways = list(_splits(keyword, axes))
-        if len(ways) != 1:
-            raise self.error(
-                f"has no unknown axes {keyword!r}" + (" (it reads in two ways)" if ways else ""),
-                f"axes: ret, {', '.join(axes)}; or modes={{('a', 'b'): ...}}",
-            )
+        if not ways:
+            help = f"name the axis to solve for, or several run together: ret, {', '.join(axes)}"
+            raise self.no_axis(keyword, help)
+        if len(ways) > 1:
+            shown = " and as ".join(map(str, ways[:2]))
+            help = f"write modes={{{ways[0]}: ...}}"
+            raise self.error(f"reads {keyword!r} in several ways: as {shown}", help)
         return ways[0]
 
     def built(
@@ -629,12 +640,15 @@ class _RelationBuilder:
         overdetermined = set(unknown) < set(made.outputs)
         if made.independent:
             overdetermined = len(unknown) < len(made.outputs)
-        if (
-            not unknown
-            or any(name not in axes for name in unknown)
-            or (len(set(unknown)) != len(unknown))
-        ):
-            raise self.error(f"has no unknown axes {unknown!r}", f"axes: {', '.join(axes)}")
+        for name in unknown:
+            if name not in axes:
+                raise self.no_axis(name, f"name the axes to solve for: {', '.join(axes)}")
+        if not unknown or len(set(unknown)) != len(unknown):
+            found = f"for {', '.join(unknown)}: one axis twice" if unknown else "for none"
+            raise self.error(
+                f"has a mode that solves {found}",
+                f"name each axis to solve for once: {', '.join(axes)}",
+            )
         known = [name for name in axes if name not in unknown]
         if not isinstance(given, Parametric):
             # the function takes the inputs in order; the names of its parameters do not matter

@@ -24,6 +24,14 @@ def double(a: float) -> float:
     return 2 * a
 
 
+def feet(metres: float) -> float:
+    return metres / 0.3048
+
+
+def three(a: float, aa: float, b: float) -> float:
+    return a + aa + b
+
+
 def test_keywords_are_unknown_axes_and_lambdas_take_the_known_ones_by_name():
     rel = relation(
         operator.sub, float, float, "return = a - b",
@@ -104,11 +112,31 @@ BAD = {
     ),
     "unknown axis": (
         lambda: relation(double, float, "return = double(a)", b=lambda ret: ret),
-        "no unknown axes 'b'",
+        "no axis 'b'",
     ),
     "unknown axis in the general form": (
         lambda: relation(double, float, "return = 2 * a", modes={("b",): lambda ret: ret}),
-        r"no unknown axes \('b',\)",
+        "no axis 'b'",
+    ),
+    "axis with a near name": (
+        lambda: relation(
+            feet, float, "return = feet(metres)", ret=lambda metres: metres, meters=lambda ret: ret
+        ),
+        "no axis 'meters'.*\n  closest: metres\n  help: name the axis .*: ret, metres",
+    ),
+    "axes that read in two ways": (
+        lambda: relation(
+            three, float, float, float, "return = three(a, aa, b)", aaab=lambda ret: ret
+        ),
+        r"reads 'aaab' in several ways: as \('a', 'aa', 'b'\) and as",
+    ),
+    "an axis twice": (
+        lambda: relation(double, float, "return = 2 * a", modes={("a", "a"): lambda ret: ret}),
+        "has a mode that solves for a, a: one axis twice",
+    ),
+    "no axis to solve for": (
+        lambda: relation(double, float, "return = 2 * a", modes={(): lambda ret: ret}),
+        "has a mode that solves for none",
     ),
     "missing known axis": (
         lambda: relation(operator.add, float, float, "return = a + b", a=lambda ret: ret),
