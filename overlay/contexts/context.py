@@ -255,9 +255,7 @@ class Context:
         if not given.keys() <= {"metadata", "plugins"} or self._strict or self._count_calls:
             return self._changed(given)
         if "plugins" in given:
-            given["plugins"] = tuple(given["plugins"])
-            if not all(isinstance(plugin, Plugin) for plugin in given["plugins"]):
-                return self._changed(given)  # which refuses them
+            given["plugins"] = composed(given["plugins"])
         key = _copies_key(self, given)
         return self._copies.found(key, lambda: self._copy(given))
 

@@ -384,17 +384,23 @@ def composed(*groups: Iterable[Plugin]) -> tuple[Plugin, ...]:
                 where=caller(),
                 help="put it in a tuple: plugins=(plugin,)",
             )
+        if not isinstance(group, Iterable):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise _no_plugin(group)
         for plugin in group:
             if not isinstance(plugin, Plugin):  # pyright: ignore[reportUnnecessaryIsInstance]
-                raise OverlayError(
-                    f"a context's plugins are objects of classes below Plugin, not {plugin!r}",
-                    where=caller(),
-                    help="give an object: plugins=(MyPlugin(),)",
-                )
+                raise _no_plugin(plugin)
             found.setdefault(identity(plugin), plugin)
     plugins = tuple(found.values())
     check_composition(plugins)
     return plugins
+
+
+def _no_plugin(given: object) -> OverlayError:
+    return OverlayError(
+        f"a context's plugins are objects of classes below Plugin, not {given!r}",
+        where=caller(),
+        help="give an object: plugins=(MyPlugin(),)",
+    )
 
 
 def check_composition(plugins: tuple[Plugin, ...]) -> None:

@@ -165,6 +165,16 @@ def test_a_context_has_its_plugins_in_order_each_once():
     assert "Named 'a'" in repr(outer)
 
 
+@pytest.mark.parametrize("given", [3, None, (3,), Named, (Named,)])
+@pytest.mark.parametrize("make", [Context, Context().replace])
+def test_what_is_no_plugin_is_refused(make, given):
+    with pytest.raises(OverlayError, match="objects of classes below Plugin, not") as info:
+        make(plugins=given)
+    assert "test_plugin.py" in str(info.value.where)
+    with pytest.raises(OverlayError, match="given in a tuple, not as"):
+        make(plugins=Named("a"))
+
+
 def test_nested_contexts_have_the_outer_ones_plugins_first():
     a, b, c = Named("a"), Named("b"), Named("c")
     outer, inner = Context(plugins=(a, b)), Context(plugins=(c, b))
