@@ -13,13 +13,20 @@ from typing import TYPE_CHECKING, Any, Final
 from overlay.compiled.barrier import Barrier, BarrierInfo
 from overlay.compiled.cache.kept_code import Keeping
 from overlay.compiled.compilation_reports import CompilationHistory
+from overlay.compiled.failures import refuse_options
 from overlay.compiled.gpu import Kernel, kernel_of
 from overlay.compiled.linked_contexts import LinkedContexts
 from overlay.compiled.numba.callers import any_called, retire_callers
 from overlay.compiled.numba.context_state import Box
 from overlay.compiled.numba.guard import Guard, RetiredCode
 from overlay.compiled.numba.made_contexts import UnknownMetadata
-from overlay.compiled.numba.numba_types import CPU, OWN_OPTIONS, is_dispatcher, options_of
+from overlay.compiled.numba.numba_types import (
+    CPU,
+    NUMBA_OPTIONS,
+    OWN_OPTIONS,
+    is_dispatcher,
+    options_of,
+)
 from overlay.compiled.numba.python_entries import EntryDispatcher, entry_of
 from overlay.compiled.targets import Target
 from overlay.compiled.watching import ALWAYS, LAYOUT_KNOWN, ReadsWatch, Word, of_readings
@@ -380,6 +387,7 @@ def _frozen(value: Any) -> Any:
 def _checked(function: Any, options: dict[str, Any]) -> dict[str, Any]:
     """The options for numba; raises NotCompilable for those that this engine does not support."""
     refuse_values(function, "compile", "give a Python function", NotCompilable)
+    refuse_options(function, options, (*NUMBA_OPTIONS, *OWN_OPTIONS), "the CPU")
     _check_barriers(options)
     target = options.pop("target", "cpu")
     if target != "cpu":

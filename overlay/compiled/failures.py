@@ -11,12 +11,12 @@ import itertools
 import os
 import re
 import weakref
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from types import MethodType
 from typing import TYPE_CHECKING, Any, Final
 
 from overlay.compiled.glue import GLUE
-from overlay.core.errors import AmbiguousMethod, NotCompilable, OverlayError
+from overlay.core.errors import AmbiguousMethod, NotCompilable, OverlayError, closest, near_names
 from overlay.core.location import caller, location_of, name_of, shown
 from overlay.core.short_repr import a_or_an
 from overlay.core.table import Method
@@ -60,6 +60,7 @@ __all__ = [
     "of_entry",
     "other_result",
     "outside_method",
+    "refuse_options",
     "replaced_by_position",
     "result_not_inferred",
     "returns_iterator",
@@ -307,6 +308,22 @@ def replaced_by_position() -> NotCompilable:
         help="pass it by keyword: replace(metadata=...); numba loses keywords in a try block on "
         "Python 3.12: make the context before the block there",
     )
+
+
+def refuse_options(function: Any, given: dict[str, Any], known: Iterable[str], target: str) -> None:
+    """Raise NotCompilable for an option of ``ctx.jit`` that is not known. target: for what the
+    function is compiled."""
+    known = tuple(known)
+    for name, value in given.items():
+        if name not in known:
+            shown = ", ".join(sorted(each for each in known if not each.startswith("_")))
+            raise NotCompilable(
+                f"cannot compile {name_of(function)} for {target} with {name}={value!r}: there is "
+                "no such option",
+                where=caller(),
+                notes=closest(near_names(name, known)) or [("known", shown)],
+                help="check the spelling, or leave the option out",
+            )
 
 
 def unknown_to_compiled_code(name: str, part: str) -> NotCompilable:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from overlay.compiled.cuda.found import cuda_target, is_simulated
+from overlay.compiled.failures import refuse_options
 from overlay.compiled.glue import BY_POSITION
 from overlay.compiled.numba.hints import types_of_signature
 from overlay.core.errors import NotCompilable, OverlayError
@@ -186,14 +187,7 @@ def kernel_of(
 ) -> Kernel:
     """Make the kernel of a function in a context. Raises NotCompilable for an option that kernels
     do not have, and where no compiler for kernels is installed."""
-    for name in options:
-        if name not in OPTIONS:
-            raise NotCompilable(
-                f"cannot compile {name_of(function)} for a GPU with {name}={options[name]!r}",
-                where=caller(),
-                notes=[("known", ", ".join(OPTIONS))],
-                help="leave the option out",
-            )
+    refuse_options(function, {**options}, OPTIONS, "a GPU")
     if is_simulated():
         return SimulatedKernel(engine, function, options)
     target = cuda_target()

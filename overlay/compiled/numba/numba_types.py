@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from numba.core import errors, types
 from numba.core.dispatcher import Dispatcher
 from numba.core.imputils import lower_cast
+from numba.core.options import TargetOptions
 from numba.core.registry import cpu_target
 from numba.core.types.functions import WeakType
 from numba.core.typing.context import Context as TypingContext
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CPU",
+    "NUMBA_OPTIONS",
     "OWN_OPTIONS",
     "BoundCallee",
     "CalledAtOnce",
@@ -61,6 +63,17 @@ __all__ = [
 ]
 
 Type = types.Type
+
+
+def _is_option(held: object) -> bool:
+    return isinstance(held, TargetOptions.Mapping)
+
+
+NUMBA_OPTIONS: Final = (
+    *("cache", "locals", "target"),
+    *(n for n in dir(cpu_target.options) if _is_option(getattr(cpu_target.options, n))),
+)
+"""The options of ``numba.njit``."""
 
 # Options of this package, unknown to numba: whether numba's implementations are entered like any
 # body; for a barrier, when a value is compiled, and how many variants are in its table.

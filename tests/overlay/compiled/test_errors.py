@@ -297,3 +297,20 @@ def test_a_plain_njit_caller_is_told_in_numbas_way():
     hot = Context(table).jit(helper)
     with pytest.raises(Exception, match=r"the method of math\.sin in table 'faulty'"):
         njit(lambda x: hot(x))(1.0)
+
+
+@pytest.mark.parametrize(
+    ("options", "note"),
+    [
+        ({"fastmth": True}, "closest: fastmath"),
+        ({"nogil": True, "hot_afer": 3}, "closest: hot_after"),
+        ({"target": "cuda", "fastmth": True}, "closest: fastmath"),
+        ({"colour": 1}, "known: boundscheck, cache, "),
+    ],
+)
+def test_an_option_that_is_not_known_is_refused_at_once(options, note):
+    with pytest.raises(NotCompilable, match="there is no such option") as caught:
+        Context(table).jit(helper, **options)
+    assert list(options)[-1] in caught.value.asked
+    assert note in str(caught.value)
+    assert "test_errors.py" in str(caught.value.where)
