@@ -24,6 +24,7 @@ __all__ = ["Diagnosis", "diagnoses"]
 
 LIBRARIES = ("numba", "llvmlite", "numpy", "scipy", "plum-dispatch", "rich", "typeguard")
 OPTIONAL = ("ipython", "matplotlib", "dask", "z3-solver")
+_SIMULATE = "set NUMBA_ENABLE_CUDASIM=1 to run kernels in numba's simulator"
 VARIABLES = (PLACE, SIZE, "NUMBA_ENABLE_CUDASIM", "NUMBA_DISABLE_JIT", "NUMBA_CACHE_DIR")
 
 
@@ -31,8 +32,8 @@ class Diagnosis(NamedTuple):
     """Diagnosis of one part of the installation.
 
     part: the heading, such as "engines". name: of the thing. state: "works", "not available" or
-    "fails"; of calls "intercepted" or "not seen". told: its version, its location, or the fault.
-    remedy: the remedy, or "".
+    "fails"; of kernels also "compiles only"; of calls "intercepted" or "not seen". told: its
+    version, its location, or the fault. remedy: the remedy, or "".
     """
 
     part: str
@@ -186,7 +187,7 @@ def _gpu() -> Diagnosis:
         told = "run by the interpreter, in numba's simulator"
         return Diagnosis("engines", name, "works", told)
     try:
-        return Diagnosis("engines", name, "works", _kernel())
+        return Diagnosis("engines", name, *_kernel())
     except OverlayError as error:
         reason = error.asked.removeprefix("cannot compile for a GPU: ")
         return Diagnosis("engines", name, "not available", reason, error.help or "")
@@ -194,7 +195,9 @@ def _gpu() -> Diagnosis:
         return Diagnosis("engines", name, "not available", f"{type(error).__name__}: {error}")
 
 
-def _kernel() -> str:
+def _kernel() -> tuple[str, ...]:
+    """The state of kernels, what is told of them, and the remedy, if any."""
+
     def doubled(x: Any) -> None:
         x[0] = 2.0 * x[0]
 
@@ -203,5 +206,8 @@ def _kernel() -> str:
     try:
         hot.ptx("float64[:]")  # for the GPU of this machine
     except OverlayError as error:
-        return f"compiled; {error.asked}"
-    return "compiled for the GPU that is at hand"
+        from overlay.compiled.cuda.cuda_typing import capability_at_hand
+
+        reason = "this machine has no GPU" if capability_at_hand() is None else error.asked
+        return "compiles only", f"kernels cannot run here: {reason}", _SIMULATE
+    return "works", "compiled for the GPU of this machine"

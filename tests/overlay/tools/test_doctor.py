@@ -83,6 +83,20 @@ def test_what_is_missing_is_told_with_its_remedy_and_without_a_place(found, monk
     assert "file.py" not in str(told)
 
 
+def test_kernels_that_are_compiled_and_cannot_run_here_are_told_as_such(found, monkeypatch):
+    cuda_typing = pytest.importorskip("overlay.compiled.cuda.cuda_typing")
+    if not cuda_typing.nvvm_is_there():
+        pytest.skip("no compiler for kernels")
+    monkeypatch.setattr(cuda_typing, "capability_at_hand", lambda: None)
+    monkeypatch.delenv("NUMBA_ENABLE_CUDASIM", raising=False)
+    told, code = found()
+    assert code == 0
+    kernels = next(each for name, each in told.items() if name.startswith("kernels"))
+    assert kernels["state"] == "compiles only"
+    assert kernels["told"] == "kernels cannot run here: this machine has no GPU"
+    assert "NUMBA_ENABLE_CUDASIM=1" in kernels["remedy"]
+
+
 def test_the_kinds_of_calls_are_those_that_the_page_explains():
     text = (ROOT / "docs/python_engine.md").read_text().replace("`", "")
     rows = re.findall(r"^\| (.+?) \|", text.partition("| Target |")[2].partition("\n\n")[0], re.M)
