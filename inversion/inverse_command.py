@@ -25,6 +25,7 @@ from overlay.tools.terminal import (
     print_json,
     report,
     show,
+    told,
     version_option,
 )
 from primitives.relation import RETURN
@@ -60,7 +61,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         else:
             _print(inverse, *_answer(inverse, asked, given), as_json=asked.json)
     except NoSolution as error:
-        report("inversion", asked, error)
+        if asked.json:
+            print_json(_without_answer(told(error)))
+        if asked.traceback or not asked.json:
+            report("inversion", asked, error)
         return _NO_SOLUTION
     except Exception as error:  # of the function, or of its module
         return report("inversion", asked, error)
@@ -197,6 +201,12 @@ def _shown(inverse: Inverse) -> dict[str, Any]:
     ]
     known, unknown = list(inverse.known), list(inverse.unknown)
     return {"known": known, "unknown": unknown, "theta": parameters, "source": inverse.source}
+
+
+def _without_answer(error: OverlayError) -> dict[str, Any]:
+    """The parts of the error that says why there is no solution."""
+    notes = [{"label": label, "text": text} for label, text in error.notes]
+    return {"error": error.asked, "where": error.where, "notes": notes, "help": error.help}
 
 
 def _print(

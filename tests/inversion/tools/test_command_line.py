@@ -128,6 +128,13 @@ def test_answers_are_printed_for_scripts(capsys):
         "arguments": {"y": 1.0, "z": 3.0},
         "theta": {"y": 1.0},
     }
+    assert main(["lambda x: math.exp(x)", "--return", "-1", "--json"]) == 1
+    printed = capsys.readouterr()
+    refused = json.loads(printed.out)
+    assert list(refused) == ["error", "where", "notes", "help"]
+    assert "has no solution at return = -1.0" in refused["error"]
+    assert all(list(note) == ["label", "text"] for note in refused["notes"])
+    assert printed.err == ""
     assert main(["lambda x: math.exp(x)", "--show", "--json"]) == 0
     shown = json.loads(capsys.readouterr().out)
     module = {"__name__": "shown"}
