@@ -15,7 +15,7 @@ from inversion.errors import NoSolution
 from inversion.inverse import Inverse
 from inversion.inverting import choose
 from overlay import OverlayError
-from overlay.tools.named import named, named_context, named_type
+from overlay.tools.named import module_of, named_context, named_function, named_type
 from overlay.tools.terminal import (
     command_name,
     common_options,
@@ -107,18 +107,12 @@ def _parser() -> argparse.ArgumentParser:
 
 def _function(text: str) -> Callable[..., Any]:
     if not text.lstrip().startswith("lambda"):
-        if ":" not in text:
+        if ":" not in text and module_of(text) is None:
             raise OverlayError(
                 f"{text!r} names no function",
                 help='write package.module:function, or "lambda x, y: x * y"',
             )
-        found = named(text)
-        if not callable(found):
-            raise OverlayError(
-                f"{text!r} is not callable: {found!r}",
-                help="name a function, as package.module:function",
-            )
-        return found
+        return named_function(text)
     try:
         code = compile(text.strip(), "<the lambda>", "eval")
     except SyntaxError as error:

@@ -15,7 +15,7 @@ from overlay.core.cache_folder import Folder
 from overlay.core.errors import OverlayError
 from overlay.core.outline import Rows
 from overlay.core.short_repr import counted
-from overlay.tools.named import named, named_context, named_hint, named_type
+from overlay.tools.named import named_context, named_function, named_hint, named_type
 from overlay.tools.terminal import (
     command_name,
     common_options,
@@ -155,8 +155,9 @@ def _add_check(commands: Any, common: argparse.ArgumentParser) -> None:
     )
     check.add_argument("function", metavar="package.module:function")
     check.add_argument(
-        "types", nargs="*", default=[], metavar="TYPE", help="float, m:Class, list[str], object"
-    )
+        "types", nargs="*", default=[], metavar="TYPE",
+        help="float, m:Class, list[str], object; by default from annotations",
+    )  # fmt: skip
     check.set_defaults(command=_check)
 
 
@@ -198,12 +199,7 @@ def _program(asked: argparse.Namespace) -> MainProgram:
 
 def _explain(asked: argparse.Namespace) -> object:
     context = _context(asked)
-    function = named(asked.function)
-    if not callable(function):
-        raise OverlayError(
-            f"{asked.function!r} is not callable: {function!r}",
-            help="name a function, as package.module:function",
-        )
+    function = named_function(asked.function)
     types = [named_type(name) for name in asked.types]
 
     def explain() -> int:
@@ -221,12 +217,7 @@ def _check(asked: argparse.Namespace) -> object:
     from overlay.analysis import check
 
     context = None if asked.context is None else named_context(asked.context)
-    function = named(asked.function)
-    if not callable(function):
-        raise OverlayError(
-            f"{asked.function!r} is not callable: {function!r}",
-            help="name a function, as package.module:function",
-        )
+    function = named_function(asked.function)
     found = check(function, *map(named_hint, asked.types), context=context)
 
     def told() -> int:

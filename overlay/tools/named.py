@@ -5,24 +5,42 @@ from __future__ import annotations
 import builtins
 import functools
 import importlib
+import importlib.util
 import operator
+import os
 import pkgutil
 import sys
+from collections.abc import Callable
+from types import ModuleType
 from typing import Any
 
 from overlay.contexts.context import Context
 from overlay.core.errors import OverlayError, closest, near_names
+from overlay.core.short_repr import cut
 
-__all__ = ["named", "named_context", "named_hint", "named_type"]
+__all__ = ["module_of", "named", "named_context", "named_function", "named_hint", "named_type"]
 
 
-def named(name: str) -> Any:
-    """The object that ``package.module:name`` names; the module is imported.
+def named(name: str, fitting: str = "", fits: Callable[[Any], bool] = callable) -> Any:
+    """The object that ``package.module:name`` names; the module is imported. fitting: what has to
+    be named, in the plural; fits: whether an object is that.
 
     Raises OverlayError if there is no such module or name. An error that the module itself raises
     propagates.
     """
     module, colon, path = name.partition(":")
+    if path and _module_of_file(module):
+        raise OverlayError(
+            f"there is no module {module!r}, which is a file, asked for as {name!r}",
+            help=f"write {_module_of_file(module)}:{path}",
+        )
+    if not path and fitting and (only := module_of(module)):
+        there = _listed(_imported(only, name), fits)
+        raise OverlayError(
+            f"{name!r} is a module, and names nothing in it",
+            notes=[(f"{fitting} there", cut(", ".join(there)))] if there else [],
+            help=f"write {only}:{there[0] if there else 'name'}",
+        )
     if not (module and colon and path) or module.startswith("."):
         raise OverlayError(f"{name!r} names nothing", help="write package.module:name")
     found = _imported(module, name)
@@ -39,16 +57,66 @@ def named(name: str) -> Any:
 
 def named_context(name: str) -> Context:
     """The context of a name. Raises OverlayError if it names something else."""
-    found = named(name)
+    found = named(name, "contexts", _is_context)
     if isinstance(found, Context):
         return found
-    module = sys.modules[name.partition(":")[0]]
-    contexts = [n for n, value in vars(module).items() if isinstance(value, Context)]
+    contexts = _listed(sys.modules[name.partition(":")[0]], _is_context)
     raise OverlayError(
         f"{name!r} is not a Context: {found!r}",
         notes=[("contexts there", ", ".join(contexts))] if contexts else [],
         help="name a Context(...) that the module holds",
     )
+
+
+def named_function(name: str) -> Callable[..., Any]:
+    """The function, or other callable, of a name. Raises OverlayError if it names something
+    else."""
+    found = named(name, "functions")
+    if callable(found):
+        return found
+    raise OverlayError(
+        f"{name!r} is not callable: {found!r}",
+        help="name a function, as package.module:function",
+    )
+
+
+def module_of(text: str) -> str | None:
+    """The module that a text names: by its name, or by that of its file in the working folder."""
+    if written := _module_of_file(text):
+        return written
+    if not all(part.isidentifier() for part in text.split(".")):
+        return None
+    try:
+        found = importlib.util.find_spec(text)
+    except (ModuleNotFoundError, ValueError):  # of what contains it; or __main__
+        return None
+    return None if found is None or found.origin is None else text
+
+
+def _module_of_file(path: str) -> str | None:
+    if not (path.endswith(".py") and os.path.isfile(path)):
+        return None
+    parts = os.path.relpath(path).removesuffix(".py").split(os.sep)
+    return ".".join(parts) if all(part.isidentifier() for part in parts) else None
+
+
+def _is_context(value: object) -> bool:
+    return isinstance(value, Context)
+
+
+def _listed(module: ModuleType, fits: Callable[[Any], bool]) -> list[str]:
+    """The names of what fits in a module; of functions those that it defines."""
+    held = {name: value for name, value in vars(module).items() if fits(value)}
+    if fits is not callable:
+        return list(held)
+    own = module.__name__
+    return [
+        name
+        for name, value in held.items()
+        if not name.startswith("_")
+        and not isinstance(value, type)
+        and getattr(value, "__module__", None) == own
+    ]
 
 
 def named_type(name: str) -> Any:

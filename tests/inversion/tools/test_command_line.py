@@ -64,6 +64,7 @@ def test_the_inverse_is_shown(capsys):
         (["lambda x: x", "--known", "y=1"], "has no axis 'y'"),
         (["nosuch:f", "--return", "1"], "no module 'nosuch'"),
         (["x * y", "--return", "1"], "names no function"),
+        (["colorsys", "--return", "1"], "functions there: rgb_to_yiq, yiq_to_rgb"),
         (["math:pi", "--return", "1"], "is not callable"),
         (["lambda x: 2*x", "--return", "nan"], "cannot read the value 'nan'"),
         (["lambda x, y: x*y", "--return", "1", "--theta", "1,2,3"], "2 coordinates"),

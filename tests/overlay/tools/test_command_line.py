@@ -369,7 +369,11 @@ def test_check_ends_with_2_where_it_is_asked_wrongly(checked, capsys, arguments)
         (["--context", "contexts:ct", "script.py"], "has no 'ct', asked for as 'contexts:ct'"),
         (["--context", "context:ctx", "script.py"], "there is no module 'context'"),
         (["--context", "contexts:other", "script.py"], "is not a Context: 3"),
-        (["--context", "contexts", "script.py"], "'contexts' names nothing"),
+        (["--context", "contexts", "script.py"], "'contexts' is a module, and names nothing in it"),
+        (["--context", "contexts", "script.py"], "contexts there: ctx"),
+        (["--context", "nowhere", "script.py"], "'nowhere' names nothing"),
+        (["--context", "contexts.py", "script.py"], "help: write contexts:ctx"),
+        (["--context", "contexts.py:ctx", "script.py"], "help: write contexts:ctx"),
         (["--context", "contexts:ctx", "nowhere.py"], "there is no script 'nowhere.py'"),
         (["--context", "contexts:ctx", "-m", "nowhere"], "there is no module 'nowhere' to run"),
         (["--context", "contexts:ctx", "-m"], "-m names no module"),
@@ -392,6 +396,9 @@ def test_the_message_names_what_is_nearest(importable, capsys):
     assert "closest: float" in message("script:wave", "flot")
     assert "is not a type: 3" in message("script:wave", "contexts:other")
     assert "is not callable: 3" in message("contexts:other")
+    for module in ("script", "script.py"):
+        assert "functions there: wave" in message(module)
+    assert "help: write script:wave" in message("script.py:wave")
     assert main(["explain", "--context", "contex:ctx", "script:wave"]) == 2
     assert "closest: contexts" in capsys.readouterr().err
 
