@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import types
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from overlay.analysis.abstract_state import AbstractState
@@ -27,7 +27,7 @@ from overlay.generics.plum_methods import is_function
 if TYPE_CHECKING:
     from overlay.contexts.context import Context
 
-__all__ = ["Interpreter"]
+__all__ = ["Interpreter", "misfit"]
 
 # the depth to which calls are followed, limited by the interpreter's own stack, and the most
 # analyses of functions in one run
@@ -136,12 +136,7 @@ class Interpreter:
         given = Execution(self, body, run, self.setting).bound(body, args, kwargs)
         if given is None:
             count = len(args) + len(kwargs)
-            raise OverlayError(
-                f"{name_of(function)} was given {counted(count, 'abstract value')}, and takes "
-                f"{len(body.parameters)}: {', '.join(body.parameters)}",
-                where=location_of(function),
-                help="give one for each parameter",
-            )
+            raise misfit(body, count, "abstract value", "give one for each of them")
         return self.run_body(body, given, self.setting)
 
     def run_body(self, body: Body, args: Sequence[Any], setting: Setting) -> Run:
@@ -401,6 +396,29 @@ class Interpreter:
                     return outer
                 return tuple(map(self.domain.widen, outer, args))
         return args
+
+
+def misfit(
+    body: Body, count: int, noun: str, help: str, by_name: Container[str] = ()
+) -> OverlayError:
+    """The error for a function that is given another number of arguments than it takes. noun: of
+    an argument, as the caller calls it. by_name: the parameters that are given apart."""
+    held = body.signature.parameters.values() if body.signature else ()
+    parameters = [p for p in held if p.name not in by_name]
+    every = [p.name for p in parameters if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
+    needed = [p.name for p in parameters if p.name in every and p.default is p.empty]
+    if body.signature is None:
+        every = needed = list(body.parameters)
+    fewest, most = len(needed), len(every)
+    takes = needed if count < fewest else every
+    bound = "" if fewest == most else "at least " if takes is needed else "at most "
+    names = f": {', '.join(takes)}" if takes else ""
+    return OverlayError(
+        f"{name_of(body.function)} was given {counted(count, noun)}, and takes "
+        f"{bound}{len(takes)}{names}",
+        where=location_of(body.function),
+        help=help,
+    )
 
 
 def _is_dispatcher(function: Any) -> bool:

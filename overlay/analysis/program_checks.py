@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import types
 import typing
 import warnings
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from overlay.analysis.abstract_values import BOTTOM, TOP, ItemValues
 from overlay.analysis.attribute_names import MissingAttribute
 from overlay.analysis.checked_types import CheckedTypes
-from overlay.analysis.interpreter import Interpreter
+from overlay.analysis.interpreter import Interpreter, misfit
 from overlay.analysis.kinds import kinds_of
 from overlay.analysis.lattice import UnsetVariable
 from overlay.analysis.protocol_checks import ReadOnlyAttribute, WrongFormat
@@ -146,8 +147,10 @@ def check(function: Callable[..., Any], *types: Any, context: Context | None = N
     function
         A function or class; calls are followed into other modules.
     *types
-        Types of the arguments: classes, unions of them, builtin containers such as ``list[str]``,
-        ``object`` for any. Parameters without one may be anything, or have their defaults.
+        Types of the positional arguments: classes, unions of them, builtin containers such as
+        ``list[str]``, ``object`` for any; by default those of the annotations. Other parameters
+        have their defaults; those that are only given by name, and have none, may be anything of
+        their annotated type.
     context
         The context in which the call is made: calls enter the methods of its tables.
 
@@ -159,7 +162,8 @@ def check(function: Callable[..., Any], *types: Any, context: Context | None = N
     Raises
     ------
     OverlayError
-        If the function's own code cannot be read, or it does not take so many arguments.
+        If the function's own code cannot be read, or it does not take so many arguments, or no
+        types are given and a parameter without a default has no annotation.
 
     Examples
     --------
@@ -180,11 +184,59 @@ def analysed(
 ) -> tuple[Run, ...]:
     """The analyses of the functions that a call enters, in which ``check`` looks for findings."""
     domain = CheckedTypes()
+    interpreter = Interpreter(domain, context)
+    body = interpreter.body(function)
+    signature = None if body is None else body.signature
+    if signature is None:
+        body, named = None, {}
+    else:
+        types, named = _by_annotations(function, signature, types)
     given = [_argument(domain, hint, place) for place, hint in enumerate(types)]
-    return Interpreter(domain, context).enter(function, *given)[1]
+    by_name = {name: _argument(domain, hint, name) for name, hint in named.items()}
+    try:
+        return interpreter.enter(function, *given, **by_name)[1]
+    except OverlayError:
+        if body is None or signature is None or _fit(signature, types, named):
+            raise
+        error = misfit(body, len(types), "type", _TYPES_NEEDED, named)
+    raise error
 
 
-def _argument(domain: CheckedTypes, hint: Any, place: int) -> Any:
+_TYPES_NEEDED = (
+    "give a type for each, such as list[str], or object for any type; without types, those of "
+    "annotations are taken"
+)
+
+
+def _by_annotations(
+    function: Any, signature: inspect.Signature, types: tuple[Any, ...]
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """The types of the positional arguments, which are those of the annotations if none are given
+    and no annotation is missing; and those of the arguments that have to be given by name."""
+    hints = _hints(function)
+    needed = [p for p in signature.parameters.values() if p.default is p.empty]
+    places = [p.name for p in needed if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    if not types and all(name in hints for name in places):
+        types = tuple(hints[name] for name in places)
+    return types, {p.name: hints.get(p.name, Any) for p in needed if p.kind is p.KEYWORD_ONLY}
+
+
+def _hints(function: Any) -> dict[str, Any]:
+    try:
+        return typing.get_type_hints(getattr(function, "py_func", function))
+    except (NameError, AttributeError, SyntaxError, TypeError):  # of names that are not defined
+        return {}
+
+
+def _fit(signature: inspect.Signature, types: tuple[Any, ...], named: dict[str, Any]) -> bool:
+    try:
+        signature.bind(*types, **named)
+    except TypeError:
+        return False
+    return True
+
+
+def _argument(domain: CheckedTypes, hint: Any, place: int | str) -> Any:
     """The abstract value of an argument: of a class, a union of classes, or a builtin
     container of such, as ``list[str]``."""
     cls, parts = typing.get_origin(hint), typing.get_args(hint)

@@ -300,6 +300,12 @@ def shown(names):
 def fine(name):
     return name.upper()
 
+def annotated(texts: list[str], last: int = 0, *, loud: "str"):
+    return texts[0].uper() if loud else loud.upr()
+
+def half_annotated(text: str, count, last: int = 0, *, loud):
+    return text.upper() * count
+
 def angle(x):
     return math.sin(x)
 """
@@ -320,6 +326,22 @@ def test_check_ends_with_1_where_something_is_found(checked, capsys):
     assert "checked.py:5" in shown[0]
     assert "an object of class str has no attribute 'uper'" in shown[0]
     assert shown[1].startswith("  closest: upper")
+
+
+def test_check_takes_the_types_of_annotations(checked, capsys):
+    assert main(["check", "checked:annotated"]) == 1
+    shown = capsys.readouterr().out
+    assert "an object of class str has no attribute 'uper'" in shown
+    assert "an object of class str has no attribute 'upr'" in shown
+    assert main(["check", "checked:half_annotated"]) == 2
+    said = capsys.readouterr().err
+    assert "object for any type" in said
+    assert "half_annotated was given 0 types, and takes at least 2: text, count" in said
+    assert main(["check", "json:dumps"]) == 2
+    assert "dumps was given 0 types, and takes at least 1: obj " in capsys.readouterr().err
+    assert main(["check", "json:dumps", "str"]) == 0
+    assert main(["check", "checked:fine", "str", "str"]) == 2
+    assert "fine was given 2 types, and takes 1: name" in capsys.readouterr().err
 
 
 def test_check_prints_json(checked, capsys):
