@@ -96,6 +96,9 @@ def closed(
         a, fa = x, fx
         if abs(b - a) <= 2 * ROUNDING * abs(best):
             break
+        part = 0.5
+        if fc in (fa, fb):  # no curve goes through two equal gaps
+            continue
         xi = (a - b) / (c - b)
         phi = (fa - fb) / (fc - fb)
         if phi * phi < xi and (1 - phi) * (1 - phi) < 1 - xi:
@@ -104,8 +107,6 @@ def closed(
             )
             least = 2 * ROUNDING * abs(best) / abs(b - a)
             part = min(max(part, least), 1 - least)
-        else:
-            part = 0.5
     return best if is_small(equation, best, limit, given) else math.nan
 
 

@@ -98,6 +98,7 @@ class Solver:
             with np.errstate(all="ignore"):
                 answer = self.solver(step)(*given)
         except REFUSALS:
+            self._note_rounded(state, step, known)
             return None
         answers = answer if len(step.solved.unknown) > 1 else (answer,)
         found = dict(zip(step.solved.unknown, answers, strict=True))
@@ -106,6 +107,22 @@ class Solver:
             if allowed is not None and allowed.whole and not _holds(allowed, value):
                 return None
         return state.having(values={**state.values, **found})
+
+    def _note_rounded(self, state: SearchState, step: PlanStep, known: Mapping[str, Any]) -> None:
+        """Note that a refused statement of floats may have its value by rounding, as ``exp`` has 0
+        by underflow: its solver then refuses what its contractor, which counts errors, allows."""
+        variables = (*step.solved.unknown, *step.solved.statement.results)
+        if (
+            len(variables) != 2
+            or RETURN not in known
+            or any(v.kind is not float for v in variables)
+        ):
+            return
+        mode = step.solved.mode
+        if self.solutions(state, step, known, mode.unknown[0]):
+            shown = f"`{step.solved.statement}`   {step.solved.statement.where}"
+            reason = f"{shown}: its value may come from underflow or rounding, which is not solved"
+            self.unproved.add("rounded", reason)
 
     def solver(self, step: PlanStep) -> Callable[..., Any]:
         """The function that solves a statement; it is generated if the statement has statements

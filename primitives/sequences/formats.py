@@ -63,7 +63,7 @@ class Format:
     @property
     def is_clear(self) -> bool:
         """Whether the padding cannot be confused with a part of a number."""
-        inside = self.fill.isalnum() or self.fill in "+-._, %"[:5]
+        inside = self.fill.isalnum() or self.fill in "+-._," or self.fill == self.type == "%"
         left = self.align in ("", ">", "=") and self.fill == "0"
         return not self.width or left or not inside
 
@@ -114,7 +114,7 @@ def unpadded(ret: str, fill: str) -> Iterator[str]:
     )
     for i, j in dict.fromkeys(cuts):
         yield ret[i : len(ret) - j]
-    if ret[:1] in ("+", "-"):
+    if ret[:1] in ("+", "-", " "):
         inner = len(ret) - 1 - len(ret[1:].lstrip(fill))
         yield from (ret[0] + ret[1 + i :] for i in range(inner, 0, -1))
 
@@ -253,15 +253,16 @@ LAST = rank(1.7976931348623157e308)
 
 def float_in(ret: str, made: Format) -> float:
     """The float that the digits of a text denote."""
-    text = ret.strip(made.fill) if made.width and made.fill != "0" else ret.strip()
-    if made.fill != "0" and text[:1] in ("+", "-"):
-        text = text[0] + text[1:].lstrip(made.fill)
-    text = text.replace(",", "").replace(" ", "")
-    found = float(text.removesuffix("%"))
-    found = float(f"{text.removesuffix('%')}e-2") if text.endswith("%") else found
-    if format(found, made.spec) != ret:
-        raise NoSolution("no number is written like this by the format")
-    return found
+    for text in unpadded(ret, made.fill) if made.width else (ret,):
+        digits = text.replace(",", "").replace(" ", "")
+        is_percent = digits.endswith("%")
+        try:
+            found = float(f"{digits[:-1]}e-2" if is_percent else digits)
+        except ValueError:
+            continue
+        if format(found, made.spec) == ret:
+            return found
+    raise NoSolution("no number is written like this by the format")
 
 
 def last_alike(middle: float, ret: str, spec: str, step: int) -> float:

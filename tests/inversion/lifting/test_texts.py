@@ -1,6 +1,7 @@
 """Programs that format, split, concatenate and iterate over strings and bytes."""
 
 import base64
+import itertools
 import math
 import struct
 from typing import Annotated
@@ -10,6 +11,7 @@ import pytest
 from inversion import NoSolution, WrongArguments, choose, invert
 from primitives import Integers
 from primitives.domains import Strings
+from primitives.sequences.formats import Format
 
 Byte = Annotated[int, Integers(0, 255)]
 
@@ -196,3 +198,21 @@ def test_texts_taken_apart_at_a_mark_are_found_without_theta(function, text):
 def test_a_text_that_is_not_found_is_named_with_its_domain():
     with pytest.raises(NoSolution, match=r"domain=\{'line': Strings\('abc', 8, 8\)\}"):
         invert(pair)(("a=b", "c"))
+
+
+@pytest.mark.parametrize(
+    ("fill", "align"), [*itertools.product(" *", "<>^="), ("%", ">"), ("0", ">"), ("0", "=")]
+)
+def test_padding_of_each_kind_is_taken_off(fill, align):
+    tried = 0
+    for sign, kind in itertools.product(("", "+", " "), (".2f", "d", ".0%", ".1e")):
+        spec = f"{fill}{align}{sign}12{kind}"
+        if not Format.read(spec).is_clear:
+            continue  # the padding could be part of the number
+        for number in (-5, 0, 7, 1500) if kind == "d" else (-1.5, 0.0, 2.25, -1500.0):
+            text = format(number, spec)
+            inverse = invert(lambda x, spec=spec: format(x, spec), type(number))
+            assert format(*inverse(text), spec) == text
+            assert inverse(text, inverse.recover(number)) == (number,)
+            tried += 1
+    assert tried >= 36

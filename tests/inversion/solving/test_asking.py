@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import pickle
 from typing import Annotated, Any
@@ -360,3 +361,49 @@ def test_a_refusal_that_proves_nothing_does_not_say_so():
         lossy(1.0)
     assert not caught.value.proved
     assert "lost digits" in str(caught.value)
+
+
+# ---- results that only underflow or rounding gives ------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("f", "at"),
+    [
+        (lambda x: math.exp(x), -800.0),
+        (lambda x: math.exp(-x * x), 30.0),
+        (lambda x: 5 * math.exp(-x * x / 2), 50.0),
+        (lambda x: math.exp2(-x * x), 40.0),
+        (lambda x: 2.0 ** (-x * x), 40.0),
+        (lambda x: 1 / (1 + math.exp(-x)), 40.0),
+        (lambda x: 1 + math.exp(x), -40.0),
+        (lambda x: math.expm1(-x * x), 30.0),
+        (lambda x: math.tanh(x * x), 30.0),
+        (lambda x: math.erfc(x * x), 30.0),
+    ],
+)
+def test_a_result_of_rounding_is_not_said_to_have_no_solution(f, at):
+    inverse, value = invert(f, float), f(at)
+    refusals = []
+    try:
+        assert math.isclose(f(*inverse(value)), value, abs_tol=1e-12)
+    except NoSolution as error:
+        refusals.append(error)
+    assert not any(error.proved for error in refusals)
+    solutions = inverse.solutions(value)
+    found = list(itertools.islice(solutions, 4))
+    assert found or (solutions.status, bool(solutions.reason)) == ("not_exhausted", True)
+
+
+def test_a_value_below_all_results_still_has_a_proof():
+    for f in (lambda x: math.exp(-x * x), lambda x: 1 + math.exp(x), lambda x: 2.0 ** (-x * x)):
+        with pytest.raises(NoSolution) as caught:
+            invert(f, float)(-1.0)
+        assert caught.value.proved
+
+
+def test_complex_parts_have_a_bracket_with_two_equal_gaps():
+    def parts(z: complex):
+        return z.real + 2 * z.imag, z.real - z.imag
+
+    (found,) = invert(parts).solutions((2.0, -1.0))
+    assert abs(found.point[0] - 1j) < 1e-12
