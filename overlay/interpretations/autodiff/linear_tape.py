@@ -252,7 +252,7 @@ class TapeTangent:
             factor = factor.copy() if factor.shape else factor[()]
             if np.shape(factor) != shape:
                 shape = np.broadcast_shapes(shape, np.shape(factor))
-            is_complex = is_complex or factor.dtype.kind == "c"
+            is_complex = is_complex or np.iscomplexobj(factor)
         elif isinstance(factor, complex):
             is_complex = True
         terms = ((factor, _kept(self.places), self.is_complex),)
@@ -320,7 +320,11 @@ class TapeTangent:
 
     def _set(self, index: Any, value: Any) -> None:
         # a constant has no variables
-        self.places[index] = value.places if isinstance(value, TapeTangent) else 0
+        places = value.places if isinstance(value, TapeTangent) else 0
+        if self.shape:
+            self.places[index] = places
+        else:
+            self._places, self._terms = int(np.asarray(places).item()), None
         for other in self._memory.linked if self._memory is not None else ():
             other.is_stale = True
 

@@ -223,7 +223,10 @@ class Calling(Naming, ABC):
         return found
 
     def _by_pullback(self, function: Any, args: list[Any]) -> Any:
-        """The result of a call of a function that has a pullback; None for others."""
+        """The result of a call of a function that has a pullback; None for others, and for ufuncs
+        that write their results into an argument."""
+        if isinstance(function, np.ufunc) and len(args) > function.nin:
+            return None
         folded = self._folded(function, args)
         if folded is not None:
             return folded

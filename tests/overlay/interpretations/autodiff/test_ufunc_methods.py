@@ -182,3 +182,36 @@ def test_programs_compose_methods():
     expected = [(program(x + s) - program(x - s)) / (2 * STEP) for s in steps]
     for mode in ("forward", "reverse"):
         assert np.allclose(gradient(program, mode=mode)(x), expected, rtol=1e-6)
+
+
+INTO = {
+    "by name": lambda a, b: np.multiply(a, a, out=b),
+    "by place": lambda a, b: np.multiply(a, a, b),
+    "itself": lambda a, b: (np.multiply(a, a, out=a), np.copyto(b, a)),
+    "divided": lambda a, b: np.divide(a, np.exp(a), out=b),
+    "of one argument": lambda a, b: np.sin(a, b),
+    "one number": lambda a, b: np.multiply(a[0], a[1], out=b[...][0:1].reshape(1)),
+}
+
+
+@pytest.mark.parametrize("mode", ["forward", "reverse"])
+@pytest.mark.parametrize("name", INTO)
+def test_results_are_written_into_arrays_that_the_program_makes(name, mode):
+    def program(x):
+        a, b = np.zeros(2), np.zeros(2)
+        a[0], a[1] = x, 2 * x
+        INTO[name](a, b)
+        return np.sum(b)
+
+    expected = (program(0.7 + STEP) - program(0.7 - STEP)) / (2 * STEP)
+    assert gradient(program, mode=mode)(0.7) == pytest.approx(expected, rel=1e-6)
+
+
+@pytest.mark.parametrize("mode", ["forward", "reverse"])
+def test_results_are_written_into_an_array_without_axes(mode):
+    def program(x):
+        total = np.zeros(())
+        np.sum(np.array([x, x * x]), out=total)
+        return total * 2.0
+
+    assert gradient(program, mode=mode)(0.7) == pytest.approx(4.8)
