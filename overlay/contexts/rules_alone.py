@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import itertools
 import operator
 from collections.abc import Callable, Sequence
 from types import FunctionType
@@ -134,13 +135,31 @@ def alone(
         space[name] = nonoverlay(below.wrap(method.target))
     copy = FunctionType(function.__code__, space, None, function.__defaults__, function.__closure__)
     copy.__kwdefaults__ = function.__kwdefaults__
-    names = [f"a{i}" for i in range(function.__code__.co_argcount)]
-    if function.__code__.co_flags & inspect.CO_VARARGS:
-        names.append("*rest")
-    own: dict[str, Any] = {"run": nonoverlay(_context(kept).wrap(copy))}
-    exec(f"def rule({', '.join(names)}): return run({', '.join(names)})", own)
+    heading, given = _parameters(function)
+    own: dict[str, Any] = {_RUN: nonoverlay(_context(kept).wrap(copy))}
+    exec(f"def rule({heading}): return {_RUN}({given})", own)
     own["rule"].__defaults__ = function.__defaults__
+    own["rule"].__kwdefaults__ = function.__kwdefaults__
     return own["rule"]
+
+
+_RUN = "__run"
+
+
+def _parameters(function: Any) -> tuple[str, str]:
+    """The source of the parameters of a function, of all kinds and without defaults, and that of
+    the arguments that pass them on."""
+    code = function.__code__
+    names = iter(code.co_varnames)
+    places = list(itertools.islice(names, code.co_argcount))
+    only_named = list(itertools.islice(names, code.co_kwonlyargcount))
+    rest = [f"*{next(names)}"] if code.co_flags & inspect.CO_VARARGS else []
+    named = [f"**{next(names)}"] if code.co_flags & inspect.CO_VARKEYWORDS else []
+    passed = [*places, *rest, *(f"{name}={name}" for name in only_named), *named]
+    if code.co_posonlyargcount:
+        places.insert(code.co_posonlyargcount, "/")
+    mark = ["*"] if only_named and not rest else []
+    return ", ".join([*places, *rest, *mark, *only_named, *named]), ", ".join(passed)
 
 
 # ---- the functions that a rule uses -------------------------------------------------------

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from overlay import Context, MethodTable
+from overlay import Context, MethodTable, call_next
 from overlay.interpretations.intervals import (
     EMPTY,
     ENTIRE,
@@ -412,3 +412,33 @@ def test_arrays_hold_intervals_as_objects():
     assert enclose(lambda a: operator.mul(a, 2.0), given)[1].equals(Interval(6, 8))
     with pytest.raises(Undecided):
         enclose(lambda a: np.array([a[0]], dtype=float), given)
+
+
+@pytest.mark.parametrize(
+    ("target", "types"),
+    [
+        (operator.getitem, (dict, int)),
+        (operator.mul, (str, int)),
+        (operator.add, (str, str)),
+        (operator.truediv, (str, str)),
+        (isinstance, (str, str)),
+    ],
+)
+def test_tables_that_do_not_concern_a_program_change_nothing(target, types):
+    other = MethodTable("other")
+
+    def method(a, b):
+        return call_next(a, b)
+
+    method.__annotations__ = dict(zip("ab", types, strict=True))
+    other.overlay(target)(method)
+
+    def program(x):
+        made = np.zeros((2, 2), device=None) + np.full(shape=(2, 2), fill_value=x)
+        made[0, 0] = np.eye(2, dtype=float)[0, 0] * x
+        return made[0, 0] + np.var(a=np.array([x, x]), ddof=1) * 0
+
+    box = Interval(1, 2)
+    expected = enclose(program, box)
+    assert Context(other)(lambda: enclose(program, box)).equals(expected)
+    assert enclose(Context(other).wrap(program), box).equals(expected)
