@@ -47,12 +47,18 @@ _refusals: ContextVar[list[Undecided] | None] = ContextVar("refusals", default=N
 
 
 def watched(run: Callable[[], Any]) -> Any:
-    """Run a program and return its result, but raise the first Undecided even if the program caught
-    it."""
+    """Run a program and return its result, but raise the first Undecided even if the program, or
+    code in C that it calls, caught it or made another error of it."""
     refusals: list[Undecided] = []
     token = _refusals.set(refusals)
     try:
         found = run()
+    except OverlayError:
+        raise
+    except Exception as error:
+        if refusals:
+            raise refusals[0] from error
+        raise
     finally:
         _refusals.reset(token)
     if refusals:

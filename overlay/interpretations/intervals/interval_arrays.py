@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from overlay import MethodTable, call_next, nonoverlay
-from overlay.interpretations.intervals.interval_numbers import Interval
+from overlay.interpretations.intervals.interval_numbers import Interval, objects_in, objects_of
 from overlay.interpretations.intervals.interval_rules import RULES
 from overlay.interpretations.intervals.methods import declare
 
@@ -25,18 +25,15 @@ def _aligned(x: Any, y: Any) -> Any:
     """Two object arrays broadcast to one shape; None where both are arrays of numbers."""
     if object not in (getattr(x, "dtype", None), getattr(y, "dtype", None)):
         return None
-    return np.broadcast_arrays(_objects(x), _objects(y))
-
-
-def _objects(x: Any) -> Any:
-    return x.__array__() if isinstance(x, Interval) else np.asarray(x, dtype=object)
+    return np.broadcast_arrays(objects_of(x), objects_of(y))
 
 
 def _collected(items: list[Any], shape: tuple[int, ...]) -> Any:
-    """An object array of these items, or a boolean array if all of them are."""
-    found = np.empty(shape, dtype=object)
-    for place, item in zip(np.ndindex(shape), items, strict=True):
-        found[place] = item
+    """An object array of these items, or a boolean array if all of them are; without axes the item
+    itself, as ufuncs return it."""
+    if not shape:
+        return items[0]
+    found = objects_in(items, shape)
     return (
         found.astype(bool) if all(isinstance(item, (bool, np.bool_)) for item in items) else found
     )
@@ -105,6 +102,40 @@ def _fill_variances(table: MethodTable) -> None:
         return np.sqrt(np.var(a, ddof=ddof))
 
 
+def _close(x: Any, y: Any, rtol: Any, atol: Any) -> bool:
+    return abs(x - y) <= atol + rtol * abs(y)
+
+
+def _fill_choices(table: MethodTable) -> None:
+    """Declare functions that numpy computes by the element types of arrays."""
+
+    @table.overlay(np.isclose, precedence=1)
+    def close(
+        a: Interval, b: Any, rtol: Any = 1e-5, atol: Any = 1e-8, equal_nan: Any = False
+    ) -> Any:
+        return _close(a, b, rtol, atol)
+
+    @table.overlay(np.isclose)
+    def close_to(
+        a: Any, b: Interval, rtol: Any = 1e-5, atol: Any = 1e-8, equal_nan: Any = False
+    ) -> Any:
+        return _close(a, b, rtol, atol)
+
+    @table.overlay(np.select)
+    def selected(condlist: Any, choicelist: Any, default: Any = 0) -> Any:
+        if not nonoverlay(_may_hold)([*choicelist, default]):
+            return call_next(condlist, choicelist, default)
+        found = default
+        for condition, choice in zip(reversed(condlist), reversed(choicelist), strict=True):
+            found = np.where(condition, choice, found)
+        return found
+
+
+def _may_hold(given: list[Any]) -> bool:
+    """Whether one of these is an interval, or an array or list with intervals."""
+    return any(isinstance(x, Interval) or holds_intervals(np.asarray(x)) for x in given)
+
+
 def _clipped(x: Any, least: Any, most: Any) -> Any:
     return np.minimum(np.maximum(x, least), most)
 
@@ -115,7 +146,21 @@ def _clipped_array(x: Any, least: Any, most: Any) -> Any:
     return _clipped(x, least, most)
 
 
-MAKERS = (np.zeros, np.ones, np.empty, np.full, np.zeros_like, np.ones_like, np.empty_like)
+def _as_floats(a: Any, dtype: Any, *args: Any, **named: Any) -> Any:
+    """``ndarray.astype``: intervals are floats."""
+    if not nonoverlay(_stay_floats)(a, dtype):
+        return call_next(a, dtype, *args, **named)
+    return call_next(a, object, *args, **named)
+
+
+def _stay_floats(array: Any, dtype: Any) -> bool:
+    return holds_intervals(array) and np.dtype(dtype) == np.float64
+
+
+MAKERS = (
+    *(np.zeros, np.ones, np.empty, np.full, np.zeros_like, np.ones_like, np.empty_like),
+    np.arange,
+)
 
 
 def fill_arrays(table: MethodTable) -> None:
@@ -129,8 +174,11 @@ def fill_arrays(table: MethodTable) -> None:
     declare(table, np.round, _elementwise(round, 1), (np.ndarray,))
     declare(table, np.round, _rounded, (np.ndarray, int))
     _fill_variances(table)
+    _fill_choices(table)
     declare(table, np.clip, _clipped, (Interval, Any, Any))
     declare(table, np.clip, _clipped_array, (np.ndarray, Any, Any))
+    _as_floats.__annotations__ = {"a": np.ndarray, "dtype": Any}
+    table.overlay(np.ndarray.astype)(_as_floats)
     for target in MAKERS:
         table.overlay(target)(_made_for_intervals)
 

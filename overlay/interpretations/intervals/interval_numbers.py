@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 import numbers
 import operator
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -20,9 +21,18 @@ from overlay.core.public_names import hides
 from overlay.interpretations.intervals.errors import Undecided
 from overlay.sets import Bounds
 
-__all__ = ["EMPTY", "ENTIRE", "Interval", "bounds_of", "outside", "shown"]
+__all__ = [
+    "EMPTY",
+    "ENTIRE",
+    "Interval",
+    "bounds_of",
+    "objects_in",
+    "objects_of",
+    "outside",
+    "shown",
+]
 
-_NUMBERS = (int, float, np.integer, np.floating)
+_NUMBERS = (int, float, Fraction, np.integer, np.floating)
 
 
 # C code calls __array__ while these functions are targets
@@ -78,6 +88,10 @@ class Interval(sets.Interval):
 
     def conjugate(self) -> Interval:
         """The interval itself."""
+        return self
+
+    def item(self) -> Interval:
+        """The interval itself, as of a number of numpy."""
         return self
 
     def __getattr__(self, name: str) -> Any:
@@ -155,7 +169,11 @@ class Interval(sets.Interval):
         return found
 
     def __array_ufunc__(self, ufunc: Any, method: str, *args: Any, **named: Any) -> Any:
-        items = [one.__array__() if isinstance(one, Interval) else one for one in args]
+        if any(map(np.iscomplexobj, args)):
+            _refuse_complex(ufunc.__name__, args)
+        read = ufunc.nin if method == "__call__" else 0  # the others may be written to
+        items = [objects_of(one) for one in args[:read]]
+        items += [one.__array__() if isinstance(one, Interval) else one for one in args[read:]]
         run = getattr(ufunc, method)
         try:
             return _run(run, *items, **named)
@@ -175,6 +193,41 @@ numbers.Number.register(Interval)
 
 def _intervals(args: Any) -> list[Interval]:
     return [one for one in args if isinstance(one, Interval)]
+
+
+@runs_natively
+def _number_of(x: Any) -> Any:
+    """The number of Python for one of numpy, whose operators would pass it to numpy again; any
+    other value unchanged. A number that is no float is the interval around it."""
+    if isinstance(x, Fraction):
+        return Interval(x)
+    if not isinstance(x, np.generic):
+        return x
+    exact: Any = x.item()
+    if not hasattr(exact, "dtype"):
+        return exact
+    near = float(exact)  # a longdouble has no number of Python
+    if near == exact or math.isnan(near):
+        return near
+    return Interval(Fraction(*exact.as_integer_ratio()))
+
+
+def objects_of(x: Any) -> Any:
+    """An argument of a function of arrays as an object array: intervals and numbers of Python."""
+    if isinstance(x, Interval):
+        return x.__array__()
+    found = _array(x, dtype=object)
+    if any(isinstance(item, np.generic) for item in found.flat):
+        return objects_in([_number_of(item) for item in found.flat], found.shape)
+    return found
+
+
+def objects_in(items: list[Any], shape: tuple[int, ...]) -> Any:
+    """An object array of these items."""
+    found = _empty(shape, dtype=object)
+    for place, item in zip(np.ndindex(shape), items, strict=True):
+        found[place] = item
+    return found
 
 
 def shown(x: Interval, form: str = "") -> str:
@@ -208,11 +261,22 @@ def _run(function: Callable[..., Any], *args: Any, **named: Any) -> Any:
     return as_c_calls(outside.load(), function, *args, **named)
 
 
+def _refuse_complex(name: str, args: Sequence[Any]) -> NoReturn:
+    given = " and ".join(shown(x) if isinstance(x, Interval) else str(x) for x in args)
+    raise Undecided(
+        f"{name} of {given}: there are no intervals of complex numbers",
+        help="compute with the real and the imaginary part, each a real number: instead of "
+        "abs(x + 1j * y), write math.hypot(x, y)",
+    )
+
+
 def _method(function: Callable[..., Any], swapped: bool = False) -> Callable[..., Any]:
     def method(self: Interval, *others: Any) -> Any:
+        if any(isinstance(other, (complex, np.complexfloating)) for other in others):
+            _refuse_complex(function.__name__, (*others, self) if swapped else (self, *others))
         if not all(isinstance(other, (Interval, *_NUMBERS)) for other in others):
             return NotImplemented
-        given = [x if isinstance(x, (Interval, int, float)) else x.item() for x in others]
+        given = [_number_of(x) for x in others]
         return _run(function, *given, self) if swapped else _run(function, self, *given)
 
     return method
@@ -233,4 +297,4 @@ ITEMS = {
 }
 for _name, _of_math in ITEMS.items():
     setattr(Interval, _name, _method(_of_math))
-hides(*ITEMS)(Interval)
+hides("item", *ITEMS)(Interval)

@@ -6,14 +6,22 @@ import itertools
 import math
 import operator
 from collections.abc import Callable
+from fractions import Fraction
+from types import FunctionType
 from typing import Any
 
 import numpy as np
 
 from overlay import MethodTable, call_next, nonoverlay
+from overlay.core.interpreted_values import stands_for_another
 from overlay.interpretations.intervals.errors import Undecided
 from overlay.interpretations.intervals.interval_numbers import Interval, bounds_of, shown
-from overlay.interpretations.intervals.interval_rules import ORDER, RULES, IntervalRule
+from overlay.interpretations.intervals.interval_rules import (
+    ELEMENTARY,
+    ORDER,
+    RULES,
+    IntervalRule,
+)
 from overlay.interpretations.intervals.methods import declare
 from overlay.sets import above, below
 from overlay.sets.bounds import scaled
@@ -38,6 +46,11 @@ def fill_plain(table: MethodTable) -> None:
                 continue
             for function in rule.spellings:
                 declare(table, function, _plain(rule), types)
+    declare(table, float, _converted, (Any,))
+    for rule in ELEMENTARY:
+        if rule.arity == 1:
+            # code in C would ask the fraction for a float
+            declare(table, rule.function, _of_fraction(rule.function), (Fraction,))
 
 
 def _plain(rule: IntervalRule) -> Callable[..., Any]:
@@ -64,6 +77,25 @@ def _enclosed(rule: IntervalRule, *args: Any) -> Any:
         return None
     low, high = rule.enclosure(*bounds)
     return low if low == high else Interval(low, high)
+
+
+def _converted(x: Any) -> Any:
+    """``float`` of an object whose class says in Python what it is: that may be an interval."""
+    if nonoverlay(_says_in_python)(x):
+        return x.__float__()
+    return call_next(x)
+
+
+def _says_in_python(x: Any) -> bool:
+    says = isinstance(getattr(type(x), "__float__", None), FunctionType)
+    return says and not stands_for_another(x)
+
+
+def _of_fraction(function: Callable[..., Any]) -> Callable[..., Any]:
+    def method(x: Any) -> Any:
+        return function(float(x))
+
+    return method
 
 
 # ---- containers ---------------------------------------------------------------------------
@@ -182,6 +214,13 @@ def _print(*things: Any, **named: Any) -> None:
     call_next(*(shown(x) if isinstance(x, Interval) else x for x in things), **named)
 
 
+def _refused(name: str) -> Callable[..., Any]:
+    def method(x: Any) -> Any:
+        return nonoverlay(getattr)(x, name)  # which is refused
+
+    return method
+
+
 def _fill_functions(table: MethodTable) -> None:
     table.overlay(print)(_print)
     for types in itertools.product((float, int), repeat=2):
@@ -194,6 +233,8 @@ def _fill_functions(table: MethodTable) -> None:
     declare(table, math.modf, _fraction, (Interval,))
     declare(table, math.ldexp, _scaled, (Interval, int))
     declare(table, operator.mod, _text, (str, Interval))
+    for name in ("hex", "is_integer", "as_integer_ratio"):
+        declare(table, getattr(float, name), _refused(name), (Interval,))
     for name, method in (("sumprod", _sum_of_products), ("fma", _product_and_sum)):
         if hasattr(math, name):  # new in Python 3.12 and 3.13
             table.overlay(getattr(math, name))(method)

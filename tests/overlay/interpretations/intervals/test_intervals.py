@@ -414,6 +414,104 @@ def test_arrays_hold_intervals_as_objects():
         enclose(lambda a: np.array([a[0]], dtype=float), given)
 
 
+KINDS = (
+    *(np.bool_, np.int8, np.uint8, np.int16, np.uint16, np.int32, np.uint32, np.int64, np.uint64),
+    *(np.longlong, np.float16, np.float32, np.float64, np.longdouble),
+)
+OPERATORS = (
+    *(operator.add, operator.sub, operator.mul, operator.truediv, operator.floordiv, operator.mod),
+    *(operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operator.ne, operator.pow),
+    *(np.add, np.multiply, np.less),
+)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_numbers_of_numpy_on_either_side_of_an_operator(kind):
+    number = kind(1)
+    for function in OPERATORS:
+        for f in (lambda x, f=function: f(number, x), lambda x, f=function: f(x, number)):
+            for run in (f, lambda x, f=f: enclose(f, x)):
+                found, plain = run(Interval(3, 3.125)), f(3.0625)
+                assert found == plain if isinstance(plain, np.bool_ | bool) else plain in found
+                assert np.shape(found) == np.shape(plain) or isinstance(found, Interval)
+    third = np.longdouble(1) / 3
+    exact = Fraction(*third.as_integer_ratio())
+    for f in (lambda x: third * x, lambda x: x * third, lambda x: np.multiply(third, x)):
+        assert exact in enclose(f, Interval(1))
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: x + 1j * x,
+        lambda x: abs(1j + x),
+        lambda x: x * np.complex64(1j),
+        lambda x: np.complex128(1j) * x,
+        lambda x: x == 1 + 0j,
+        lambda x: np.array([1j]) * x,
+    ],
+)
+def test_complex_numbers_are_refused_with_a_remedy(f):
+    for run in (f, lambda x: enclose(f, x)):
+        with pytest.raises(Undecided, match="no intervals of complex numbers") as refused:
+            run(Interval(1, 2))
+        assert "math.hypot" in str(refused.value)
+
+
+class Third:
+    parts = 3
+
+    def __float__(self):
+        return 1 / self.parts
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: float(Fraction(1, 3)) * x,
+        lambda x: Fraction(1, 3) * x,
+        lambda x: x * Fraction(1, 3),
+        lambda x: float(Third()) * x,
+        lambda x: math.exp(Fraction(1, 3)) * x / math.exp(Fraction(1, 3)) / 3,
+    ],
+)
+def test_objects_that_are_converted_to_floats(f):
+    found = enclose(f, Interval(1))
+    assert found.low < Fraction(1, 3) < found.high
+    assert found.width < 1e-14
+    assert enclose(lambda x: x < Fraction(7, 2), Interval(1, 2))
+    assert enclose(lambda x: float("0.5") + float(x), Interval(1)).equals(Interval(1.5))
+
+
+def test_methods_and_functions_of_floats_that_intervals_have_or_are_refused_by_name():
+    assert enclose(lambda x: np.sqrt(x).item(), Interval(1, 4)).equals(Interval(1, 2))
+    assert not enclose(lambda x: np.isclose(x, 5.0), Interval(1, 2))
+    assert not enclose(lambda x: np.isclose(5.0, x), Interval(1, 2))
+    assert enclose(lambda x: np.isclose(x, x + 1, atol=9), Interval(1, 2))
+    with pytest.raises(Undecided, match="is not decided"):
+        enclose(lambda x: np.isclose(x, 1.5), Interval(1, 2))
+    selected = enclose(lambda x: np.select([x > 3, x > 0], [x, x + 1]), Interval(1, 2))
+    assert selected.item().equals(Interval(2, 3))
+    for name in ("hex", "is_integer", "as_integer_ratio"):
+        for f in (lambda x, n=name: getattr(float, n)(x), lambda x, n=name: getattr(x, n)()):
+            with pytest.raises(Undecided, match=f"float.{name} of "):
+                enclose(f, Interval(1, 2))
+    assert enclose(lambda x: float.hex(0.5), Interval(1, 2)) == (0.5).hex()
+
+
+@pytest.mark.parametrize("undecided", ["refuse", "follow"])
+def test_an_error_that_code_in_c_makes_of_a_refusal_is_the_refusal(undecided):
+    for f in (
+        lambda x: np.fromiter((x, x), float)[0] if x > 1.5 else x,
+        lambda x: np.array([1.0, 2.0]).__setitem__(0, x) if x > 1.5 else x,
+    ):
+        with pytest.raises(Undecided, match="code that takes a float"):
+            enclose(f, Interval(1.75, 2), undecided=undecided)
+        if undecided == "follow":
+            with pytest.raises(Undecided, match="code that takes a float"):
+                enclose(f, Interval(1, 2), undecided=undecided)
+
+
 @pytest.mark.parametrize(
     ("target", "types"),
     [
