@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from overlay import call_next, nonoverlay
 from overlay.contexts.rules_alone import as_c_calls
+from overlay.core.in_force import runs_natively
 from overlay.interpretations.autodiff.active_numbers import plain_zeros
 from overlay.interpretations.autodiff.applying import (
     applied,
@@ -29,6 +30,7 @@ from overlay.interpretations.autodiff.errors import (
 )
 from overlay.interpretations.autodiff.levels import Level, declare, generate, refuse, written
 from overlay.interpretations.autodiff.linear_tape import tape_zeros
+from overlay.interpretations.autodiff.plain_values import is_container
 from overlay.interpretations.autodiff.reverse.running import (
     median,
     polynomial,
@@ -167,7 +169,7 @@ def _declare_part(level: Level) -> None:
 
 def _declare_by_rule(level: Level, function: Any) -> None:
     body = "return applied(function, (a, b), {})"
-    space = {"applied": nonoverlay(applied), "function": function}
+    space = {"applied": applied, "function": function}
     for types in ((level.array, level.array), (level.array, Any), (Any, level.array)):
         method = _method(level, "a, b", body, **space)
         declare(level.table, function, method, types)
@@ -192,7 +194,7 @@ def _interpreted_by_rule(level: Level, method: Any, function: Any, parameters: s
     """Replace a method in interpreted code by the rule of its function, which has all forms."""
     if array_rule_of(function) is not None:
         body = f"return applied(function, ({parameters},), {{}})"
-        space = {"applied": nonoverlay(applied), "function": function}
+        space = {"applied": applied, "function": function}
         _interpreted(level, method, parameters, body, **space)
 
 
@@ -335,7 +337,7 @@ def _declare_where(level: Level) -> None:
 
 def _declare_where_of_lists(level: Level) -> None:
     body = "return applied(np.where, (c, a, b), {}) if holds_listed(a, b) else call_next(c, a, b)"
-    space = {"applied": nonoverlay(applied), "holds_listed": nonoverlay(_holds_listed)}
+    space = {"applied": applied, "holds_listed": nonoverlay(_holds_listed)}
     for types in itertools.product((list, level.number, level.array, Any), repeat=2):
         if list in types:
             method = _method(level, "c, a, b", body, **space)
@@ -470,7 +472,7 @@ def _declare_joined(level: Level, function: Any, most: int) -> None:
             body, space = body + lines, {**space, **more}
         if level.is_taped:
             body += f"return applied(function, (x{rest},), {{}})"
-            space = {**space, "applied": nonoverlay(applied), "function": function}
+            space = {**space, "applied": applied, "function": function}
         else:
             body += f"return array(call_next(values(x){rest}), <<call_next(parts(x, #){rest})>>)"
         for kind in (list, tuple):
@@ -516,7 +518,7 @@ def _of_numpy(function: Any) -> bool:
 
 def _declare_elementwise_of_lists(level: Level, function: Any, arity: int) -> None:
     """Methods of an elementwise function for lists with active parts among its arguments."""
-    called = nonoverlay(functools.partial(_called_without_lists, level, function))
+    called = runs_natively(functools.partial(_called_without_lists, level, function))
     space = {"holds_listed": nonoverlay(_holds_listed), "called": called}
     kinds = (list, level.number, level.array, Any)
     names = ", ".join("abc"[:arity])
@@ -524,16 +526,20 @@ def _declare_elementwise_of_lists(level: Level, function: Any, arity: int) -> No
     for types in itertools.product(kinds, repeat=min(arity, 2)):
         if list in types:
             every = (*types, *[Any] * (arity - len(types)))
-            declare(level.table, function, _method(level, names, body, **space), every)
+            is_active = level.number in types or level.array in types
+            given = f"return called({names})" if is_active else body
+            declare(level.table, function, _method(level, names, given, **space), every)
 
 
 def _called_without_lists(level: Level, function: Any, *args: Any) -> Any:
-    return as_c_calls(level.context, function, *(without_lists(x) for x in args))
+    given = (without_lists(x) for x in args)
+    arrays = (np.array(x) if type(x) in (list, tuple) else x for x in given)
+    return as_c_calls(level.context, function, *arrays)
 
 
 def _declare_window(level: Level) -> None:
     """``np.kaiser``, which numpy does not pass to its arguments."""
-    body, space = "return applied(np.kaiser, (m, beta), {})", {"applied": nonoverlay(applied)}
+    body, space = "return applied(np.kaiser, (m, beta), {})", {"applied": applied}
     declare(level.table, np.kaiser, _method(level, "m, beta", body, **space), (Any, level.number))
 
 
@@ -552,17 +558,17 @@ def parts_of(level: Level) -> dict[str, Any]:
     own = (level.number, level.array)
 
     def holds_active(x: Any) -> bool:
-        if isinstance(x, (list, tuple)) and not isinstance(x, Active):
+        if is_container(x):
             return any(holds_active(part) for part in x)
         return isinstance(x, own)
 
     def values(x: Any) -> Any:
-        if isinstance(x, (list, tuple)) and not isinstance(x, Active):
+        if is_container(x):
             return [values(part) for part in x]
         return x.value if isinstance(x, own) else x
 
     def parts(x: Any, k: int) -> Any:
-        if isinstance(x, (list, tuple)) and not isinstance(x, Active):
+        if is_container(x):
             return [parts(part, k) for part in x]
         return x.tangents[k] if isinstance(x, own) else plain_zeros(x)
 

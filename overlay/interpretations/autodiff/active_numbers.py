@@ -214,7 +214,7 @@ def _of_rule(
         "plain_zeros": plain_zeros,
         "has_complex": nonoverlay(_has_complex),
         "of_complex": of_complex,
-        "by_rule": nonoverlay(functools.partial(applied, function)),
+        "by_rule": functools.partial(applied, function),
         "NotDifferentiable": NotDifferentiable,
         **checks.space,
     }

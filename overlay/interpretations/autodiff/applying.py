@@ -15,8 +15,11 @@ import numpy as np
 
 from overlay import Context, MethodTable, nonoverlay, tables_in_force
 from overlay.contexts.rules_alone import as_c_calls, context_alone
+from overlay.core.in_force import runs_natively
+from overlay.core.interpreted_values import underlying
 from overlay.interpretations.autodiff.duals import Active, ActiveArray
 from overlay.interpretations.autodiff.errors import refuse_call, refuse_form
+from overlay.interpretations.autodiff.plain_values import has_no_derivative, is_container
 from overlay.interpretations.autodiff.rules.array_rule import ArrayRule
 from overlay.interpretations.autodiff.rules.array_rules import array_rule_of
 from overlay.interpretations.autodiff.ufunc_methods import METHODS_OF_UFUNCS
@@ -37,6 +40,7 @@ __all__ = [
 ]
 
 
+Tables = tuple[MethodTable, ...]
 NOT_GIVEN: Any = getattr(np, "_NoValue", None)
 """numpy's default of arguments that it passes on only if they are given."""
 KEPT = 64
@@ -47,12 +51,16 @@ def _leaves(x: Any) -> Iterator[Active]:
     """The active values in an argument, also in lists, tuples and dicts."""
     if isinstance(x, Active):
         yield x
-    elif type(x) in (list, tuple) or hasattr(x, "_fields"):
+    elif _has_parts(x):
         for part in x:
             yield from _leaves(part)
     elif type(x) is dict:
         for part in x.values():
             yield from _leaves(part)
+
+
+def _has_parts(x: Any) -> bool:
+    return is_container(x) and (type(x) in (list, tuple) or hasattr(x, "_fields"))
 
 
 def is_active(*args: Any) -> bool:
@@ -63,10 +71,9 @@ def is_active(*args: Any) -> bool:
 def _mapped(x: Any, each: Callable[[Any], Any]) -> Any:
     """An argument in which each part other than a list, tuple or dict is replaced."""
     if not isinstance(x, Active):
-        if type(x) in (list, tuple):
-            return type(x)(_mapped(part, each) for part in x)
-        if hasattr(x, "_fields"):
-            return type(x)(*(_mapped(part, each) for part in x))
+        if _has_parts(x):
+            parts = [_mapped(part, each) for part in x]
+            return type(x)(*parts) if hasattr(x, "_fields") else type(x)(parts)
         if type(x) is dict:
             return {name: _mapped(part, each) for name, part in x.items()}
     return each(x)
@@ -82,9 +89,19 @@ def levels_of(*args: Any) -> set[Level]:
     return found
 
 
-def _context_of_levels(levels: set[Level]) -> Context:
+def _context_of_levels(levels: set[Level], around: Tables = ()) -> Context:
     ordered = sorted(levels, key=lambda level: level.depth, reverse=True)
-    return context_alone(tuple(level.table for level in ordered))
+    return context_alone((*(level.table for level in ordered), *around))
+
+
+def _around(level: Level) -> Tables:
+    """The tables in force of other interpretations around a level, which compute with its values,
+    as with intervals; innermost first."""
+    tables = tables_in_force()
+    if level.table not in tables:
+        return ()
+    outer, kind = tables[tables.index(level.table) + 1 :], type(level.table)
+    return tuple(each for each in outer if each.interprets and not isinstance(each, kind))
 
 
 def called_in_levels(function: Callable[..., Any], *args: Any) -> Any:
@@ -103,13 +120,16 @@ def _innermost(*args: Any) -> Level | None:
     return max(levels, key=lambda level: level.depth, default=None)
 
 
+@runs_natively
 def applied(function: Any, args: Sequence[Any], named: dict[str, Any]) -> Any:
     """The result of a function of active arguments, by its rule. Raises NotDifferentiable if it has
     none."""
     rule = array_rule_of(function)
     if rule is not None and rule.calls_back:
         args, named = (_mapped(x, in_this_context) for x in (args, named))
-    return _applied(function, args, named)
+    level = _innermost(args, named)
+    assert level is not None
+    return _applied(level, _around(level), function, args, named)
 
 
 def context_in_force() -> Context | None:
@@ -134,15 +154,16 @@ def in_this_context(x: Any) -> Any:
     return nonoverlay(context.wrap(x))
 
 
-def _outside_applied(function: Any, args: Sequence[Any], named: dict[str, Any]) -> Any:
-    level = _innermost(args, named)
-    assert level is not None
+def _outside_applied(
+    level: Level, around: Tables, function: Any, args: Sequence[Any], named: dict[str, Any]
+) -> Any:
     rule = array_rule_of(function)
+    context = _context_of_levels({level}, around)
     if rule is None:
         kinds = [type(x) for x in args]
         if named or level.context.method(function, *kinds) is None:
             refuse_call(function)
-        return as_c_calls(level.context, function, *args)
+        return as_c_calls(context, function, *args)
     named = {**named}
     out = named.pop("out", None)
     if rule.lists:
@@ -153,8 +174,9 @@ def _outside_applied(function: Any, args: Sequence[Any], named: dict[str, Any]) 
         out = bound.arguments.pop("out", None)
         args, named = bound.args, bound.kwargs
     if out is not None:
-        return _written_into(level, out, _result(level, rule, function, args, named))
-    return _result(level, rule, function, args, named)
+        found = _result(level, around, rule, function, args, named)
+        return _written_into(context, out, found)
+    return _result(level, around, rule, function, args, named)
 
 
 def without_lists(x: Any) -> Any:
@@ -165,16 +187,23 @@ def without_lists(x: Any) -> Any:
     return called_in_levels(np.array, x) if is_active(x) else x
 
 
+@runs_natively
 def applied_ufunc(ufunc: Any, method: str, args: Sequence[Any], named: dict[str, Any]) -> Any:
     """The result of a ufunc, or of one of its methods, of active arguments."""
-    return _applied_ufunc(ufunc, method, args, named)
+    level = _innermost(args, named)
+    assert level is not None
+    return _applied_ufunc(level, _around(level), ufunc, method, args, named)
 
 
 def _outside_applied_ufunc(
-    ufunc: Any, method: str, args: Sequence[Any], named: dict[str, Any]
+    level: Level,
+    around: Tables,
+    ufunc: Any,
+    method: str,
+    args: Sequence[Any],
+    named: dict[str, Any],
 ) -> Any:
-    level = _innermost(args, named)
-    assert level is not None
+    context = _context_of_levels({level}, around)
     casting = {name: x for name, x in named.items() if name == "casting"}
     named = {name: x for name, x in named.items() if name not in ("casting", "order", "subok")}
     out, dtype = named.pop("out", None), named.pop("dtype", None)
@@ -186,11 +215,11 @@ def _outside_applied_ufunc(
         plain, others = _mapped(args, _plain), _mapped(named, _plain)
         found = nonoverlay(getattr(ufunc, method))(*plain, **others, dtype=dtype, **casting)
     elif method == "__call__":
-        found = _called(level, ufunc, args, named, out)
+        found = _called(level, context, ufunc, args, named, out)
     else:
         defined: Any = METHODS_OF_UFUNCS.get(method) or refuse_call(ufunc)
-        found = as_c_calls(level.context, defined, ufunc, *args, **named)
-    return found if out is None else _written_into(level, out, found)
+        found = as_c_calls(context, defined, ufunc, *args, **named)
+    return found if out is None else _written_into(context, out, found)
 
 
 def _keeps_floats(dtype: Any) -> bool:
@@ -204,7 +233,14 @@ def _plain(x: Any) -> Any:
     return x
 
 
-def _called(level: Level, ufunc: Any, args: Sequence[Any], named: dict[str, Any], out: Any) -> Any:
+def _called(
+    level: Level,
+    context: Context,
+    ufunc: Any,
+    args: Sequence[Any],
+    named: dict[str, Any],
+    out: Any,
+) -> Any:
     """The result of a call of a ufunc. out: where it is written afterwards."""
     where = named.get("where", True)
     rule = array_rule_of(ufunc)
@@ -216,32 +252,32 @@ def _called(level: Level, ufunc: Any, args: Sequence[Any], named: dict[str, Any]
     if not any(True for x in args for _ in _leaves(x)):
         found = nonoverlay(ufunc)(*args)
     elif rule is not None:
-        found = applied(ufunc, args, {name: named[name] for name in rest})
+        found = as_c_calls(context, applied, ufunc, args, {name: named[name] for name in rest})
     else:
         kinds = [type(x) for x in args]
         if level.context.method(ufunc, *kinds) is None:
             refuse_call(ufunc)
-        found = as_c_calls(level.context, ufunc, *args)
+        found = as_c_calls(context, ufunc, *args)
     if where is True:
         return found
     into = out[0] if type(out) is tuple else out
-    return as_c_calls(level.context, np.where, where, found, into)
+    return as_c_calls(context, np.where, where, found, into)
 
 
 # rules run outside of the context: it has methods for arrays that a program makes
 _applied, _applied_ufunc = nonoverlay(_outside_applied), nonoverlay(_outside_applied_ufunc)
 
 
-def _written_into(level: Level, out: Any, found: Any) -> Any:
+def _written_into(context: Context, out: Any, found: Any) -> Any:
     """Write a result into the array of an argument ``out``, and return that."""
     # an active array is a tuple, too
     if type(out) is tuple and type(found) is tuple:  # several results
         return tuple(
-            part if into is None else _written_into(level, into, part)
+            part if into is None else _written_into(context, into, part)
             for into, part in zip(out, found, strict=True)
         )
     into = out[0] if type(out) is tuple else out
-    as_c_calls(level.context, _setitem, into, Ellipsis, found)
+    as_c_calls(context, _setitem, into, Ellipsis, found)
     return into
 
 
@@ -250,7 +286,12 @@ def _setitem(into: Any, index: Any, value: Any) -> None:
 
 
 def _result(
-    level: Level, rule: ArrayRule, function: Any, args: Sequence[Any], named: dict[str, Any]
+    level: Level,
+    around: Tables,
+    rule: ArrayRule,
+    function: Any,
+    args: Sequence[Any],
+    named: dict[str, Any],
 ) -> Any:
     if rule.by is not None:
         if any(x is NOT_GIVEN or x is None for x in (*args, *named.values())):
@@ -258,18 +299,25 @@ def _result(
             args, named = bound.args, bound.kwargs
         if not rule.is_defined_for(args, named):
             _refuse_arguments(function)
-        context = _context_of_levels(levels_of(args, named))
+        context = _context_of_levels(levels_of(args, named), around)
         return as_c_calls(context, rule.by, *args, **named)
-    application = _Application(level, rule, function, args, named)
+    application = _Application(level, around, rule, function, args, named)
     return application.result()
 
 
 class _Application:
     """One call of a function with active arguments. bound: its arguments by parameter; data: the
-    active values in those of each data parameter; context: of the levels around."""
+    active values in those of each data parameter; context: of the levels and of the other
+    interpretations around."""
 
     def __init__(
-        self, level: Level, rule: ArrayRule, function: Any, args: Sequence[Any], named: Any
+        self,
+        level: Level,
+        around: Tables,
+        rule: ArrayRule,
+        function: Any,
+        args: Sequence[Any],
+        named: Any,
     ) -> None:
         self.level, self.rule, self.function = level, rule, function
         self.bound = bound_arguments(rule, args, named)
@@ -285,8 +333,8 @@ class _Application:
             for name in rule.data
             if any(isinstance(x, own) for x in _leaves(self.bound.arguments.get(name)))
         ]
-        around = {each for each in levels_of(args, named) if each.depth < level.depth}
-        self.context = _context_of_levels(around) if around else None
+        levels = {each for each in levels_of(args, named) if each.depth < level.depth}
+        self.context = _context_of_levels(levels, around) if levels or around else None
         self.args = [_mapped(x, self._value) for x in self.bound.args]
         self.named = {name: _mapped(x, self._value) for name, x in self.bound.kwargs.items()}
 
@@ -294,15 +342,16 @@ class _Application:
         return x.value if isinstance(x, self.own) else x
 
     def call(self, function: Any, *args: Any, **named: Any) -> Any:
-        """Call a function outside this level, in those around it in which arguments are active."""
+        """Call a function outside this level, in those around it in which arguments are active,
+        and in the interpretations around."""
         if self.context is None:
             return nonoverlay(function)(*args, **named)
         return as_c_calls(self.context, function, *args, **named)
 
     def result(self) -> Any:
         ret = self.call(self.function, *self.args, **self.named)
-        parts = ret if isinstance(ret, (list, tuple)) and not isinstance(ret, Active) else (ret,)
-        if self.rule.kind == "constant" or all(_is_whole(part) for part in parts):
+        parts = ret if is_container(ret) else (ret,)
+        if self.rule.kind == "constant" or all(has_no_derivative(part) for part in parts):
             return ret
         if self.level.is_taped:
             tangents = [self._taped(ret)]
@@ -311,12 +360,12 @@ class _Application:
         return self._packed(ret, tangents)
 
     def _packed(self, ret: Any, tangents: list[Any]) -> Any:
-        if isinstance(ret, (list, tuple)) and not isinstance(ret, Active):
+        if is_container(ret):
             parts = [
                 self._packed(part, [each[i] for each in tangents]) for i, part in enumerate(ret)
             ]
             return type(ret)(*parts) if hasattr(ret, "_fields") else type(ret)(parts)
-        if _is_whole(ret):
+        if has_no_derivative(ret):
             return ret
         if isinstance(ret, (np.ndarray, ActiveArray)) and np.ndim(ret):
             return self.level.array(ret, tuple(tangents))
@@ -351,7 +400,7 @@ class _Application:
             if name not in self.active:
                 continue
             for term in self._terms(name, place, tangent, ret):
-                total = term if total is None else _sum(total, term)
+                total = term if total is None else self.call(_sum, total, term)
         return total
 
     def _terms(self, name: str, place: int, tangent: Any, ret: Any) -> Iterator[Any]:
@@ -390,10 +439,10 @@ class _Application:
         sources = self._sources(names)
         # the tape holds no active values
         active = [_mapped(value, lambda x: isinstance(x, self.own)) for value in given]
-        several = isinstance(ret, (list, tuple)) and not isinstance(ret, Active)
+        several = is_container(ret)
         parts = list(ret) if several else [ret]
         shapes = [np.shape(_plain(part)) for part in parts]
-        floats = [i for i, part in enumerate(parts) if not _is_whole(part)]
+        floats = [i for i, part in enumerate(parts) if not has_no_derivative(part)]
 
         def back(*found: Any) -> list[Any]:
             ds: Any = found[0]
@@ -444,7 +493,7 @@ class _Application:
 
         changed = self._with(None, places, None)
         found = nonoverlay(self.function)(*changed.args, **changed.kwargs)
-        if isinstance(found, (list, tuple)):
+        if is_container(found):
             return [source.with_places(part) for part in found]
         return source.with_places(found)
 
@@ -480,7 +529,7 @@ def _at_leaves(change: Any, active: Any) -> list[Any]:
 
 
 def _sum(a: Any, b: Any) -> Any:
-    if isinstance(a, (list, tuple)) and not isinstance(a, Active):
+    if is_container(a):
         return [_sum(p, q) for p, q in zip(a, b, strict=True)]
     return a + b
 
@@ -489,24 +538,17 @@ def _copied(x: Any) -> Any:
     return x.copy() if isinstance(x, np.ndarray) else x
 
 
-def _is_whole(x: Any) -> bool:
-    """Whether a result has no derivative: integers, booleans and others that are no floats."""
-    if isinstance(x, Active):
-        return False
-    dtype = getattr(x, "dtype", None)
-    if dtype is not None:
-        return dtype.kind not in "fc"
-    return not isinstance(x, (float, complex))
+_NUMBERS = (int, float, complex, np.generic)
 
 
 def _zero_of(x: Any) -> Any:
     """The tangent of a constant."""
     if isinstance(x, (np.ndarray, ActiveArray)):
         return np.zeros(x.shape)
-    return 0.0 if isinstance(x, (int, float, complex, np.generic)) else x
+    return 0.0 if isinstance(underlying(x), _NUMBERS) else x
 
 
 def _places_of_constant(x: Any) -> Any:
     if isinstance(x, np.ndarray):
         return np.zeros(x.shape, np.int64)
-    return 0 if isinstance(x, (int, float, complex, np.generic)) else x
+    return 0 if isinstance(underlying(x), _NUMBERS) else x

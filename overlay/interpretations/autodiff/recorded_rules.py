@@ -12,7 +12,6 @@ import numpy as np
 from overlay import Context, call_next, nonoverlay
 from overlay.core.signature import array_type
 from overlay.interpretations.autodiff.applying import called_in_levels
-from overlay.interpretations.autodiff.duals import Active
 from overlay.interpretations.autodiff.level_results import parts_of_result, through
 from overlay.interpretations.autodiff.levels import Level, declare
 from overlay.interpretations.autodiff.partial_derivatives import (
@@ -23,7 +22,7 @@ from overlay.interpretations.autodiff.partial_derivatives import (
     fitting,
     residuals_of,
 )
-from overlay.interpretations.autodiff.plain_values import plain
+from overlay.interpretations.autodiff.plain_values import is_container, plain
 
 __all__ = ["copied", "declare_adjoints", "record", "type_of_value"]
 
@@ -77,7 +76,7 @@ def record(level: Level, args: Sequence[Any], ret: Any, back: Callable[..., Sequ
     tangents = iter(sources[0].tape.record(parts, sources, pulled))
 
     def made(part: Any) -> Any:
-        if isinstance(part, (tuple, list)) and not isinstance(part, Active):
+        if is_container(part):
             return through(part, made)
         kind = level.array if np.ndim(plain(part)) else level.number
         return kind(part, (next(tangents),))

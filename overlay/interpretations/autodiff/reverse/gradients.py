@@ -134,9 +134,10 @@ def back(
 
 
 def inside_levels(tables: Sequence[MethodTable], backwards: Callable[..., Any], *args: Any) -> Any:
-    """Call a backward pass in the levels in force, which differentiate it, and in no other table:
-    methods that the program calls are in it already. tables: those in force."""
-    if not any(isinstance(table, LevelTable) for table in tables):
+    """Call a backward pass in the levels in force, which differentiate it, in the tables of other
+    interpretations, which compute with its numbers, and in no other table: methods that the program
+    calls are in it already. tables: those in force."""
+    if not any(table.interprets for table in tables):
         return nonoverlay(backwards)(*args)
     if all(table.faithful for table in tables):
         return backwards(*args)
