@@ -29,10 +29,7 @@ def _aligned(x: Any, y: Any) -> Any:
 
 
 def _collected(items: list[Any], shape: tuple[int, ...]) -> Any:
-    """An object array of these items, or a boolean array if all of them are; without axes the item
-    itself, as ufuncs return it."""
-    if not shape:
-        return items[0]
+    """An object array of these items, or a boolean array if all of them are."""
     found = objects_in(items, shape)
     return (
         found.astype(bool) if all(isinstance(item, (bool, np.bool_)) for item in items) else found

@@ -176,7 +176,11 @@ class Interval(sets.Interval):
         items += [one.__array__() if isinstance(one, Interval) else one for one in args[read:]]
         run = getattr(ufunc, method)
         try:
-            return _run(run, *items, **named)
+            found = _run(run, *items, **named)
+            # a number of numpy arrives as an array without axes
+            of_number = any(isinstance(one, (np.ndarray, np.generic)) for one in args)
+            is_number = isinstance(found, np.ndarray) and not found.shape and "out" not in named
+            return found.item() if of_number and is_number else found
         except TypeError as error:
             nonoverlay(run)(
                 *map(underlying, args)

@@ -490,6 +490,7 @@ def test_methods_and_functions_of_floats_that_intervals_have_or_are_refused_by_n
     assert enclose(lambda x: np.isclose(x, x + 1, atol=9), Interval(1, 2))
     with pytest.raises(Undecided, match="is not decided"):
         enclose(lambda x: np.isclose(x, 1.5), Interval(1, 2))
+    assert 1.3 in enclose(lambda x: np.percentile([x, 0.5], 80), Interval(1.4, 1.6))
     selected = enclose(lambda x: np.select([x > 3, x > 0], [x, x + 1]), Interval(1, 2))
     assert selected.item().equals(Interval(2, 3))
     for name in ("hex", "is_integer", "as_integer_ratio"):
