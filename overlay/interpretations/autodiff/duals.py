@@ -6,6 +6,7 @@ So perturbations are never confused, in either engine.
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Callable
 from typing import Any, NamedTuple, NoReturn
@@ -307,6 +308,8 @@ for _name in (*BINARY, *COMPARISONS, "neg", "pos", "abs"):
     setattr(Active, f"__{_name}__", _reflected(getattr(operator, _name), swapped=False))
 for _name in BINARY:
     setattr(Active, f"__r{_name}__", _reflected(getattr(operator, _name), swapped=True))
+for _name in ("floor", "ceil", "trunc"):
+    setattr(ActiveNumber, f"__{_name}__", _reflected(getattr(math, _name), swapped=False))
 for _name in ("getitem", "setitem"):
     setattr(ActiveArray, f"__{_name}__", _reflected(getattr(operator, _name), swapped=False))
 ActiveArray.__abs__ = _reflected(np.absolute, swapped=False)  # type: ignore[attr-defined]

@@ -100,3 +100,12 @@ def test_the_remedy_for_a_write_to_an_array_of_others_works():
 @pytest.mark.parametrize("f", CONVERTED)
 def test_conversions_keep_the_second_derivative(f):
     assert np.allclose(hessian(f, mode="forward")(X), 2 * np.eye(6) * (gradient(f)(X) != 0))
+
+
+@pytest.mark.parametrize("mode", ["forward", "reverse"])
+@pytest.mark.parametrize("name", ["__floor__", "__ceil__", "__trunc__", "__round__"])
+def test_methods_of_floats_that_give_integers(name, mode):
+    def program(x):
+        return getattr(x, name)() * x
+
+    assert gradient(program, mode=mode)(1.75) == getattr(1.75, name)()
