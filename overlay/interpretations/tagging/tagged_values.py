@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import functools
 import operator
-from collections.abc import Callable, Iterable, Iterator, Mapping
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from types import FunctionType
@@ -18,7 +19,17 @@ import numpy as np
 
 from overlay.core.in_force import outside
 
-__all__ = ["BASES", "base_of", "carried", "combined", "found_in", "plain", "with_tags"]
+__all__ = [
+    "ALONE",
+    "BASES",
+    "bare",
+    "base_of",
+    "carried",
+    "combined",
+    "found_in",
+    "plain",
+    "with_tags",
+]
 
 Tags = Mapping[Any, Any]  # metadata by Tagging
 
@@ -68,13 +79,20 @@ def plain(value: Any) -> Any:
     return b"".join((value,)) if base is bytes else base.__new__(base, value)
 
 
+def bare(value: Any) -> Any:
+    """A value without metadata, items of builtin containers included."""
+    if isinstance(value, (list, tuple)) and not hasattr(value, "_fields"):
+        return type(value)(bare(item) for item in value)
+    return plain(value)
+
+
 def with_tags(value: Any, tags: Tags) -> Any:
     """A value with this metadata instead of its own. Its ``base_of`` must not be None."""
-    bare = plain(value)
-    if not tags and not isinstance(bare, np.ndarray):
-        return bare
-    cls = _class(base_of(bare))
-    made: Any = bare.view(cls) if isinstance(bare, np.ndarray) else cls.__new__(cls, bare)
+    own = plain(value)
+    if not tags and not isinstance(own, np.ndarray):
+        return own
+    cls = _class(base_of(own))
+    made: Any = own.view(cls) if isinstance(own, np.ndarray) else cls.__new__(cls, own)
     made._tags = dict(tags)
     return made
 
@@ -95,37 +113,69 @@ def _items(value: Any) -> Iterable[Any]:
     return value.values() if isinstance(value, dict) else value
 
 
-def combined(operation: Any, args: Iterable[Any], result: Any, depth: int = 3) -> Any:
+def combined(
+    operation: Any, args: Iterable[Any], result: Any, depth: int = 3, *, made: bool = True
+) -> Any:
     """The result of an operation, with the combined metadata of its arguments.
 
     A result that already carries metadata keeps it, such as the larger of two numbers.
+
+    made: whether the operation has made the result, so that nothing else holds it. A container that
+    was there before is returned as it is.
     """
     if base_of(result) is None:
-        return _combined_items(operation, args, result, depth)
+        return _combined_items(operation, args, result, depth) if made else result
     if carried(result):
         return result
     given = [value for arg in args for value in found_in(arg)]
     taggings = dict.fromkeys(tagging for value in given for tagging in carried(value))
-    if not taggings and not isinstance(result, np.ndarray):
+    if not taggings and (not made or not isinstance(result, np.ndarray)):
         return result
     tags = {
         tagging: tagging.combine(operation, [v._tags[tagging] for v in given if tagging in v._tags])
         for tagging in taggings
     }
+    if not made and isinstance(result, np.ndarray) and hasattr(type(result), "_base"):
+        result._tags = tags  # pyright: ignore[reportAttributeAccessIssue]
+        return result
     return with_tags(result, tags)
 
 
 def _combined_items(operation: Any, args: Iterable[Any], result: Any, depth: int) -> Any:
-    """A container of results, with each item combined."""
+    """A container of results that nothing else holds, with each item combined. Lists and dicts are
+    filled in place.
+    """
     if not depth or type(result) not in (list, tuple, dict):
         return result
     given = list(args)
     if not any(True for arg in given for _ in found_in(arg)):
         return result
-    each = functools.partial(combined, operation, given, depth=depth - 1)
-    if isinstance(result, dict):
-        return {key: each(item) for key, item in result.items()}
-    return type(result)(each(item) for item in result)
+    if type(result) is dict:
+        keys, items = list(result), list(result.values())
+        holders = 2  # the dict and the list of items
+    else:
+        keys, items = range(len(result)), result
+        holders = 1
+    found: list[Any] = []
+    for place in range(len(items)):
+        item = items[place]
+        made = sys.getrefcount(item) <= ALONE + holders
+        found.append(combined(operation, given, item, depth - 1, made=made))
+    if type(result) is tuple:
+        return tuple(found)
+    for key, old, new in zip(keys, list(items), found, strict=True):
+        if new is not old:
+            result[key] = new
+    return result
+
+
+def _references_of_a_new_object() -> int:
+    result: Any = object()
+    return sys.getrefcount(result)
+
+
+ALONE = _references_of_a_new_object()
+"""``sys.getrefcount`` of a variable's value that nothing else holds."""
 
 
 # ---- classes ------------------------------------------------------------------------------
@@ -191,8 +241,16 @@ def _method(base: Any, name: str, function: Any) -> Callable[..., Any]:
     operation = known[0] or known[1] or f"{base.__name__}.{name}"
 
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
-        result = function(plain(self), *map(plain, args), **kwargs)
-        return combined(operation, (self, *args, *kwargs.values()), result)
+        given = (self, *args)
+        stripped = [plain(arg) for arg in given]
+        result = function(*stripped, **kwargs)
+        made = sys.getrefcount(result) <= ALONE
+        written = _written_among(given, stripped, result)
+        every = (*given, *kwargs.values())
+        if written is not None:
+            _written(written, operation, every)
+            return written
+        return combined(operation, every, result, made=made)
 
     return method
 
@@ -215,17 +273,10 @@ def _comparison(base: Any, name: str, function: Any) -> Callable[..., Any]:
     return compare
 
 
-def _bare(value: Any) -> Any:
-    """A value without metadata, items of builtin containers included."""
-    if isinstance(value, (list, tuple)) and not hasattr(value, "_fields"):
-        return type(value)(_bare(item) for item in value)
-    return plain(value)
-
-
 def _ufunc(self: Any, ufunc: Any, method: str, *args: Any, **kwargs: Any) -> Any:
     outs = kwargs.get("out", ())
-    named = {k: tuple(map(plain, v)) if k == "out" else _bare(v) for k, v in kwargs.items()}
-    result = getattr(ufunc, method)(*map(_bare, args), **named)
+    named = {k: tuple(map(plain, v)) if k == "out" else bare(v) for k, v in kwargs.items()}
+    result = getattr(ufunc, method)(*map(bare, args), **named)
     operation = ufunc if method == "__call__" else f"{ufunc.__name__}.{method}"
     for out in outs:
         _written(out, operation, (out, *args))
@@ -235,9 +286,25 @@ def _ufunc(self: Any, ufunc: Any, method: str, *args: Any, **kwargs: Any) -> Any
 
 
 def _function(self: Any, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
-    named = {k: _bare(v) for k, v in kwargs.items()}
-    result = function(*map(_bare, args), **named)
-    return combined(function, (*args, *kwargs.values()), result)
+    given = (*args, *kwargs.values())
+    stripped = [bare(arg) for arg in given]
+    named = dict(zip(kwargs, stripped[len(args) :], strict=True))
+    result = function(*stripped[: len(args)], **named)
+    made = sys.getrefcount(result) <= ALONE
+    written = _written_among(given, stripped, result)
+    if written is not None:
+        _written(written, function, given)
+        return written
+    return combined(function, given, result, made=made)
+
+
+def _written_among(given: Sequence[Any], stripped: Sequence[Any], result: Any) -> Any:
+    """The array that was given as the argument that a function returns; else None."""
+    if isinstance(result, np.ndarray):
+        for arg, each in zip(given, stripped, strict=True):
+            if result is each and arg is not each:
+                return arg
+    return None
 
 
 def _itself(self: Any, *memo: Any) -> Any:
@@ -258,7 +325,7 @@ def _copied(self: Any, *memo: Any) -> Any:
 
 
 def _setitem(self: Any, place: Any, value: Any) -> None:
-    plain(self)[place] = _bare(value)
+    plain(self)[place] = value if self.dtype.hasobject else bare(value)
     _written(self, operator.setitem, (self, value))
 
 

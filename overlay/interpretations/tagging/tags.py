@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
 from types import FunctionType
 from typing import Any
@@ -14,6 +15,7 @@ from overlay.core.public_names import hides
 from overlay.core.short_repr import counted
 from overlay.interpretations.tagging.errors import NotTaggable
 from overlay.interpretations.tagging.tagged_values import (
+    ALONE,
     BASES,
     base_of,
     carried,
@@ -249,13 +251,18 @@ class Tagging(Plugin):
             natively = converts and any(base_of(arg) not in _PLAIN for arg in args)
             result = (nonoverlay(callee) if natively else run)(*args, **kwargs)
             given = [*args, *kwargs.values()]
+            made = sys.getrefcount(result) <= ALONE
+            if any(callee is each for each in _CONVERTING) and _is_whole(result, *args[:1]):
+                return args[0]
             given = given if depth else [arg for arg in given if base_of(arg) is not None]
-            return combined(callee, given, result)
+            return combined(callee, given, result, made=made)
 
         return carries
 
 
 _CONVERSIONS = (int, float, complex)
+_CONVERTING = (np.array, np.asarray, np.ascontiguousarray, np.asfortranarray)
+"""Functions that return an array as it is, or as a view where it is one of a subclass."""
 _PLAIN = (*_CONVERSIONS, bool, str, bytes)
 
 _classes = MethodTable("classes without metadata", faithful=True)
@@ -272,3 +279,10 @@ def _is_native(callee: Any) -> bool:
     if isinstance(callee, type):
         return callee in BASES or (issubclass(callee, np.generic) and callee.__module__ == "numpy")
     return not isinstance(getattr(callee, "__func__", callee), FunctionType)
+
+
+def _is_whole(result: Any, given: Any = None) -> bool:
+    """Whether an array is a view of all of an array with metadata, as it is."""
+    if not hasattr(type(given), "_base") or not isinstance(result, np.ndarray):
+        return False
+    return result.__array_interface__ == given.__array_interface__

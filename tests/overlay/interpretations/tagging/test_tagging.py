@@ -1,11 +1,17 @@
 """Values carry metadata through programs, which give what they give without."""
 
+import collections
 import colorsys
+import contextvars
 import copy
+import dataclasses
+import functools
+import heapq
 import json
 import math
 import operator
 import pickle
+import re
 import statistics
 import types
 from decimal import Decimal
@@ -227,6 +233,145 @@ def test_tables_work_beside_it(tags):
 def test_compiled_code_is_refused(tags):
     with pytest.raises(OverlayError):
         tags.context.jit(lambda x: x + 1)(1.0)
+
+
+# ---- results as without metadata ----------------------------------------------------------------
+
+
+class Plane:
+    def __init__(self, held):
+        self.held = held
+
+
+CONTAINERS = {
+    "list": lambda x: [x],
+    "dict": lambda x: {"a": x},
+    "tuple": lambda x: ([x], {"b": [x]}),
+    "nested": lambda x: [[x], ([x],)],
+    "array": lambda x: np.zeros(2),
+}
+# functions in C that return an object that was there before: of the object, and a key
+RETURNING = {
+    "get": lambda held, x: {x: held}.get(x),
+    "get default": lambda held, x: {}.get(x, held),
+    "setdefault": lambda held, x: {}.setdefault(x, held),
+    "pop of a dict": lambda held, x: {x: held}.pop(x),
+    "popitem": lambda held, x: {x: held}.popitem()[1],
+    "pop of a list": lambda held, x: [held, x].pop(0),
+    "getattr": lambda held, x: getattr(Plane(held), "held", x),
+    "getattr default": lambda held, x: getattr(x, "absent", held),
+    "attrgetter": lambda held, x: operator.attrgetter("held")(Plane(held)),
+    "getitem": lambda held, x: operator.getitem({x: held}, x),
+    "itemgetter": lambda held, x: operator.itemgetter(x)({x: held}),
+    "next": lambda held, x: next(iter([held, x])),
+    "next default": lambda held, x: next(iter(()), held),
+    "max": lambda held, x: max([held], key=len),
+    "sorted": lambda held, x: sorted([held], key=lambda each: x)[0],
+    "copy of a list": lambda held, x: [held, x].copy()[0],
+    "copy of a dict": lambda held, x: {"k": held, "x": x}.copy()["k"],
+    "get of a context": lambda held, x: contextvars.ContextVar("held", default=held).get(
+        x and held
+    ),
+    "popleft": lambda held, x: collections.deque([held, x]).popleft(),
+    "heap": lambda held, x: heapq.heappop([(x, 1, held)])[2],
+    "object array": lambda held, x: held_in_array(held).item(0),
+    "reduce": lambda held, x: functools.reduce(lambda one, other: one, [held, x]),
+    "iadd": lambda held, x: operator.iadd(held, type(held)()) if type(held) is list else held,
+    "asarray": lambda held, x: np.asarray(held) if isinstance(held, np.ndarray) else held,
+}
+
+
+def held_in_array(held):
+    array = np.empty(1, object)
+    array[0] = held
+    return array
+
+
+@pytest.mark.parametrize("make", CONTAINERS.values(), ids=CONTAINERS)
+@pytest.mark.parametrize("returning", RETURNING.values(), ids=RETURNING)
+def test_functions_in_c_return_containers_that_were_there_before_as_they_are(returning, make):
+    def program(x):
+        held = make(x)
+        inner = list(held.values() if isinstance(held, dict) else held)
+        found = returning(held, x)
+        after = list(found.values() if isinstance(found, dict) else found)
+        same = isinstance(held, np.ndarray) or all(map(operator.is_, inner, after))
+        return found is held and same
+
+    for x in ("ab", 2.5):
+        assert program(x)
+        assert provenance(program, x).result is True
+
+
+def test_what_is_written_to_containers_from_functions_in_c_is_kept():
+    def grouped(words):
+        groups, last, sums = {}, [], {}
+        for word in words:
+            groups.setdefault(word[0], []).append(word)
+            groups.get(word[0], last).append(word)
+            sums.setdefault(word[0], np.zeros(1))[0] += len(word)
+            operator.getitem(groups, word[0]).sort()
+        pair = groups.popitem()
+        pair[1].append(pair[0])
+        return groups, pair, {key: float(each[0]) for key, each in sums.items()}
+
+    words = ["ab", "bb", "ac", "c"]
+    found = provenance(grouped, words)
+    assert found.result == grouped(words)
+    assert found[0]["a"].inputs == ("words[0]", "words[2]")
+
+
+def test_containers_that_functions_in_c_make_have_metadata(tags):
+    text, x = tags.tag("a b\nc d", "text"), tags.tag(2.5, "x")
+    for f in (
+        lambda: text.split(),
+        lambda: text.partition(" "),
+        lambda: re.findall("[a-z]", text),
+        lambda: text.splitlines(),
+        lambda: divmod(text and x, 2),
+        lambda: math.modf(x),
+        lambda: [*json.loads(tags.tag('{"a": [1.5, 2.5]}', "text"))["a"]],
+        lambda: np.array([[x]]).tolist()[0],
+    ):
+        assert {tags.metadata(each) for each in tags(f)} in ({"text"}, {"x"})
+
+
+def test_copies_are_as_without_metadata():
+    @dataclasses.dataclass
+    class Record:
+        value: object
+
+    def program(x):
+        shared = [x]
+        made = copy.deepcopy([x, [x], {"a": x}, (x, [x]), Record(x), shared, shared])
+        return made, made[5] is made[6], made[5] is shared
+
+    for value in (2.5, "ab", 10**30, b"c"):
+        assert provenance(program, value).result == program(value)
+
+
+def of_numpy(x, y):
+    a, out = np.array([x, y]), np.zeros(2)
+    given = np.add(a, 1, out=out)
+    kept = out
+    out += x
+    yield (given is out, kept is out, np.asarray(out) is out)
+    yield (np.dot(a, a, out=(single := np.zeros(()))) is single, a.take([0, 1], out=out) is out)
+    yield (np.clip(a, 0, 1, out=out) is out, np.add(a, x, out) is out, kept)
+    yield (np.asarray(a) is a, np.ascontiguousarray(a[:1]) is a, np.array(a, copy=None) is a)
+    yield (np.asarray(a, complex) is a, np.array(a) is a, np.asarray(a[::-1]) is a)
+    yield np.matmul(np.array([[x, y], [y, x]]), a, out=out) is out
+
+
+@pytest.mark.parametrize("x", [0.1, 2.5, np.float64(0.7)])
+@pytest.mark.parametrize("values", [of_numpy])
+def test_functions_in_c_give_what_they_give_without_metadata(values, x):
+    def program(x, y):
+        return [(type(each).__name__, repr(each)) for each in values(x, y)]
+
+    wanted = program(x, 1.7)
+    found = provenance(program, x, 1.7).result
+    assert found == wanted
 
 
 # ---- provenance ---------------------------------------------------------------------------
