@@ -1,6 +1,7 @@
 """Value tagging: values carry metadata through a program that is unaware of it.
 
 ``errors``: errors of tagging.
+``plain_arguments``: C functions that are given plain values, as they look at exact classes.
 ``provenance``: the inputs, lines and operations that a result comes from.
 ``tagged_values``: values that carry metadata: instances of subclasses of numbers, text and
 arrays.

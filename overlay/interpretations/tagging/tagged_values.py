@@ -239,11 +239,19 @@ def _part(base: Any, name: str, attribute: Any) -> property:
 def _method(base: Any, name: str, function: Any) -> Callable[..., Any]:
     known = [getattr(operator, spelt, None) for spelt in (name, name.replace("__r", "__", 1))]
     operation = known[0] or known[1] or f"{base.__name__}.{name}"
+    reflected = f"__r{name[2:]}"
+    binary: Any = divmod if name == "__divmod__" else known[0]
+    is_binary = binary is not None and hasattr(base, reflected)
 
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
         given = (self, *args)
         stripped = [plain(arg) for arg in given]
-        result = function(*stripped, **kwargs)
+        apply: Any = function
+        if is_binary and len(args) == 1 and _comes_first(base, reflected, stripped[1]):
+            if base_of(args[0]) is None:
+                return NotImplemented
+            apply = binary
+        result = apply(*stripped, **kwargs)
         made = sys.getrefcount(result) <= ALONE
         written = _written_among(given, stripped, result)
         every = (*given, *kwargs.values())
@@ -253,6 +261,15 @@ def _method(base: Any, name: str, function: Any) -> Callable[..., Any]:
         return combined(operation, every, result, made=made)
 
     return method
+
+
+def _comes_first(base: Any, reflected: str, other: Any) -> bool:
+    """Whether Python asks a right operand before a left one of a class: that of a subclass with
+    its own method."""
+    kind = type(other)
+    if kind is base or not issubclass(kind, base):
+        return False
+    return getattr(kind, reflected) is not getattr(base, reflected)
 
 
 def _comparison(base: Any, name: str, function: Any) -> Callable[..., Any]:

@@ -14,12 +14,14 @@ from overlay.core.location import caller
 from overlay.core.public_names import hides
 from overlay.core.short_repr import counted
 from overlay.interpretations.tagging.errors import NotTaggable
+from overlay.interpretations.tagging.plain_arguments import given_plain
 from overlay.interpretations.tagging.tagged_values import (
     ALONE,
     BASES,
     base_of,
     carried,
     combined,
+    plain,
     with_tags,
 )
 from overlay.plugins.plugin import HOOKS
@@ -245,12 +247,16 @@ class Tagging(Plugin):
         depth = 0 if any(callee is one for one in _OF_STRUCTURE) else 3
 
         converts = any(callee is each for each in _CONVERSIONS)
+        computes = given_plain(callee, run)
 
         def carries(*args: Any, **kwargs: Any) -> Any:
             # __float__ and the like have to return plain numbers to C code
             natively = converts and any(base_of(arg) not in _PLAIN for arg in args)
-            result = (nonoverlay(callee) if natively else run)(*args, **kwargs)
             given = [*args, *kwargs.values()]
+            if computes is not None:
+                result, given = computes(args, kwargs)
+            else:
+                result = (nonoverlay(callee) if natively else run)(*args, **kwargs)
             made = sys.getrefcount(result) <= ALONE
             if any(callee is each for each in _CONVERTING) and _is_whole(result, *args[:1]):
                 return args[0]
@@ -271,6 +277,12 @@ _classes = MethodTable("classes without metadata", faithful=True)
 @_classes.overlay(type)
 def _type_of(value: Any) -> Any:
     return nonoverlay(base_of)(value) or call_next(value)
+
+
+@_classes.overlay(sys.intern)
+def _intern(text: Any) -> Any:
+    """Text of the class str itself, the only one that is interned."""
+    return nonoverlay(with_tags)(call_next(nonoverlay(plain)(text)), nonoverlay(carried)(text))
 
 
 def _is_native(callee: Any) -> bool:

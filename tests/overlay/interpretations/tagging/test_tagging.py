@@ -1,20 +1,30 @@
 """Values carry metadata through programs, which give what they give without."""
 
+import array
+import bisect
 import collections
 import colorsys
+import contextlib
 import contextvars
 import copy
 import dataclasses
+import datetime
 import functools
 import heapq
+import itertools
 import json
+import marshal
 import math
 import operator
 import pickle
+import random
 import re
 import statistics
+import struct
+import sys
 import types
 from decimal import Decimal
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -350,6 +360,42 @@ def test_copies_are_as_without_metadata():
         assert provenance(program, value).result == program(value)
 
 
+def of_numbers(x, y):
+    """Values that functions in C compute from two numbers."""
+    pairs, parts = [x] * 10, [x, y, 3.0]
+    yield from (sum(pairs), sum(pairs, y), sum(iter(pairs), start=x), sum({x: y}.values()))
+    yield from (sum(tuple(pairs)), sum(x for _ in pairs), sum([x, *pairs, Fraction(1, 3), y, x]))
+    yield from (sum(iter([x, *pairs, Fraction(1, 3), y, x])), sum([1, True, x, 1j, y, *pairs]))
+    yield from (
+        sum([(x,), (y,)], ()),
+        sum([Fraction(1, 3), x]),
+        sum([], x),
+        sum([np.float64(1), x]),
+    )
+    yield from (math.sumprod(pairs, pairs), math.sumprod(iter(pairs), tuple(pairs)))
+    yield from (math.fsum(pairs), math.prod(pairs), math.dist(parts, parts[::-1]), max(parts))
+    yield from (statistics.correlation([x, y, 0.3, 0.1], [*parts, x]), statistics.fmean(pairs))
+    yield from (statistics.geometric_mean(parts), statistics.stdev(parts), math.hypot(*parts))
+    yield from (list(itertools.accumulate(pairs)), functools.reduce(operator.add, pairs))
+    yield from (
+        marshal.loads(marshal.dumps(x)),
+        marshal.loads(marshal.dumps([x, (y,)])),
+        struct.pack("dd", x, y),
+    )
+    yield from (
+        str(array.array("d", parts)),
+        json.dumps(parts),
+        f"{x:.3f} {y!r}",
+    )
+    yield from (datetime.timedelta(seconds=x), complex(x, y), Decimal(x), Fraction(x), round(x, 3))
+    yield from (
+        random.Random(x).random(),
+        heapq.nsmallest(2, parts),
+        bisect.bisect(sorted(parts), x),
+    )
+    yield from (float(np.sum(parts)), np.array(parts).tolist(), np.mean(parts).item())
+
+
 def of_numpy(x, y):
     a, out = np.array([x, y]), np.zeros(2)
     given = np.add(a, 1, out=out)
@@ -364,7 +410,7 @@ def of_numpy(x, y):
 
 
 @pytest.mark.parametrize("x", [0.1, 2.5, np.float64(0.7)])
-@pytest.mark.parametrize("values", [of_numpy])
+@pytest.mark.parametrize("values", [of_numbers, of_numpy])
 def test_functions_in_c_give_what_they_give_without_metadata(values, x):
     def program(x, y):
         return [(type(each).__name__, repr(each)) for each in values(x, y)]
@@ -372,6 +418,70 @@ def test_functions_in_c_give_what_they_give_without_metadata(values, x):
     wanted = program(x, 1.7)
     found = provenance(program, x, 1.7).result
     assert found == wanted
+
+
+class Reflecting(float):
+    def __radd__(self, other):
+        return f"{other!r} + {self!r}"
+
+
+class Following(float):
+    pass
+
+
+def test_classes_of_operands_decide_as_without_metadata():
+    def program(x, n):
+        others = (np.float64(2.0), np.complex128(1j), np.int32(2), Reflecting(2.0), Following(2.0))
+        pairs = [
+            pair for other in others for one in (x, n, 1j) for pair in ((one, other), (other, one))
+        ]
+        return [
+            (type(found).__name__, repr(found))
+            for one, other in pairs
+            for found in (one + other, one * other, one - other, one / other)
+        ]
+
+    wanted = program(2.5, 3)
+    assert provenance(program, 2.5, 3).result == wanted
+    both = provenance(lambda x, y: (x + y, y + x, type(x * y)), 2.5, np.float64(3.0))
+    assert [type(each) for each in both.result[:2]] == [np.float64] * 2
+    assert both.result[2] is np.float64
+    assert both[0].inputs == both[1].inputs == ("x", "y")
+
+
+def test_text_is_interned():
+    def program(text):
+        return sys.intern(text) + collections.namedtuple(text, "a b").__name__
+
+    found = provenance(program, "Pair")
+    assert (found.result, found.inputs) == ("PairPair", ("text",))
+
+
+def test_sums_come_from_all_numbers_in_them():
+    for f in (sum, lambda xs: sum(iter(xs)), lambda xs: math.sumprod(xs, iter([1.0] * 3))):
+        found = provenance(lambda a, b, f=f: f([a, 1.0, b]), 0.1, 0.2)
+        assert found.inputs == ("a", "b")
+    mixed = provenance(lambda a, b: sum(iter([a, Fraction(1, 3), b])), 0.1, 0.2)
+    assert mixed.inputs == ("a", "b")
+    started = provenance(lambda a, b: sum((each for each in [1.0, b]), a), 0.1, 0.2)
+    assert started.inputs == ("a", "b")
+
+
+def test_sums_go_on_where_the_program_iterates():
+    def program(x):
+        taken = []
+
+        def items():
+            for each in (x, x, Fraction(1, 3), x):
+                taken.append(type(each).__name__)
+                yield each
+            raise ValueError
+
+        with contextlib.suppress(ValueError):
+            sum(items())
+        return taken
+
+    assert provenance(program, 0.5).result == program(0.5)
 
 
 # ---- provenance ---------------------------------------------------------------------------
