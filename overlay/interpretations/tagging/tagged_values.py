@@ -22,6 +22,7 @@ from overlay.core.in_force import outside
 __all__ = [
     "ALONE",
     "BASES",
+    "as_arrays",
     "bare",
     "base_of",
     "carried",
@@ -95,6 +96,15 @@ def with_tags(value: Any, tags: Tags) -> Any:
     made: Any = own.view(cls) if isinstance(own, np.ndarray) else cls.__new__(cls, own)
     made._tags = dict(tags)
     return made
+
+
+def as_arrays(result: Any) -> Any:
+    """The result of a ufunc with ``out=...``, which asks for arrays in the place of scalars."""
+    if type(result) is tuple:
+        return tuple(map(as_arrays, result))
+    if isinstance(result, np.generic):
+        return with_tags(np.asarray(plain(result)), carried(result))
+    return result
 
 
 def found_in(value: Any, depth: int = 3) -> Iterator[Any]:
@@ -295,11 +305,16 @@ def _ufunc(self: Any, ufunc: Any, method: str, *args: Any, **kwargs: Any) -> Any
     named = {k: tuple(map(plain, v)) if k == "out" else bare(v) for k, v in kwargs.items()}
     result = getattr(ufunc, method)(*map(bare, args), **named)
     operation = ufunc if method == "__call__" else f"{ufunc.__name__}.{method}"
+    if not outs:
+        return combined(operation, args, result)
+    results = result if len(outs) > 1 else (result,)
+    found = [
+        combined(operation, args, each) if out is None else out
+        for out, each in zip(outs, results, strict=True)
+    ]
     for out in outs:
         _written(out, operation, (out, *args))
-    if outs:
-        return outs[0] if len(outs) == 1 else outs
-    return combined(operation, args, result)
+    return found[0] if len(outs) == 1 else tuple(found)
 
 
 def _function(self: Any, function: Any, types: Any, args: Any, kwargs: Any) -> Any:

@@ -18,6 +18,7 @@ from overlay.interpretations.tagging.plain_arguments import given_plain
 from overlay.interpretations.tagging.tagged_values import (
     ALONE,
     BASES,
+    as_arrays,
     base_of,
     carried,
     combined,
@@ -258,6 +259,8 @@ class Tagging(Plugin):
             else:
                 result = (nonoverlay(callee) if natively else run)(*args, **kwargs)
             made = sys.getrefcount(result) <= ALONE
+            if kwargs.get("out") is ...:
+                result = as_arrays(result)
             if any(callee is each for each in _CONVERTING) and _is_whole(result, *args[:1]):
                 return args[0]
             given = given if depth else [arg for arg in given if base_of(arg) is not None]
