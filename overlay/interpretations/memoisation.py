@@ -10,8 +10,18 @@
 
 from __future__ import annotations
 
+import inspect
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import (
+    AsyncIterator,
+    Callable,
+    Coroutine,
+    Generator,
+    Hashable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from typing import Any
 
 from overlay import Context, MethodTable, OverlayError, call_next, nonoverlay
@@ -28,6 +38,18 @@ __all__ = ["Memo", "memoised"]
 __dir__ = completes(__all__)
 
 _ABSENT = object()
+# Results that are used up by their first use, with what they are.
+_USED_UP: Any = {
+    Generator: "a generator",
+    Coroutine: "a coroutine",
+    AsyncIterator: "an asynchronous iterator",
+    Iterator: "an iterator",
+}
+_LAZY: Any = {
+    inspect.isgeneratorfunction: "a generator function",
+    inspect.iscoroutinefunction: "a coroutine function",
+    inspect.isasyncgenfunction: "an asynchronous generator function",
+}
 
 
 class _Kept(OrderedDict[Hashable, Any]):
@@ -75,6 +97,9 @@ class Memo:
         self._stores: list[OwnValues[_Kept]] = []
         table = MethodTable("memoised")
         for function in functions:
+            for is_lazy, kind in _LAZY.items():
+                if is_lazy(function):
+                    raise _used_up(function, f"it is {kind}, whose results their first use uses up")
             store = OwnValues[_Kept]()
             self._stores.append(store)
             table.overlay(function)(self._method(store, function))
@@ -105,7 +130,8 @@ class Memo:
         Raises
         ------
         OverlayError
-            An argument of a memoised function cannot be hashed.
+            An argument of a memoised function cannot be hashed, or its result is an iterator or a
+            coroutine.
         """
         return self.context(f, *args, **kwargs)
 
@@ -142,7 +168,7 @@ class Memo:
             key, result, is_new = find(kept, function, args, kwargs)
             if is_new:
                 result = call_next(*args, **kwargs)
-                keep(kept, key, result)
+                keep(kept, function, key, result)
             return result
 
         return found
@@ -160,7 +186,10 @@ class Memo:
                 kept.move_to_end(key)
         return key, result, result is _ABSENT
 
-    def _keep(self, kept: _Kept, key: Hashable, result: Any) -> None:
+    def _keep(self, kept: _Kept, function: Any, key: Hashable, result: Any) -> None:
+        for used_up, kind in _USED_UP.items():
+            if isinstance(result, used_up):
+                raise _used_up(function, f"its result is {kind}, which its first use uses up")
         kept[key] = result
         if self.limit is not None and len(kept) > self.limit:
             kept.popitem(last=False)
@@ -180,6 +209,11 @@ def memoised(*functions: Any, limit: int | None = None) -> Memo:
     -------
     Memo
         The cache, which runs programs: ``memoised(g)(f, ...)``.
+
+    Raises
+    ------
+    OverlayError
+        One is a generator function or a coroutine function: the first use of a result uses it up.
 
     Examples
     --------
@@ -211,3 +245,12 @@ def _key(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Hasha
             notes=[("arguments", ", ".join(type(value).__name__ for value in args))],
             help="memoise a function that takes numbers, text or tuples, or leave this one out",
         ) from error
+
+
+def _used_up(function: Any, why: str) -> OverlayError:
+    return OverlayError(
+        f"cannot memoise {describe(function)}: {why}",
+        where=caller(),
+        help="memoise a function that returns a value, such as a list of the items, or leave this "
+        "one out",
+    )

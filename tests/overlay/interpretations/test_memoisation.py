@@ -2,6 +2,7 @@ import datetime
 import decimal
 import difflib
 import fractions
+import functools
 import gc
 import math
 import statistics
@@ -118,6 +119,61 @@ def test_what_lies_below_is_what_is_memoised():
 def test_arguments_that_cannot_be_hashed_are_refused():
     with pytest.raises(OverlayError, match="cannot memoise mean: an argument cannot be hashed"):
         memoised(statistics.mean)(statistics.mean, [1, 2])
+
+
+def generated(x):
+    yield x
+
+
+async def awaited(x):
+    return x
+
+
+async def generated_later(x):
+    yield x
+
+
+class Yielding:
+    def each(self, x):
+        yield x
+
+
+LAZY = {"generator": generated, "coroutine": awaited, "asynchronous": generated_later}
+LAZY |= {"method": Yielding.each, "partial": functools.partial(generated, 1)}
+
+
+@pytest.mark.parametrize("function", LAZY.values(), ids=LAZY)
+def test_generator_functions_and_coroutine_functions_are_refused(function):
+    with pytest.raises(OverlayError, match=r"function, whose results .*\n.*help: "):
+        memoised(function)
+
+
+def passed_on(f):
+    def call(*args):
+        return f(*args)
+
+    return call
+
+
+USED_UP = {
+    "a generator": passed_on(generated),
+    "a coroutine": passed_on(awaited),
+    "an asynchronous iterator": passed_on(generated_later),
+    "an iterator": passed_on(lambda x: zip([x], [x], strict=True)),
+}
+
+
+@pytest.mark.filterwarnings("ignore:coroutine")
+@pytest.mark.parametrize("kind", USED_UP)
+def test_results_that_are_used_up_are_refused(kind):
+    function = USED_UP[kind]
+    memo = memoised(function)
+    with pytest.raises(OverlayError, match=f"its result is {kind}, which its first use"):
+        memo(lambda: (function(1), function(1)))
+    assert len(memo) == 0
+    assert memoised(math.sqrt, iter)(lambda: math.sqrt(4.0)) == 2.0
+    with pytest.raises(OverlayError, match="its result is an iterator"):
+        memoised(iter)(lambda: iter((1,)))
 
 
 def test_compilation_is_refused():
