@@ -13,10 +13,15 @@ from typing import Any, Final
 import numpy as np
 
 __all__ = [
+    "CONTAINERS",
     "FRESH",
     "IMMUTABLE_RESULT",
+    "ITERATING",
+    "ITERATORS",
     "MUTATORS",
     "NO_EFFECT",
+    "NO_ERROR",
+    "NO_ERROR_COMPILED",
     "READERS",
     "SETS",
     "computes",
@@ -112,6 +117,37 @@ NO_EFFECT: Final = {
     )
 }
 """Builtins and functions of ``math`` that are taken to have no effect on any object."""
+
+_FOR_SOME_VALUES = "bytes chr complex dict divmod float format int max min ord pow round"
+_TOTAL = """
+atan atan2 cbrt copysign degrees erf erfc fabs hypot isclose isfinite isinf isnan radians tanh
+"""
+_FAILING: Final = frozenset(
+    map(id, [*_of(builtins, _FOR_SOME_VALUES), *filter(callable, vars(math).values())])
+) - frozenset(map(id, _of(math, _TOTAL)))
+NO_ERROR: Final = {key: f for key, f in NO_EFFECT.items() if key not in _FAILING}
+"""Those of them that raise no error for any value of the types that they take."""
+NO_ERROR_COMPILED: Final = NO_ERROR | {id(f): f for f in _MATHS}
+"""Those that raise none in compiled code, where functions of ``math`` give nan or infinity."""
+
+ITERATORS: Final = frozenset(map(id, _of(builtins, "enumerate filter iter map reversed zip")))
+"""The ids of builtins that return a new iterator."""
+CONTAINERS: Final = frozenset(
+    map(id, _of(builtins, "bytes dict frozenset list range set sorted str tuple"))
+)
+"""The ids of builtins that return a container or text."""
+ITERATING: Final = frozenset(
+    map(
+        id,
+        (
+            *_of(builtins, "all any bytes dict enumerate filter frozenset list map max min"),
+            *_of(builtins, "reversed set sorted sum tuple zip"),
+            *_of(math, "dist fsum prod sumprod"),
+            str.join,
+        ),
+    )
+)
+"""The ids of functions that iterate over their arguments, or whose results do so."""
 
 
 def place_of_out(function: Any) -> int | None:

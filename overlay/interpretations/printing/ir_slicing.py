@@ -13,7 +13,12 @@ from functools import cached_property
 from typing import Any, Final
 
 from overlay.code.callbacks import CALLBACKS
-from overlay.interpretations.parallel.known_effects import NO_EFFECT
+from overlay.interpretations.parallel.known_effects import (
+    CONTAINERS,
+    ITERATING,
+    ITERATORS,
+    NO_ERROR_COMPILED,
+)
 from overlay.ir import IR, Call, Edge, IRStatement, Variable
 
 __all__ = ["slice_ir"]
@@ -23,13 +28,6 @@ PLAIN: Final = ("attribute", "build", "constant", "conversion", "copy", "item", 
 ENDS: Final = ("branch", "jump", "raise", "return")
 # Functions that call their first argument when their result is iterated over.
 LAZY: Final = frozenset(map(id, (filter, map)))
-ITERATING: Final = (
-    LAZY
-    | frozenset(
-        map(id, (all, any, dict, enumerate, frozenset, list, max, min, reversed, set, sorted, sum))
-    )
-    | {id(tuple), id(zip)}
-)
 # Values that nothing can change in place.
 FIXED: Final = (bool, bytes, complex, float, int, str, tuple, type(None))
 
@@ -46,7 +44,7 @@ def slice_ir(ir: IR, targets: Iterable[Any], pure: Iterable[Any]) -> None:
         else:
             ir.delete(call)
     if not ir.handles_exceptions:
-        _Slice(ir, NO_EFFECT | {id(f): f for f in pure}).apply()
+        _Slice(ir, NO_ERROR_COMPILED | {id(f): f for f in pure}).apply()
 
 
 class _Slice:
@@ -96,6 +94,7 @@ class _Slice:
             todo += [d for var in each.reads for d in self.definitions.get(var, ())]
             todo += [self.branches[edge.source] for edge in self._controls[each.block]]
             objects = {root for var in each.reads for root in self._roots(var)}
+            objects |= self._iterators(each.reads)
             todo += [s for s, roots in self._changes.items() if roots & objects]
 
     @cached_property
@@ -105,8 +104,54 @@ class _Slice:
     @cached_property
     def _changes(self) -> dict[IRStatement, set[IRStatement]]:
         """The statements that change an object in place, each with those that made the object."""
-        changed = {s: self._changed(s) for s in self.statements}
-        return {s: self._roots(var) for s, var in changed.items() if var is not None}
+        changes = {s: self._used_up(s) for s in self.statements}
+        for each in self.statements:
+            var = self._changed(each)
+            if var is not None:
+                changes[each] |= self._roots(var)
+        return {s: roots for s, roots in changes.items() if roots}
+
+    def _used_up(self, statement: IRStatement) -> set[IRStatement]:
+        """The statements that made the iterators that a statement advances."""
+        if statement.operation == "advance":
+            return self._iterators(statement.reads[:1])
+        call = statement.call
+        if call is None:
+            return set()
+        contains = statement.operation == "operator" and call.target is operator.contains
+        if contains or any(id(each) in ITERATING - ITERATORS for each in self.ir.callees(call)):
+            return self._iterators(statement.reads)
+        return set()
+
+    def _iterators(self, variables: Iterable[Variable]) -> set[IRStatement]:
+        """The statements that made the values of variables that may be iterators, and the iterators
+        that these advance."""
+        found: set[IRStatement] = set()
+        todo = list(variables)
+        while todo:
+            var = todo.pop()
+            if callable(self.ir.constant(var)):
+                continue
+            for root in self._roots(var):
+                if root not in found and self._may_iterate(root):
+                    found.add(root)
+                    todo += root.reads if self._makes_iterator(root) else ()
+        return found
+
+    def _makes_iterator(self, root: IRStatement) -> bool:
+        """Whether a statement makes an iterator over what it reads."""
+        if root.operation == "call" and root.call is not None:
+            return any(id(each) in ITERATORS for each in self.ir.callees(root.call))
+        return root.operation == "iterator"
+
+    def _may_iterate(self, root: IRStatement) -> bool:
+        """Whether the value that a statement makes may be an iterator."""
+        if root.operation == "call" and root.call is not None:
+            callees = self.ir.callees(root.call)
+            return not callees or not all(id(each) in CONTAINERS for each in callees)
+        if root.operation == "operator" and root.call is not None:
+            return root.call.target is operator.getitem
+        return root.operation not in ("build", "constant", "conversion", "update")
 
     def _roots(self, var: Variable) -> set[IRStatement]:
         """The statements that have made the values of a variable, through copies."""
@@ -146,9 +191,10 @@ class _Slice:
     def _has_effect(self, statement: IRStatement) -> bool:
         """Whether a statement does more than compute a result or change an object that the function
         has made itself."""
-        changed = self._changed(statement)
-        if changed is not None:
-            return not all(map(self._is_own, self._roots(changed)))
+        if not all(map(self._is_own, self._changes.get(statement, ()))):
+            return True
+        if self._changed(statement) is not None:
+            return False
         if statement.operation == "call":
             return not self._is_pure(statement)
         if statement.operation == "iterator":
@@ -163,6 +209,10 @@ class _Slice:
             return root.call.target is not operator.getitem
         if root.operation == "iterator":
             return not self._iterating_runs_code(root, set())
+        if root.operation == "call" and root.call is not None:
+            known = ITERATORS | CONTAINERS
+            callees = self.ir.callees(root.call)
+            return all(id(each) in known for each in callees) and self._is_pure(root)
         return root.operation in ("build", "conversion", "update")
 
     def _is_pure(self, statement: IRStatement) -> bool:

@@ -19,6 +19,7 @@ Definition = ast.FunctionDef | ast.AsyncFunctionDef
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _BLOCKS = ("body", "orelse", "finalbody")
 _FUTURES = __future__.annotations.compiler_flag
+_GUARDS = (ast.Try, ast.TryStar, ast.With, ast.AsyncWith)
 _LOOKING = ("locals", "vars", "eval", "exec", "dir")
 
 
@@ -28,7 +29,7 @@ def sliced(
     """The function without statements that call one of the targets, and without those only these
     need; None if there are none, or without source."""
     node = _definition(function)
-    if node is None or not _slice(node, CallsInSource(function, pure), targets):
+    if node is None or not _slice(node, CallsInSource(function, node, pure), targets):
         return None
     return _compiled(function, node)
 
@@ -38,7 +39,7 @@ def sliced_source(function: FunctionType, targets: Sequence[Any], pure: Iterable
     node = _definition(function)
     if node is None:
         return ""
-    _slice(node, CallsInSource(function, pure), targets)
+    _slice(node, CallsInSource(function, node, pure), targets)
     return ast.unparse(node)
 
 
@@ -63,16 +64,18 @@ def _definition(function: FunctionType) -> Definition | None:
 
 def _slice(node: Definition, calls: CallsInSource, targets: Sequence[Any]) -> bool:
     """Slice a definition in place, and return whether it has changed."""
+    guarded = _guarded(node)
 
     def rest_of(statement: ast.stmt) -> list[ast.stmt]:
         if not isinstance(statement, ast.Expr) or not calls.is_call_of(statement.value, targets):
             return [statement]
-        return _effects_of(statement.value, calls)
+        is_needless = _is_safe if id(statement) in guarded else calls.is_pure
+        return _arguments_of(statement.value, is_needless)
 
     if not _replaced(_blocks(node), rest_of):
         return False
     looks = any(isinstance(n, ast.Name) and n.id in _LOOKING for n in ast.walk(node))
-    while not looks and _leave_out_needless(node, calls):
+    while not looks and _leave_out_needless(node, calls, guarded):
         pass
     for block in _blocks(node):
         if not block:
@@ -81,22 +84,39 @@ def _slice(node: Definition, calls: CallsInSource, targets: Sequence[Any]) -> bo
     return True
 
 
-def _leave_out_needless(node: Definition, calls: CallsInSource) -> bool:
+def _guarded(node: Definition) -> set[int]:
+    """The ids of the statements in a ``try`` or ``with``, which may handle their errors."""
+    guards = [inner for inner in ast.walk(node) if isinstance(inner, _GUARDS)]
+    return {id(inner) for guard in guards for inner in ast.walk(guard) if inner is not guard}
+
+
+def _is_safe(value: ast.expr) -> bool:
+    """Whether a value cannot raise an error."""
+    return isinstance(value, ast.Constant)
+
+
+def _leave_out_needless(node: Definition, calls: CallsInSource, guarded: set[int]) -> bool:
     counters = _counters(node)
     needed = _names_needed(node, calls, counters)
 
     def rest_of(statement: ast.stmt) -> list[ast.stmt]:
+        if id(statement) in guarded and not _is_safe_assignment(statement):
+            return [statement]
         return [] if _is_needless(statement, calls, needed, counters) else [statement]
 
     return _replaced(_blocks(node, classes=False), rest_of)
 
 
-def _effects_of(call: Any, calls: CallsInSource) -> list[ast.stmt]:
-    """The arguments of a call that may have effects, as statements."""
+def _is_safe_assignment(statement: ast.stmt) -> bool:
+    return isinstance(statement, ast.Assign) and _is_safe(statement.value)
+
+
+def _arguments_of(call: Any, is_needless: Callable[[ast.expr], bool]) -> list[ast.stmt]:
+    """The arguments of a call that are needed, as statements."""
     given = [*call.args, *(keyword.value for keyword in call.keywords)]
     found: list[ast.stmt] = []
     for argument in given:
-        if not calls.is_pure(argument):
+        if not is_needless(argument):
             starred = isinstance(argument, ast.Starred)
             value = ast.Tuple([argument], ast.Load()) if starred else argument
             found.append(ast.copy_location(ast.Expr(value), call))
@@ -169,7 +189,8 @@ def _is_needless(
     if isinstance(statement, ast.If):
         return not statement.body and not statement.orelse and calls.is_pure(statement.test)
     if isinstance(statement, ast.For) and not statement.body and not statement.orelse:
-        return isinstance(statement.iter, ast.Call) and calls.is_pure(statement.iter)
+        is_pure = isinstance(statement.iter, ast.Call) and calls.is_pure(statement.iter)
+        return is_pure and calls.keeps_iterators(statement.iter)
     if isinstance(statement, ast.AugAssign) and _name_of(statement.target) not in counters:
         return False
     if not isinstance(statement, (ast.Assign, ast.AnnAssign, ast.AugAssign)):

@@ -1,10 +1,13 @@
 import calendar
+import contextlib
 import io
+import linecache
 import logging
 import math
 import sys
 import threading
 
+import numpy as np
 import pytest
 
 from overlay import Context, MethodTable, NotCompilable, OverlayError
@@ -170,6 +173,174 @@ def test_arguments_that_have_an_effect_stay():
     ]
 
 
+# what a print does with an iterator, or with a function that has an effect
+PRINTED = {
+    "list": "list(it)",
+    "tuple": "len(tuple(it))",
+    "sum": "sum(it)",
+    "max": "max(it, default=0)",
+    "any": "any(x > 1 for x in it)",
+    "sorted": "sorted(it)[0]",
+    "set": "{*it}",
+    "star": "[*it, 1]",
+    "argument": "max(*it)",
+    "dict": "dict(enumerate(it))",
+    "comprehension": "[x for x in it]",
+    "nested": "[y for x in [it] for y in x]",
+    "generator": "list(x for x in it)",
+    "zip": "list(zip([1], it))",
+    "in": "2 in it",
+    "not in": 'f"{7 not in it}"',
+    "join": '", ".join(str(x) for x in it)',
+    "fsum": "math.fsum(it)",
+    "map": "list(map(note, xs))",
+    "key": "sorted([1, 2], key=note)",
+    "lambda": "sorted([1, 2], key=lambda x: note(x))",
+    "min": "min([1, 2], key=note)",
+}
+
+
+@pytest.fixture
+def defined(tmp_path):
+    """Makes functions from source, with a file that has it."""
+
+    def define(source, **names):
+        file = tmp_path / "defined.py"
+        file.write_text(source)
+        linecache.checkcache(str(file))
+        space = {"math": math, **names}
+        exec(compile(source, str(file), "exec"), space)
+        return space["program"]
+
+    return define
+
+
+@pytest.mark.parametrize("assigned", [False, True])
+@pytest.mark.parametrize("name", PRINTED)
+def test_arguments_that_use_up_an_iterator_stay(name, assigned, defined):
+    printed = PRINTED[name]
+    line = f"shown = {printed}\n    print(shown)" if assigned else f"print({printed})"
+    program = defined(
+        "def program(it, xs):\n    log = []\n    note = log.append\n    def note(x):\n"
+        f"        log.append(x)\n        return x\n    {line}\n    return list(it), log\n"
+    )
+    for made in (iter, enumerate, lambda xs: (x for x in xs)):
+        if made is enumerate and name in ("sum", "any", "fsum", "max", "argument"):
+            continue
+        wanted = collect(program, made([1, 2, 3]), [1, 2]).result
+        assert Slicer()(program, made([1, 2, 3]), [1, 2]) == wanted
+    assert wanted != ([1, 2, 3], [])
+
+
+def test_iterations_over_containers_go():
+    def program(n):
+        rows = [n, 2]
+        rows += [3]
+        both = list(range(3)), {"a": n}
+        for i, row in enumerate(rows):
+            print(i, row)
+        print(sum(rows), sorted(rows, key=lambda x: -x), [*rows], 2 in rows, len(both))
+        print(", ".join([str(x) for x in rows]), any(x for x in sorted(rows)), [*range(3)])
+        return n
+
+    assert [line.strip() for line in Slicer().source(program).splitlines()[1:]] == [
+        *("rows = [n, 2]", "rows += [3]", "return n")
+    ]
+
+
+HANDLED = {
+    "int": "int(text)",
+    "name": "n = int(text)\n        print(n)",
+    "operator": "print(1 / len(text[1:]))",
+    "subscript": "print(text[5])",
+    "attribute": "print(text.absent)",
+    "format": "print(f'{text:d}')",
+    "variable": "print(absent)",
+    "condition": "if text.absent:\n            print(1)",
+    "loop": "for i in range(text):\n            print(i)",
+    "pure": "print(checked(text))",
+    "tuple": "print(*text[:1], sep=int(text))",
+}
+
+
+@pytest.mark.parametrize(
+    "guard",
+    [
+        "try:\n        {}\n    except Exception:\n        return 'bad'",
+        "try:\n        try:\n            1 / 0\n        except ArithmeticError:\n            pass\n"
+        "        {}\n    except Exception as error:\n        return type(error)",
+        "with contextlib.suppress(Exception):\n        {}\n        return 'good'",
+        "try:\n        {}\n    finally:\n        return 'bad'",
+    ],
+)
+@pytest.mark.parametrize("name", HANDLED)
+def test_errors_that_the_program_handles_stay(name, guard, defined):
+    def checked(text):
+        return int(text)
+
+    line = HANDLED[name] if "print" in HANDLED[name] else f"print({HANDLED[name]})"
+    source = f"def program(text):\n    {guard.format(line)}\n    return 'end'\n"
+    program = defined(source, checked=checked, contextlib=contextlib)
+    slicer = Slicer(pure=[checked])
+    assert slicer(program, "a") == collect(program, "a").result
+    assert "print(" not in slicer.source(program)
+
+
+@pytest.mark.parametrize("line", ["print(int(text))", "n = float(text)\n    print(n)"])
+def test_calls_that_fail_for_some_values_stay(line, defined):
+    program = defined(f"def program(text):\n    {line}\n    return 'good'\n")
+    assert Slicer()(program, "1") == "good"
+    with pytest.raises(ValueError, match=r"could not convert|invalid literal"):
+        Slicer()(program, "a")
+    assert Slicer(pure=[int, float])(program, "a") == "good"
+
+
+def by_enumerate(xs):
+    it = enumerate(xs)
+    print(len(list(it)))
+    return list(it)
+
+
+def by_iter(xs):
+    it = iter(xs)
+    print(list(it))
+    return list(it)
+
+
+def by_loop(xs):
+    it = zip(xs, xs)  # noqa: B905
+    for p, q in it:
+        print(p, q)
+    return list(it)
+
+
+def by_source(xs):
+    it = iter(xs)
+    for p in zip(it, it):  # noqa: B905
+        print(p)
+    return list(it)
+
+
+def by_argument(xs):
+    it = iter(xs)
+    say_all(it)
+    return list(it)
+
+
+def say_all(it):
+    for x in it:
+        print(x)
+
+
+@pytest.mark.parametrize("program", [by_enumerate, by_iter, by_loop, by_source, by_argument])
+def test_iterators_that_only_prints_use_up_are_used_up_in_compiled_code(program, capfd):
+    xs = np.arange(4.0)
+    wanted = program(xs)
+    capfd.readouterr()
+    assert Slicer()(program, xs) == Slicer().jit(program)(xs) == wanted
+    assert capfd.readouterr().out == ""
+
+
 def test_attributes_of_classes_stay():
     def program():
         class Made:
@@ -212,7 +383,9 @@ def test_other_functions_are_sliced_out():
         report(detail)
         return x
 
-    assert Slicer(report)(program, -1.0) == -1.0
+    assert Slicer(report, pure=[math.sqrt])(program, -1.0) == -1.0
+    with pytest.raises(ValueError, match="domain"):
+        Slicer(report)(program, -1.0)
 
 
 def test_debug_messages_are_sliced_out():
