@@ -8,7 +8,7 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextvars import ContextVar
 from types import BuiltinMethodType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 from overlay import Context, MethodTable, OverlayError, call_next, nonoverlay
 from overlay.contexts.rules_alone import in_program, runs_alone
@@ -116,7 +116,7 @@ def record(
     Raises
     ------
     NotRecordable
-        A result is not data.
+        A result is not data, or a call changes its arguments.
     OverlayError
         A function cannot be found by name.
 
@@ -168,11 +168,11 @@ class _Recorder:
             try:
                 result = call_next(*args, **kwargs)
             except Exception as error:
-                keep_error(call, error)
+                keep_error(call, args, kwargs, error)
                 raise
             finally:
                 _inside.reset(token)
-            return keep(call, result, adapter)
+            return keep(call, args, kwargs, result, adapter)
 
         return recorded
 
@@ -182,20 +182,41 @@ class _Recorder:
         self.calls.append(call)
         return call
 
-    def _keep(self, call: dict[str, Any], result: Any, adapter: Adapter | None) -> Any:
+    def _keep(
+        self,
+        call: dict[str, Any],
+        args: Sequence[Any],
+        kwargs: Mapping[str, Any],
+        result: Any,
+        adapter: Adapter | None,
+    ) -> Any:
         try:
+            _check_unchanged(call, args, kwargs)
             if adapter is not None:
                 data = adapter.to_data(result)
                 call["result"] = to_data(data)
                 return adapter.from_data(data)
             call["result"] = to_data(result)
         except NotRecordable as error:
-            self.calls.remove(call)
-            error.where, error.notes = call["where"], (("call", call["call"]),)
-            raise
+            self._refuse(call, error)
         return result
 
-    def _keep_error(self, call: dict[str, Any], error: Exception) -> None:
+    def _refuse(self, call: dict[str, Any], error: NotRecordable) -> NoReturn:
+        self.calls.remove(call)
+        error.where, error.notes = call["where"], (("call", call["call"]),)
+        raise error
+
+    def _keep_error(
+        self,
+        call: dict[str, Any],
+        args: Sequence[Any],
+        kwargs: Mapping[str, Any],
+        error: Exception,
+    ) -> None:
+        try:
+            _check_unchanged(call, args, kwargs)
+        except NotRecordable as refused:
+            self._refuse(call, refused)
         kind = type(error)
         call["error"] = f"{kind.__module__}:{kind.__qualname__}"
         try:
@@ -224,6 +245,19 @@ def described_arguments(args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[
     return [_described(value) for value in args] + [
         [name, _described(value)] for name, value in sorted(kwargs.items())
     ]
+
+
+def _check_unchanged(
+    call: Mapping[str, Any], args: Sequence[Any], kwargs: Mapping[str, Any]
+) -> None:
+    """Raise NotRecordable if a call has changed its arguments."""
+    if described_arguments(args, kwargs) != call["arguments"]:
+        raise NotRecordable(
+            "a call that changes its arguments cannot be recorded: a replay "
+            "returns its result, and does not repeat the change",
+            help="record a function further in, such as one that returns what is written, or one "
+            "further out, which makes the argument itself",
+        )
 
 
 def _described(value: Any) -> Any:

@@ -1,6 +1,7 @@
 import datetime
 import decimal
 import email.utils
+import heapq
 import io
 import json
 import os
@@ -163,6 +164,35 @@ def test_what_is_not_data_is_refused_or_adapted(path):
     assert replay(path, program, adapters={"platform:uname": adapter}) == first
     with pytest.raises(NotRecordable, match="written to"):
         record(path, [open], path.with_suffix(".x").write_text, "x")
+
+
+def reads_into(buffer):
+    buffer[:2] = b"ab"
+    return 2
+
+
+def fails_late(items):
+    items.clear()
+    raise ValueError
+
+
+CHANGES = {
+    "shuffle": ("random:Random.shuffle", lambda: random.shuffle([1, 2, 3, 4, 5, 6, 7])),
+    "buffer": (reads_into, lambda: reads_into(bytearray(4))),
+    "heap": (heapq.heapify, lambda: heapq.heapify([3, 2, 1])),
+    "array": (np.copyto, lambda: np.copyto(np.zeros(2), 1.0)),
+    "by name": (np.copyto, lambda: np.copyto(src=1.0, dst=np.zeros(2))),
+    "error": (fails_late, lambda: fails_late([1])),
+}
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_calls_that_change_their_arguments_are_refused(path, name):
+    function, program = CHANGES[name]
+    with pytest.raises(NotRecordable, match="changes its arguments") as info:
+        record(path, [function], program)
+    assert "call: " in str(info.value)
+    assert record(path, [heapq.nsmallest], heapq.nsmallest, 1, [float("nan"), 2]) is not None
 
 
 def test_a_function_without_a_name_is_refused(path):
