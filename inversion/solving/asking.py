@@ -187,7 +187,10 @@ def working_theta(inverse: Inverse, known: tuple[Any, ...], solve: Solve) -> lis
             return [("proof", "this value has no solution, whatever θ")]
         default = search.tried(space.default())
         if default is not None or next(search.run(HINT_STEPS), None) is not None:
-            assert search.theta is not None
+            if search.theta is None:
+                return [
+                    ("with an answer", "another θ, which the search for arguments does not tell")
+                ]
             shown = ", ".join(f"{n}={v!r}" for n, v in zip(space.names, search.theta, strict=True))
             return [("with an answer", f"θ: {shown}")]
     except NotInvertible:

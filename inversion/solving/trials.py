@@ -541,6 +541,8 @@ def _is_finite(bound: float) -> bool:
 
 
 def _apart(one: Any, other: Any) -> float:
+    if isinstance(one, np.bool_) or isinstance(other, np.bool_):  # which have no difference
+        return float(one != other)
     try:
         return float(abs(one - other))
     except OverflowError:  # an integer beyond all floats

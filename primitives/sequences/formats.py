@@ -215,18 +215,17 @@ def _texts(made: Format, base: int, within: Integers | None) -> Strings:
     """The domain of the texts of integers."""
     digits = "0123456789abcdef"[:base]
     digits = digits.upper() if made.type == "X" else digits
-    signs = "-" + made.sign.replace("-", "") + made.grouping
+    above = within is not None and within.low is not None and within.low >= 0
+    signs = "-" * (not above) + made.sign.replace("-", "") + made.grouping
     prefix = (made.type if base != 10 else "") if made.alternate else ""
     letters = digits + signs + prefix + (made.fill if made.width else "")
     letters = "".join(dict.fromkeys(letters))
     least = max(1 + (2 if prefix else 0), made.width)
     if within is None or within.low is None or within.high is None:
-        above = within is not None and within.low is not None and within.low >= 0
-        return Strings(letters.replace("-", "") if above else letters, least)
+        return Strings(letters, least)
     ends = [len(format(end, made.spec)) for end in (within.low, within.high)]
     if within.low < 0 < within.high:
         return Strings(letters, least, max(ends))
-    letters = letters if within.low < 0 else letters.replace("-", "")
     return Strings(letters, min(ends), max(ends))
 
 

@@ -216,3 +216,15 @@ def test_padding_of_each_kind_is_taken_off(fill, align):
             assert inverse(text, inverse.recover(number)) == (number,)
             tried += 1
     assert tried >= 36
+
+
+def test_a_minus_sign_may_be_the_padding_of_a_number_without_a_sign():
+    inverse = invert(lambda n: f"{n:->5d}", int, domain={"n": Integers(0, 999)})
+    assert inverse("----5", inverse.recover(5)) == inverse("----5") == (5,)
+
+
+def test_an_error_for_a_theta_is_told_where_an_answer_has_no_theta():
+    inverse = invert(lambda n: 1 - 0.5**n, int, domain={"n": Integers(0, 100)})
+    with pytest.raises(NoSolution) as caught:
+        inverse(1.0, (60,))
+    assert "with an answer" in str(caught.value)

@@ -125,3 +125,10 @@ def test_the_function_is_run_no_more_often_than_is_said():
     parts = [(int, cells_of(int, Integers(0, 5000), None, 0))] * 2
     assert not list(from_trials(run, parts, "return", -1, runs=500))
     assert count == 500
+
+
+@pytest.mark.parametrize("function", [np.any, np.all])
+@pytest.mark.parametrize("wanted", [True, False])
+def test_truths_of_numpy_are_compared(function, wanted):
+    (found,) = invert(lambda x: function(x > 0.5), np.zeros(3))(wanted)
+    assert function(found > 0.5) == wanted
