@@ -58,6 +58,12 @@ from primitives.relation import RETURN
 __all__ = ["Search"]
 
 TRIED_AT_ONCE = 100
+UNCHECKED = 64
+"""The values of a coordinate that are tried before it is asked whether one gives a solution of its
+own.
+"""
+IN_VAIN = 1000
+"""The most values in a row that give no solution of their own, after which a coordinate is left."""
 OVERFLOW = LARGEST * (1 - 1e-14)
 Item = tuple[Variable, Parameter] | PlanStep | Root
 
@@ -287,7 +293,18 @@ class Search:
         start = self.starts.get(parameter.name, parameter.domain.default)
 
         def each() -> Iterator[SearchState | None]:
-            for value in members(parameter.domain, start, allowed):
+            in_vain = 0
+            for count, value in enumerate(members(parameter.domain, start, allowed)):
+                if count >= UNCHECKED:
+                    gives_one = self.solver.gives_one(step, coordinate, value, known)
+                    in_vain = 0 if gives_one else in_vain + 1
+                    if in_vain == IN_VAIN:
+                        shown = f"`{step.solved.statement}`   {step.solved.statement.where}"
+                        why = (
+                            f"{IN_VAIN} values of {parameter.name} in a row gave no other solution"
+                        )
+                        self.solver.unproved.add("in vain", f"{shown}: {why}")
+                        return
                 yield None if value is None else state.choosing(**{parameter.name: value})
 
         yield from fairly(each(), lambda s: self.discretely(s, step, rest, known))

@@ -244,6 +244,27 @@ class Solver:
         bounds = ranges(known or {}, found)
         return None if bounds is None else number_set([bounds], whole=True)
 
+    def gives_one(
+        self, step: PlanStep, coordinate: str, value: Any, known: Mapping[str, Any] | None
+    ) -> bool:
+        """Return whether a value of the only coordinate gives a solution that no other value gives,
+        or this is not known. Coordinates that number a few solutions repeat them without end."""
+        mode = step.solved.mode
+        if known is None or mode.recover is None or list(mode.coordinates) != [coordinate]:
+            return True
+        if value is None:
+            return False
+        try:
+            given = {**known, coordinate: value}
+            with np.errstate(all="ignore"):
+                answer = self.solver(step)(*(given[name] for name in mode.takes))
+                answers = answer if len(mode.unknown) > 1 else (answer,)
+                axes = {**known, **dict(zip(mode.unknown, answers, strict=True))}
+                (place,) = mode.recover(*(axes[axis] for axis in mode.recovers))
+        except REFUSALS:
+            return False
+        return bool(place == value)
+
     def _solves(self, step: PlanStep, given: Mapping[str, Any]) -> bool:
         """Return whether a statement has a solution for these values of all arguments of its
         solver.

@@ -283,3 +283,25 @@ def test_most_arguments_are_met_among_the_first_branches():
         if value is not None:
             seen.append(check_solutions(f, count, args, value))
     assert seen.count(True) >= 16
+
+
+@pytest.mark.parametrize(
+    ("f", "kind", "value", "wanted"),
+    [
+        (lambda s: s.upper(), str, "A", {"A", "a"}),
+        (lambda s: s.rjust(4), str, "   a", {"a", " a", "  a", "   a"}),
+        (lambda n: str(n).zfill(5), int, "00005", {5}),
+        (lambda n: math.isqrt(n), int, 5, set(range(25, 36))),
+        (lambda n: n * np.uint64(6), np.uint64, np.uint64(30), {5, 5 + 2**63}),
+    ],
+)
+def test_a_coordinate_that_numbers_a_few_solutions_ends(f, kind, value, wanted):
+    found = invert(f, kind).solutions(value)
+    assert {branch.point[0] for branch in found} == wanted
+    assert found.status == "complete" or "in a row gave no other solution" in found.reason
+
+
+def test_infinitely_many_solutions_go_on():
+    found = invert(math.sin, float).solutions(0.5)
+    assert len(list(itertools.islice(found, 3000))) == 3000
+    assert found.status == "searching"
