@@ -10,6 +10,7 @@ from types import CodeType, FrameType
 from typing import Any, Final
 
 from overlay.core.own_builtins import __builtins__
+from overlay.core.short_repr import named_value
 
 __all__ = [
     "PACKAGES",
@@ -125,4 +126,6 @@ def name_of(thing: object) -> str:
     if name is None and type(thing) is functools.partial:
         given = [*map(repr, thing.args), *(f"{k}={v!r}" for k, v in thing.keywords.items())]
         return f"partial({', '.join([name_of(thing.func), *given])})"
-    return name if isinstance(name, str) else repr(thing)
+    if isinstance(name, str):
+        return name
+    return repr(thing) if callable(thing) else named_value(thing)

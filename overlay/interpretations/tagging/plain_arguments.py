@@ -24,8 +24,8 @@ _NUMBERS = (float, int, complex)
 
 
 def given_plain(callee: Any, run: Callable[..., Any]) -> Computes | None:
-    """How to compute the result of a callee from plain values; None for a callee that takes
-    instances of subclasses for what they are."""
+    """A function that computes the result of a callee from plain values; None for a callee that
+    takes instances of subclasses for what they are."""
     if callee is sum:
         return lambda args, kwargs: _summed(run, args, kwargs)
     if callee is math.sumprod:

@@ -298,6 +298,7 @@ def _is_native(callee: Any) -> bool:
 
 def _is_whole(result: Any, given: Any = None) -> bool:
     """Whether an array is a view of all of an array with metadata, as it is."""
-    if not hasattr(type(given), "_base") or not isinstance(result, np.ndarray):
+    arrays = isinstance(given, np.ndarray) and isinstance(result, np.ndarray)
+    if not arrays or not hasattr(type(given), "_base"):
         return False
     return result.__array_interface__ == given.__array_interface__
