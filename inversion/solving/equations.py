@@ -111,15 +111,11 @@ class Solver:
     def _note_rounded(self, state: SearchState, step: PlanStep, known: Mapping[str, Any]) -> None:
         """Note that a refused statement of floats may have its value by rounding, as ``exp`` has 0
         by underflow: its solver then refuses what its contractor, which counts errors, allows."""
-        variables = (*step.solved.unknown, *step.solved.statement.results)
-        if (
-            len(variables) != 2
-            or RETURN not in known
-            or any(v.kind is not float for v in variables)
-        ):
+        unknown, results = step.solved.mode.unknown, step.solved.statement.results
+        if len(unknown) != 1 or RETURN not in known or [v.kind for v in results] != [float]:
             return
-        mode = step.solved.mode
-        if self.solutions(state, step, known, mode.unknown[0]):
+        allowed = self.solutions(state, step, known, unknown[0])
+        if allowed is None or allowed:  # without a contractor nothing is ruled out
             shown = f"`{step.solved.statement}`   {step.solved.statement.where}"
             reason = f"{shown}: its value may come from underflow or rounding, which is not solved"
             self.unproved.add("rounded", reason)

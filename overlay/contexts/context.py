@@ -444,8 +444,8 @@ class Context:
         ------
         NotCompilable
             numba cannot compile ``f``, or cannot hold a value that a method needs; the error is
-            raised by the first call with such types. There is no option of a name; this error is
-            raised at once.
+            raised by the first call with such types. An option that is not known is refused at
+            once.
 
         Examples
         --------
