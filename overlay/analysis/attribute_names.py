@@ -9,7 +9,14 @@ import itertools
 import sys
 from collections import deque
 from collections.abc import Iterable, Iterator
-from types import CodeType, CoroutineType, FunctionType, GeneratorType, ModuleType
+from types import (
+    CodeType,
+    CoroutineType,
+    FunctionType,
+    GeneratorType,
+    MethodWrapperType,
+    ModuleType,
+)
 from typing import Any
 
 from overlay.code.constants import codes_of_module, nested, stored_in
@@ -35,7 +42,7 @@ _GENERIC: frozenset[type] = frozenset(
         *(object, int, float, complex, str, bytes, bytearray, list, tuple, dict, set, frozenset),
         *(range, slice, type(None), deque, BaseException, FunctionType, type(len), enumerate, zip),
         *(map, filter, reversed, GeneratorType, CoroutineType, property, staticmethod),
-        classmethod,
+        *(classmethod, MethodWrapperType),
     )
 )
 # attributes that sys may have later, since the interpreter or the user sets them, or has on other

@@ -478,10 +478,12 @@ def _check_attribute(domain: CheckedTypes, value: Any, name: Any) -> None:
     if domain.has(value, text) is not False:
         return
     near = near_names(text, names_of(subject, known=known))
+    is_method = isinstance(value, MethodOfObject)
+    described = name_of(value.function.value) if is_method else _described(subject, known)
     error = MissingAttribute(
-        f"{_described(subject, known)} has no attribute {text!r}",
+        f"{described} has no attribute {text!r}",
         notes=closest(near),
-        help="correct the spelling, or set it in the class",
+        help="call it first" if is_method else "correct the spelling, or set it in the class",
     )
     error.is_none = subject in (None, types.NoneType)
     raise error

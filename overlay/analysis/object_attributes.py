@@ -38,6 +38,13 @@ _OF_ARRAYS = {
     **{"T": one(np.ndarray), "shape": one(tuple), "ndim": one(int), "size": one(int)},
     **{"nbytes": one(int), "itemsize": one(int)},
 }
+# by the class of a method: that of the method bound to an object
+_BOUND = {
+    FunctionType: types.MethodType,
+    types.MethodDescriptorType: types.BuiltinMethodType,
+    types.WrapperDescriptorType: types.MethodWrapperType,
+}
+_PARTS = ("real", "imag", "numerator", "denominator")  # of numbers
 _EXACT_DATA = (int, str, bool, float, bytes, types.NoneType)
 
 
@@ -56,7 +63,8 @@ class Attributes:
             return tuple, False
         if isinstance(value, Kinds) and len(value.types) == 1:
             return next(iter(value.types)), False
-        return None
+        bound = _BOUND.get(type(value.function.value)) if isinstance(value, MethodOfObject) else None
+        return None if bound is None else (bound, False)
 
     def getter(self, value: Any, name: Any) -> Any:
         """The function of a property that a read of an attribute runs, also of a cached one that
@@ -91,6 +99,8 @@ class Attributes:
             return self._of_member(value, text)
         if cls is np.ndarray and text in _OF_ARRAYS:
             return _OF_ARRAYS[text]
+        if text in _PARTS and cls in (bool, int, float, complex) and found is not None:
+            return one(int if cls in (bool, int) else float)
         if isinstance(found, _METHODS):
             return self._method(value, cls, text, found)
         if type(found) is classmethod:

@@ -106,6 +106,14 @@ def of_a_string(x):
     return x.uper()
 
 
+def of_a_method_that_is_not_called(x):
+    return x.strip.split(",")
+
+
+def of_a_part_of_a_number(x):
+    return x.real.imagg
+
+
 def of_a_list():
     made = []
     made.apend(1)
@@ -222,6 +230,8 @@ FAILING = [
     (misspelt_local, (list[int],), "name", "total"),
     (unset_local, (int,), "name", None),
     (of_a_string, (str,), "attribute", "upper"),
+    (of_a_method_that_is_not_called, (str,), "attribute", None),
+    (of_a_part_of_a_number, (int,), "attribute", "imag"),
     (of_a_list, (), "attribute", "append"),
     (of_an_item, (list[str],), "attribute", "upper"),
     (of_a_match, (str,), "attribute", "group"),
