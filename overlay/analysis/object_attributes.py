@@ -63,7 +63,9 @@ class Attributes:
             return tuple, False
         if isinstance(value, Kinds) and len(value.types) == 1:
             return next(iter(value.types)), False
-        bound = _BOUND.get(type(value.function.value)) if isinstance(value, MethodOfObject) else None
+        bound = (
+            _BOUND.get(type(value.function.value)) if isinstance(value, MethodOfObject) else None
+        )
         return None if bound is None else (bound, False)
 
     def getter(self, value: Any, name: Any) -> Any:

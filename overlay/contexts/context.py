@@ -129,11 +129,7 @@ class Context:
     ) -> None:
         for table in tables:
             if not isinstance(table, MethodTable):  # pyright: ignore[reportUnnecessaryIsInstance]
-                raise OverlayError(
-                    f"a context holds method tables, not {named_value(table)}",
-                    where=caller(),
-                    help="join two contexts with outer | inner",
-                )
+                raise _no_table(table)
         self._key = metadata_key(metadata)
         self._tables = tables
         self._plugins = composed(plugins)
@@ -261,7 +257,14 @@ class Context:
 
     def _changed(self, changes: dict[str, Any]) -> Context:
         values = {name: getattr(self, name) for name in _FIELDS} | changes
-        return Context(*values.pop("tables"), **values)
+        tables = values.pop("tables")
+        if not isinstance(tables, (tuple, list)):
+            raise OverlayError(
+                f"a context's tables are given in a tuple, not as {named_value(tables)}",
+                where=caller(),
+                help="put them in a tuple: tables=(table,)",
+            )
+        return Context(*tables, **values)
 
     def _copy(self, changes: dict[str, Any]) -> Context:
         """A changed copy that shares the cache of copies with this context."""
@@ -611,3 +614,15 @@ def _copies_key(context: Context, changes: dict[str, Any]) -> Hashable:
 
 def _is_plain(value: Any) -> bool:
     return id(type(value)) in _PLAIN or (type(value) is tuple and all(map(_is_plain, value)))
+
+
+def _no_table(given: object) -> OverlayError:
+    if isinstance(given, Context):
+        remedy = "join two contexts with outer | inner"
+    elif isinstance(given, (tuple, list)):
+        remedy = "give each table as an argument: Context(*tables)"
+    else:
+        remedy = "make a table with MethodTable(name), and add a method with table.overlay(target)"
+    return OverlayError(
+        f"a context holds method tables, not {named_value(given)}", where=caller(), help=remedy
+    )

@@ -2,6 +2,7 @@
 
 import math
 import operator
+import re
 import threading
 from typing import Any
 
@@ -194,11 +195,18 @@ def test_contexts_are_immutable_values():
 def test_bad_contexts_are_refused():
     with pytest.raises(OverlayError, match="must be hashable"):
         Context(metadata=[1])
-    with (
-        pytest.raises(OverlayError, match="holds method tables"),
-        typeguard.suppress_type_checks(),
-    ):
-        Context(Context())
+    with typeguard.suppress_type_checks():
+        for given, remedy in [
+            (Context(), "outer | inner"),
+            ([MethodTable("t")], "Context(*tables)"),
+            ("m", "MethodTable(name)"),
+        ]:
+            with pytest.raises(OverlayError, match="holds method tables") as refused:
+                Context(given)
+            assert remedy in str(refused.value)
+        for given in (MethodTable("t"), 3, None):
+            with pytest.raises(OverlayError, match=re.escape("tables=(table,)")):
+                Context().replace(tables=given)
 
 
 def test_wrap_keeps_what_describes_a_function():
