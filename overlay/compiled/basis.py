@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -26,6 +26,7 @@ __all__ = [
     "Holder",
     "MethodsOfTarget",
     "Place",
+    "entered_by",
     "place_of",
     "world_at",
 ]
@@ -175,6 +176,14 @@ class Basis:
             )
             and not any(reading.outdated() for reading in self.readings.values())
         )
+
+
+def entered_by(bases: Iterable[Basis]) -> Iterator[CompiledContext]:
+    """The other contexts that code with these bases enters, or has asked for methods."""
+    for basis in bases:
+        for place, _ in (*basis.below, *basis.views):
+            if isinstance(place, Elsewhere):
+                yield place.engine
 
 
 class CompiledCode:

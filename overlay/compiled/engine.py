@@ -11,6 +11,7 @@ from collections.abc import Callable, Hashable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from overlay.compiled.barrier import Barrier, BarrierInfo
+from overlay.compiled.basis import CompiledCode, entered_by
 from overlay.compiled.cache.kept_code import Keeping
 from overlay.compiled.compilation_reports import CompilationHistory
 from overlay.compiled.failures import refuse_options
@@ -43,7 +44,6 @@ from overlay.plugins.plugin import Plugin, identity
 
 if TYPE_CHECKING:
     from overlay.code.record import FunctionReads
-    from overlay.compiled.basis import CompiledCode
     from overlay.contexts.compilations import Compilation
 
 __all__ = ["CompiledContext"]
@@ -336,9 +336,12 @@ class CompiledContext:
     def _readings_of(self, code: CompiledCode) -> list[FunctionReads] | None:
         """The reads of a function's code and of the code that it calls; None where its basis may
         not name all of these: functions and kernels that are values, barriers, and plugins."""
-        if any(e.lasts or e.plugins or e.interpretation for e in self.linked.all_inside()):
+        if any(engine.lasts for engine in self.linked.all_inside()):
             return None
         bases = code.basis.all_below()
+        # not all contexts that this one has entered: other code may have entered those
+        if any(e.plugins or e.interpretation for e in (self, *entered_by(bases))):
+            return None
         kept = (each for basis in bases for each in basis.kept)
         if any(basis.crosses_barrier for basis in bases) or not all(type(k) is Box for k in kept):
             return None

@@ -171,6 +171,30 @@ def test_a_call_compares_what_its_own_code_has_read_alone(table):
     assert hot(1.0) == 50.0 + 5 * math.sin(1.0)
 
 
+class Watches(Plugin):
+    """A plugin that changes nothing."""
+
+    def infer(self, call):
+        return None
+
+
+def test_a_plugin_that_other_code_of_the_context_enters_does_not_change_what_is_compared(table):
+    context = Context(table)
+    names, others = module(HELPERS), module(HELPERS)
+    others["inner"] = Context(plugins=(Watches(),))
+    exec("def enters(x): return inner(program, x)", others)
+    hot, other = context.jit(names["program"]), context.jit(others["enters"])
+    hot(1.0)
+    words = compared(hot)
+    assert other(1.0) == 20.0 + 2 * math.sin(1.0)
+    assert compared(hot) == words
+    assert set(compared(other)) == set(context.compiled.words()) > set(words)
+    others["factor"] = 3.0
+    assert other(1.0) == 30.0 + 3 * math.sin(1.0)
+    names["factor"] = 5.0
+    assert hot(1.0) == 50.0 + 5 * math.sin(1.0)
+
+
 def compared(entry):
     """The words that calls of the one compiled form of an entry compare."""
     (code,) = entry.codes.values()

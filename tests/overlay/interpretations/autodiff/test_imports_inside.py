@@ -49,8 +49,13 @@ def test_an_error_that_c_code_leaves_pending_is_raised():
     def root(x):
         return find(lambda t: t * t - x, 0.0, 10.0, 1e-9, 1e-9, 50, (), False, True)
 
-    with pytest.raises(NotDifferentiable, match="takes a float"):
+    # a tracer runs first, with the error pending: Python raises a SystemError from it
+    traced = (SystemError,) if sys.gettrace() is not None else ()
+    with pytest.raises((NotDifferentiable, *traced)) as found:
         derivative(root)(4.0)
+    error = found.value if isinstance(found.value, NotDifferentiable) else found.value.__cause__
+    assert isinstance(error, NotDifferentiable)
+    assert "takes a float" in str(error)
 
 
 def test_writes_to_arrays_without_dimensions():
