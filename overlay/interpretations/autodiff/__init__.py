@@ -1,5 +1,6 @@
 """Automatic differentiation of unmodified programs, interpreted and compiled.
 
+``active_arguments``: arguments of derivatives: the active ones, as floats or arrays of floats.
 ``active_arrays``: methods of a level for functions of whole arrays, and for arrays that a program
 creates.
 ``active_numbers``: methods of a level for functions that have a rule, for comparisons and for
@@ -7,6 +8,7 @@ conversions.
 ``adding``: ``add_gradient``, ``add_shared_gradient``: gradients added to existing arrays.
 ``applying``: application of the rules of functions of whole arrays to active arguments.
 ``checkpoints``: parts of a program that reverse mode runs again.
+``directions``: derivatives in several directions, arranged as gradients and Jacobians.
 ``duals``: dual numbers: a value with its tangents, one class for each nesting level.
 ``errors``: errors of differentiation.
 ``escapes``: detection of active numbers that outlive a function: in lists, attributes and

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-import numbers
-from collections.abc import Callable, Container, Iterator, Sequence, Sized
+from collections.abc import Callable, Sequence, Sized
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,25 @@ from overlay.contexts.rules_alone import in_program, runs_alone, tables_of_progr
 from overlay.core.location import caller, name_of
 from overlay.core.short_repr import a_or_an
 from overlay.core.target import refuse_values
-from overlay.interpretations.autodiff.duals import Active, ActiveArray
+from overlay.interpretations.autodiff.active_arguments import (
+    Names,
+    Rules,
+    as_active,
+    given_arguments,
+    tables_of,
+)
+from overlay.interpretations.autodiff.directions import (
+    are_mixed_up,
+    both_shapes,
+    by_each,
+    by_rows,
+    fresh,
+    is_small,
+    one_or_all,
+    run_in_directions,
+    shaped,
+    total,
+)
 from overlay.interpretations.autodiff.errors import (
     NotDifferentiable,
     NotReversible,
@@ -25,31 +42,22 @@ from overlay.interpretations.autodiff.errors import (
     refuse_tangents,
     refuse_without_arguments,
 )
-from overlay.interpretations.autodiff.escapes import looked
-from overlay.interpretations.autodiff.forward import autodiff, differentiation, linearised
+from overlay.interpretations.autodiff.forward import autodiff, differentiation
 from overlay.interpretations.autodiff.level_results import (
-    check_argument,
-    check_result,
     is_structure,
-    parts_of_result,
-    tangent_of,
-    value_of,
 )
 from overlay.interpretations.autodiff.reverse.adjoints import Adjoint
 from overlay.interpretations.autodiff.reverse.gradients import (
-    MANY,
     Mode,
     back,
     reverse_of,
     runs_alone_follow,
     selects_reverse,
-    slopes_by_reverse,
 )
 from overlay.interpretations.autodiff.reverse.pullbacks import kind_of
 from overlay.interpretations.autodiff.reverse.reverse_program import (
     MethodOf,
     ReverseValue,
-    leaves,
 )
 from overlay.interpretations.autodiff.reverse.structural import STRUCTURAL
 from overlay.interpretations.autodiff.reverse.taped import taped
@@ -58,11 +66,6 @@ BY_TAPE = object()
 """Reverse mode by a tape is selected, as there is no adjoint."""
 
 __all__ = ["Derivative", "adjoint", "derivative", "gradient", "hessian", "jacobian", "jvp", "vjp"]
-
-Names = Sequence[str] | None
-Rules = MethodTable | Sequence[MethodTable]
-TOGETHER = 8
-"""The number of directions in which derivatives are computed in one run."""
 
 
 def _check_function(f: Any, asked: str) -> None:
@@ -111,7 +114,25 @@ def derivative(f: Callable[..., Any], *, order: int = 1, rules: Rules = ()) -> C
 _OF_ONE = inspect.Signature([inspect.Parameter("x", inspect.Parameter.POSITIONAL_ONLY)])
 
 
-class Derivative:
+class OfFunction:
+    """Base class of the derivatives of a function."""
+
+    def __init__(self, function: Callable[..., Any], rules: Rules) -> None:
+        self.function = function
+        self.rules = tables_of(rules)
+
+    @functools.cached_property
+    def _compiled(self) -> Callable[..., Any]:
+        """The function that compiled code calls: ``autodiff`` of the function."""
+        f, rules = self.function, self.rules
+
+        def of(*args: Any) -> Any:
+            return autodiff(f, *args)
+
+        return differentiation(*rules).wrap(of) if rules else of
+
+
+class Derivative(OfFunction):
     """The derivative of a function of one number, made by ``derivative(f)``; in compiled code it
     is ``autodiff`` of f.
     """
@@ -119,8 +140,7 @@ class Derivative:
     is_autodiff = True
 
     def __init__(self, function: Callable[..., Any], rules: Rules) -> None:
-        self.function = function
-        self.rules = _tables(rules)
+        super().__init__(function, rules)
         self.__signature__ = _OF_ONE
 
     @runs_alone
@@ -131,14 +151,10 @@ class Derivative:
             while isinstance(f, Derivative):
                 f, order = f.function, order + 1
             refuse_arguments(f, order, args, kwargs)
-        return jvp(f, (_active(f, args[0]),), (1.0,), rules=self.rules)[1]
+        return jvp(f, (as_active(f, args[0]),), (1.0,), rules=self.rules)[1]
 
     def __overlay_compiled__(self, *, on_device: bool) -> Callable[..., Any]:
         return self._compiled
-
-    @functools.cached_property
-    def _compiled(self) -> Callable[..., Any]:
-        return _autodiff_of(self.function, self.rules)
 
     def __reduce__(self) -> Any:
         return Derivative, (self.function, self.rules)
@@ -147,7 +163,7 @@ class Derivative:
         return f"<derivative of {name_of(self.function)}>"
 
 
-class OfArguments:
+class OfArguments(OfFunction):
     """The gradient, Jacobian or Hessian of a function, a function of its arguments; in compiled
     code a gradient is ``autodiff`` of the function.
     """
@@ -162,8 +178,8 @@ class OfArguments:
         rules: Rules,
         mode: Mode,
     ) -> None:
-        self.name, self.run, self.function = name, run, function
-        self.active, self.constant, self.rules = active, constant, _tables(rules)
+        super().__init__(function, rules)
+        self.name, self.run, self.active, self.constant = name, run, active, constant
         self.mode: Mode = mode
         try:
             signature = inspect.signature(function)
@@ -173,8 +189,8 @@ class OfArguments:
 
     @runs_alone
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        f, given, places = _given(self.function, args, kwargs, self.active, self.constant)
-        return _one_or_all(self.run(f, given, places, self.rules, self.mode))
+        f, given, places = given_arguments(self.function, args, kwargs, self.active, self.constant)
+        return one_or_all(self.run(f, given, places, self.rules, self.mode))
 
     @property
     def is_autodiff(self) -> bool:
@@ -186,25 +202,12 @@ class OfArguments:
             refuse_compiled(repr(self), is_gradient=self.run is _gradient)
         return self._compiled
 
-    @functools.cached_property
-    def _compiled(self) -> Callable[..., Any]:
-        return _autodiff_of(self.function, self.rules)
-
     def __reduce__(self) -> Any:
         own = (self.name, self.run, self.function)
         return OfArguments, (*own, self.active, self.constant, self.rules, self.mode)
 
     def __repr__(self) -> str:
         return f"<{self.name} of {name_of(self.function)}>"
-
-
-def _autodiff_of(f: Callable[..., Any], rules: tuple[MethodTable, ...]) -> Callable[..., Any]:
-    """The function that compiled code calls for the derivative or gradient of f."""
-
-    def of(*args: Any) -> Any:
-        return autodiff(f, *args)
-
-    return differentiation(*rules).wrap(of) if rules else of
 
 
 @runs_alone
@@ -250,9 +253,9 @@ def jvp(
     counts = [len(given) if isinstance(given, Sized) else None for given in both]
     if None in counts or counts[0] != counts[1]:
         refuse_tangents(f, *counts)
-    args = [x if t is None else _active(f, x) for x, t in zip(primals, tangents, strict=True)]
-    seeds = [None if t is None else (_active(f, t),) for t in tangents]
-    value, (tangent,) = _run(f, args, seeds, 1, rules)
+    args = [x if t is None else as_active(f, x) for x, t in zip(primals, tangents, strict=True)]
+    seeds = [None if t is None else (as_active(f, t),) for t in tangents]
+    value, (tangent,) = run_in_directions(f, args, seeds, 1, rules)
     return value, tangent
 
 
@@ -302,27 +305,27 @@ def vjp(
     _check_function(f, "vjp")
     if not primals:
         refuse_without_arguments(f)
-    args = [_active(f, x) for x in primals]
+    args = [as_active(f, x) for x in primals]
     tables = tables_of_program()
     places = range(len(args))
     adjoint = _adjoint(f, args, places, rules, tables, mode)
     if isinstance(adjoint, Adjoint) and isinstance(adjoint.result, ReverseValue):
-        return in_program(f, *_fresh(args)), runs_alone(
+        return in_program(f, *fresh(args)), runs_alone(
             lambda cotangent: _back_or_by_tape(f, adjoint, args, cotangent, rules)
         )
     if adjoint is BY_TAPE:
-        run = taped(f, args, places, _tables(rules))
+        run = taped(f, args, places, tables_of(rules))
         _check_one(f, run.value)
         return run.value, runs_alone(lambda cotangent: tuple(run.pull_back([cotangent])))
-    value, rows = _by_each(f, args, places, rules)
+    value, rows = by_each(f, args, places, rules)
     _check_one(f, value)
-    if mode == "auto" and _are_mixed_up(value, rows):
+    if mode == "auto" and are_mixed_up(value, rows):
         return vjp(f, *args, rules=rules, mode="reverse")
 
     @runs_alone
     def take_back(cotangent: Any) -> tuple[Any, ...]:
-        found = [[_total(_against(cotangent, slope)) for slope in slopes] for slopes in rows]
-        return tuple(_shaped(each, x) for each, x in zip(found, args, strict=True))
+        found = [[total(_against(cotangent, slope)) for slope in slopes] for slopes in rows]
+        return tuple(shaped(each, x) for each, x in zip(found, args, strict=True))
 
     return value, take_back
 
@@ -332,9 +335,9 @@ def _back_or_by_tape(
 ) -> tuple[Any, ...]:
     """The pullback of a cotangent by an adjoint; by a tape where a rule divides by zero."""
     try:
-        return back(adjoint, _fresh(args), (cotangent,), tables_of_program())
+        return back(adjoint, fresh(args), (cotangent,), tables_of_program())
     except ArithmeticError:
-        run = taped(f, _fresh(args), range(len(args)), _tables(rules))
+        run = taped(f, fresh(args), range(len(args)), tables_of(rules))
         return tuple(run.pull_back([cotangent]))
 
 
@@ -399,7 +402,7 @@ def gradient_at(
     f: Callable[..., Any], args: Sequence[Any], places: Sequence[int], rules: Rules, mode: Mode
 ) -> list[Any]:
     """The gradient of f by each of its arguments in some places."""
-    given = [_active(f, x) if i in places else x for i, x in enumerate(args)]
+    given = [as_active(f, x) if i in places else x for i, x in enumerate(args)]
     return _gradient(f, given, places, rules, mode)
 
 
@@ -411,18 +414,18 @@ def _gradient(
     if isinstance(adjoint, Adjoint) and _is_number(adjoint.result):
         wanted = (1.0,) * isinstance(adjoint.result, ReverseValue)
         try:
-            return list(back(adjoint, _fresh(given), wanted, tables))
+            return list(back(adjoint, fresh(given), wanted, tables))
         except ArithmeticError:  # of a rule that divides by zero, or the program's: a tape tells
             adjoint = BY_TAPE
     if adjoint is BY_TAPE:
-        run = taped(f, given, places, _tables(rules))
+        run = taped(f, given, places, tables_of(rules))
         _check_number(f, run.value)
         return run.gradient()
-    value, slopes = _by_each(f, given, places, rules)
+    value, slopes = by_each(f, given, places, rules)
     _check_number(f, value)
-    if mode == "auto" and _are_mixed_up(value, slopes):
+    if mode == "auto" and are_mixed_up(value, slopes):
         return _gradient(f, given, places, rules, "reverse")
-    return [_shaped(s, given[i]) for s, i in zip(slopes, places, strict=True)]
+    return [shaped(s, given[i]) for s, i in zip(slopes, places, strict=True)]
 
 
 def _check_number(f: Callable[..., Any], value: Any) -> None:
@@ -499,17 +502,17 @@ def _jacobian(
 ) -> list[Any]:
     tables = tables_of_program()
     adjoint = _adjoint(f, given, places, rules, tables, mode)
-    if isinstance(adjoint, Adjoint) and (mode == "reverse" or _is_small(adjoint, given, places)):
+    if isinstance(adjoint, Adjoint) and (mode == "reverse" or is_small(adjoint, given, places)):
         try:
-            return _rows(f, adjoint, _fresh(given), places, tables)
+            return by_rows(f, adjoint, fresh(given), places, tables)
         except ArithmeticError:
-            return taped(f, given, places, _tables(rules)).jacobian()
+            return taped(f, given, places, tables_of(rules)).jacobian()
     if adjoint is BY_TAPE and mode == "reverse":
-        return taped(f, given, places, _tables(rules)).jacobian()
-    value, slopes = _by_each(f, given, places, rules)
-    if mode == "auto" and _are_mixed_up(value, slopes):
+        return taped(f, given, places, tables_of(rules)).jacobian()
+    value, slopes = by_each(f, given, places, rules)
+    if mode == "auto" and are_mixed_up(value, slopes):
         return _jacobian(f, given, places, rules, "reverse")
-    return [_both_shapes(s, given[i]) for s, i in zip(slopes, places, strict=True)]
+    return [both_shapes(s, given[i]) for s, i in zip(slopes, places, strict=True)]
 
 
 @runs_alone
@@ -564,10 +567,10 @@ def _hessian(
 ) -> list[Any]:
     @runs_alone
     def first(*inner: Any) -> Any:
-        return _one_or_all(gradient_at(f, inner, places, rules, mode))
+        return one_or_all(gradient_at(f, inner, places, rules, mode))
 
-    _, slopes = _by_each(first, given, places, rules)
-    return [_both_shapes(s, given[i]) for s, i in zip(slopes, places, strict=True)]
+    _, slopes = by_each(first, given, places, rules)
+    return [both_shapes(s, given[i]) for s, i in zip(slopes, places, strict=True)]
 
 
 def _derivative_of(lifter: Any, f: Any, mode: Any = None) -> MethodOf:
@@ -609,114 +612,11 @@ def adjoint(f: Callable[..., Any], *args: Any, rules: Rules = ()) -> Adjoint:
     >>> made.function(2.0, 3.0, 10.0)
     (30.0, 20.0)
     """
-    given = [_active(f, x) for x in args]
-    own = _tables(rules)
+    given = [as_active(f, x) for x in args]
+    own = tables_of(rules)
     made = nonoverlay(reverse_of)(f, given, range(len(given)), own, (), "reverse")
     assert made is not None
     return made
-
-
-# ---- arguments ----------------------------------------------------------------------------
-
-
-def _active(f: Callable[..., Any], x: Any) -> Any:
-    """An argument converted to floats or an array of floats."""
-    if isinstance(x, Active):
-        return x
-    if isinstance(x, tuple) and isinstance(x, numbers.Number):
-        return x  # a number of another interpretation, such as an interval
-    check_argument(f, x)
-    if np.iscomplexobj(x):
-        raise NotDifferentiable(
-            f"{name_of(f)} is given complex numbers, and derivatives are by real ones",
-            where=caller(),
-            help="differentiate by the parts: jacobian(lambda x, y: f(x + 1j * y))",
-        )
-    if isinstance(x, (list, tuple, np.ndarray)):
-        return np.array(x, dtype=np.float64)
-    return float(x)
-
-
-def _given(
-    f: Callable[..., Any],
-    args: Sequence[Any],
-    kwargs: dict[str, Any],
-    active: Names,
-    constant: Names,
-) -> tuple[Callable[..., Any], list[Any], list[int]]:
-    """The function of positional arguments alone, these arguments, and the positions of the active
-    ones. Keyword arguments are constant, unless ``active`` names them."""
-    g, given = _by_place(f, args, kwargs) if kwargs else (f, list(args))
-    places = _places(f, len(args), len(given), active, constant)
-    if not places:
-        refuse_without_arguments(f)
-    return g, [_active(f, x) if i in places else x for i, x in enumerate(given)], places
-
-
-def _by_place(
-    f: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]
-) -> tuple[Callable[..., Any], list[Any]]:
-    """A call with keyword arguments, as one with positional arguments."""
-    bound = inspect.signature(f).bind(*args, **kwargs)
-    bound.apply_defaults()
-    g = functools.partial(f, **bound.kwargs) if bound.kwargs else f
-    return g, list(bound.args)
-
-
-def _places(
-    f: Callable[..., Any], by_place: int, count: int, active: Names, constant: Names
-) -> list[int]:
-    if active is None and constant is None:
-        return list(range(by_place))
-    names = list(inspect.signature(f).parameters)
-    wanted = active if active is not None else constant or ()
-    unknown = [name for name in wanted if name not in names[:count]]
-    if unknown or isinstance(wanted, str) or (active is not None and constant is not None):
-        raise NotDifferentiable(
-            f"{name_of(f)} is given no argument {', '.join(map(repr, unknown)) or repr(wanted)}",
-            where=caller(),
-            notes=[("parameters", ", ".join(names))],
-            help="pass a tuple of parameters' names, as active or as constant",
-        )
-    if active is not None:
-        return [i for i, name in enumerate(names[:count]) if name in wanted]
-    return [i for i, name in enumerate(names[:by_place]) if name not in wanted]
-
-
-def _tables(rules: Rules) -> tuple[MethodTable, ...]:
-    return (rules,) if isinstance(rules, MethodTable) else tuple(rules)
-
-
-# ---- directions ---------------------------------------------------------------------------
-
-
-def _run(
-    f: Callable[..., Any], args: Sequence[Any], seeds: Sequence[Any], count: int, rules: Rules
-) -> tuple[Any, list[Any]]:
-    """The result of f, and its tangent in each direction."""
-    tables = _tables(rules)
-    laid_out = nonoverlay(_laid_out)  # in a level, type(x) is that of the value
-    seeds = [
-        seed if seed is None else tuple(laid_out(t, x) for t in seed)
-        for seed, x in zip(seeds, args, strict=True)
-    ]
-    found, level, watch = linearised(f, args, seeds, tables)
-    value, tangents = value_of(found, level), [tangent_of(found, level, k) for k in range(count)]
-    del found
-    looked(watch, f)
-    check_result(f, value)
-    return value, tangents
-
-
-def _laid_out(tangent: Any, x: Any) -> Any:
-    """A tangent laid out in memory as its array is, so that views of one correspond to views of
-    the other.
-    """
-    # in an enclosing derivative its arrays have this type, too
-    is_plain = not (isinstance(x, Active) or isinstance(tangent, Active))
-    if is_plain and type(x) is np.ndarray and type(tangent) is np.ndarray and x.flags.fnc:
-        return np.asfortranarray(tangent)
-    return tangent
 
 
 def _adjoint(
@@ -728,7 +628,7 @@ def _adjoint(
     mode: str,
 ) -> Any:
     """The adjoint of f if reverse mode is selected, BY_TAPE if it has none; else None."""
-    own = _tables(rules)
+    own = tables_of(rules)
     if runs_alone_follow():
         return BY_TAPE if selects_reverse(args, places, own, tables, mode) else None
     # code that generates an adjoint is no part of the program
@@ -743,141 +643,3 @@ def _adjoint(
 def _is_number(result: Any) -> bool:
     kind = kind_of(result)
     return kind is not None and not kind.ndim
-
-
-def _is_small(adjoint: Any, args: Sequence[Any], places: Sequence[int]) -> bool:
-    """Whether there are many numbers in the arguments for each number in the result."""
-    results = list(leaves(adjoint.result))
-    if any(value.kind.ndim for value in results):
-        return False
-    return len(results) * MANY <= sum(_size(args[i]) for i in places)
-
-
-def _size(x: Any) -> int:
-    return x.size if isinstance(x, (np.ndarray, ActiveArray)) else 1
-
-
-def _rows(
-    f: Callable[..., Any],
-    adjoint: Any,
-    args: Sequence[Any],
-    places: Sequence[int],
-    tables: Sequence[MethodTable],
-) -> list[Any]:
-    """The Jacobian by each argument, computed row by row of the result."""
-    results = list(leaves(adjoint.result))
-    shapes: list[Any] = [() for _ in results]
-    if any(value.kind.ndim for value in results):
-        found = list(_floats_in(in_program(f, *args), adjoint.result))
-        shapes = [np.shape(each) if _size(each) != 1 or np.ndim(each) else () for each in found]
-    rows = slopes_by_reverse(adjoint, args, tables, shapes)
-    return [_by_argument(adjoint.result, rows, shapes, k, args[i]) for k, i in enumerate(places)]
-
-
-def _floats_in(found: Any, result: Any) -> Iterator[Any]:
-    """The results of f, in the order of the variables of its program."""
-    if isinstance(result, tuple):
-        for part, each in zip(found, result, strict=True):
-            yield from _floats_in(part, each)
-    elif isinstance(result, ReverseValue):
-        yield found
-
-
-def _by_argument(result: Any, rows: list[list[Any]], shapes: list[Any], k: int, x: Any) -> Any:
-    """The part of a Jacobian for one argument, with the structure of the result."""
-    at_row, at_shape = iter(rows), iter(shapes)
-
-    def part(each: Any) -> Any:
-        if isinstance(each, tuple):
-            return tuple(part(inner) for inner in each)
-        if not isinstance(each, ReverseValue):
-            return _unit(x, None)
-        shape = next(at_shape)
-        if not shape:
-            return next(at_row)[k]
-        found = [next(at_row)[k] for _ in range(int(np.prod(shape)))]
-        return np.reshape(np.array(found), (*shape, *np.shape(x)))
-
-    return part(result)
-
-
-def _by_each(
-    f: Callable[..., Any], args: Sequence[Any], places: Sequence[int], rules: Rules
-) -> tuple[Any, list[list[Any]]]:
-    """The result of f, and for each of some arguments the tangents by each of its numbers."""
-    directions = [(i, k) for i in places for k in range(np.size(args[i]))]
-    slopes: dict[int, list[Any]] = {i: [] for i in places}
-    value: Any = None
-    for start in range(0, len(directions), TOGETHER):
-        chosen = directions[start : start + TOGETHER]
-        seeds = [
-            tuple(_unit(args[i], k if i == j else None) for j, k in chosen) if i in slopes else None
-            for i in range(len(args))
-        ]
-        value, tangents = _run(f, _fresh(args, slopes), seeds, len(chosen), rules)
-        for (i, _), tangent in zip(chosen, tangents, strict=True):
-            slopes[i].append(tangent)
-    return value, list(slopes.values())
-
-
-def _fresh(args: Sequence[Any], places: Container[int] | None = None) -> list[Any]:
-    """Arguments with copies of the arrays in these places, or in all: f may write to them."""
-    return [+x if (places is None or i in places) and np.ndim(x) else x for i, x in enumerate(args)]
-
-
-def _are_mixed_up(value: Any, slopes: Sequence[Sequence[Any]]) -> bool:
-    """Whether forward mode in several directions left a derivative undefined, of a result that is
-    a number. An infinite partial derivative makes those in all other directions nan there, as it is
-    multiplied by their tangents, zero; reverse mode keeps them apart."""
-    parts = [part for each in slopes for slope in each for part in parts_of_result(slope)]
-    return (
-        len(parts) > 1
-        and any(map(_is_undefined, parts))
-        and not any(map(_is_undefined, parts_of_result(value)))
-    )
-
-
-def _is_undefined(x: Any) -> bool:
-    """Whether a plain number, or one in a plain array, is nan."""
-    is_plain = type(x) in (float, np.float64) or (type(x) is np.ndarray and x.dtype.kind == "f")
-    return is_plain and bool(np.isnan(x).any())
-
-
-def _unit(x: Any, place: int | None) -> Any:
-    """A tangent with the shape of an argument: 1 in one place, 0 elsewhere."""
-    if not isinstance(x, (np.ndarray, ActiveArray)):
-        return 0.0 if place is None else 1.0
-    flat = [0.0] * x.size
-    if place is not None:
-        flat[place] = 1.0
-    return np.reshape(np.array(flat), x.shape)
-
-
-# ---- results ------------------------------------------------------------------------------
-
-
-def _total(product: Any) -> Any:
-    return np.sum(product) if np.ndim(product) else product
-
-
-def _one_or_all(found: list[Any]) -> Any:
-    return found[0] if len(found) == 1 else tuple(found)
-
-
-def _shaped(slopes: list[Any], x: Any) -> Any:
-    """Numbers, one for each number of an argument, in its shape."""
-    if not isinstance(x, (np.ndarray, ActiveArray)):
-        return slopes[0]
-    return np.reshape(np.array(slopes), x.shape)
-
-
-def _both_shapes(slopes: list[Any], x: Any) -> Any:
-    """The tangents of a result by each number of an argument, as one array."""
-    first = slopes[0]
-    if isinstance(first, dict):
-        return {name: _both_shapes([slope[name] for slope in slopes], x) for name in first}
-    if is_structure(first):
-        return tuple(_both_shapes([slope[i] for slope in slopes], x) for i in range(len(first)))
-    if not isinstance(x, (np.ndarray, ActiveArray)):
-        return first
-    return np.reshape(np.moveaxis(np.array(slopes), 0, -1), (*np.shape(first), *x.shape))
