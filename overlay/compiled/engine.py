@@ -5,6 +5,7 @@ date.
 from __future__ import annotations
 
 import functools
+import inspect
 import types
 import weakref
 from collections.abc import Callable, Hashable, Iterator, Mapping
@@ -205,7 +206,8 @@ class CompiledContext:
 
     def _runnable(self, function: Any) -> Any:
         """A function that runs a callable: the callable itself, if it is one."""
-        if isinstance(function, types.FunctionType) or hasattr(function, "py_func"):
+        is_compiled = inspect.getattr_static(function, "py_func", None) is not None
+        if isinstance(function, types.FunctionType) or is_compiled:
             return function
         return _with_code(self.world({}), function)
 

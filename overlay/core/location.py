@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import os
 import sys
 from pathlib import Path
@@ -23,6 +24,7 @@ __all__ = [
     "location_of",
     "name_of",
     "shown",
+    "unwrapped",
 ]
 
 _HOME = str(Path(__file__).absolute().parents[2])
@@ -59,10 +61,21 @@ def shown(path: str, line: int | None) -> str:
     cell = _cell(path)
     if cell is not None:
         path = cell
-    elif os.path.isabs(path):
-        relative = os.path.relpath(path)
+    elif os.path.isabs(path) and (folder := _working_folder()) is not None:
+        relative = os.path.relpath(path, folder)
         path = path if relative.startswith(os.pardir) else relative
     return path if line is None else f"{path}:{line}"
+
+
+_getcwd = os.getcwd  # a program may replace that of os
+
+
+def _working_folder() -> str | None:
+    """The working directory; None where it was removed."""
+    try:
+        return _getcwd()
+    except OSError:
+        return None
 
 
 def _cell(path: str) -> str | None:
@@ -75,20 +88,37 @@ def _cell(path: str) -> str | None:
 
 def brief(where: str) -> str:
     """A location relative to its folder of ``sys.path``: ``statistics.py:12``."""
-    folders = (os.path.join(os.path.abspath(folder), "") for folder in sys.path)
+    here = _working_folder() or ""
+    paths = (os.path.normpath(os.path.join(here, folder)) for folder in sys.path)
+    folders = (os.path.join(path, "") for path in paths)
     holding = [folder for folder in folders if where.startswith(folder)]
     return where[len(max(holding, key=len, default="")) :]
 
 
 def location_of(thing: object) -> str:
     """``file:line`` of a callable's definition, or its module where it has no Python code."""
-    function: Any = getattr(thing, "py_func", thing)
-    while hasattr(function, "__wrapped__") or type(function) is functools.partial:
-        function = getattr(function, "__wrapped__", None) or function.func
+    function = unwrapped(getattr(thing, "py_func", thing))[-1]
     code = getattr(function, "__code__", None)
     if isinstance(code, CodeType):
         return shown(code.co_filename, code.co_firstlineno)
     return home_of(function) or type(function).__name__
+
+
+def unwrapped(function: Any) -> list[Any]:
+    """A function, and those that it wraps, from the outermost in: wrappers are those of
+    ``functools.wraps``, and partials.
+
+    An object with a ``__getattr__`` that answers to any name wraps nothing, and a function that
+    wraps itself is listed once.
+    """
+    found: list[Any] = []
+    while not any(function is each for each in found):
+        found.append(function)
+        if type(function) is functools.partial:
+            function = function.func
+        elif inspect.getattr_static(function, "__wrapped__", None) is not None:
+            function = getattr(function, "__wrapped__", None) or function
+    return found
 
 
 def home_of(thing: object) -> str | None:
@@ -98,6 +128,8 @@ def home_of(thing: object) -> str | None:
     module, name = getattr(thing, "__module__", None), getattr(thing, "__name__", "")
     if not isinstance(module, str):
         return None
+    if not isinstance(name, str):  # of an object that answers to any name
+        return module
     outer = module.rpartition(".")[0]
     while outer and getattr(sys.modules.get(outer), name, None) is thing:
         module, outer = outer, outer.rpartition(".")[0]

@@ -7,14 +7,13 @@ tell how much they leave out.
 
 from __future__ import annotations
 
-import reprlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from html import escape
 from itertools import islice
 
 from overlay.core.location import brief
 from overlay.core.own_builtins import __builtins__
-from overlay.core.short_repr import cut
+from overlay.core.short_repr import OneLine, cut
 
 __all__ = [
     "STYLES",
@@ -242,7 +241,7 @@ def _size[T](items: Iterable[T], below: Callable[[T], Sequence[T]]) -> int:
     return count
 
 
-_values = reprlib.Repr(maxother=_LONGEST, maxstring=_LONGEST, maxlong=_LONGEST, maxlevel=4)
+_values = OneLine(maxother=_LONGEST, maxstring=_LONGEST, maxlong=_LONGEST, maxlevel=4)
 
 
 def shown_value(held: object) -> Html:

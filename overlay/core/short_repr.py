@@ -9,7 +9,16 @@ from typing import Any
 
 from overlay.core.own_builtins import __builtins__
 
-__all__ = ["OneLine", "a_or_an", "counted", "cut", "named_value", "one_line", "short_repr"]
+__all__ = [
+    "OneLine",
+    "a_or_an",
+    "counted",
+    "cut",
+    "error_text",
+    "named_value",
+    "one_line",
+    "short_repr",
+]
 
 LONGEST = 80
 
@@ -36,13 +45,16 @@ def named_value(value: object) -> str:
 
 class OneLine(reprlib.Repr):
     """Cut representations of values, on one line also where their own are on several, as those of
-    arrays."""
+    arrays. A value that raises an error is shown by its class."""
+
+    def repr1(self, x: Any, level: int) -> str:
+        try:
+            return super().repr1(x, level)
+        except Exception:
+            return f"<{type(x).__name__} instance at {id(x):#x}>"
 
     def repr_instance(self, x: Any, level: int) -> str:
-        try:
-            text = _BREAK.sub(" ", repr(x))
-        except Exception:
-            return super().repr_instance(x, level)  # which tells the class alone
+        text = _BREAK.sub(" ", repr(x))
         room = self.maxother - 3
         if len(text) <= self.maxother:
             return text
@@ -52,6 +64,14 @@ class OneLine(reprlib.Repr):
 def one_line(value: object) -> str:
     """The representation of a value, cut to a part of a line."""
     return _one_line.repr(value)
+
+
+def error_text(error: BaseException) -> str:
+    """The class and the message of an error; the class alone where it has no readable message."""
+    try:
+        return f"{type(error).__name__}: {error}"
+    except Exception:
+        return type(error).__name__
 
 
 _BREAK = re.compile(r"\s*\n\s*")

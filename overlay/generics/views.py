@@ -12,6 +12,7 @@ from overlay.core import late_binding
 from overlay.core.dispatch import MethodChain, by_values, limited, may_keep, types_for
 from overlay.core.in_force import natively
 from overlay.core.jitted import can_compile, is_dispatcher, without_compiling
+from overlay.core.location import unwrapped
 from overlay.core.own_builtins import __builtins__
 from overlay.core.signature import key_of, literal_key_of
 from overlay.core.table import LOCK, Method
@@ -300,8 +301,8 @@ def _naming(code: CodeType, below: View) -> CodeType:
 
 def _is_within(code: CodeType, function: Any) -> bool:
     """Whether code is that of a function inside ``function``'s decorators, or nested in it."""
-    while (function := getattr(function, "__wrapped__", None)) is not None:
-        own = getattr(function, "__code__", None)
+    for inner in unwrapped(function)[1:]:
+        own = getattr(inner, "__code__", None)
         if isinstance(own, CodeType) and any(c is code for c in _codes(own)):
             return True
     return False

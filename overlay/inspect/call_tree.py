@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from types import CodeType, MethodType
@@ -13,6 +12,7 @@ from overlay.code.known_values import UNKNOWN, Known, Made, OfType, Value, decla
 from overlay.code.listing import COMPREHENSIONS
 from overlay.contexts.context import Context
 from overlay.core.dispatch import MethodChain
+from overlay.core.location import unwrapped
 from overlay.core.signature import shown_hint
 from overlay.core.target import describe, signature_of
 from overlay.inspect.call_graph import CallGraph, builds_class
@@ -185,7 +185,7 @@ def _position(event: Event) -> tuple[int, ...]:
 
 
 def _place_of(function: Any) -> SourcePlace:
-    inner = inspect.unwrap(function.__func__ if type(function) is MethodType else function)
+    inner = unwrapped(function.__func__ if type(function) is MethodType else function)[-1]
     code = getattr(inner, "__code__", None)
     if type(code) is CodeType:
         return SourcePlace(code.co_filename, code.co_firstlineno)

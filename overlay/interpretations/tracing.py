@@ -26,7 +26,7 @@ from overlay.core.location import location_of
 from overlay.core.markup import Html, code, joined, place, plain, sheet
 from overlay.core.markup import tree as folding
 from overlay.core.public_names import completes, hides
-from overlay.core.short_repr import OneLine, counted, short_repr
+from overlay.core.short_repr import OneLine, counted, error_text, short_repr
 from overlay.core.target import describe
 from overlay.plugins.plugin import HOOKS
 
@@ -241,7 +241,7 @@ class Tracer(Plugin):
         if error is None:
             call.result = self._shown.repr(result) if self.values else "..."
         else:
-            call.error = f"{type(error).__name__}: {error}" if self.values else type(error).__name__
+            call.error = error_text(error) if self.values else type(error).__name__
 
     def _arguments(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> str:
         if not self.values:

@@ -22,15 +22,27 @@ def flags_of(values: Iterable[Any]) -> int:
         if issubclass(kind, float):
             flags |= NAN if math.isnan(value) else INFINITY if math.isinf(value) else 0
         elif issubclass(kind, complex):
-            flags |= flags_of((value.real, value.imag))
+            plain = complex.__pos__(value)  # a subclass may have attributes of its own
+            flags |= flags_of((plain.real, plain.imag))
         elif issubclass(kind, list):
             flags |= flags_of(list.__iter__(value))
         elif issubclass(kind, tuple):  # tuple's own method: a subclass may refuse iteration
             flags |= flags_of(tuple.__iter__(value))
-        elif issubclass(kind, (np.ndarray, np.inexact)) and value.dtype.kind in "fc":
-            flags |= NAN if bool(np.isnan(value).any()) else 0
-            flags |= INFINITY if bool(np.isinf(value).any()) else 0
+        elif issubclass(kind, (np.ndarray, np.inexact)):
+            plain = _plain_array(value)
+            if plain.dtype.kind in "fc":
+                flags |= NAN if bool(np.isnan(plain).any()) else 0
+                flags |= INFINITY if bool(np.isinf(plain).any()) else 0
     return flags
+
+
+def _plain_array(value: Any) -> Any:
+    """The numbers of an array, without the ``__array_ufunc__`` of its class. A masked array stays:
+    numbers below its mask do not count."""
+    kind = type(value)
+    if issubclass(kind, np.ndarray) and not issubclass(kind, np.ma.MaskedArray):
+        return np.ndarray.view(value, np.ndarray)
+    return value
 
 
 def is_made(result: int, given: int, infinities: bool) -> bool:

@@ -1,5 +1,6 @@
 import colorsys
 import math
+import operator
 import statistics
 import traceback
 
@@ -181,3 +182,35 @@ def test_a_compiled_function_gives_the_same_with_checks():
 
     xs = np.linspace(0.0, 2.0, 5)
     assert NaNFinder().jit(energy)(xs) == energy(xs)
+
+
+class Named(np.ndarray):
+    """An array whose ufuncs and functions return their names."""
+
+    def __array_ufunc__(self, ufunc, method, *args, **kwargs):
+        return ufunc.__name__
+
+    def __array_function__(self, function, types, args, kwargs):
+        return function.__name__
+
+
+class Plain(np.ndarray):
+    """An array whose ufuncs return arrays."""
+
+    def __array_ufunc__(self, ufunc, method, *args, **kwargs):
+        return getattr(ufunc, method)(*(np.asarray(value) for value in args), **kwargs)
+
+
+class NoParts(complex):
+    @property
+    def real(self):
+        raise ValueError("no parts")
+
+
+def test_numbers_are_read_past_the_methods_of_their_class():
+    named, plain, twice = np.ones(2).view(Named), np.ones(2).view(Plain), NoParts(1, 2)
+    assert first_nan(lambda: (named + 1, np.sum(named), -named)) == ("add", "sum", "negative")
+    assert first_nan(lambda: operator.mul(twice, 2)) == 2 + 4j
+    assert first_nan(lambda: (plain * 2.0).tolist()) == [2.0, 2.0]
+    with pytest.raises(FirstNaN, match="truediv"):
+        first_nan(lambda: plain / 0.0)

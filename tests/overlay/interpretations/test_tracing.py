@@ -10,11 +10,14 @@ import json
 import logging
 import statistics
 import threading
+import unittest.mock
 
 import numpy as np
 import pytest
 
 from overlay import Context, MethodTable, NotCompilable, call_next
+from overlay.interpretations.profiling import Profiler
+from overlay.interpretations.sandbox import Refused, Sandbox
 from overlay.interpretations.tracing import Tracer, trace
 
 
@@ -183,6 +186,78 @@ def test_objects_that_cannot_be_shown_yet_do_no_harm():
     (made,) = trace(Late).roots
     assert made.result == "Late(1)"
     assert "Late instance" in made.calls[0].arguments
+
+
+class NoText:
+    def __repr__(self):
+        raise ValueError("no text")
+
+    @property
+    def __class__(self):
+        raise AttributeError("no class")
+
+
+class NoMessage(Exception):
+    def __str__(self):
+        raise ValueError("no message")
+
+
+class Key:
+    compared = False
+
+    def __hash__(self):
+        if Key.compared:
+            raise ValueError("no hash")
+        return 1
+
+    def __lt__(self, other):
+        raise ValueError("no order")
+
+
+def in_a_mapping():
+    Key.compared = False
+    mapping = {Key(): 1, 2: 3}
+    Key.compared = True
+    return type(passed(mapping)).__name__
+
+
+def of_an_error():
+    try:
+        failing()
+    except NoMessage:
+        return "caught"
+
+
+def failing():
+    raise NoMessage
+
+
+def passed(value):
+    return value
+
+
+def of_a_mock():
+    with unittest.mock.patch("statistics.mean", return_value=7) as mean:
+        statistics.mean([1])
+        return mean.call_count, unittest.mock.create_autospec(passed)(3) is not None
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        lambda: type(passed(NoText())).__name__,
+        lambda: len(passed([NoText(), {1: NoText()}])),
+        in_a_mapping,
+        of_an_error,
+        of_a_mock,
+    ],
+)
+def test_values_that_cannot_be_shown_do_not_change_the_program(program):
+    expected = program()
+    for tool in (Tracer(), Tracer(values=False), Profiler()):
+        assert tool(program) == expected
+    with pytest.raises(Refused):
+        Sandbox([passed])(lambda: passed(NoText()))
 
 
 def test_compilation_is_refused():
