@@ -11,7 +11,15 @@ import numpy as np
 
 from overlay.catalogue import FUNCTIONS
 
-__all__ = ["ARRAY_BINARY", "ARRAY_UNARY", "BINARY", "COMPARISONS", "REDUCTIONS", "UNARY"]
+__all__ = [
+    "ARRAY_BINARY",
+    "ARRAY_UNARY",
+    "BINARY",
+    "COMPARISONS",
+    "REDUCTIONS",
+    "UNARY",
+    "has_own_operator",
+]
 
 COMPARISONS: Final[tuple[Callable[..., Any], ...]] = (
     *(operator.lt, operator.le, operator.eq, operator.ne, operator.gt, operator.ge),
@@ -39,3 +47,21 @@ UNARY: Final[tuple[Callable[..., Any], ...]] = (
 )
 REDUCTIONS: Final[tuple[Callable[..., Any], ...]] = (np.sum, np.prod, np.mean, np.cumsum)
 """Operations on a whole array."""
+
+
+def has_own_operator(target: Any, *kinds: Any) -> bool:
+    """Whether an operand's class below Python's numbers implements an operator itself: what that
+    returns may be anything. kinds: the classes of the operands."""
+    if target.__module__ != "_operator":
+        return False
+    name = target.__name__
+    names = {f"__{name}__", f"__r{name}__", f"__{_REFLECTED.get(name)}__"}
+    return any(
+        not names.isdisjoint(vars(cls))
+        for kind in kinds
+        for cls in kind.__mro__[: [*map(_NUMBERS.__contains__, kind.__mro__)].index(True)]
+    )
+
+
+_REFLECTED = {"lt": "gt", "le": "ge", "gt": "lt", "ge": "le"}
+_NUMBERS = frozenset((float, int, np.float64, np.int64))

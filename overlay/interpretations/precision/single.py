@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Callable
 from typing import Any
@@ -18,6 +19,7 @@ from overlay.interpretations.precision.operations import (
     COMPARISONS,
     REDUCTIONS,
     UNARY,
+    has_own_operator,
 )
 
 __all__ = ["lowered", "single_precision"]
@@ -28,10 +30,13 @@ _PRODUCTS: tuple[Callable[..., Any], ...] = (operator.matmul, np.dot)
 
 
 @nonoverlay
-def rounded(x: float) -> float:
-    """A number rounded to single precision, as a double: numba's ``float`` leaves single-precision
-    numbers as they are, and the methods are for doubles."""
-    return float(np.float64(np.float32(x)))
+def rounded(x: Any) -> Any:
+    """A number rounded to single precision, as a double of its class: a scalar of numpy stays one,
+    with numpy's division by zero. Complex numbers, such as a root of a negative one, are not
+    rounded. (numba's ``float`` leaves single-precision numbers as they are.)"""
+    if isinstance(x, complex) or not math.isfinite(x):
+        return x
+    return 0.0 * x + float(np.float64(np.float32(x)))
 
 
 @nonoverlay
@@ -50,31 +55,61 @@ _narrow = nonoverlay(np.float32)
 
 
 def _add_numbers(table: MethodTable, target: Any) -> None:
-    @table.overlay(target)
+    @table.generated(target)
     def both(a: float, b: float) -> Any:
-        return rounded(call_next(rounded(a), rounded(b)))
+        def operate(a: Any, b: Any) -> Any:
+            return rounded(call_next(rounded(a), rounded(b)))
 
-    @table.overlay(target)
+        def plain(a: Any, b: Any) -> Any:
+            return call_next(a, b)
+
+        return plain if has_own_operator(target, a, b) else operate
+
+    @table.generated(target)
     def left(a: float, b: int) -> Any:
-        return rounded(call_next(rounded(a), b))
+        def operate(a: Any, b: Any) -> Any:
+            return rounded(call_next(rounded(a), b))
 
-    @table.overlay(target)
+        def plain(a: Any, b: Any) -> Any:
+            return call_next(a, b)
+
+        return plain if has_own_operator(target, a, b) else operate
+
+    @table.generated(target)
     def right(a: int, b: float) -> Any:
-        return rounded(call_next(a, rounded(b)))
+        def operate(a: Any, b: Any) -> Any:
+            return rounded(call_next(a, rounded(b)))
+
+        def plain(a: Any, b: Any) -> Any:
+            return call_next(a, b)
+
+        return plain if has_own_operator(target, a, b) else operate
 
 
 def _add_ratio(table: MethodTable) -> None:
     """Division of integers, whose result is a float."""
 
-    @table.overlay(operator.truediv)
+    @table.generated(operator.truediv)
     def ratio(a: int, b: int) -> Any:
-        return rounded(call_next(a, b))
+        def operate(a: Any, b: Any) -> Any:
+            return rounded(call_next(a, b))
+
+        def plain(a: Any, b: Any) -> Any:
+            return call_next(a, b)
+
+        return plain if has_own_operator(operator.truediv, a, b) else operate
 
 
 def _add_comparison(table: MethodTable, target: Any) -> None:
-    @table.overlay(target)
+    @table.generated(target)
     def compare(a: float, b: float) -> Any:
-        return call_next(rounded(a), rounded(b))
+        def operate(a: Any, b: Any) -> Any:
+            return call_next(rounded(a), rounded(b))
+
+        def plain(a: Any, b: Any) -> Any:
+            return call_next(a, b)
+
+        return plain if has_own_operator(target, a, b) else operate
 
 
 def _add_unary(table: MethodTable, target: Any) -> None:

@@ -21,6 +21,7 @@ from overlay.interpretations.precision.operations import (
     ARRAY_UNARY,
     BINARY,
     UNARY,
+    has_own_operator,
 )
 
 __all__ = ["Significance", "significance", "stochastic"]
@@ -126,19 +127,37 @@ def error_not_known(a: float, b: float, result: float) -> float:
 def _add_numbers(table: MethodTable, target: Any) -> None:
     error_of = _EXACT.get(target, error_not_known)
 
-    @table.overlay(target)
+    @table.generated(target)
     def both(a: float, b: float) -> Any:
-        found = call_next(a, b)
-        error = nonoverlay(error_of)(a, b, found)
-        return nonoverlay(randomly_rounded)(found, error, nonoverlay(chance)(context().state))
+        def operate(a: Any, b: Any) -> Any:
+            found = call_next(a, b)
+            error = nonoverlay(error_of)(float(a), float(b), found)  # plain, without own operators
+            return nonoverlay(randomly_rounded)(found, error, nonoverlay(chance)(context().state))
 
-    @table.overlay(target)
+        def plain(a: Any, b: Any) -> Any:
+            return call_next(a, b)
+
+        return plain if has_own_operator(target, a, b) else operate
+
+    @table.generated(target)
     def left(a: float, b: int) -> Any:
-        return target(a, float(b))
+        def operate(a: Any, b: Any) -> Any:
+            return target(a, float(b))
 
-    @table.overlay(target)
+        def plain(a: Any, b: Any) -> Any:
+            return call_next(a, b)
+
+        return plain if has_own_operator(target, a, b) else operate
+
+    @table.generated(target)
     def right(a: int, b: float) -> Any:
-        return target(float(a), b)
+        def operate(a: Any, b: Any) -> Any:
+            return target(float(a), b)
+
+        def plain(a: Any, b: Any) -> Any:
+            return call_next(a, b)
+
+        return plain if has_own_operator(target, a, b) else operate
 
 
 def _add_unary(table: MethodTable, target: Any) -> None:

@@ -242,3 +242,57 @@ def test_the_report_says_what_single_precision_costs_and_where():
 
 def test_single_precision_joins_with_other_contexts():
     assert (Context() | single_precision)(summed, 10) == single_precision(summed, 10)
+
+
+class Angle(float):
+    """A number with operators of its own."""
+
+    def __add__(self, other):
+        return Angle(float(self) + other)
+
+    __radd__ = __add__
+
+    def __mul__(self, other):
+        return "product"
+
+    def __lt__(self, other):
+        return "order"
+
+
+class Ratio(int):
+    def __truediv__(self, other):
+        return "ratio"
+
+
+CLASSES_OF_RESULTS = {
+    "a scalar and a number": lambda: np.float64(1.5) * 2,
+    "a number and a scalar": lambda: 2.5 - np.float64(1.5),
+    "two scalars": lambda: np.float64(8) / np.float64(2),
+    "integers of numpy": lambda: np.int64(3) / 2,
+    "an element of an array": lambda: (np.array([1.5])[0] + 1).dtype,
+    "division of a scalar by zero": lambda: np.float64(1) / 0,
+    "a root of a negative scalar": lambda: bool(np.isnan(np.float64(-8) ** 0.5)),
+    "a root of a negative number": lambda: abs((-4.0) ** 0.5 - 2j) < 1e-6,
+    "a function of numpy": lambda: np.sqrt(4.0) / 0,
+    "a function of math": lambda: math.sqrt(np.float64(4)),
+    "a sum of a subclass": lambda: Angle(1) + 2,
+    "a reflected sum": lambda: 2 + Angle(1),
+    "a product of a subclass": lambda: Angle(1) * 2,
+    "an order of a subclass": lambda: Angle(1) < 2.0,
+    "a reflected order": lambda: operator.gt(2.0, Angle(1)),
+    "what a subclass inherits": lambda: Angle(3) - 1,
+    "division of a subclass of int": lambda: Ratio(3) / 2,
+    "what a subclass of int inherits": lambda: Ratio(3) * 1.5,
+    "infinity": lambda: [float("inf") * x for x in (1, 2.0, np.float64(3))],
+    "zero": lambda: [repr(-0.0 * x) for x in (1, 2.0, np.float64(3))],
+}
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("name", CLASSES_OF_RESULTS)
+def test_results_have_the_class_that_they_have_in_double_precision(name):
+    program = CLASSES_OF_RESULTS[name]
+    natively = program()
+    for context in (single_precision, stochastic(seed=0)):
+        found = context(program)
+        assert (type(found), found) == (type(natively), natively)
