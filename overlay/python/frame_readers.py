@@ -99,10 +99,19 @@ def _evaluated(native: Any, frame: FrameType, args: Any, kwargs: Any) -> Any:
 
 
 def _super(native: Any, frame: FrameType, args: Any, kwargs: Any) -> Any:
-    names, variables = frame.f_code.co_varnames, frame.f_locals
-    if args or kwargs or not names or not {"__class__", names[0]} <= {*variables}:
+    if args or kwargs:
         return native(*args, **kwargs)
-    return native(variables["__class__"], variables[names[0]])
+    # the errors are those of a call without arguments, which reads the frame in this order
+    code, variables = frame.f_code, frame.f_locals
+    if not code.co_argcount:
+        raise RuntimeError("super(): no arguments")
+    if code.co_varnames[0] not in variables:
+        raise RuntimeError("super(): arg[0] deleted")
+    if "__class__" not in code.co_freevars:
+        raise RuntimeError("super(): __class__ cell not found")
+    if "__class__" not in variables:
+        raise RuntimeError("super(): empty __class__ cell")
+    return native(variables["__class__"], variables[code.co_varnames[0]])
 
 
 def _made(native: Any, frame: FrameType, args: Any, kwargs: Any) -> Any:

@@ -193,3 +193,81 @@ def test_a_call_that_the_builtin_refuses_is_refused():
         with pytest.raises(TypeError) as caught:
             context(program)
         assert str(caught.value).partition(" ")[0] == str(native.value).partition(" ")[0]
+
+
+class WrongPlaces(Above):
+    """Calls of ``super()`` in functions that it cannot serve, and in some that it can."""
+
+    n = 2
+
+    @staticmethod
+    def first_variable():
+        own = WrongPlaces()
+        return super().held(), own
+
+    @staticmethod
+    def rest(*own):
+        return super().held()
+
+    @staticmethod
+    def by_name(*, own):
+        return super().held()
+
+    @staticmethod
+    def another(own):
+        return super().held()
+
+    def nested(self):
+        def inner():
+            return super().held()
+
+        return inner()
+
+    def nested_with_argument(self):
+        def inner(own):
+            return super().held()
+
+        return inner(self)
+
+    def captured(self):
+        return super().held(), (lambda: self.n)()
+
+    def deleted(self):
+        del self
+        return super().held()
+
+    def in_an_expression(self):
+        return next(super().held() for _ in [1])
+
+
+def outside(self):
+    return super().held()
+
+
+WRONG_PLACES = {
+    "first variable": WrongPlaces.first_variable,
+    "rest": lambda: WrongPlaces.rest(WrongPlaces()),
+    "by name": lambda: WrongPlaces.by_name(own=WrongPlaces()),
+    "another": lambda: WrongPlaces.another(WrongPlaces()),
+    "another class": lambda: WrongPlaces.another(3),
+    "nested": lambda: WrongPlaces().nested(),
+    "nested with argument": lambda: WrongPlaces().nested_with_argument(),
+    "captured": lambda: WrongPlaces().captured(),
+    "deleted": lambda: WrongPlaces().deleted(),
+    "in an expression": lambda: WrongPlaces().in_an_expression(),
+    "outside": lambda: outside(WrongPlaces()),
+}
+
+
+@pytest.mark.parametrize("place", WRONG_PLACES)
+def test_super_without_arguments_does_what_it_does_natively_wherever_it_stands(place):
+    def outcome(run):
+        try:
+            result = run(WRONG_PLACES[place])
+        except (RuntimeError, TypeError, NameError) as error:
+            return type(error), str(error)
+        return result
+
+    table = MethodTable("table")
+    table.overlay(super)(lambda *args: call_next(*args))
+    assert outcome(Context(table)) == outcome(lambda program: program())
