@@ -421,6 +421,7 @@ class Context:
         refuse_values(f, "wrap", "give a function, as in ctx.wrap(f), and not its result")
         return Wrapped(self, f)
 
+    @runs_natively
     def jit(self, f: Callable[P, R], /, **options: Any) -> Compiled[P, R]:
         """Compile a function in this context with numba.
 

@@ -183,11 +183,26 @@ def _cache_clear(self: Any) -> Any:
 # ---- kernels of numba: the stack's own takes the place of each ---------------------------------
 
 
+def _own_kernel(self: Any) -> Any:
+    """The stack's own kernel, compiled for all types that the program's has been compiled for by
+    now: numpy casts arguments to these."""
+    own = _of_stack(self)
+    if own is self or self._frozen:
+        return own
+    present = own._dispatcher.overloads
+    missing = [c.signature for args, c in self._dispatcher.overloads.items() if args not in present]
+    for signature in missing:
+        own.add(signature if own.signature else signature.args)
+    if missing and own.signature:  # a kernel of @guvectorize
+        own.build_ufunc()
+    return own
+
+
 def _kernel(name: str) -> Any:
     """The method for calls of a kernel, or of a method of it."""
 
     def applied(self: Any, *args: Any, **kwargs: Any) -> Any:
-        own = _of_stack(self)
+        own = _own_kernel(self)
         if own is self:
             return call_next(self, *args, **kwargs)
         return getattr(own, name)(*args, **kwargs)
@@ -199,7 +214,7 @@ def _attribute(name: str) -> Any:
     """The method for the getter of an attribute of a kernel."""
 
     def read(self: Any) -> Any:
-        own = _of_stack(self)
+        own = _own_kernel(self)
         return call_next(self) if own is self else getattr(own, name)
 
     return read
@@ -264,3 +279,16 @@ def _compiled(self: Any, *args: Any, **kwargs: Any) -> Any:
 
 for _name in ("_compile_for_args", "compile", "typeof_pyval"):
     TABLE.overlay(f"numba.core.dispatcher:Dispatcher.{_name}")(_compiled)
+for _name in ("_compile_for_args", "add", "find_ewise_function"):
+    TABLE.overlay(f"{_DUFUNC}.{_name}")(_compiled)
+for _name in (
+    *("_get_ewise_dtypes", "_get_function_type", "_num_args_match", "add", "build_ufunc"),
+    "find_ewise_function",
+):
+    TABLE.overlay(f"{_GUFUNC}.{_name}")(_compiled)
+for _name in (
+    "core.typing.typeof:typeof",
+    "np.numpy_support:ufunc_find_matching_loop",
+    "np.ufunc.gufunc:_is_array_wrapper",
+):
+    TABLE.overlay(f"numba.{_name}")(_compiled)

@@ -1,9 +1,11 @@
 """Functions compiled by numba, called by interpreted code in a context."""
 
 import math
+import operator
 import threading
 
 import numba
+import numpy as np
 
 from overlay import Context, MethodTable, call_next
 
@@ -126,3 +128,75 @@ def test_a_helper_is_interpreted_where_it_is_given_what_only_interpreted_code_kn
     assert ctx(lambda x: helper(x, 1, (x, 2)), 1.0) == 6.0
     assert ctx(lambda x: helper(1.0, 1, (x, 2)), OnlyInterpreted(1.0)) == 6.0
     assert ctx.jit(helper)(OnlyInterpreted(1.0)).value == 6.0
+
+
+def test_what_compiles_a_kernel_is_no_part_of_the_program():
+    swaps = sines()
+    for target in (operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operator.ne):
+
+        @swaps.overlay(target)
+        def swapped(x: int, y: int) -> bool:
+            return not call_next(x, y)
+
+    @numba.vectorize
+    def dynamic(x, y):
+        return math.sin(x) + y
+
+    @numba.guvectorize(["void(float64[:], float64[:])"], "(n)->()")
+    def declared(x, out):
+        out[0] = math.sin(x[0])
+
+    @numba.guvectorize("(n)->()")
+    def general(x, out):
+        out[0] = math.sin(x[0])
+
+    def applied(f, *args):
+        return f(*args)
+
+    def compiled(x):
+        return Context(sines()).jit(program)(x)
+
+    array, out = np.arange(3.0), np.zeros(3)
+    calls = {
+        dynamic: (0.5, 1.0),
+        dynamic.reduce: (array,),
+        dynamic.outer: (array, array),
+        dynamic.at: (out, np.array([0, 1]), 1.0),
+        declared: (array,),
+        general: (array, np.zeros(())),
+        compiled_helper: (0.5,),
+        compiled: (0.5,),
+    }
+    results = []
+    for context in (Context(swaps), Context(sines())):
+        out[:] = 0
+        found = [np.asarray(context(applied, f, *args)).tolist() for f, args in calls.items()]
+        results.append([*found, out.tolist()])
+    assert results[0] == results[1]
+
+
+def test_a_kernel_gets_the_types_for_which_it_is_compiled_outside_later():
+    @numba.vectorize
+    def dynamic(x, y):
+        return math.sin(x) * y
+
+    @numba.guvectorize("(n)->(n)")
+    def general(x, out):
+        for i in range(len(x)):
+            out[i] = math.sin(x[i]) / 4
+
+    def totals(a):
+        return dynamic.reduce(a).tolist(), dynamic.accumulate(a).tolist()
+
+    def sines_of(a, out):
+        general(a, out)
+        return out.tolist(), dynamic(3, 2)
+
+    array, ints, context = np.array([0.5, 2.0, 3.0]), np.array([2, 3]), Context(sines())
+    context(dynamic, np.float32(1.0), np.float32(1.0))
+    context(general, np.zeros(1, np.float32), np.zeros(1, np.float32))
+    dynamic(0.5, 2.0)
+    general(array, np.zeros(3))  # numpy now casts integers to floats, and not to integers
+    assert context(totals, array) == (30000.0, [0.5, 100.0, 30000.0])
+    assert context(sines_of, ints, np.zeros(2)) == ([50.0, 75.0], 600.0)
+    assert set(general.types) <= set(context(lambda: general.types))
