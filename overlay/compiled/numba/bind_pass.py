@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from overlay.compiled.world import World
     from overlay.core.dispatch import MethodChain
 
-__all__ = ["Bind", "BindInlined"]
+__all__ = ["Bind", "BindInlined", "BindUnrolled"]
 
 # Parts of the operands' names in operations that numba generates for an instruction.
 IMPLICIT_OPERANDS: Final = {
@@ -97,6 +97,24 @@ class BindInlined(Bind):
     """Run *Bind* on code that numba inlined later, and on closures that numba made functions."""
 
     _name = "overlay_bind_inlined"
+
+
+@register_pass(mutates_CFG=False, analysis_only=False)
+class BindUnrolled(FunctionPass):
+    """Exempt the tests by which ``literal_unroll`` selects the code for an item from overlays."""
+
+    _name = "overlay_bind_unrolled"
+
+    def __init__(self) -> None:
+        FunctionPass.__init__(self)
+
+    def run_pass(self, state: Any) -> bool:
+        binding = _Binding(state)
+        if not binding.world.overlays(operator.contains):
+            return False
+        for block in state.func_ir.blocks.values():
+            block.body = [new for old in block.body for new in binding.without_tests(old)]
+        return True
 
 
 class _Binding:
@@ -194,7 +212,7 @@ class _Binding:
         """Replace a callable of the program by its stand-in."""
         if is_dispatcher(value) and value.py_func.__code__ in self.nested:
             stand_in = self.world.dispatcher(value, self.chain)  # for the method's call_next
-        elif value is np.array and self._counts():
+        elif value is np.array and not self.world.overlays(value) and self._counts():
             stand_in = Native(value)  # else numba counts with + in np.array([... for ... in ...])
         else:
             stand_in = self.world.stand_ins.of(value, self.chain)
@@ -265,9 +283,20 @@ class _Binding:
         if implicit and not assign.target.name.startswith("$binop"):
             return self._call_native(assign, expr.fn, operands)
         if expr.fn in GIVES_BOOL:
+            expr.of_program = True  # copies of the expression have it too
             given = defined_before(self.func_ir, assign, expr)
             return [given, *self._call_native(assign, bool, (given.target,))]
         return [assign]
+
+    def without_tests(self, statement: Any) -> list[Any]:
+        """The statements that replace one after ``literal_unroll``, of whose tests of membership
+        those of the program are marked."""
+        expr = getattr(statement, "value", None)
+        if not (isinstance(expr, ir.Expr) and expr.op == "binop" and expr.fn is operator.contains):
+            return [statement]
+        if "of_program" in expr._kws:
+            return [statement]
+        return self._call_native(statement, expr.fn, operands_of(expr))
 
     def _is_overlaid(self, fn: Any) -> bool:
         return any(fn is each for each in WRITTEN_FOR) and self.world.overlays(fn)

@@ -10,9 +10,9 @@ from numba.core.compiler import CompilerBase, DefaultPassBuilder, compile_result
 from numba.core.compiler_machinery import FunctionPass, register_pass
 from numba.core.typed_passes import NopythonTypeInference, PreLowerStripPhis
 from numba.core.typing.templates import signature
-from numba.core.untyped_passes import InlineInlinables, IRProcessing
+from numba.core.untyped_passes import InlineInlinables, IRProcessing, LiteralUnroll
 
-from overlay.compiled.numba.bind_pass import Bind, BindInlined
+from overlay.compiled.numba.bind_pass import Bind, BindInlined, BindUnrolled
 from overlay.compiled.numba.dispatchers import RESOLVED, innermost
 from overlay.compiled.numba.resolve_pass import Resolve
 from overlay.compiled.numba.stages import Inference, add_stages, add_untyped_stages
@@ -41,8 +41,7 @@ class _WorldCompiler(CompilerBase):
         if self.world.target.is_device:
             return self.define_resolved()
         passes = DefaultPassBuilder.define_nopython_pipeline(self.state)
-        passes.add_pass_after(Bind, IRProcessing)
-        passes.add_pass_after(BindInlined, InlineInlinables)
+        _add_bindings(passes)
         passes.add_pass_after(Resolve, PreLowerStripPhis)
         passes.passes = [
             (Inference if each is NopythonTypeInference else each, why)
@@ -57,8 +56,7 @@ class _WorldCompiler(CompilerBase):
     def define_types(self) -> list[Any]:
         """The pipeline that infers types, and compiles nothing."""
         passes = DefaultPassBuilder.define_untyped_pipeline(self.state)
-        passes.add_pass_after(Bind, IRProcessing)
-        passes.add_pass_after(BindInlined, InlineInlinables)
+        _add_bindings(passes)
         if self.world.plugins:
             add_untyped_stages(passes)
         passes.add_pass(Inference, "types")
@@ -69,8 +67,7 @@ class _WorldCompiler(CompilerBase):
     def define_resolved(self) -> list[Any]:
         """The pipeline that resolves calls, and leaves the rest to a device's compiler."""
         passes = DefaultPassBuilder.define_untyped_pipeline(self.state)
-        passes.add_pass_after(Bind, IRProcessing)
-        passes.add_pass_after(BindInlined, InlineInlinables)
+        _add_bindings(passes)
         passes.add_pass(Inference, "types")
         passes.add_pass(PreLowerStripPhis, "no phis")
         passes.add_pass(Resolve, "each call goes to what it enters")
@@ -83,14 +80,20 @@ class _WorldCompiler(CompilerBase):
     def define_untyped(self, state: Any) -> Any:
         """The passes before types are known, for a body that replaces a call."""
         passes = DefaultPassBuilder.define_untyped_pipeline(state)
-        passes.add_pass_after(Bind, IRProcessing)
-        passes.add_pass_after(BindInlined, InlineInlinables)
+        _add_bindings(passes)
         add_untyped_stages(passes)
         return passes
 
     def enters_methods(self) -> None:
         """Record that the function being compiled may enter a method at run time."""
         innermost().enters_methods = True
+
+
+def _add_bindings(passes: Any) -> None:
+    """Add the passes that replace what the program mentions by stand-ins."""
+    passes.add_pass_after(Bind, IRProcessing)
+    passes.add_pass_after(BindInlined, InlineInlinables)
+    passes.add_pass_after(BindUnrolled, LiteralUnroll)
 
 
 @register_pass(mutates_CFG=False, analysis_only=True)

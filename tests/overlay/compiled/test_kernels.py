@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numba import cfunc, guvectorize, literal_unroll, njit, objmode, vectorize
 
-from overlay import Context, MethodTable, NotCompilable, call_next, current_context
+from overlay import Context, MethodTable, NotCompilable, call_next, current_context, nonoverlay
 
 table = MethodTable("kernels")
 
@@ -200,6 +200,59 @@ def test_unrolled_loops_dispatch_each_item():
 
     for program, expected in ((of_items, 211), (of_pairs, 203.0)):
         assert context.jit(program)(1.0) == context(program, 1.0) == expected
+
+
+OF_UNROLLED = {
+    operator.add: "a, b",
+    operator.contains: "a, b",
+    operator.eq: "a, b",
+    operator.getitem: "a, b",
+    operator.iadd: "a, b",
+    operator.lt: "a, b",
+    operator.not_: "a",
+    len: "a",
+    range: "a",
+}
+
+
+def test_unrolled_loops_apply_only_the_operators_of_the_program():
+    def plain(items):
+        s = 0.0
+        for item in literal_unroll(items):
+            s += item
+        return s
+
+    def tested(items):
+        s = 0.0
+        for _ in range(2):
+            for item in literal_unroll(items):
+                if item in (2, 9) or item == 7.0 or item < 0:
+                    continue
+                s = s + item
+        return s
+
+    entered = np.zeros(1)
+    for target, names in OF_UNROLLED.items():
+        table = MethodTable(str(target))
+        space = {"call_next": call_next, "entered": njit(lambda: note(1.0))}
+        exec(f"def method({names}):\n    entered()\n    return call_next({names})", space)
+        table.overlay(target)(space["method"])
+        context = Context(table, state=entered)
+        for program in (plain, tested):
+            counts = []
+            for run in (context.wrap(program), context.jit(program)):
+                entered[:] = 0
+                counts.append((run((1, 2.5, 3)), entered[0]))
+            assert counts[0] == counts[1], (target, program)
+
+
+def note(by):
+    entered = current_context().state
+    nonoverlay(fill)(entered, by)
+
+
+def fill(entered, by):
+    entered[0] += by
 
 
 @pytest.mark.filterwarnings("ignore:First-class function type")

@@ -166,6 +166,18 @@ def test_the_counter_of_an_array_display_is_no_addition():
     assert Context(table).jit(program)(4) == 0.0
 
 
+def test_a_method_of_array_is_entered_beside_methods_of_the_operators_that_fill_it():
+    for target in (operator.add, operator.sub, operator.setitem):
+        table = MethodTable("beside")
+        table.overlay(target)(lambda *given: call_next(*given))
+        table.overlay(np.array)(lambda items: call_next(items) * 2.0)
+
+        def program(n):
+            return np.array([float(i) for i in range(n)]).sum(), np.array([1.0, n]).sum()
+
+        assert both(Context(table), program, 3) == (6.0, 8.0)
+
+
 def test_an_operator_that_no_method_accepts_is_numbas_own():
     table = MethodTable("other")
     for name in ("add", "iadd", "pow", "getitem", "setitem", "mul"):
