@@ -242,7 +242,8 @@ def resolved(
 
 def _converting(run: Callable[..., Any], result: Any) -> Callable[..., Any]:
     def converting(*args: Any, **kwargs: Any) -> Any:
-        return converted(run(*args, **kwargs), result)
+        # plum's checks call functions that may be targets
+        return natively(converted, run(*args, **kwargs), result)
 
     return converting
 

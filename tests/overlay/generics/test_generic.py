@@ -25,6 +25,7 @@ from overlay import (
     generic,
     nonoverlay,
 )
+from overlay.interpretations.autodiff import derivative
 
 
 @generic
@@ -171,6 +172,37 @@ def test_results_are_converted_as_plum_does():
     plum.add_conversion_method(int, float, float)
     assert type(number(3)) is float
     assert type(Context()(lambda: number(3))) is float
+
+
+def checked_plainly(x) -> float:
+    return x * x
+
+
+def checked_in_union(x) -> int | float:
+    return x * x
+
+
+def checked_by_parts(x) -> tuple[float, float]:
+    return (x * x, x)
+
+
+@pytest.mark.parametrize("function", [checked_plainly, checked_in_union, checked_by_parts])
+def test_the_checks_of_results_are_not_the_programs_calls(function):
+    table, seen = MethodTable("t"), []
+    number = generic(function)
+
+    @table.overlay(isinstance)
+    def noted(x, classes):
+        seen.append(x)
+        return call_next(x, classes)
+
+    assert Context(table)(lambda: number(3.0)) == function(3.0)
+    assert seen == []
+
+
+def test_a_generic_function_with_an_annotated_result_has_a_derivative():
+    number = generic(checked_plainly)
+    assert derivative(lambda x: number(x))(1.5) == 3.0  # plum's checks ran with dual numbers
 
 
 def test_a_method_added_later_is_seen_in_every_context():
