@@ -201,7 +201,13 @@ def apply(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         return NotImplemented
     if kwargs or shape != (tuple, (LEAF,) * len(args)):
         function = Packed(function, shape, tuple(kwargs))
-    value = function(*[each.value if type(each) is Dependent else each for each in leaves])
+    try:
+        value = function(*[each.value if type(each) is Dependent else each for each in leaves])
+    except Exception:  # which the program may catch
+        for each in leaves:
+            if type(each) is Dependent:
+                each.fixed("an exception")
+        raise
     if value is NotImplemented:
         return value
     tape = next(each.tape for each in leaves if type(each) is Dependent)

@@ -119,6 +119,51 @@ def test_programs_whose_structure_depends_on_choices_stay_right():
     assert 1 < ours.structures.recorded < chain.reruns < 300
 
 
+def of_math(x):
+    try:
+        return math.log(x)
+    except ValueError:
+        return -1.0
+
+
+def of_operators(x):
+    try:
+        return 1.0 / round(x)
+    except ZeroDivisionError:
+        return 0.0
+
+
+def of_items(x):
+    try:
+        return [0.5, 1.5][abs(round(x))]
+    except IndexError:
+        return 3.0
+
+
+def of_numpy(x):
+    try:
+        return float(np.array([1.0, 2.0])[abs(round(x))])
+    except IndexError:
+        return 3.0
+
+
+def of_a_ufunc(x):
+    with np.errstate(invalid="raise"):
+        try:
+            return np.sqrt(x)
+        except FloatingPointError:
+            return -1.0
+
+
+@pytest.mark.parametrize("caught", [of_math, of_operators, of_items, of_numpy, of_a_ufunc])
+@pytest.mark.parametrize("rng", [0, 1, 2])
+def test_what_an_exception_depends_on_is_followed(caught, rng):
+    def program():
+        observe("y", Normal(caught(sample("x", Normal(0.0, 1.0))), 0.5), 0.3)
+
+    both(program, rng=rng, steps=200, proposals=RandomWalk(0.5))
+
+
 def test_a_structure_that_comes_again_is_not_recorded_again():
     def two_ways():
         way = sample("way", Bernoulli(0.5))
